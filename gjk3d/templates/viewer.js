@@ -4,15 +4,30 @@ const gjk3d = (function () {
   const state = document.documentElement.dataset, element = (id) => document.getElementById(id);
   const dark = window.matchMedia("(prefers-color-scheme: dark)"), calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   const data = JSON.parse(element("scene").textContent);
+  const SVG = ["svg", "line", "text", "polyline", "polygon"];
+  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // a number in so many digits, as gjk3d/wording.py writes it
+  function number(x, digits = 6) {
+    if (!x) return "0";
+    const [head, power] = x.toExponential(digits - 1).split("e");
+    if (power >= -4 && power < digits) return String(Number(x.toPrecision(digits)));
+    return `${Number(head)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+  }
   const vec = (p) => new THREE.Vector3(...p);
   const tint = (text, by = 1) => new THREE.Color(text).convertSRGBToLinear().multiplyScalar(by);
 
-  function make(tag, attributes = {}, ...within) {
-    const node = ["svg", "line", "text", "polyline", "polygon"].includes(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
-    for (const name in attributes) node.setAttribute(name, attributes[name]);
-    node.append(...within);
+  // An element: its attributes, a function for each event that it hears, and what is in it; nothing where there is none.
+  function make(tag, given = {}, ...within) {
+    const node = SVG.includes(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+    for (const [name, value] of Object.entries(given)) {
+      if (typeof value === "function") node.addEventListener(name, value);
+      else if (value !== undefined) node.setAttribute(name, value);
+    }
+    node.append(...within.flat().filter(Boolean));
     return node;
   }
+  const button = (words, click, given = {}) => make("button", { type: "button", click, ...given }, words);
+  const chip = (side) => make("span", { class: "chip " + side });
   function numbers(text, Kind) {
     if (Uint8Array.fromBase64) return new Kind(Uint8Array.fromBase64(text).buffer);
     const raw = atob(text), bytes = new Uint8Array(raw.length);
@@ -39,16 +54,40 @@ const gjk3d = (function () {
     return mesh;
   }
 
-  // Keys of the page: those that a control in focus has a use for are left to it.
+  // Keys of the page: those that a control in focus has a use for are left to it; Escape leaves a field.
   function keys(actions) {
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const at = event.target instanceof Element ? event.target : document.body, name = (event.shiftKey ? "Shift+" : "") + event.key;
-      if (!(name in actions) || at.closest("select, textarea, [type=search]")) return;
+      const at = event.target instanceof Element ? event.target : document.body, field = at.closest("select, textarea, input:not([type=range], [type=checkbox])");
+      const name = (event.shiftKey && event.key.length > 1 ? "Shift+" : "") + event.key; // a sign may take Shift on this keyboard
+      if (field && event.key === "Escape") field.blur();
+      if (!(name in actions) || (field && !(field.type === "search" && /^Arrow(Up|Down)$/.test(event.key)))) return;
       if (/^( |Enter)$/.test(event.key) && at.closest("button, summary, input, a")) return;
       if (/^(Arrow|Home|End|Page)/.test(event.key) && at.closest("[type=range]")) return;
       if (actions[name](event) !== false) event.preventDefault();
     });
+  }
+  // A button that plays and a slider: `next` is told for how long it has been where it is, and says where to go, if so.
+  // Where it says null is the end.
+  function player(press, slider, put, next) {
+    let since = null;
+    function play(on) {
+      since = on ? performance.now() : null;
+      press.textContent = on ? "pause" : "play";
+    }
+    press.addEventListener("click", () => play(since === null));
+    slider.addEventListener("input", () => { play(false); put(Number(slider.value)); });
+    movers.push((now) => {
+      const to = since === null ? undefined : next(now - since);
+      if (to === undefined) return false;
+      if (to === null) play(false);
+      else {
+        since = now;
+        put(to);
+      }
+      return true;
+    });
+    return { play, toggle: () => press.click(), stopped: (act) => () => { play(false); act(); } };
   }
 
   function withoutWebGL(more, hidden) {
@@ -58,11 +97,12 @@ const gjk3d = (function () {
     state.state = "no-webgl";
   }
   // A picture in a box: set `touched` to have it drawn again. Throws where there is no WebGL.
-  const views = [];
+  const views = [], movers = [];
   function View(box, angle, sky = 0.62, powers = [0.55, 0.25]) {
     this.box = box;
     this.angle = angle;
     this.touched = true;
+    this.labels = []; // words at points
     // what is drawn is kept, for the printer
     this.renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
@@ -109,6 +149,25 @@ const gjk3d = (function () {
     if (this.resized) this.resized();
     this.touched = true;
   };
+  // the line of sight at a pointer
+  View.prototype.ray = function (event) {
+    const frame = this.canvas.getBoundingClientRect(), ray = new THREE.Raycaster();
+    ray.setFromCamera({ x: (2 * (event.clientX - frame.left)) / frame.width - 1, y: 1 - (2 * (event.clientY - frame.top)) / frame.height }, this.camera);
+    return ray;
+  };
+  // how many pixels a point is seen from a pointer
+  View.prototype.distance = function (point, event) {
+    const [x, y] = this.pixel(point);
+    return Math.hypot(x - event.offsetX, y - event.offsetY);
+  };
+  // a press that turned nothing
+  View.prototype.onClick = function (handler) {
+    let pressed = [NaN, NaN];
+    this.canvas.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
+    this.canvas.addEventListener("pointerup", (event) => {
+      if (Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) <= 4) handler(event);
+    });
+  };
   View.prototype.pixel = function (point) {
     const at = point.clone().project(this.camera);
     return [((at.x + 1) * this.box.clientWidth) / 2, ((1 - at.y) * this.box.clientHeight) / 2, at.z];
@@ -122,14 +181,20 @@ const gjk3d = (function () {
     this.camera.updateProjectionMatrix();
     if (this.before) this.before(far);
     this.renderer.render(this.scene, this.camera);
+    this.write();
     if (this.after) this.after();
   };
-  // Put words beside their points, away from the middle of all, off each other and inside the picture.
-  View.prototype.write = function (names) {
-    const w = this.box.clientWidth, h = this.box.clientHeight, taken = [], spots = names.map(([, point]) => this.pixel(point));
-    const sizes = names.map(([node]) => [node.offsetWidth, node.offsetHeight]);
+  View.prototype.label = function (text, point) {
+    const node = this.box.appendChild(make("span", { class: "label" }, text));
+    this.labels.push([node, vec(point)]);
+    return node;
+  };
+  // Put words beside their points, away from the middle of all, off each other and inside the picture, on paper too.
+  View.prototype.write = function () {
+    const { labels } = this, w = this.box.clientWidth, h = this.box.clientHeight, taken = [], spots = labels.map(([, point]) => this.pixel(point));
+    const sizes = labels.map(([node]) => [node.offsetWidth, node.offsetHeight]);
     const middle = [0, 1].map((i) => spots.reduce((sum, p) => sum + p[i], 0) / Math.max(1, spots.length));
-    names.forEach(([node], k) => {
+    labels.forEach(([node], k) => {
       const [sx, sy, depth] = spots[k], [nw, nh] = sizes[k], angle = Math.atan2(sy - middle[1], sx - middle[0]);
       let best = null, least = Infinity;
       for (const turn of [0, 0.6, -0.6, 1.2, -1.2, 2, -2, 3.1]) {
@@ -143,7 +208,7 @@ const gjk3d = (function () {
       }
       taken.push([best[0], best[1], best[0] + nw, best[1] + nh]);
       node.style.visibility = depth > 1 ? "hidden" : "";
-      node.style.transform = `translate(${best[0]}px, ${best[1]}px)`;
+      [node.style.left, node.style.top] = [`${(100 * best[0]) / w}%`, `${(100 * best[1]) / h}%`];
     });
   };
   // Step back until an object is in sight.
@@ -164,13 +229,14 @@ const gjk3d = (function () {
     this.touched = true;
   };
   // Each frame `tick` is told the time and tells whether something moves.
-  function start(tick = () => false) {
+  function start(tick) {
+    if (tick) movers.push(tick);
     // a new size clears the canvas after the frame's drawing, and it would be shown empty
     const observer = new ResizeObserver(() => views.forEach((view) => { view.resize(); view.draw(); }));
     views.forEach((view) => observer.observe(view.box));
     function frame(now) {
       requestAnimationFrame(frame);
-      let moving = tick(now);
+      let moving = movers.filter((move) => move(now)).length > 0;
       for (const view of views) {
         view.controls.update();
         if (!view.touched) continue;
@@ -182,5 +248,5 @@ const gjk3d = (function () {
     }
     frame(performance.now());
   }
-  return { data, state, element, make, dark, calm, vec, tint, numbers, points, surface, between, keys, View, start, withoutWebGL };
+  return { data, state, element, make, button, chip, css, number, dark, calm, player, vec, tint, numbers, points, surface, between, keys, View, start, withoutWebGL };
 })();

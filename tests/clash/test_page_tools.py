@@ -84,7 +84,7 @@ def test_two_clicks_measure_and_catch_corners(opened):
     browser = opened(three_cubes())
     tick(browser, "#measure")
     ends = browser.evaluate("""(() => {
-        const { picture, local } = clashStage, { data } = clashTable, box = picture.box.getBoundingClientRect();
+        const { picture, local } = clashStage, { data } = gjk3d, box = picture.box.getBoundingClientRect();
         const eye = picture.camera.position.toArray().map((x, k) => x * data.size + data.center[k]);
         // the edge of the third cube that is nearest to the eye, up and down
         const corner = [3.75, 0].map((x, k) => x + (eye[k] > x ? 1 : -1));

@@ -10,7 +10,6 @@ from browser import Browser, program
 
 import gjk3d as gk
 from gjk3d.viz.explanation.steps import Difference
-from gjk3d.webpage import template
 
 RUN = """pairs.map(([a, b]) => {
   const far = gjk3dLoop.gjk(a, b), meets = gjk3dLoop.gjk(a, b, [0, 0, 0], { boolean: true });
@@ -23,18 +22,18 @@ TELL = "pairs.map(([a, b]) => gjk3dTell.tell(a, b, [0, 0, 0]).map((s) => [s.titl
 def browser(tmp_path_factory):
     if program() is None:
         pytest.fail("these tests run the page's loop in Chromium, which is not on PATH: apt-get install chromium")
-    opened = Browser(tmp_path_factory.mktemp("profile"))
+    opened, box = Browser(tmp_path_factory.mktemp("profile")), gk.Box((1, 1, 1))
+    page = tmp_path_factory.mktemp("page") / "explain.html"
+    gk.viz.explain(gk.distance(box, box, None, pose(2, 0, 0))).save(page)
+    opened.open_plainly(page)
     yield opened
     opened.close()
 
 
 def run(browser, asked, what):
     """Return what an expression of the page's scripts makes of the pairs that answers are about."""
-    scripts = "".join(template("gjk3d.viz", name) for name in ("gjk.js", "tell.js"))
     given = json.dumps([Difference(pair).given() for pair in asked])
-    return json.loads(
-        browser.evaluate(f"(() => {{ {scripts} const pairs = {given}; return JSON.stringify({what}); }})()")
-    )
+    return json.loads(browser.evaluate(f"(() => {{ const pairs = {given}; return JSON.stringify({what}); }})()"))
 
 
 def some(rng, k, scale):

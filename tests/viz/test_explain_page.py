@@ -141,7 +141,7 @@ def test_what_a_step_is_about_is_drawn(browser, explanation):
         step = explanation.steps[index]
         yellow = ((np.abs(right - (240, 228, 66))).max(axis=-1) < 40).sum()
         assert (yellow > 100) == (step.phase == "EPA")
-        names = browser.evaluate("[...document.querySelectorAll('#right .name')].map((node) => node.textContent)")
+        names = browser.evaluate("[...document.querySelectorAll('#right .label')].map((node) => node.textContent)")
         assert {"origin", step.point_name} <= set(names)
 
 

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Collection
 from dataclasses import fields
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TextIO
 from xml.etree import ElementTree
 
@@ -14,7 +15,6 @@ from gjk3d.clash import wording
 from gjk3d.clash.findings import converted
 from gjk3d.clash.report import KINDS, Clash, Report
 from gjk3d.clash.wording import brief, inside
-from gjk3d.webpage import template
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -159,7 +159,7 @@ def json_schema() -> dict[str, Any]:
     >>> gk.clash.formats.json_schema()["$schema"]
     'https://json-schema.org/draft/2020-12/schema'
     """
-    text = template("gjk3d.clash", "clash.schema.json")
+    text = files(__package__).joinpath("clash.schema.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
 

@@ -1,14 +1,14 @@
 // The motion: where each part is at a time, a slider that plays it, and how near the two of a finding come.
 const clashMotion = (function () {
   if (!clashStage || !gjk3d.data.motion) return null;
-  const { data, element, state: root, make, numbers } = gjk3d, { picture, put, placePair } = clashStage;
+  const { data, element, state: root, make, number, numbers } = gjk3d, { picture, put, placePair } = clashStage;
   const { begin, end, frames, unit, bodies, courses } = data.motion, MARGIN = 6;
   const slider = element("time"), moving = [];
   for (const { parts, poses } of bodies) {
     const rows = numbers(poses, Float32Array);
     for (const index of parts) moving.push({ index, rows });
   }
-  let now = begin, row = null, moved = () => {}, playing = null;
+  let now = begin, row = null, moved = () => {};
 
   // --- where the parts are --------------------------------------------------------------------------------------------
   function matrixAt(rows, time) {
@@ -19,7 +19,7 @@ const clashMotion = (function () {
   function to(time) {
     now = Math.min(end, Math.max(begin, time));
     slider.value = now;
-    element("now").textContent = `${clashTable.number(now, 5)}${unit && " " + unit}`;
+    element("now").textContent = `${number(now, 5)}${unit && " " + unit}`;
     root.time = now;
     for (const { index, rows } of moving) if (data.parts[index].drawn) put(data.parts[index], matrixAt(rows, now));
     placePair();
@@ -47,10 +47,9 @@ const clashMotion = (function () {
     svg.append(make("line", { class: "zero", x1: 0, x2: WIDE, y1: up(0), y2: up(0) }),
       make("polyline", { class: "gap", points: course.series.map((look) => `${across(look[0]).toFixed(2)},${up(value(look)).toFixed(2)}`).join(" ") }),
       make("line", { class: "cursor", x1: 0, x2: 0, y1: 0, y2: HIGH }));
-    const words = `gap from ${clashTable.length(low, 4)} to ${clashTable.length(high, 4)}; ${course.told}`;
+    const words = `gap from ${number(low, 4)} to ${number(high, 4)}${clashTable.unit}; ${course.told}`;
     box.setAttribute("aria-label", `clearance over time: ${words}`);
-    box.title = words;
-    box.replaceChildren(svg);
+    box.replaceChildren(svg, make("span", { class: "soft" }, words));
     cursor();
   }
   function cursor() {
@@ -59,38 +58,15 @@ const clashMotion = (function () {
   }
   element("chart").addEventListener("click", (event) => {
     const frame = element("chart").getBoundingClientRect();
-    stop();
+    player.play(false);
     to(begin + ((event.clientX - frame.left) / frame.width) * (end - begin));
   });
 
   // --- playing and jumping --------------------------------------------------------------------------------------------
   const LONG = 8000; // milliseconds for all of it
-  function stop() {
-    playing = null;
-    element("play").textContent = "play";
-    element("play").setAttribute("aria-pressed", "false");
-  }
-  function step(stamp) {
-    if (!playing) return;
-    const time = playing.from + ((stamp - playing.start) / LONG) * (end - begin);
-    if (time >= end) {
-      to(end);
-      stop();
-      return;
-    }
-    to(time);
-    requestAnimationFrame(step);
-  }
-  element("play").addEventListener("click", () => {
-    if (playing) {
-      stop();
-      return;
-    }
-    playing = { start: performance.now(), from: now >= end ? begin : now };
-    element("play").textContent = "stop";
-    element("play").setAttribute("aria-pressed", "true");
-    requestAnimationFrame(step);
-  });
+  Object.assign(slider, { min: begin, max: end });
+  const player = gjk3d.player(element("play"), slider, to, (since) => (now < end ? now + (since / LONG) * (end - begin) : null));
+  element("play").addEventListener("click", () => { if (now >= end) to(begin); });
   const timed = data.rows.map((one, index) => ({ time: one.time, index })).filter(({ time }) => time !== undefined).sort((one, two) => one.time - two.time);
   function jump(way) {
     const here = timed.findIndex(({ index }) => index === clashTable.selected);
@@ -101,11 +77,6 @@ const clashMotion = (function () {
   element("before").addEventListener("click", () => jump(-1));
   element("next").addEventListener("click", () => jump(1));
   for (const id of ["before", "next"]) element(id).disabled = !timed.length;
-  Object.assign(slider, { min: begin, max: end });
-  slider.addEventListener("input", () => {
-    stop();
-    to(Number(slider.value));
-  });
 
   element("motion").hidden = false;
   chart();
@@ -116,7 +87,7 @@ const clashMotion = (function () {
       row = chosen || null;
       chart();
       if (row && row.time !== undefined) {
-        stop();
+        player.play(false);
         to(row.time);
       }
     },

@@ -1,13 +1,9 @@
 (function () {
-  const { data, element, make, number, sides, unit } = clashTable;
+  const { data, element, state: root, make, button, chip, number } = gjk3d, { sides, unit } = clashTable;
   const tiles = [...document.querySelectorAll("[data-kind]")];
 
   // --- what is shown -------------------------------------------------------------------------------------------------
-  function option(value, text) {
-    const made = make("option", "", text);
-    made.value = value;
-    return made;
-  }
+  const option = (value, text) => make("option", { value }, text), section = (label, options) => make("optgroup", { label }, options);
   function tally(values) {
     const counts = new Map();
     for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
@@ -15,12 +11,6 @@
   }
   const open = (row) => row.state === "new" || row.state === "active" || row.state === "reviewed";
   const MOST = 500, groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
-  function section(label, options) {
-    const made = make("optgroup");
-    made.label = label;
-    made.append(...options);
-    return made;
-  }
   element("group").append(option("", "any group"));
   if (data.causes.length) element("group").append(section("explained by one part",
     data.causes.map(([part, count], k) => option("cause " + k, `${data.parts[part].name} (${count})`))));
@@ -64,42 +54,29 @@
   element("clear").addEventListener("click", clear);
 
   // --- one finding ---------------------------------------------------------------------------------------------------
-  function copy(text, button) {
+  function copier(text) {
+    const press = button("copy", () => (navigator.clipboard ? navigator.clipboard.writeText(text).then(done, byHand) : byHand()), { class: "small" });
     const done = () => {
-      button.textContent = "copied";
-      setTimeout(() => { button.textContent = "copy"; }, 1200);
+      press.textContent = "copied";
+      setTimeout(() => { press.textContent = "copy"; }, 1200);
     };
     const byHand = () => {
-      const area = make("textarea");
-      area.value = text;
-      document.body.append(area);
+      const area = document.body.appendChild(make("textarea", {}, text));
       area.select();
       if (document.execCommand("copy")) done();
       area.remove();
     };
-    if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, byHand);
-    else byHand();
-  }
-  function copier(text) {
-    const button = make("button", "small", "copy");
-    button.type = "button";
-    button.addEventListener("click", () => copy(text, button));
-    return button;
+    return press;
   }
   function vector(values) {
     const least = 1e-13 * Math.max(...values.map(Math.abs)); // below this, rounding
     return `(${values.map((x) => (Math.abs(x) > least ? number(x) : "0")).join(", ")})`;
   }
   function partLine(side, index) {
-    const line = make("p", "part"), name = make("bdi", "full", data.parts[index].name), part = data.parts[index];
-    line.append(make("span", "chip " + side), make("b", "", side.toUpperCase()), name, copier(part.name));
-    const only = make("button", "small", "all of its findings");
-    only.type = "button";
-    only.addEventListener("click", () => { clashTree.choose(part.name); filter(); });
-    line.append(only, clashTools.alone(side));
-    const about = [part.file !== part.name ? part.file : "", part.triangles ? `${part.triangles} triangles` : ""];
-    line.append(make("small", "", about.filter(Boolean).join(", ")));
-    return line;
+    const part = data.parts[index], about = [part.file !== part.name && part.file, part.triangles && `${part.triangles} triangles`];
+    return make("p", { class: "part" }, chip(side), make("b", {}, side.toUpperCase()), make("bdi", { class: "full" }, part.name), copier(part.name),
+      button("all of its findings", () => { clashTree.choose(part.name); filter(); }, { class: "small" }), clashTools.alone(side),
+      make("small", {}, about.filter(Boolean).join(", ")));
   }
   function facts(row) {
     const told = row.told, list = [["distance", told.distance], ["depth", told.depth]];
@@ -124,26 +101,19 @@
     const box = element("detail");
     box.classList.toggle("on", index >= 0);
     if (index < 0) {
-      box.replaceChildren(make("p", "soft", data.rows.length
+      box.replaceChildren(make("p", { class: "soft" }, data.rows.length
         ? "Click a row or a point in the picture, or press ↓. Points show where the findings in the table are."
         : "There is nothing to show but the parts."));
       return;
     }
-    const row = data.rows[index], title = make("h2"), ident = make("span", "soft", `rank ${row.severity || index + 1} · `);
-    ident.append(make("code", "", row.id));
-    title.append(make("span", "kind " + row.kind, row.kind), make("span", "meaning", data.meaning[row.kind] || ""), ident);
-    const how = make("p", "how", data.decided[row.decided] || "");
-    how.id = "how";
-    const list = make("dl");
-    for (const [label, text] of facts(row)) {
-      const entry = make("div");
-      entry.append(make("dt", "", label), make("dd", "", text));
-      list.append(entry);
-    }
-    box.replaceChildren(title, ...sides(row).map((side) => partLine(side, row[side])));
-    if (row.note) box.append(make("p", "note", row.note));
-    box.append(clashTriage.editor(row), clashTools.views(row));
-    box.append(how, list, make("p", "soft", clashView ? clashView.missing(row) : ""));
+    const row = data.rows[index];
+    box.replaceChildren(
+      make("h2", {}, make("span", { class: "kind " + row.kind }, row.kind), make("span", { class: "meaning" }, data.meaning[row.kind]),
+        make("span", { class: "soft" }, `rank ${row.severity || index + 1} · `, make("code", {}, row.id))),
+      ...sides(row).map((side) => partLine(side, row[side])), row.note ? make("p", { class: "note" }, row.note) : "", clashTriage.editor(row), clashTools.views(row),
+      make("p", { id: "how", class: "how" }, data.decided[row.decided]),
+      make("dl", {}, facts(row).map(([label, text]) => make("div", {}, make("dt", {}, label), make("dd", {}, text)))),
+      make("p", { class: "soft" }, clashView && clashView.missing(row)));
     box.scrollTop = 0;
   }
 
@@ -157,7 +127,7 @@
     (shown) => {
       const all = data.rows.length, of = shown.length === all ? "" : `${shown.length} of `;
       element("count").textContent = `${of}${all} finding${all === 1 ? "" : "s"}`;
-      document.documentElement.dataset.shown = shown.length;
+      root.shown = shown.length;
       element("empty").hidden = shown.length > 0;
       element("empty").textContent = data.rows.length ? "No finding passes the filter." : "There is no finding.";
       if (clashView) clashView.mark(shown);
@@ -175,16 +145,10 @@
   });
   if (clashView) clashView.onPick((index) => clashTable.select(index));
   element("whole").addEventListener("click", () => clashTable.select(-1));
-  const steps = { ArrowDown: () => 1, ArrowUp: () => -1, PageDown: clashTable.page, PageUp: () => -clashTable.page(), Home: () => -Infinity, End: () => Infinity };
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const field = event.target instanceof Element && event.target.closest("input, select, textarea");
-    if (event.key === "Escape") field ? field.blur() : clashTable.select(-1);
-    else if (event.key === "/" && !field) element("search").focus();
-    else if (steps[event.key] && (!field || (field.type === "search" && event.key.startsWith("Arrow")) || field.type === "checkbox"))
-      clashTable.move(steps[event.key]());
-    else return;
-    event.preventDefault();
+  const step = (by) => () => clashTable.move(by());
+  gjk3d.keys({
+    ArrowDown: step(() => 1), ArrowUp: step(() => -1), PageDown: step(clashTable.page), PageUp: step(() => -clashTable.page()), Home: step(() => -Infinity), End: step(() => Infinity),
+    Escape: () => clashTable.select(-1), "/": () => element("search").focus(), ...clashTriage.keys,
   });
   filter();
   describe(-1);

@@ -1,13 +1,11 @@
 // The assembly in 3D: everything as a ghost in one mesh, the two parts of a finding solid in their colours.
 const clashStage = (function () {
-  const { data, element, vec, points: at } = gjk3d;
-  const COLORS = ["#E69F00", "#009E73"]; // orange and bluish green, told apart by everybody
-  const KINDS = { hard: "#d55e00", contained: "#cc79a7", duplicate: "#8b5cf6", unchecked: "#808890", touch: "#e8b500", clearance: "#3b9be0" };
-  const ANGLE = 32, CREASE = Math.cos((30 * Math.PI) / 180), SMOOTH = 150000, PROBED = 60000;
+  const { data, element, css, vec, points: at } = gjk3d;
+  const CREASE = Math.cos((30 * Math.PI) / 180), SMOOTH = 150000, PROBED = 60000;
 
   let picture;
   try {
-    picture = new gjk3d.View(element("view"), ANGLE);
+    picture = new gjk3d.View(element("view"), 32);
   } catch (error) {
     gjk3d.withoutWebGL("; the table has every number", ["controls", "foot"]);
     return null;
@@ -120,24 +118,16 @@ const clashStage = (function () {
   }
 
   // --- one part, solid ------------------------------------------------------------------------------------------------
-  function solidGeometry({ points: positions, indices: corners }) {
-    const count = corners.length, points = new Float32Array(3 * count), sides = new Float32Array(count);
-    for (let i = 0; i < count; i++) for (let k = 0; k < 3; k++) points[3 * i + k] = positions[3 * corners[i] + k];
-    const normals = new Float32Array(3 * count), a = new THREE.Vector3(), b = new THREE.Vector3(), c = new THREE.Vector3();
-    for (let i = 0; i < count; i += 3) {
-      a.fromArray(points, 3 * i);
-      b.fromArray(points, 3 * i + 3).sub(a);
-      b.cross(c.fromArray(points, 3 * i + 6).sub(a));
-      sides[i] = sides[i + 1] = sides[i + 2] = b.length();
-      b.normalize();
-      for (let corner = i; corner < i + 3; corner++) b.toArray(normals, 3 * corner);
-    }
-    const geometry = at(points);
-    geometry.setAttribute("normal", new THREE.BufferAttribute(count <= 3 * SMOOTH ? smooth(positions.length / 3, corners, normals, sides) : normals, 3));
+  function solidGeometry({ points, indices }) {
+    const geometry = at(points).setIndex(new THREE.BufferAttribute(indices, 1)).toNonIndexed();
+    geometry.computeVertexNormals(); // those of the triangles, as none shares a corner
+    if (indices.length <= 3 * SMOOTH) smooth(geometry, points.length / 3, indices);
     return geometry;
   }
-  function smooth(vertices, of, flat, weight) {
-    const count = of.length, first = new Int32Array(vertices + 1), corners = new Int32Array(count), result = new Float32Array(flat.length);
+  // Round a corner, triangles that are not parted by a crease share a normal: each counts by its area.
+  function smooth({ attributes: { position, normal } }, vertices, of) {
+    const count = of.length, first = new Int32Array(vertices + 1), corners = new Int32Array(count), flat = normal.array.slice(), triangle = new THREE.Triangle();
+    const weight = Float32Array.from({ length: count / 3 }, (_, k) => triangle.setFromAttributeAndIndices(position, 3 * k, 3 * k + 1, 3 * k + 2).getArea());
     for (let i = 0; i < count; i++) first[of[i] + 1]++;
     for (let v = 0; v < vertices; v++) first[v + 1] += first[v];
     const fill = first.slice();
@@ -147,35 +137,29 @@ const clashStage = (function () {
       let sx = 0, sy = 0, sz = 0;
       const end = Math.min(first[v + 1], first[v] + 64); // the hub of a fan is flat, or is a cone's tip: a few tell
       for (let j = first[v]; j < end; j++) {
-        const n = 3 * corners[j];
+        const n = 3 * corners[j], area = weight[Math.floor(corners[j] / 3)];
         if (flat[n] * x + flat[n + 1] * y + flat[n + 2] * z < CREASE) continue;
-        sx += flat[n] * weight[corners[j]]; sy += flat[n + 1] * weight[corners[j]]; sz += flat[n + 2] * weight[corners[j]];
+        sx += flat[n] * area; sy += flat[n + 1] * area; sz += flat[n + 2] * area;
       }
       const size = Math.hypot(sx, sy, sz);
-      result.set(size > 0 ? [sx / size, sy / size, sz / size] : [x, y, z], 3 * i);
+      if (size > 0) normal.setXYZ(i, sx / size, sy / size, sz / size);
     }
-    return result;
   }
   const kept = new Map(); // of the last few shapes, so that going up and down is quick
   function geometryOf(index) {
-    let made = kept.get(index);
-    if (!made) {
+    if (!kept.has(index)) {
       const solid = solidGeometry(shapes[index]);
-      made = { solid, edges: solid.attributes.position.count <= 3 * PROBED ? new THREE.EdgesGeometry(solid, 30) : null };
-      if (kept.size >= 16) {
-        const [oldest, old] = kept.entries().next().value;
-        old.solid.dispose();
-        if (old.edges) old.edges.dispose();
-        kept.delete(oldest);
-      }
-    } else kept.delete(index);
+      kept.set(index, [solid, solid.attributes.position.count <= 3 * PROBED ? new THREE.EdgesGeometry(solid, 30) : null]);
+    }
+    const made = kept.get(index), [oldest, old] = kept.entries().next().value;
+    kept.delete(index);
     kept.set(index, made);
+    if (kept.size > 16 && kept.delete(oldest)) for (const geometry of old) if (geometry) geometry.dispose();
     return made;
   }
-  const looks = COLORS.map((text) => {
-    const color = new THREE.Color(text).convertSRGBToLinear();
+  const looks = ["--a", "--b"].map((name) => {
+    const text = css(name), color = new THREE.Color(text).convertSRGBToLinear();
     return {
-      text,
       solid: new THREE.MeshPhongMaterial({ color, side: THREE.DoubleSide, shininess: 20, specular: 0x111111, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }),
       edge: new THREE.LineBasicMaterial({ color: color.clone().multiplyScalar(0.3) }),
       line: new THREE.LineBasicMaterial({ color }),
@@ -193,7 +177,7 @@ const clashStage = (function () {
       group.part = part;
       if (!part) return;
       if (part.shape >= 0) {
-        const { solid, edges } = geometryOf(part.shape);
+        const [solid, edges] = geometryOf(part.shape);
         const through = new THREE.Mesh(solid, look.through);
         through.renderOrder = 5;
         group.add(new THREE.Mesh(solid, look.solid), through);
@@ -211,7 +195,6 @@ const clashStage = (function () {
       child.matrixWorldNeedsUpdate = true;
     }
   }
-  const shapeOf = (part) => part.shape >= 0 && { ...shapes[part.shape], matrix: matrixOf(part) };
 
-  return { picture, view, scene, camera, vec, local, pair, looks, rest, ghosts, ghostly, shapeOf, fill, put, placePair, setPair, ANGLE, KINDS, dirty() { picture.touched = true; } };
+  return { picture, view, scene, camera, vec, local, pair, looks, rest, ghosts, ghostly, fill, put, placePair, setPair, dirty() { picture.touched = true; } };
 })();

@@ -1,37 +1,21 @@
 // The table of findings: filtered, sorted, and only the rows in sight are in the page, so that any number stays quick.
 const clashTable = (function () {
   const HEIGHT = 46, HEAD = 36, MARGIN = 12, PRINTED = 5000;
-  const { data, element } = gjk3d;
+  const { data, element, make, chip, number } = gjk3d;
   const scroll = element("scroll"), body = element("rows");
   const unit = data.unit ? " " + data.unit : "";
   let shown = [], selected = -1, key = "severity", direction = 1, printing = false;
   let onSelect = () => {}, onShow = () => {};
 
-  function make(tag, name, text) {
-    const made = document.createElement(tag);
-    if (name) made.className = name;
-    if (text !== undefined) made.textContent = text;
-    return made;
-  }
-  function number(value, digits = 6) {
-    const short = Number(value.toPrecision(digits)), size = Math.abs(short);
-    return size > 0 && size < 1e-3 ? short.toExponential() : String(short);
-  }
   function length(value, digits) {
     return value === undefined ? "" : number(value, digits) + unit;
   }
   // A part is known by the end of its path; the way there is set smaller behind it. A name that is too long lacks its
   // middle, for "bolt_M6x20_left" and "bolt_M6x20_right" differ at their ends.
   function pathName(name) {
-    const cut = name.replace(/\/+$/, "").lastIndexOf("/"), last = [...(cut < 0 ? name : name.slice(cut + 1))];
-    const label = make("bdi", "name"), end = last.length > 12 ? 7 : 0;
-    const whole = make("span", "whole");
-    whole.append(make("span", "head", last.slice(0, last.length - end).join("")));
-    if (end) whole.append(make("span", "tail", last.slice(-end).join("")));
-    label.append(whole);
-    if (cut > 0) label.append(make("small", "", name.slice(0, cut)));
-    label.title = name;
-    return label;
+    const cut = name.replace(/\/+$/, "").lastIndexOf("/"), last = [...(cut < 0 ? name : name.slice(cut + 1))], end = last.length > 12 ? 7 : 0;
+    const head = make("span", { class: "head" }, last.slice(0, last.length - end).join("")), tail = make("span", { class: "tail" }, last.slice(last.length - end).join(""));
+    return make("bdi", { class: "name", title: name }, make("span", { class: "whole" }, head, end && tail), cut > 0 && make("small", {}, name.slice(0, cut)));
   }
   const sides = (row) => ["a", "b"].filter((side) => row[side] >= 0);
   const words = (row) =>
@@ -42,7 +26,7 @@ const clashTable = (function () {
   for (const [column, title, most] of [["rank", 28, String(data.rows.length).length], ["inside", 88, inside], ["distance", 92, brief], ["volume", 62, volume]])
     document.querySelector(".c-" + column).style.width = `max(${title}px, calc(${most}ch + 17px))`;
   if (data.unit) for (const [field, power] of [["penetration", ""], ["distance", ""], ["overlap_volume", "³"]])
-    document.querySelector(`[data-sort=${field}]`).append(make("small", "", data.unit + power));
+    document.querySelector(`[data-sort=${field}]`).append(make("small", {}, data.unit + power));
   const kindOrder = new Map(data.kinds.map((kind, k) => [kind, k])), groupOrder = new Map(data.groups.map((name, k) => [name, k]));
   const RANKS = { // parts and groups come in the order of their names
     a: (row) => (row.a < 0 ? undefined : row.a), b: (row) => (row.b < 0 ? undefined : row.b),
@@ -61,37 +45,23 @@ const clashTable = (function () {
   }
 
   function makeRow(place) {
-    const index = shown[place], row = data.rows[index];
-    const line = make("tr", row.kind + (index === selected ? " selected" : ""));
-    line.id = "row-" + index;
-    line.dataset.row = index;
-    line.setAttribute("aria-rowindex", place + 2);
-    line.setAttribute("aria-selected", index === selected);
-    line.append(make("td", "rank", row.severity || row.index + 1));
-    const kind = make("td");
-    kind.append(make("span", "kind " + row.kind, row.kind));
-    kind.append(make("small", "", row.said ? `${row.state} · ${row.said}` : row.state));
-    if (row.said) kind.title = `${row.said} comment${row.said === 1 ? "" : "s"}`;
-    const parts = make("td", "parts");
-    for (const side of sides(row)) {
-      const part = make("div");
-      part.append(make("span", "chip " + side), pathName(data.parts[row[side]].name));
-      parts.append(part);
-    }
-    const distance = make("td", "right");
-    distance.append(make("div", "", row.told.brief || (row.whole ? "–" : "…")));
-    if (row.kind !== "unchecked") distance.append(make("small", "", row.evidence.replace(/.*, (depth )?/, "")));
-    if (row.whole) distance.title = `${row.evidence}. ${data.decided[row.decided]}`;
-    const inside = make("td", "right inside", row.told.inside || "");
-    const volume = make("td", "right volume", row.told.volume || "");
-    const group = make("td", "group");
-    group.append(pathName(row.group || ""));
-    line.append(kind, parts, inside, distance, volume, group);
-    return line;
+    const index = shown[place], row = data.rows[index], { told, said } = row;
+    const how = { title: row.whole ? `${row.evidence}. ${data.decided[row.decided]}` : undefined };
+    return make("tr", {
+      id: "row-" + index, class: row.kind + (index === selected ? " selected" : ""), "data-row": index, "aria-rowindex": place + 2, "aria-selected": index === selected,
+    },
+    make("td", { class: "rank" }, row.severity || index + 1),
+    make("td", { title: said ? `${said} comment${said === 1 ? "" : "s"}` : undefined },
+      make("span", { class: "kind " + row.kind }, row.kind), make("small", {}, said ? `${row.state} · ${said}` : row.state)),
+    make("td", { class: "parts" }, sides(row).map((side) => make("div", {}, chip(side), pathName(data.parts[row[side]].name)))),
+    make("td", { class: "right inside" }, told.inside),
+    make("td", { class: "right", ...how }, make("div", {}, told.brief || (row.whole ? "–" : "…")),
+      row.kind !== "unchecked" && make("small", {}, row.evidence.replace(/.*, (depth )?/, ""))),
+    make("td", { class: "right volume" }, told.volume),
+    make("td", { class: "group" }, pathName(row.group || "")));
   }
   function spacer(rows) {
-    const line = make("tr", "spacer");
-    line.setAttribute("aria-hidden", "true");
+    const line = make("tr", { class: "spacer", "aria-hidden": true });
     line.style.height = rows * HEIGHT + "px";
     return line;
   }
@@ -178,7 +148,7 @@ const clashTable = (function () {
     });
   }
   return {
-    data, element, make, number, length, sides, show, select, move, unit, draw,
+    sides, show, select, move, unit, draw,
     get selected() { return selected; },
     page: () => Math.max(1, Math.floor(scroll.clientHeight / HEIGHT) - 2),
     on(selecting, showing) { onSelect = selecting; onShow = showing; },

@@ -1,7 +1,7 @@
 // Looking closer: a box that cuts the rest away, a part alone, the distance between two clicks, and saved views.
 const clashTools = (function () {
   if (!clashView) return { views: () => "", alone: () => "", selected() {} };
-  const { data, element, make, number, unit } = clashTable;
+  const { data, element, make, button, number } = gjk3d;
   const { picture, scene, camera, local, pair, ghosts, dirty } = clashStage;
   const world = (p) => p.toArray().map((x, k) => x * data.size + data.center[k]);
 
@@ -25,25 +25,22 @@ const clashTools = (function () {
   element("section-size").addEventListener("input", cut);
 
   // --- the distance between two clicks: at corners where one is near ------------------------------------------------------
-  const ray = new THREE.Raycaster(), ends = [];
+  const ends = [];
   const ink = new THREE.LineBasicMaterial({ color: 0xd55e00, depthTest: false, transparent: true });
   const dot = new THREE.PointsMaterial({ color: 0xd55e00, size: 9, sizeAttenuation: false, depthTest: false, transparent: true });
   const tape = new THREE.Group();
   tape.renderOrder = 30;
   scene.add(tape);
   function hit(event) {
-    const frame = picture.canvas.getBoundingClientRect(), x = event.clientX - frame.left, y = event.clientY - frame.top;
-    ray.setFromCamera({ x: (2 * x) / frame.width - 1, y: 1 - (2 * y) / frame.height }, camera);
     const seen = (item) => item.visible && (!item.parent || seen(item.parent));
     const bodies = [...pair.flatMap((group) => group.children), ghosts].filter((item) => item.isMesh && seen(item) && !item.renderOrder);
     const cuts = picture.renderer.clippingPlanes;
-    const found = ray.intersectObjects(bodies, false).find((at) => cuts.every((plane) => plane.distanceToPoint(at.point) >= 0));
+    const found = picture.ray(event).intersectObjects(bodies, false).find((at) => cuts.every((plane) => plane.distanceToPoint(at.point) >= 0));
     if (!found) return null;
     const place = found.object.geometry.attributes.position;
     const corners = [found.face.a, found.face.b, found.face.c].map((k) => found.object.localToWorld(new THREE.Vector3().fromBufferAttribute(place, k)));
-    const near = corners.map((corner) => [picture.pixel(corner), corner]).map(([at, corner]) => [Math.hypot(at[0] - x, at[1] - y), corner])
-      .sort((one, two) => one[0] - two[0])[0];
-    return near[0] < 10 ? near[1] : found.point;
+    const away = (corner) => picture.distance(corner, event), near = corners.sort((one, two) => away(one) - away(two))[0];
+    return away(near) < 10 ? near : found.point;
   }
   function draw() {
     tape.clear();
@@ -53,15 +50,12 @@ const clashTools = (function () {
       for (const item of tape.children) item.renderOrder = 30;
     }
     const long = ends.length === 2 ? ends[0].distanceTo(ends[1]) * data.size : 0; // single precision is drawn, so four digits
-    element("measured").textContent = ends.length === 2 ? `measured: about ${number(long, 4)}${unit}`
+    element("measured").textContent = ends.length === 2 ? `measured: about ${number(long, 4)}${clashTable.unit}`
       : element("measure").checked ? (ends.length ? "click the other end" : "click one end, then the other; corners are caught") : "";
     dirty();
   }
-  let pressed = null;
-  picture.canvas.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
-  picture.canvas.addEventListener("pointerup", (event) => {
-    if (!element("measure").checked || !pressed || Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return;
-    const point = hit(event);
+  picture.onClick((event) => {
+    const point = element("measure").checked && hit(event);
     if (!point) return;
     if (ends.length === 2) ends.length = 0;
     ends.push(point);
@@ -71,51 +65,41 @@ const clashTools = (function () {
 
   // --- one part alone ---------------------------------------------------------------------------------------------------
   function alone(side) {
-    const button = make("button", "small", "alone"), other = side === "a" ? "b" : "a";
-    button.type = "button";
-    button.title = "hide everything else; again shows it";
-    button.addEventListener("click", () => {
+    const other = side === "a" ? "b" : "a";
+    return button("alone", () => {
       const hide = element("show-rest").checked || element("show-" + other).checked || !element("show-" + side).checked;
       element("show-" + side).checked = true;
       element("show-" + other).checked = element("show-rest").checked = !hide;
       element("show-rest").dispatchEvent(new Event("input"));
-    });
-    return button;
+    }, { class: "small", title: "hide everything else; again shows it" });
   }
 
   // --- saved views ------------------------------------------------------------------------------------------------------
   const METRES = { nm: 1e-9, um: 1e-6, mm: 1e-3, cm: 1e-2, dm: 0.1, m: 1, km: 1e3, in: 0.0254, ft: 0.3048 };
   function views(row) {
-    const line = make("div", "line"), save = make("button", "small", "save view");
-    line.id = "views";
-    save.type = "button";
-    save.addEventListener("click", () => {
-      const saved = clashTriage.viewsOf(row).length, at = picture.controls.target;
-      clashTriage.saveView(row, { name: `view ${saved + 1}`, eye: world(camera.position), target: world(at), up: camera.up.toArray(), planes: planes() });
-      line.replaceWith(views(row));
-    });
-    line.append(save);
-    for (const view of clashTriage.viewsOf(row)) {
-      const button = make("button", "small", view.name || "view");
-      button.type = "button";
-      button.title = `${view.by || "somebody"}, ${view.at.slice(0, 10)}`;
-      button.addEventListener("click", () => {
-        const scale = METRES[view.unit] && METRES[data.unit] ? METRES[view.unit] / METRES[data.unit] : 1;
-        const place = (p) => local(p.map((x) => x * scale)), eye = place(view.eye), to = place(view.target).sub(eye).normalize();
-        // what was looked at is known by its way alone where another program saved the view
-        const far = Math.max(1e-3, clashView.frame().center.sub(eye).dot(to));
-        kept = (view.planes || []).map(([point, normal]) => {
-          const inward = new THREE.Vector3(...normal).normalize().negate();
-          return new THREE.Plane(inward, -inward.dot(place(point)));
-        });
-        if (!kept.length) kept = null;
-        element("section").checked = Boolean(kept);
-        cut();
-        clashView.stand(eye, eye.clone().addScaledVector(to, far), new THREE.Vector3(...view.up));
+    const saved = clashTriage.viewsOf(row), save = () => {
+      clashTriage.saveView(row, {
+        name: `view ${saved.length + 1}`, eye: world(camera.position), target: world(picture.controls.target), up: camera.up.toArray(), planes: planes(),
       });
-      line.append(button);
-    }
+      line.replaceWith(views(row));
+    };
+    const line = make("div", { id: "views", class: "line" }, button("save view", save, { class: "small" }), saved.map((view) =>
+      button(view.name || "view", () => take(view), { class: "small", title: `${view.by || "somebody"}, ${view.at.slice(0, 10)}` })));
     return line;
+  }
+  function take(view) {
+    const scale = METRES[view.unit] && METRES[data.unit] ? METRES[view.unit] / METRES[data.unit] : 1;
+    const place = (p) => local(p.map((x) => x * scale)), eye = place(view.eye), to = place(view.target).sub(eye).normalize();
+    // what was looked at is known by its way alone where another program saved the view
+    const far = Math.max(1e-3, clashView.frame().center.sub(eye).dot(to));
+    kept = (view.planes || []).map(([point, normal]) => {
+      const inward = new THREE.Vector3(...normal).normalize().negate();
+      return new THREE.Plane(inward, -inward.dot(place(point)));
+    });
+    if (!kept.length) kept = null;
+    element("section").checked = Boolean(kept);
+    cut();
+    clashView.stand(eye, eye.clone().addScaledVector(to, far), new THREE.Vector3(...view.up));
   }
   function selected() { // the box goes along; a tape and a cut of another place do not
     kept = null;

@@ -1,6 +1,6 @@
 // The tree of parts, by the paths that their names are: a press keeps the findings of a part, or of all below a branch.
 const clashTree = (function () {
-  const { data, element, make, sides } = clashTable, MOST = 300;
+  const { data, element, make, button } = gjk3d, { sides } = clashTable, MOST = 300;
   const root = { name: "", path: "", count: 0, below: new Map() };
   let chosen = "", among = null, onChoose = () => {};
   function grow() { // only parts with findings, and only when it is opened
@@ -16,43 +16,31 @@ const clashTree = (function () {
     for (const row of data.rows) for (const node of new Set(sides(row).flatMap((side) => ways.get(row[side])))) node.count++;
   }
   function branch(node) {
-    const list = make("ul"), below = [...node.below.values()];
-    for (const one of below.slice(0, MOST)) {
-      const item = make("li"), twist = make("button", "twist", one.below.size ? "▸" : ""), label = make("button", "node");
-      twist.type = label.type = "button";
-      twist.disabled = !one.below.size;
-      twist.setAttribute("aria-label", `open ${one.name}`);
-      twist.setAttribute("aria-expanded", "false");
-      label.append(make("bdi", "", one.name), make("small", "", ` ${one.count}`));
-      label.dataset.path = one.path;
-      label.addEventListener("click", () => { choose(one.path); element("tree").open = false; element("part").focus(); onChoose(); });
-      twist.addEventListener("click", () => {
+    const below = [...node.below.values()], close = (path) => { choose(path); element("tree").open = false; element("part").focus(); onChoose(); };
+    return make("ul", {}, !node.path && make("li", {}, button("any part", () => close(""), { class: "node" })), below.slice(0, MOST).map((one) => {
+      const item = make("li"), twist = button(one.below.size ? "▸" : "", () => {
         const old = item.querySelector("ul");
         old ? old.remove() : item.append(branch(one));
         twist.textContent = old ? "▸" : "▾";
-        twist.setAttribute("aria-expanded", String(!old));
-      });
-      item.append(twist, label);
+        twist.setAttribute("aria-expanded", !old);
+      }, { class: "twist", "aria-label": `open ${one.name}`, "aria-expanded": false });
+      twist.disabled = !one.below.size;
+      item.append(twist, button([make("bdi", {}, one.name), make("small", {}, ` ${one.count}`)], () => close(one.path), { class: "node", "data-path": one.path }));
       if (below.length === 1 && one.below.size) twist.click();
-      list.append(item);
-    }
-    if (below.length > MOST) list.append(make("li", "soft", `… and ${below.length - MOST} more: find them by name`));
-    return list;
+      return item;
+    }), below.length > MOST && make("li", { class: "soft" }, `… and ${below.length - MOST} more: find them by name`));
   }
   // Keep what has the part of this name, or those below this branch, which ends in a slash; all with "".
   function choose(path) {
     chosen = path;
     among = path && Uint8Array.from(data.parts, ({ name }) => name === path || (path.endsWith("/") && name.startsWith(path)));
-    element("part").replaceChildren(make("bdi", "", path || "any part"));
+    element("part").replaceChildren(make("bdi", {}, path || "any part"));
     element("part").title = path;
   }
   element("tree").addEventListener("toggle", () => {
     if (!element("tree").open) return;
     if (!root.below.size) grow();
-    const any = make("button", "node", "any part");
-    any.type = "button";
-    any.addEventListener("click", () => { choose(""); element("tree").open = false; onChoose(); });
-    element("twigs").replaceChildren(any, branch(root));
+    element("twigs").replaceChildren(branch(root));
   });
   document.addEventListener("pointerdown", (event) => { if (!element("tree").contains(event.target)) element("tree").open = false; });
   element("tree").addEventListener("keydown", (event) => {

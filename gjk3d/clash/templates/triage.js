@@ -5,7 +5,7 @@ const clashTriage = (function () {
     new: "nobody has looked at it", active: "somebody is to mend it", reviewed: "looked at, to be decided",
     approved: "may stay as it is: does not count while it is no deeper", resolved: "mended: the next run looks",
   };
-  const { data, element, make } = clashTable;
+  const { data, element, make, button } = gjk3d;
   const issues = new Map(data.triage.map((issue) => [issue.id, issue]));
   let unsaved = 0, onChange = () => {};
 
@@ -93,67 +93,28 @@ const clashTriage = (function () {
     issue.views = joined(issue.views, [{ id: ident(), ...stamp(), ...view, unit: data.unit }]);
     changed(row);
   }
-  function field(label, value, list) {
-    const box = make("label", "field", label + " "), input = make("input");
-    input.value = value;
-    input.maxLength = 200;
-    if (list) input.setAttribute("list", list);
-    box.append(input);
-    return [box, input];
+  const people = document.body.appendChild(make("datalist", { id: "people" }));
+  const field = (label, id, value, change) =>
+    make("label", { class: "field" }, label + " ", make("input", { id, value, maxlength: 200, list: "people", change: (event) => change(event.target.value.trim()) }));
+  function sign(name) {
+    author = name;
+    try { localStorage.setItem("gjk3d.author", author); } catch (error) { /* then it is for this visit */ }
   }
-  const names = make("datalist");
-  names.id = "people";
-  document.body.append(names);
   function editor(row) {
-    const box = make("div", "triage"), states = make("div", "states");
-    box.id = "triage";
-    states.setAttribute("role", "group");
-    states.setAttribute("aria-label", "state");
-    STATES.forEach((value, k) => {
-      const button = make("button", "", value);
-      button.type = "button";
-      button.dataset.state = value;
-      button.title = `${MEANING[value]} (key ${k + 1})`;
-      button.setAttribute("aria-pressed", row.state === value);
-      button.addEventListener("click", () => setState(row, value));
-      states.append(button);
+    const issue = issues.get(row.id) || {}, when = (item) => make("small", {}, `${item.by || "somebody"}, ${item.at.slice(0, 16).replace("T", " ")} UTC`);
+    const known = [...issues.values()].flatMap(({ state, assignee, comments = [] }) => [...[state, assignee, ...comments].map((item) => item && item.by), assignee && assignee.value]);
+    people.replaceChildren(...[...new Set([...known, author])].filter(Boolean).sort().map((value) => make("option", { value })));
+    const words = make("textarea", {
+      id: "comment", rows: 1, placeholder: "comment … (Ctrl+Enter adds it)", "aria-label": "comment",
+      keydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) comment(row, words.value); },
     });
-    const people = new Set([...issues.values()].flatMap((issue) => [issue.state, issue.assignee, ...(issue.comments || [])]
-      .filter(Boolean).flatMap((item) => [item.by, item === issue.assignee ? item.value : ""])).concat(author).filter(Boolean));
-    names.replaceChildren(...[...people].sort().map((name) => { const made = make("option"); made.value = name; return made; }));
-    const [whom, person] = field("assigned to", row.assignee, "people"), [who, name] = field("your name", author, "people");
-    person.id = "assignee";
-    name.id = "author";
-    person.addEventListener("change", () => assign(row, person.value.trim()));
-    name.addEventListener("change", () => {
-      author = name.value.trim();
-      try { localStorage.setItem("gjk3d.author", author); } catch (error) { /* then it is for this visit */ }
-    });
-    const line = make("div", "line");
-    line.append(states, whom);
-    box.append(line);
-    const issue = issues.get(row.id);
-    const when = (item) => `${item.by || "somebody"}, ${item.at.slice(0, 16).replace("T", " ")} UTC`;
-    if (issue && issue.state) line.append(make("small", "", when(issue.state)));
-    for (const item of (issue && issue.comments) || []) {
-      const said = make("p", "said");
-      said.append(make("small", "", when(item)), make("bdi", "", item.text || ""));
-      box.append(said);
-    }
-    const words = make("textarea"), add = make("button", "small", "add comment");
-    words.id = "comment";
-    words.rows = 1;
-    words.placeholder = "comment … (Ctrl+Enter adds it)";
-    words.setAttribute("aria-label", "comment");
-    add.type = "button";
-    add.addEventListener("click", () => comment(row, words.value));
-    words.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) comment(row, words.value);
-    });
-    const entry = make("div", "line");
-    entry.append(words, add, who);
-    box.append(entry);
-    return box;
+    return make("div", { id: "triage", class: "triage" },
+      make("div", { class: "line" },
+        make("div", { class: "states", role: "group", "aria-label": "state" }, STATES.map((value, k) =>
+          button(value, () => setState(row, value), { "data-state": value, title: `${MEANING[value]} (key ${k + 1})`, "aria-pressed": row.state === value }))),
+        field("assigned to", "assignee", row.assignee, (value) => assign(row, value)), issue.state && when(issue.state)),
+      (issue.comments || []).map((item) => make("p", { class: "said" }, when(item), make("bdi", {}, item.text))),
+      make("div", { class: "line" }, words, button("add comment", () => comment(row, words.value), { class: "small" }), field("your name", "author", author, sign)));
   }
   const viewsOf = (row) => ((issues.get(row.id) || {}).views || []);
 
@@ -167,11 +128,9 @@ const clashTriage = (function () {
   }
   const file = () => JSON.stringify({ schema_version: 1, command: "triage", issues: [...issues.values()] }, null, 1) + "\n";
   function download() {
-    const link = make("a");
-    link.href = URL.createObjectURL(new Blob([file()], { type: "application/json" }));
-    link.download = data.stem + ".triage.json";
+    const href = URL.createObjectURL(new Blob([file()], { type: "application/json" })), link = make("a", { href, download: data.stem + ".triage.json" });
     link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    setTimeout(() => URL.revokeObjectURL(href), 60000);
     unsaved = 0;
     tell(`${link.download} is with your downloads: give it to the next run as --triage`);
   }
@@ -213,12 +172,10 @@ const clashTriage = (function () {
     if (data.served && unsaved) send();
   });
   window.addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.target instanceof Element && event.target.closest("input, select, textarea")) return;
-    const value = STATES[Number(event.key) - 1], row = data.rows[clashTable.selected];
-    if (value && row) setState(row, value);
-  });
+  const keys = Object.fromEntries(STATES.map((value, k) => [k + 1, () => {
+    const row = data.rows[clashTable.selected];
+    return row ? setState(row, value) : false;
+  }]));
   data.rows.forEach(settle);
   tell();
   if (data.served) { // what others decided since the page was made
@@ -227,5 +184,5 @@ const clashTriage = (function () {
       onChange(null);
     }, (error) => tell(`not up to date: ${error.message}`));
   }
-  return { STATES, editor, saveView, viewsOf, file, on(handler) { onChange = handler; } };
+  return { STATES, keys, editor, saveView, viewsOf, file, on(handler) { onChange = handler; } };
 })();

@@ -1,28 +1,25 @@
 // Where the camera is, what marks a finding, and what a click in the picture means.
 const clashView = (function () {
   if (!clashStage) return null;
-  const { data, element, state: root, dark, calm } = gjk3d;
-  const { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, shapeOf, fill, setPair, ANGLE, KINDS, dirty } = clashStage;
+  const { data, element, state: root, css, dark, calm, tint } = gjk3d;
+  const { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, fill, setPair, dirty } = clashStage;
   const up = vec(data.up), iso = (data.up[1] ? new THREE.Vector3(1, 0.75, 1.3) : new THREE.Vector3(1, -1.3, 0.75)).normalize();
   const half = (box) => 0.5 * vec(box[1]).distanceTo(vec(box[0]));
   const middle = (box) => vec(box[0]).add(vec(box[1])).multiplyScalar(0.5);
   let current = -1, shown = [], stretched = false;
 
   // --- marks: of a fixed size on the screen ---------------------------------------------------------------------------
-  const inks = { a: ["#734f00", "#ffd37a"], b: ["#004f39", "#7fe3c4"], out: ["#c2410c", "#ff8a3d"], gap: ["#202124", "#e8eaed"], normal: ["#0072b2", "#56b4e9"] };
-  for (const name of Object.keys(inks)) {
-    const [light, night] = inks[name], material = new THREE.MeshLambertMaterial({ transparent: true, depthTest: false, depthWrite: false });
-    inks[name] = { material, light, night };
-  }
+  // by what the style calls their colours
+  const inks = Object.fromEntries(["on-a", "on-b", "out", "ink", "n"].map((name) => [name, new THREE.MeshLambertMaterial({ transparent: true, depthTest: false, depthWrite: false })]));
   function paint() {
-    for (const ink of Object.values(inks)) ink.material.color.set(dark.matches ? ink.night : ink.light).convertSRGBToLinear();
-    ghostly.uniforms.color.value.set(dark.matches ? "#a9b6c4" : "#5c6875");
-    dirty();
+    for (const [name, material] of Object.entries(inks)) material.color.copy(tint(css("--" + name)));
+    ghostly.uniforms.color.value.set(css("--ghost"));
+    mark(listed);
   }
   const marks = new THREE.Group();
-  const balls = ["a", "b"].map((name) => new THREE.Mesh(new THREE.SphereGeometry(1, 24, 16), inks[name].material));
-  const shaft = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 16).translate(0, 0.5, 0), inks.out.material);
-  const head = new THREE.Mesh(new THREE.ConeGeometry(1, 1, 24).translate(0, -0.5, 0), inks.out.material);
+  const balls = ["on-a", "on-b"].map((name) => new THREE.Mesh(new THREE.SphereGeometry(1, 24, 16), inks[name]));
+  const shaft = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 16).translate(0, 0.5, 0), inks.out);
+  const head = new THREE.Mesh(new THREE.ConeGeometry(1, 1, 24).translate(0, -0.5, 0), inks.out);
   marks.add(...balls, shaft, head);
   shaft.renderOrder = head.renderOrder = 10;
   balls.forEach((ball) => { ball.renderOrder = 11; });
@@ -43,12 +40,12 @@ const clashView = (function () {
       arrow.way.copy(way).normalize();
       arrow.words = words;
       arrow.fixed = fixed;
-      shaft.material = head.material = inks[ink].material;
+      shaft.material = head.material = inks[ink];
     };
     const mtv = row.mtv && row.mtv.some(Boolean) ? vec(row.mtv).divideScalar(data.size) : null;
     if (mtv && (b || at || a)) use(b || at || a, mtv, "out", `arrow: the way out for B, ${row.told.way}`);
-    else if (a && b && row.distance > 0 && a.distanceTo(b) > 0) use(a, b.clone().sub(a), "gap", `arrow: the gap from A to B, ${row.told.distance}`);
-    else if (a && row.normal) use(a, vec(row.normal), "normal", "arrow: the normal, from A to B", true);
+    else if (a && b && row.distance > 0 && a.distanceTo(b) > 0) use(a, b.clone().sub(a), "ink", `arrow: the gap from A to B, ${row.told.distance}`);
+    else if (a && row.normal) use(a, vec(row.normal), "n", "arrow: the normal, from A to B", true);
   }
   function sizeMarks(pixel) {
     for (const ball of balls) ball.scale.setScalar(5.5 * pixel);
@@ -79,7 +76,7 @@ const clashView = (function () {
     listed = rows;
     shown = rows.filter(known).sort((one, two) => two - one); // the worst on top
     const at = new Float32Array(3 * shown.length), inks = new Float32Array(3 * shown.length);
-    const tints = new Map(Object.entries(KINDS).map(([kind, text]) => [kind, new THREE.Color(text).toArray()]));
+    const tints = new Map(data.kinds.map((kind) => [kind, new THREE.Color(css("--" + kind)).toArray()]));
     shown.forEach((index, k) => {
       at.set(places.subarray(3 * index, 3 * index + 3), 3 * k);
       inks.set(tints.get(data.rows[index].kind), 3 * k);
@@ -88,18 +85,11 @@ const clashView = (function () {
     dots.geometry.setAttribute("color", new THREE.BufferAttribute(inks, 3));
     dirty();
   }
-  let pick = () => {}, pressed = null;
-  picture.canvas.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
-  picture.canvas.addEventListener("pointerup", (event) => {
-    if (!pressed || Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4 || current >= 0 || element("measure").checked) return;
-    const frame = picture.canvas.getBoundingClientRect(), at = new THREE.Vector3();
-    let best = -1, nearest = 14;
-    for (const index of shown) {
-      at.fromArray(places, 3 * index).project(camera);
-      const far = Math.hypot(((at.x + 1) / 2) * frame.width - event.clientX + frame.left, ((1 - at.y) / 2) * frame.height - event.clientY + frame.top);
-      if (far <= nearest) [best, nearest] = [index, far];
-    }
-    if (best >= 0) pick(best);
+  let pick = () => {};
+  picture.onClick((event) => {
+    if (current >= 0 || element("measure").checked) return;
+    const away = (index) => picture.distance(placeOf(index), event), near = shown.filter((index) => away(index) <= 14);
+    if (near.length) pick(near.reduce((one, two) => (away(two) <= away(one) ? two : one)));
   });
 
   // --- the camera -----------------------------------------------------------------------------------------------------
@@ -108,7 +98,7 @@ const clashView = (function () {
   let flight = null;
   const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
   function fly(target, radius, way, jump) {
-    const far = (1.08 * radius) / Math.sin((ANGLE * Math.PI) / 360);
+    const far = (1.08 * radius) / Math.sin((picture.angle * Math.PI) / 360);
     const from = camera.position.clone().sub(controls.target), begin = from.length() || far;
     flight = {
       start: performance.now(), time: jump || calm.matches ? 0 : 650, from: controls.target.clone(), to: target.clone(), begin, end: far,
@@ -130,35 +120,27 @@ const clashView = (function () {
     }
     dirty();
   }
-  // how many triangles of a part a look from outside along `way` meets before it gets to the point
-  function crossings(part, point, way) {
-    const shape = part && shapeOf(part);
-    if (!shape || shape.indices.length > 60000) return 0;
-    const back = shape.matrix.invert(), { points: P, indices } = shape;
-    const [px, py, pz] = point.clone().applyMatrix4(back).toArray(), [dx, dy, dz] = way.clone().transformDirection(back).toArray();
-    let met = 0;
-    for (let i = 0; i < indices.length; i += 3) {
-      const a = 3 * indices[i], b = 3 * indices[i + 1], c = 3 * indices[i + 2];
-      const ux = P[b] - P[a], uy = P[b + 1] - P[a + 1], uz = P[b + 2] - P[a + 2], vx = P[c] - P[a], vy = P[c + 1] - P[a + 1], vz = P[c + 2] - P[a + 2];
-      const hx = dy * vz - dz * vy, hy = dz * vx - dx * vz, hz = dx * vy - dy * vx, det = ux * hx + uy * hy + uz * hz;
-      if (det === 0) continue;
-      const sx = px - P[a], sy = py - P[a + 1], sz = pz - P[a + 2], u = (sx * hx + sy * hy + sz * hz) / det;
-      if (u < 0 || u > 1) continue;
-      const qx = sy * uz - sz * uy, qy = sz * ux - sx * uz, qz = sx * uy - sy * ux, v = (dx * qx + dy * qy + dz * qz) / det;
-      if (v >= 0 && u + v <= 1 && (vx * qx + vy * qy + vz * qz) / det > 1e-4) met++;
-    }
-    return met;
+  // how often a look from outside along `way` meets the surface of one of the pair before it gets to the point
+  const look = new THREE.Raycaster();
+  function crossings(side, point, way) {
+    const [body] = pair[side].children;
+    if (!body || !body.isMesh || body.geometry.attributes.position.count > 60000) return 0;
+    look.set(point, way);
+    look.near = 1e-4;
+    return look.intersectObject(body).length;
   }
   function bestWay(row, point) {
     const [small, large] = bySize(row), heart = small >= 0 && data.parts[small].box ? middle(data.parts[small].box) : point;
+    const sides = clashTable.sides(row).map((side) => "ab".indexOf(side)), larger = row.a === large ? 0 : 1;
+    for (const group of pair) group.updateMatrixWorld(true);
     const normal = row.normal ? vec(row.normal) : row.mtv ? vec(row.mtv).normalize() : new THREE.Vector3();
     const side = new THREE.Vector3().copy(iso).addScaledVector(up, -iso.dot(up)).normalize();
     let best = iso, least = Infinity;
     for (const [height, turns] of [[0.45, 8], [0.95, 4], [-0.4, 4]]) {
       for (let k = 0; k < turns; k++) {
         const way = side.clone().applyAxisAngle(up, (2 * Math.PI * k) / turns).multiplyScalar(Math.cos(height)).addScaledVector(up, Math.sin(height));
-        const met = clashTable.sides(row).reduce((sum, side) => sum + Math.min(4, crossings(data.parts[row[side]], point, way)), 0);
-        const behind = large >= 0 && crossings(data.parts[large], heart, way) > 0; // the smaller part would be hidden
+        const met = sides.reduce((sum, side) => sum + Math.min(4, crossings(side, point, way)), 0);
+        const behind = large >= 0 && crossings(larger, heart, way) > 0; // the smaller part would be hidden
         const hidden = (met ? 0.6 + 0.2 * met : 0) + (behind ? 0.6 : 0);
         const cost = hidden + way.dot(normal) ** 2 + 0.25 * (1 - way.dot(iso)) + (height < 0 ? 0.2 : 0);
         if (cost < least - 1e-9) [best, least] = [way, cost];

@@ -1,9 +1,9 @@
 (function () {
   const { data, state, element, make, dark, calm, vec } = gjk3d;
   const { sub, add, scale, dot, norm } = gjk3dLoop, { local, workspace, differences, legend } = gjk3dPieces, { paint, grown } = gjk3dPanel;
-  const GLIDE = 450, SLANT = 0.8;
+  const GLIDE = 450, SLANT = 0.8, MARGIN = 16; // what is nearer is larger
   // what is looked at: the pair given, or one that was made here, and where B was dragged to
-  let steps = data.steps, pair = data.given, picked = ["given", "given"], shift = [0, 0, 0], at = 0, timer = 0, panels = [];
+  let steps = data.steps, pair = data.given, picked = ["given", "given"], shift = [0, 0, 0], at = 0, panels = [];
 
   // --- shapes made here: those of the list, and of the 2D texts as prisms ---------------------------------------------
 
@@ -87,7 +87,6 @@
       else come(1);
     }
     state.step = at;
-    if (at === steps.length - 1) play(false);
     link();
   }
   function chip(role) {
@@ -113,36 +112,23 @@
     element("quiz").hidden = !question();
     if (!open) return;
     const rest = step.names, sets = [0, 1, 2, 3, 4, 5, 6, 7].slice(0, 2 ** rest.length).map((bits) => [...rest.filter((_, i) => (bits >> i) & 1), step.point_name]).filter((set) => set.length < 4);
-    element("quiz").replaceChildren(...sets.map((set) => {
-      const button = make("button", { type: "button" }, set.join(" ")), right = set.length === step.after.length && set.every((name) => step.after.includes(name));
-      button.addEventListener("click", () => {
-        asked = at;
-        write();
-        element("quiz").replaceChildren(make("p", { role: "status" }, right ? `Yes: ${set.join(" ")}.` : `Not ${set.join(" ")}: the origin is nearest to ${step.after.join(" ")}.`));
-      });
-      return button;
-    }));
+    element("quiz").replaceChildren(...sets.map((set) => gjk3d.button(set.join(" "), () => {
+      const right = set.length === step.after.length && set.every((name) => step.after.includes(name));
+      asked = at;
+      write();
+      element("quiz").replaceChildren(make("p", { role: "status" }, right ? `Yes: ${set.join(" ")}.` : `Not ${set.join(" ")}: the origin is nearest to ${step.after.join(" ")}.`));
+    })));
   }
-  function play(on) {
-    window.clearTimeout(timer);
-    timer = 0;
-    element("play").textContent = on ? "pause" : "play";
-    if (on) timer = window.setTimeout(() => { go(at + 1); if (at < steps.length - 1) play(true); }, 1500 + 250 * steps[at].sentence.split(" ").length);
-  }
-  function toggle() {
-    if (timer) return play(false);
-    if (at === steps.length - 1) go(0);
-    play(true);
-  }
-  const by = (to) => () => { play(false); go(to()); };
+  const long = () => 1500 + 250 * steps[at].sentence.split(" ").length, end = () => at === steps.length - 1;
+  const player = gjk3d.player(element("play"), element("slide"), (to) => go(to), (since) => (end() ? null : since < long() ? undefined : at + 1));
+  element("play").addEventListener("click", () => { if (end()) go(0); });
+  const by = (to) => player.stopped(() => go(to()));
   gjk3d.keys({
-    ArrowLeft: by(() => at - 1), ArrowRight: by(() => at + 1), Home: by(() => 0), End: by(() => steps.length - 1), " ": toggle,
+    ArrowLeft: by(() => at - 1), ArrowRight: by(() => at + 1), Home: by(() => 0), End: by(() => steps.length - 1), " ": player.toggle,
     "Shift+ArrowLeft": () => nudge(-1, 0), "Shift+ArrowRight": () => nudge(1, 0), "Shift+ArrowUp": () => nudge(0, 1), "Shift+ArrowDown": () => nudge(0, -1),
   });
   element("back").addEventListener("click", by(() => at - 1));
   element("next").addEventListener("click", by(() => at + 1));
-  element("slide").addEventListener("input", by(() => Number(element("slide").value)));
-  element("play").addEventListener("click", toggle);
   element("reset").addEventListener("click", reset);
   for (const id of ["ask", "region"]) element(id).addEventListener("input", () => { asked = -1; go(at); });
 
@@ -181,7 +167,7 @@
   }
   svg.addEventListener("click", (event) => {
     const box = svg.getBoundingClientRect(), { width, left, count } = frame;
-    play(false);
+    player.play(false);
     go(Math.round((((event.clientX - box.left) / box.width) * width - left) / ((width - 20 - left) / count) - 0.5));
   });
 
@@ -192,7 +178,7 @@
     const own = picked.some((name) => name !== "given") || norm(shift) > 0;
     steps = own ? gjk3dTell.tell(...pair, shift) : data.steps;
     state.live = own ? "own" : "given";
-    element("verdict").textContent = own ? steps[steps.length - 1].title.replace("Answer: ", "") : data.verdict;
+    element("verdict").textContent = own ? steps[steps.length - 1].title.replace(/Answer: (.)/, (_, first) => first.toUpperCase()) : data.verdict;
     element("all").replaceChildren(...steps.map((step) => make("li", {}, make("b", {}, `${step.title}.`), ` ${step.sentence}`)));
     panels.forEach((panel, i) => {
       if (!refit) return panel.move(shift);
@@ -221,15 +207,17 @@
     ];
     panels.forEach((panel, i) => Object.assign(panel.view, { center: views[i].map(([low, high]) => (low + high) / 2), unit: Math.hypot(...views[i].map(([low, high]) => (high - low) / 2)) || 1 }));
   }
-  // B's place on the screen and in the world; it stays on its canvas
+  // B's place on the screen and in the world; all of it stays on its canvas, or its middle where it is larger
   function drag(panel, from, dx, dy) {
     const scaleOf = (2 * panel.camera.position.distanceTo(panel.controls.target) * Math.tan((panel.camera.fov * Math.PI) / 360)) / panel.box.clientHeight;
     const right = new THREE.Vector3(), top = new THREE.Vector3(), out = new THREE.Vector3();
     panel.camera.matrixWorld.extractBasis(right, top, out);
     const middle = (s) => vec(local(panel.view, add(gjk3dLoop.middle(pair[1]), s)));
-    const [px, py] = panel.pixel(middle(from)), w = panel.box.clientWidth, h = panel.box.clientHeight, edge = 24;
-    const mx = Math.min(Math.max(px + dx, edge), w - edge) - px, my = Math.min(Math.max(py + dy, edge), h - edge) - py;
-    shift = add(from, scale(panel.view.unit * scaleOf, right.multiplyScalar(mx).addScaledVector(top, -my).toArray()));
+    const pixel = panel.view.unit * scaleOf, reach = (way) => dot(sub(grown(pair[1], way), gjk3dLoop.middle(pair[1])), way) / pixel;
+    const within = (x, axis, size) => Math.min(Math.max(x, Math.min(reach(axis.clone().negate().toArray()) + MARGIN, size / 2)), Math.max(size - reach(axis.toArray()) - MARGIN, size / 2));
+    const [px, py] = panel.pixel(middle(from));
+    const mx = within(px + dx, right, panel.box.clientWidth) - px, my = within(py + dy, top.negate(), panel.box.clientHeight) - py;
+    shift = add(from, scale(pixel, right.multiplyScalar(mx).addScaledVector(top, my).toArray()));
     again(false);
     go(at, false);
   }
@@ -239,11 +227,9 @@
     return true;
   }
   function dragging(panel) {
-    const ray = new THREE.Raycaster(), hits = (event) => {
-      const frame = panel.canvas.getBoundingClientRect();
-      ray.setFromCamera({ x: ((event.clientX - frame.left) / frame.width) * 2 - 1, y: 1 - ((event.clientY - frame.top) / frame.height) * 2 }, panel.camera);
-      const met = ray.intersectObjects(panel.bodies, true).filter((one) => one.object.isMesh);
-      return met.some((one) => one.object.parent === panel.bodies[1]) && met[0].object.parent === panel.bodies[1];
+    const hits = (event) => {
+      const [met] = panel.ray(event).intersectObjects(panel.bodies, true).filter((one) => one.object.isMesh);
+      return Boolean(met) && met.object.parent === panel.bodies[1];
     };
     let from = null;
     // before the controls hear of it: what takes hold of B does not turn the view
@@ -251,7 +237,7 @@
       if (!pair || panel.side || event.button || !hits(event)) return;
       event.stopPropagation();
       event.preventDefault();
-      play(false);
+      player.play(false);
       panel.canvas.setPointerCapture(event.pointerId);
       from = { shift, x: event.clientX, y: event.clientY };
     }, true);
@@ -289,7 +275,7 @@
     state.address = "due";
   }
   function keep() {
-    const text = new URLSearchParams({ a: picked[0], b: picked[1], at: shift.map((x) => gjk3dTell.number(x, 9)).join(), step: at + 1, ...(element("ask").checked ? { ask: 1 } : {}) });
+    const text = new URLSearchParams({ a: picked[0], b: picked[1], at: shift.map((x) => gjk3d.number(x, 9)).join(), step: at + 1, ...(element("ask").checked ? { ask: 1 } : {}) });
     try { window.history.replaceState(null, "", `#${text}`); } catch (error) { /* a frame without an address of its own */ }
     state.address = "kept";
   }

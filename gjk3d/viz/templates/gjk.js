@@ -1,4 +1,3 @@
-"use strict";
 // GJK as the compiled kernels run it: the loop of narrow/gjk.py, in doubles; a simplex is searched part by part.
 // A shape is { points } or { kind, sizes, turn, at }, and a radius; B lies where it is given and is moved by `shift`.
 const gjk3dLoop = (function () {

@@ -1,6 +1,6 @@
 // One of the two views: bodies that stay, and the pieces of a step, which vanish, grow and move.
 const gjk3dPanel = (function () {
-  const { data, make, dark, vec, tint, numbers, points, surface, between } = gjk3d;
+  const { data, dark, vec, tint, numbers, points, surface, between } = gjk3d;
   const { sub, add, scale, support, unit } = gjk3dLoop, { local, origin } = gjk3dPieces;
   const paint = (role, part) => (dark.matches ? data.colors[role].dark : data.colors[role][part || "light"]);
 
@@ -31,7 +31,7 @@ const gjk3dPanel = (function () {
   class Panel extends gjk3d.View {
     constructor(box, side) {
       super(box, 16, 0.66, [0.45, 0.2]);
-      Object.assign(this, { side, view: { ...data.views[side] }, bodies: [new THREE.Group(), new THREE.Group()], items: new Map(), names: [], tips: [], reach: 40 });
+      Object.assign(this, { side, view: { ...data.views[side] }, bodies: [new THREE.Group(), new THREE.Group()], items: new Map(), tips: [], reach: 40 });
       this.scene.add(...this.bodies);
     }
     color(role, shade) { return tint(paint(role, shade)); }
@@ -110,15 +110,16 @@ const gjk3dPanel = (function () {
     }
     // Pieces that stay stay; the others vanish, grow or move until `advance` has come to 1.
     show(pieces, glides) {
-      this.names.forEach(([node]) => node.remove());
-      this.names = [];
+      this.labels.forEach(([node]) => node.remove());
+      this.labels = [];
       const next = new Map();
       for (const one of pieces) {
-        if (one.kind !== "label") { next.set(one.key, one); continue; }
-        const node = make("span", { class: "name", "aria-hidden": "true" }, one.text);
-        node.style.color = paint(one.role, one.role === "ink" || one.role === "new" ? "light" : "line");
-        this.box.append(node);
-        this.names.push([node, vec(one.points[0])]);
+        if (one.kind !== "label") next.set(one.key, one);
+        else {
+          const node = this.label(one.text, one.points[0]);
+          node.ariaHidden = "true"; // the sentence tells
+          node.style.color = paint(one.role, one.role === "ink" || one.role === "new" ? "light" : "line");
+        }
       }
       this.changes = [];
       for (const [key, item] of this.items) if (!next.has(key)) this.changes.push({ item, way: -1 });
@@ -176,7 +177,6 @@ const gjk3dPanel = (function () {
       this.far = this.away();
       this.camera.position.sub(this.controls.target).multiplyScalar(this.far / before).add(this.controls.target);
     }
-    after() { this.write(this.names); }
   }
   // Materials are not disposed of: the last one of a kind would take its compiled program with it, 0.2 s a frame.
   function clear(group) {

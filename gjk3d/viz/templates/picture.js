@@ -46,10 +46,7 @@
     if (time) put(now);
     view.touched = true;
   }
-  const labels = (data.labels || []).map((label) => {
-    const span = element("labels").appendChild(gjk3d.make("span", {}, label.text));
-    return [span, vec(label.point)];
-  });
+  for (const { text, point } of data.labels || []) view.label(text, point);
 
   const boxes = [...element("keys").querySelectorAll("input")];
   function toggle() {
@@ -82,16 +79,11 @@
     let rank = 0;
     for (const entry of [...groups].sort((one, two) => mark(one) - mark(two) || far(one) - far(two))) for (const mesh of entry.meshes) mesh.renderOrder = rank++;
   };
-  view.after = () => view.write(labels);
 
   // --- a motion -------------------------------------------------------------------------------------------------------
 
-  let running = false, now = 0, before = performance.now(), put = () => {};
+  let now = 0, put = () => {};
   const last = time ? time.length - 1 : 0;
-  function run(on) {
-    running = on;
-    element("run").textContent = on ? "pause" : "play";
-  }
   if (time) {
     const trail = new THREE.Line(points(numbers(data.trace, Float32Array)), new THREE.LineBasicMaterial(over)), sign = new THREE.MeshBasicMaterial(over);
     const balls = [0, 1].map(() => new THREE.Mesh(new THREE.SphereGeometry(0.011, 24, 16), sign)), gap = new THREE.Line(points(new Float32Array(6)), new THREE.LineBasicMaterial(over));
@@ -119,30 +111,22 @@
       state.at = k;
       view.touched = true;
     };
-    const step = (by) => () => { run(false); put(Math.min(last, Math.max(0, now + by))); };
-    element("run").addEventListener("click", () => run(!running));
-    element("at").addEventListener("input", () => { run(false); put(Number(element("at").value)); });
-    gjk3d.keys({ ArrowRight: step(1), ArrowLeft: step(-1), Home: step(-Infinity), End: step(Infinity), " ": () => run(!running) });
+    // the last one stays for a while, then it begins again
+    const player = gjk3d.player(element("run"), element("at"), put, (since) => (since < (now === last ? 1500 : 1000 / data.fps) ? undefined : now === last ? 0 : now + 1));
+    const step = (by) => player.stopped(() => put(Math.min(last, Math.max(0, now + by))));
+    gjk3d.keys({ ArrowRight: step(1), ArrowLeft: step(-1), Home: step(-Infinity), End: step(Infinity), " ": player.toggle });
     const wish = () => {
       const found = /^#(\d+)$/.exec(window.location.hash);
-      if (found) run(false), put(Math.min(last, Number(found[1])));
-      return Boolean(found);
+      if (found) player.stopped(() => put(Math.min(last, Number(found[1]))))();
     };
     window.addEventListener("hashchange", wish);
     put(0);
-    run(data.running && !calm.matches);
+    player.play(data.running && !calm.matches);
     wish();
   }
   dark.addEventListener("change", paint);
   aim();
   paint();
   toggle();
-  gjk3d.start((clock) => {
-    // the last one stays for a while, then it begins again
-    if (running && clock - before >= (now === last ? 1500 : 1000 / data.fps)) {
-      before = clock;
-      put(now === last ? 0 : now + 1);
-    }
-    return running;
-  });
+  gjk3d.start();
 })();

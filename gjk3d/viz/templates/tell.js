@@ -1,16 +1,9 @@
-"use strict";
 // Steps out of the page's own GJK, in the words of explanation/narration.py, and the numbers of a curve.
 const gjk3dTell = (function () {
-  const { gjk, dot, sub, add, scale, norm } = gjk3dLoop;
+  const { number } = gjk3d, { gjk, sub, add, scale, norm } = gjk3dLoop;
 
-  // --- numbers, as gjk3d/wording.py writes them: bounds are rounded outward -------------------------------------------
+  // --- numbers, as gjk3d/wording.py writes them: bounds are rounded outward ---------------------------------------------
 
-  function number(x, digits = 6) {
-    if (!x) return "0";
-    const [head, power] = x.toExponential(digits - 1).split("e");
-    if (power >= -4 && power < digits) return String(Number(x.toPrecision(digits)));
-    return `${Number(head)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
-  }
   function outward(x, digits, way) {
     const short = Number(x.toPrecision(digits));
     if (!x || way * (short - x) >= 0) return number(short, digits);
@@ -120,5 +113,5 @@ const gjk3dTell = (function () {
     const digits = Math.max(4, Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / step)) + 1);
     return values.map((x) => [x, Math.abs(x) < 1e-9 * step ? "0" : number(x, digits)]);
   }
-  return { tell, bounds, limits, ticks, number, dot };
+  return { tell, bounds, limits, ticks };
 })();

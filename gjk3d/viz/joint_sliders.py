@@ -204,4 +204,4 @@ def sliders(
         made._ask()
         return made
 
-    return in_window(begin, "slide", plotter, off_screen, path, size=(1300, 800))
+    return in_window(begin, " to slide in", plotter, off_screen, path, size=(1300, 800))[0]

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d import poses
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import PoseError
+from gjk3d.poses import pose_rows
 from gjk3d.query.volume_base import Volume
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere
-from gjk3d.shapes.arguments import rigid
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import AXES, GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
@@ -101,19 +102,9 @@ def convex(x: Any) -> bool:
     return getattr(x, "is_convex", hasattr(x, "support")) is True
 
 
-def matrices(pose: Any) -> Array:
-    """Return poses as (n, 4, 4); None is one identity."""
-    if pose is None:
-        return np.eye(4)[None]
-    if hasattr(pose, "as_matrix"):
-        pose = pose.as_matrix()
-    stack = np.asarray(pose, dtype=np.float64)
-    if stack.ndim == 2:
-        stack = stack[None]
-    out = np.tile(np.eye(4), (len(stack), 1, 1))
-    for row, given in zip(out, stack, strict=True):
-        row[:3, :3], row[:3, 3] = rigid(given)
-    return out
+def matrices(pose: Any, name: str = "pose") -> Array:
+    """Return checked poses as (n, 4, 4); None is one identity."""
+    return poses.matrices(pose_rows(pose, name)[0])
 
 
 def evenly(count: int, most: int) -> NDArray[np.int64]:

@@ -81,9 +81,12 @@ def write_html(
     ...     "Apart by 1.5 mm" in page.read_text()
     True
     """
-    models, more = _models(surfaces, result)
-    drawn = any(body is not None for body in models_of(result, models))
-    drawing = draw_distance(result, Style(), surfaces=models)
+    bodies = enumerate(models_of(result, surfaces))
+    large = {k: len(body.faces) for k, body in bodies if body is not None and len(body.faces) > MAX_TRIANGLES}
+    more = [f"Only the hull of {'AB'[k]} is drawn: the model has {count} triangles." for k, count in large.items()]
+    a, b = (None if k in large else model for k, model in enumerate(surfaces or (None, None)))
+    drawn = any(body is not None for body in models_of(result, (a, b)))
+    drawing = draw_distance(result, Style(), surfaces=(a, b))
     scene = _pair_scene(drawing, result)
     headline = verdict(result, unit)
     headline = headline[:1].upper() + headline[1:]
@@ -167,16 +170,6 @@ def _legend(drawing: Drawing, models: bool) -> str:
     if models:
         words.append("solid: the models; glassy: their convex hulls, which were compared")
     return "<br>".join(words)
-
-
-def _models(surfaces: tuple[Any, Any] | None, result: Distance) -> tuple[tuple[Any, Any] | None, list[str]]:
-    """Return the models to draw, without those too large for a page, and a note on each of these."""
-    notes, drawn = [], list(surfaces or (None, None))
-    for i, body in enumerate(models_of(result, surfaces)):
-        if body is not None and len(body.faces) > MAX_TRIANGLES:
-            notes.append(f"Only the hull of {'AB'[i]} is drawn: the model has {len(body.faces)} triangles.")
-            drawn[i] = None
-    return (drawn[0], drawn[1]), notes
 
 
 def _pair_scene(drawing: Drawing, result: Distance) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d import poses
+from gjk3d.bodies.bvh import boxes_at
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import PoseError
@@ -18,7 +19,7 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import AXES, GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
 from gjk3d.viz.layout import half_space, kind, placed
-from gjk3d.viz.triangles import BOX_FACES, CORNERS, RESOLUTION, ball, box_lines, is_dots, surface_of
+from gjk3d.viz.triangles import BOX_FACES, RESOLUTION, ball, box_lines, is_dots, surface_of
 from gjk3d.viz.triangles import axes as axes_of
 from gjk3d.wording import number
 
@@ -202,28 +203,9 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
     return drawing
 
 
-def level_boxes(mesh: Mesh, level: int) -> Array:
-    """Return the corners of the boxes at a level of the mesh's tree, (n, 8, 3); leaves above it are among them."""
-    from gjk3d.bodies.bvh import tree_of
-
-    tree = tree_of(mesh)
-    nodes = np.zeros(1, dtype=np.int64)
-    for _ in range(level):
-        first = tree.links[nodes, 0]
-        inner = nodes[first >= 0]
-        if not len(inner):
-            break
-        children = tree.links[inner, 0]
-        nodes = np.concatenate([nodes[first < 0], children, children + 1])
-    boxes = tree.boxes[nodes]
-    axes = boxes[:, 6:15].reshape(-1, 3, 3)
-    corners: Array = boxes[:, None, :3] + (CORNERS * boxes[:, None, 3:6]) @ axes
-    return corners
-
-
 def add_levels(drawing: Drawing, mesh: Mesh, pose: Array, level: int) -> None:
     """Add the boxes at a level of a mesh's tree, neighbours in different colours."""
-    corners = level_boxes(mesh, level) @ pose[:3, :3].T + pose[:3, 3]
+    corners = boxes_at(mesh, level) @ pose[:3, :3].T + pose[:3, 3]
     colors = (NORMAL, SEPARATION, PALETTE[1], PALETTE[3])
     for k, color in enumerate(colors):
         drawing.lines(box_lines(corners[k :: len(colors)]), color, width=2.2)

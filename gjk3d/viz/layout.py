@@ -45,10 +45,8 @@ def lay_out(result: Distance) -> Layout:
     Raises
     ------
     TypeError
-        The answer is of many pairs, or is none.
+        The answer is of many pairs.
     """
-    if not isinstance(result, Distance):
-        raise TypeError(f"expected the answer of gjk3d.distance or signed_distance, got {type(result).__name__}")
     if result.normal.ndim == 2:
         raise TypeError(f"this answer is of {len(result)} pairs, and one can be drawn: take a row, result[0]")
     sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))

@@ -183,22 +183,22 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
     color = style.color(0, (NORMAL,))
     if of is not None:
         drawing.take(of)
+        if drawing.words and not drawing.keys:
+            drawing.key(drawing.words[0], drawing.items[0].color)
         drawing.words = []
     name = next((words for cls, words in _WORDS.items() if isinstance(x, cls)), kind(x))
     if isinstance(x, BoundingSphere):
         centers, radii = np.reshape(x.center, (-1, 3)), np.reshape(x.radius, -1)
         for center, radius in zip(centers, radii, strict=True):
             drawing.body(*ball(center, radius, 64), color, style.alpha(0, 0.25), outline=True)
-        count, size = len(radii), float(np.sum(x.volume))
     else:
         corners = np.reshape(x.corners, (-1, 8, 3))  # type: ignore[attr-defined]
         drawing.lines(box_lines(corners), color, width=3.0)
         for eight in corners[:40]:
             drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10))
-        count, size = len(corners), float(np.sum(x.volume))  # type: ignore[attr-defined]
-    drawing.words.append(
-        f"{name[:1].upper() + name[1:]}, volume {number(size, 5)}" if count == 1 else f"{count} of the kind: {name}"
-    )
+    volumes = np.reshape(x.volume, -1)
+    one = f"{name[:1].upper() + name[1:]}, volume {number(volumes.sum(), 5)}"
+    drawing.words.append(one if len(volumes) == 1 else f"{len(volumes)} of the kind: {name}")
     drawing.key(style.name(0, name), color)
     return drawing
 

@@ -10,6 +10,7 @@ import numpy as np
 from gjk3d.results import Distance, Status
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
+from gjk3d.units import symbol
 from gjk3d.viz.drawing import ANGLE, BODY, MODEL, Camera, Drawing, Item, ball_of
 from gjk3d.viz.triangles import ball, repeated, rod, slab, solid_surface
 from gjk3d.wording import depth, told
@@ -37,6 +38,7 @@ class Layout(NamedTuple):
     radius: float
     view: Array  #: unit vector from the centre to the camera
     up: Array
+    unit: str | None  #: of length
 
 
 def lay_out(result: Distance) -> Layout:
@@ -52,7 +54,9 @@ def lay_out(result: Distance) -> Layout:
     sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))
     none = np.zeros((0, 3)), _NO_FACES
     a, b = (placed(*(none if isinstance(s, Halfspace) else solid_surface(s)), p) for s, p in sides)
-    return Layout((a, b), *_focus([a.vertices, b.vertices], result), side_view(np.asarray(result.normal)), UP)
+    return Layout(
+        (a, b), *_focus([a.vertices, b.vertices], result), side_view(np.asarray(result.normal)), UP, unit_of(result)
+    )
 
 
 def placed(vertices: Array, faces: Ints, pose: Array | None) -> Body:
@@ -180,8 +184,15 @@ def called(shape: Any) -> str:
     return name if isinstance(name, str) and name else kind(shape)
 
 
+def unit_of(result: Distance) -> str | None:
+    """Return the unit of length that both shapes say they are in, as meshes out of files do."""
+    units = {symbol(getattr(shape, "unit", None)) for shape in (result.shape_a, result.shape_b)}
+    return units.pop() if len(units) == 1 else None
+
+
 def verdict(result: Distance, unit: str | None = None) -> str:
-    """Say in a few words what the answer is."""
+    """Say in a few words what the answer is, in this unit or that of the shapes."""
+    unit = unit or unit_of(result)
     between = result.lower, result.upper
     deep = result.upper < 0.0 or -np.inf < result.lower < 0.0  # gjk3d.distance tells no depth
     return {
@@ -193,6 +204,12 @@ def verdict(result: Distance, unit: str | None = None) -> str:
     }[result.status]
 
 
+def headline(result: Distance, unit: str | None = None) -> str:
+    """Return the same as a line of its own."""
+    words = verdict(result, unit)
+    return words[:1].upper() + words[1:]
+
+
 def way_out(result: Distance) -> str:
     """Say what the move along the depth is: the shortest only where that is proven."""
     return "shortest way out, for B" if result.tight else "a way out, for B"
@@ -200,4 +217,4 @@ def way_out(result: Distance) -> str:
 
 def proof(result: Distance, unit: str | None = None) -> str:
     """Say what the bounds prove."""
-    return f"proven: distance {told(result.lower, result.upper, 7, unit)}"
+    return f"proven: distance {told(result.lower, result.upper, 7, unit or unit_of(result))}"

@@ -18,7 +18,7 @@ from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, INK, Drawing, Style
 from gjk3d.viz.kinds.answers import add_points, add_witness, key_pair
 from gjk3d.viz.kinds.bodies import add, matrices
-from gjk3d.viz.layout import proof, verdict
+from gjk3d.viz.layout import headline, proof
 from gjk3d.viz.picture import in_window
 from gjk3d.viz.posed import Mover, Posed
 from gjk3d.wording import count
@@ -96,7 +96,7 @@ class Dragged:
 
     def _draw(self) -> None:
         result, colors = self.result, self._style.colors or COLORS
-        signs = self._posed.signs(verdict(result).capitalize(), proof(result))
+        signs = self._posed.signs(headline(result), proof(result))
         key_pair(signs, self._shapes, self._style)
         add_witness(signs, result, signs.ball[1], colors)
         if self.contact is not None and self.contact.count:

@@ -15,7 +15,7 @@ from gjk3d.typing import Array, Ints
 from gjk3d.viz.drawing import COLORS as _COLORS
 from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.answers import draw_distance
-from gjk3d.viz.layout import called, camera_of, kind, models_of, ready, verdict
+from gjk3d.viz.layout import called, camera_of, headline, kind, models_of, ready, unit_of, verdict
 from gjk3d.viz.triangles import shade
 from gjk3d.webpage import color_key, to_base64, to_json
 from gjk3d.wording import above, below, number, told
@@ -88,8 +88,7 @@ def write_html(
     drawn = any(body is not None for body in models_of(result, (a, b)))
     drawing = draw_distance(result, Style(), surfaces=(a, b))
     scene = _pair_scene(drawing, result)
-    headline = verdict(result, unit)
-    headline = headline[:1].upper() + headline[1:]
+    unit = unit or unit_of(result)
     out = "just touches" if result.tight else "is free"
     slide = "bring B to touch A" if result.distance > 0.0 else f"move B out, until it {out}"
     both = [
@@ -102,7 +101,7 @@ def write_html(
     box = '<label id="label-{0}"><input type="checkbox" checked value="{1}"> {0}</label>'
     answer = (
         '<section id="answer" aria-label="answer">\n'
-        f'<h1 class="{result.status.name.lower()}">{html.escape(headline)}</h1>'
+        f'<h1 class="{result.status.name.lower()}">{html.escape(headline(result, unit))}</h1>'
         + f'\n<p id="between">{"<br>".join(map(_who, "ab", both))}</p>\n'
         + "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more))
         + f'\n<table>\n{rows}\n</table>\n<p id="legend">{_legend(drawing, drawn)}</p>\n</section>'

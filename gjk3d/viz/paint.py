@@ -183,6 +183,8 @@ def _add_each(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
 
 def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]:
     shaded = shade(item.vertices, item.faces, item.copies)
+    if not len(shaded.faces):
+        return []  # each of its triangles has two corners at one place
     mesh = with_normals(shaded)
     if item.look == MODEL or (item.opacity >= 1.0 and not item.outline):
         actors = [plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, **_LIGHT, **_LOOK)]

@@ -18,7 +18,7 @@ from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene, rod_col
 from gjk3d.viz.explanation.stage import CURVE, Stage, height_beneath, shoot_curve
 from gjk3d.viz.explanation.steps import PLACES, Difference, Step, bounds
 from gjk3d.viz.film import palette, write_frames
-from gjk3d.viz.layout import called, verdict
+from gjk3d.viz.layout import called, headline, verdict
 from gjk3d.viz.page import ROOM, mesh_data
 from gjk3d.viz.progress import telling
 from gjk3d.webpage import to_json
@@ -91,17 +91,15 @@ def write_page(
 ) -> Path:
     """Write the page; nothing in it reaches for the network, and its own policy forbids it."""
     both = names or (called(result.shape_a), called(result.shape_b))
-    headline = verdict(result)
-    headline = headline[:1].upper() + headline[1:]
     text = {
         "title": f"{both[0]} and {both[1]}, explained: {verdict(result)}",
         "name_a": both[0],
         "name_b": both[1],
-        "headline": headline,
+        "headline": headline(result),
         "first_title": steps[0].title,
         "first_sentence": steps[0].sentence,
     }
-    data = _data(steps, scene, difference) | {"names": both, "verdict": headline}
+    data = _data(steps, scene, difference) | {"names": both, "verdict": headline(result)}
     markup = {
         "all": "\n".join(f"<li><b>{html.escape(s.title)}.</b> {html.escape(s.sentence)}</li>" for s in steps),
         "scene": to_json(data),

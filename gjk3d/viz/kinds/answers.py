@@ -16,7 +16,7 @@ from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Drawing, Label, Style, darker
 from gjk3d.viz.kinds.bodies import add, matrices
 from gjk3d.viz.kinds.common import add_common
-from gjk3d.viz.layout import Body, Layout, called, half_space, lay_out, models_of, proof, side_view, verdict, way_out
+from gjk3d.viz.layout import Body, Layout, called, half_space, headline, lay_out, models_of, proof, side_view, way_out
 from gjk3d.viz.triangles import across, slab, turned
 from gjk3d.wording import above, count, depth, number, told
 
@@ -33,7 +33,7 @@ def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None
         The models whose hulls were compared, each a Mesh or None: they are drawn inside their hulls.
     """
     layout = lay_out(x)
-    drawing = _of_pair(x, layout, [verdict(x).capitalize(), proof(x)])
+    drawing = _of_pair(x, layout, [headline(x), proof(x)])
     add_pair(drawing, x, layout, models_of(x, surfaces), style)
     if x.depth > 0.0 and all(len(body.vertices) for body in layout.bodies):
         convex = all(hasattr(shape, "support") for shape in (x.shape_a, x.shape_b))
@@ -41,7 +41,7 @@ def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None
     add_witness(drawing, x, layout.radius, (style.color(0, COLORS), style.color(1, COLORS)))
     if x.depth > 0.0:
         above_it = x.point_b + 0.5 * x.depth * x.normal + 0.05 * layout.radius * layout.up
-        drawing.labels.append(Label(above_it, depth(x.lower, x.upper, 3), darker(SEPARATION, 0.8)))
+        drawing.labels.append(Label(above_it, depth(x.lower, x.upper, 3, layout.unit), darker(SEPARATION, 0.8)))
     return drawing
 
 
@@ -107,7 +107,7 @@ def draw_contact(x: Contact, style: Style) -> Drawing:
     drawing.arrows(start, x.normal, 0.3 * size, 0.009 * size, NORMAL)
     drawing.key("normal, A to B", NORMAL)
     if x.count:
-        drawing.key("contact points, with their gaps", SEPARATION)
+        drawing.key(f"contact points{', with their gaps' if drawing.labels else ''}", SEPARATION)
     return drawing
 
 

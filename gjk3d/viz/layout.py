@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.results import Distance, Status
+from gjk3d.query.wording import unit_of
+from gjk3d.results import Distance
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
-from gjk3d.units import symbol
 from gjk3d.viz.drawing import ANGLE, BODY, MODEL, Camera, Drawing, Item, ball_of
 from gjk3d.viz.triangles import ball, repeated, rod, slab, solid_surface
-from gjk3d.wording import depth, told
 
 UP = np.array([0.0, 0.0, 1.0])
 #: From the front, a little from the right and from above.
@@ -182,39 +181,3 @@ def called(shape: Any) -> str:
     """Return the name of a mesh that has one, else the kind of shape in words."""
     name = getattr(shape, "name", None)
     return name if isinstance(name, str) and name else kind(shape)
-
-
-def unit_of(result: Distance) -> str | None:
-    """Return the unit of length that both shapes say they are in, as meshes out of files do."""
-    units = {symbol(getattr(shape, "unit", None)) for shape in (result.shape_a, result.shape_b)}
-    return units.pop() if len(units) == 1 else None
-
-
-def verdict(result: Distance, unit: str | None = None) -> str:
-    """Say in a few words what the answer is, in this unit or that of the shapes."""
-    unit = unit or unit_of(result)
-    between = result.lower, result.upper
-    deep = result.upper < 0.0 or -np.inf < result.lower < 0.0  # gjk3d.distance tells no depth
-    return {
-        Status.SEPARATED: f"apart by {told(*between, unit=unit)}",
-        Status.TOUCHING: "touching",
-        Status.OVERLAPPING: f"overlapping by {depth(*between, unit=unit)}" if deep else "overlapping",
-        Status.UNDECIDED: "undecided: the bounds hold 0",
-        Status.BEYOND: f"apart by {told(*between, unit=unit)}",
-    }[result.status]
-
-
-def headline(result: Distance, unit: str | None = None) -> str:
-    """Return the same as a line of its own."""
-    words = verdict(result, unit)
-    return words[:1].upper() + words[1:]
-
-
-def way_out(result: Distance) -> str:
-    """Say what the move along the depth is: the shortest only where that is proven."""
-    return "shortest way out, for B" if result.tight else "a way out, for B"
-
-
-def proof(result: Distance, unit: str | None = None) -> str:
-    """Say what the bounds prove."""
-    return f"proven: distance {told(result.lower, result.upper, 7, unit or unit_of(result))}"

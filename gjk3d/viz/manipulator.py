@@ -11,6 +11,7 @@ import numpy as np
 from gjk3d.errors import UnsupportedPair
 from gjk3d.query.contact import Contact, contact
 from gjk3d.query.pair import Pair
+from gjk3d.query.wording import headline, proof
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -18,7 +19,6 @@ from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, INK, Drawing, Style
 from gjk3d.viz.kinds.answers import add_points, add_witness, key_pair
 from gjk3d.viz.kinds.bodies import add, matrices
-from gjk3d.viz.layout import headline, proof
 from gjk3d.viz.picture import in_window
 from gjk3d.viz.posed import Mover, Posed
 from gjk3d.wording import count

@@ -7,18 +7,19 @@ trusted, the still remains. An output has less than a million bytes; a page too 
 
 from __future__ import annotations
 
+import gzip
 import html
 import io
+import re
 import sys
 import tempfile
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from gjk3d.errors import RenderingUnavailableError
 from gjk3d.viz.drawing import Drawing
-from gjk3d.webpage import deflated
 
 #: Bytes of an output, with all of its kinds.
 MOST = 990_000
@@ -26,7 +27,9 @@ MOST = 990_000
 WIDTHS = (800, 480)
 _COLORS = 128
 
-#: The page is packed: three.js alone has more than half of what an output may have.
+#: The page is packed: three.js alone has more than half of what an output may have. What it holds as base64 goes in as
+#: bytes, and once where it is there several times, as the triangles of ghosts are, farther back than gzip looks; a 1 (of ASCII) on
+#: both sides of its number stands for it.
 _LOADER = r"""<!DOCTYPE html><html lang="en"><title>{title}</title>
 <style>html,body,button{{margin:0;width:100%;height:100%;overflow:hidden;background:none;border:0;cursor:pointer}}
 span{{position:absolute;top:8px;right:8px;padding:2px 10px;font:13px system-ui,sans-serif;color:#202124;
@@ -34,10 +37,18 @@ background:#fffc;border:1px solid #5f6368;border-radius:5px}}</style>
 <button type="button" aria-label="turn in 3D"><span>turn in 3D</span></button>
 <script>document.querySelector("button").addEventListener("click",async()=>{{
 const packed=Uint8Array.from(atob("{packed}"),(c)=>c.charCodeAt(0));
-const stream=new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-const page=await new Response(stream).text();
+const stream=new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+const all=new Uint8Array(await new Response(stream).arrayBuffer());
+let at=0;
+const [text,...blobs]={sizes}.map((size)=>all.subarray(at,at+=size));
+const letters=blobs.map((blob)=>{{let s="";
+for(let i=0;i<blob.length;i+=8192)s+=String.fromCharCode(...blob.subarray(i,i+8192));return btoa(s);}});
+const page=new TextDecoder().decode(text).replace(/\x01(\d+)\x01/g,(_,k)=>letters[k]);
 document.open();document.write(page);document.close();}});</script></html>"""
 
+_LONG = re.compile(r'"((?:[A-Za-z0-9+/]{4}){100,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)"')
+
+Packed = tuple[str, list[int]]
 Bundle = tuple[dict[str, str], dict[str, Any]]
 
 
@@ -79,7 +90,7 @@ def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[
 
     with tempfile.TemporaryDirectory() as folder:
         page(Path(folder) / "page.html")
-        packed = deflated((Path(folder) / "page.html").read_bytes())
+        packed = _packed((Path(folder) / "page.html").read_text(encoding="utf-8"))
         try:
             still(Path(folder) / "still.png")
         except RenderingUnavailableError:
@@ -92,6 +103,18 @@ def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[
         if sum(map(len, data.values())) < MOST:
             break
     return data, {"image/png": {"alt": words}}
+
+
+def _packed(page: str) -> Packed:
+    """Return a page packed, and the sizes of its text and of what was taken out of it."""
+    blobs: dict[bytes, int] = {}
+
+    def out(found: re.Match[str]) -> str:
+        blob = b64decode(found[1])
+        return f'"\x01{blobs.setdefault(blob, len(blobs))}\x01"' if b64encode(blob).decode() == found[1] else found[0]
+
+    text = _LONG.sub(out, page).encode()
+    return b64encode(gzip.compress(text + b"".join(blobs), 9)).decode(), [len(text), *map(len, blobs)]
 
 
 def _bytes(image: Any, kind: str, **options: Any) -> str:
@@ -108,7 +131,7 @@ def _png(image: Any) -> str:
     return _bytes(image.quantize(_COLORS, method=method, dither=Image.Dither.NONE), "PNG", optimize=True)
 
 
-def _html(words: str, still: Any, packed: str | None) -> str:
+def _html(words: str, still: Any, packed: Packed | None) -> str:
     """Return a still with the frame over it; without a still a frame of that size, without a page a word about it."""
     if still is None:
         picture, height = "", "height:600px;"
@@ -119,7 +142,7 @@ def _html(words: str, still: Any, packed: str | None) -> str:
     if packed is None:
         more = "<small>too large to be turned here: gjk3d.viz.show(…, path='figure.html') writes a page</small>"
     else:
-        loader = _LOADER.format(title=html.escape(words[:200]), packed=packed)
+        loader = _LOADER.format(title=html.escape(words[:200]), packed=packed[0], sizes=packed[1])
         more = (
             f'<iframe srcdoc="{html.escape(loader)}" sandbox="allow-scripts" title="{html.escape(words[:200])}" '
             'style="position:absolute;inset:0;width:100%;height:100%;border:0"></iframe>'

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from gjk3d import webpage
+from gjk3d.query.wording import headline, unit_of, verdict
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array, Ints
 from gjk3d.viz.drawing import COLORS as _COLORS
 from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.answers import draw_distance
-from gjk3d.viz.layout import called, camera_of, headline, kind, models_of, ready, unit_of, verdict
+from gjk3d.viz.layout import called, camera_of, kind, models_of, ready
 from gjk3d.viz.triangles import shade
 from gjk3d.webpage import color_key, to_base64, to_json
 from gjk3d.wording import above, below, number, told

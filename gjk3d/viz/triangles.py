@@ -120,11 +120,6 @@ def arrow(start: Array, direction: Array, length: float, thickness: float) -> li
     return [rod(start, neck, thickness), turned(surfaces.cone(1.0, 1.0, 40), neck, end, 2.3 * thickness)]
 
 
-def axes(pose: Array, length: float, thickness: float) -> list[list[Solid]]:
-    """Return the arrows along x, y and z of a pose."""
-    return [arrow(pose[:3, 3], pose[:3, k], length, thickness) for k in range(3)]
-
-
 def box_lines(corners: Array) -> Array:
     """Return the twelve edges of boxes as segments, (12 n, 2, 3), from eight corners each, the last axis fastest."""
     pairs = [(i, i | 1 << bit) for bit in range(3) for i in range(8) if not i >> bit & 1]

@@ -13,10 +13,11 @@ from PIL import Image
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import RenderingUnavailableError
+from gjk3d.query.wording import proof, verdict
 from gjk3d.viz import rendering
 from gjk3d.viz.drawing import SEPARATION
 from gjk3d.viz.kinds import drawing_of
-from gjk3d.viz.layout import lay_out, proof, verdict
+from gjk3d.viz.layout import lay_out
 from gjk3d.wording import above, below
 
 ORANGE, GREEN = np.array([230, 159, 0]), np.array([0, 158, 115])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gjk3d import webpage
+from gjk3d.query.wording import headline, verdict
 from gjk3d.results import Distance
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Item, darker
@@ -18,7 +19,7 @@ from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene, rod_col
 from gjk3d.viz.explanation.stage import CURVE, Stage, height_beneath, shoot_curve
 from gjk3d.viz.explanation.steps import PLACES, Difference, Step, bounds
 from gjk3d.viz.film import palette, write_frames
-from gjk3d.viz.layout import called, headline, verdict
+from gjk3d.viz.layout import called
 from gjk3d.viz.page import ROOM, mesh_data
 from gjk3d.viz.progress import telling
 from gjk3d.webpage import to_json

@@ -20,7 +20,6 @@ from gjk3d.typing import Array
 from gjk3d.viz.drawing import AXES, GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
 from gjk3d.viz.layout import half_space, kind, placed
 from gjk3d.viz.triangles import BOX_FACES, RESOLUTION, ball, box_lines, is_dots, surface_of
-from gjk3d.viz.triangles import axes as axes_of
 from gjk3d.wording import number
 
 #: Poses of one body that are drawn; of more, so many evenly.
@@ -120,11 +119,9 @@ def add_axes(drawing: Drawing, stack: Array, length: float | None = None) -> Non
     if length is None:
         spread = ball_of(stack[:, :3, 3])[1] if len(stack) > 1 else 1.0
         length = 0.35 * spread if len(stack) < 8 else 1.4 * spread / len(stack) ** 0.5
-    for pose in stack:
-        for solids, color in zip(axes_of(pose, length, 0.02 * length), AXES, strict=True):
-            drawing.marks(solids, color)
-    for text, color in zip("xyz", AXES, strict=True):
-        drawing.key(text, color)
+    for k, color in enumerate(AXES):
+        drawing.arrows(stack[:, :3, 3], stack[:, :3, k], length, 0.02 * length, color)
+        drawing.key("xyz"[k], color)
 
 
 def words_for(x: Any) -> str:

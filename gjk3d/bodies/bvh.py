@@ -345,6 +345,25 @@ def tree_of(mesh: TriangleSurface) -> Tree:
     return mesh._cached("tree", lambda: built(mesh.vertices, mesh.faces))
 
 
+def boxes_at(mesh: TriangleSurface, level: int) -> Array:
+    """Return the corners of the boxes at a level of the mesh's tree, (n, 8, 3), the last axis fastest.
+
+    Level 0 is the box round all of it; leaves above the level are among them.
+    """
+    tree = tree_of(mesh)
+    nodes = np.zeros(1, dtype=np.int64)
+    for _ in range(level):
+        first = tree.links[nodes, 0]
+        children = first[first >= 0]
+        if not len(children):
+            break
+        nodes = np.concatenate([nodes[first < 0], children, children + 1])
+    boxes = tree.boxes[nodes]
+    signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+    corners: Array = boxes[:, None, :3] + (signs * boxes[:, None, 3:6]) @ boxes[:, 6:15].reshape(-1, 3, 3)
+    return corners
+
+
 def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
     """Return the tree of the same faces with vertices elsewhere: boxes anew, branches as they were."""
     corners = _gathered(vertices, faces)[0][tree.order]

@@ -21,7 +21,7 @@ from gjk3d.cli.arguments import (
     split_name,
 )
 from gjk3d.cli.terminal import note, print_labelled, safe, say, vector, write_json
-from gjk3d.wording import above, below, depth, told
+from gjk3d.wording import above, below, told
 
 if TYPE_CHECKING:
     from gjk3d.results import Distance
@@ -166,17 +166,12 @@ def _document(
 
 
 def _print(models: list[Model], unit: str | None, hulls: bool, result: Distance) -> None:
-    status = result.status.name
-    length = safe(unit) if unit else None
-    between = result.lower, result.upper
-    headlines = {
-        "SEPARATED": ("APART", f"by {told(*between, unit=length)}", "bold green"),
-        "BEYOND": ("APART", f"by {told(*between, unit=length)}", "bold green"),
-        "TOUCHING": ("TOUCHING", "to rounding", "bold yellow"),
-        "OVERLAPPING": ("OVERLAPPING", f"by {depth(*between, unit=length)}", "bold red"),
-        "UNDECIDED": ("UNDECIDED", "as --tol leaves it", "bold yellow"),
-    }
-    verdict, measure, style = headlines[status]
+    from gjk3d.query.wording import verdict
+
+    status, between = result.status.name, (result.lower, result.upper)
+    what, _, measure = verdict(result, safe(unit) if unit else None).partition(" ")
+    measure = {"TOUCHING": "to rounding", "UNDECIDED": "as --tol leaves it"}.get(status, measure)
+    style = {"SEPARATED": "bold green", "BEYOND": "bold green", "OVERLAPPING": "bold red"}.get(status, "bold yellow")
     if status == "OVERLAPPING":
         move = ("to part them", f"move B by {vector(result.separation_vector, 9)} and they just touch")
         if not result.tight:
@@ -188,7 +183,10 @@ def _print(models: list[Model], unit: str | None, hulls: bool, result: Distance)
         ("A", f"{safe(models[0].name)}, {_size(models[0], hulls)}"),
         ("B", f"{safe(models[1].name)}, {_size(models[1], hulls)}"),
         ("compared", f"{_WHAT[hulls]}, {f'lengths in {safe(unit)}' if unit else 'unitless'}"),
-        ("distance", f"{told(*between, 12)}{', negative is overlap' if result.distance < 0.0 else ''}"),
+        (
+            "distance",
+            f"{told(*between, 12)}{', negative is overlap' if result.distance < 0.0 else ''}",
+        ),
         ("proven", f"{below(result.lower, 18)} <= distance <= {above(result.upper, 18)}"),
         *([] if result.tight else [("", "the bounds are wider than usual")]),
         ("point on A", vector(result.point_a, 9)),
@@ -196,7 +194,7 @@ def _print(models: list[Model], unit: str | None, hulls: bool, result: Distance)
         ("normal", f"{vector(result.normal, 9)} from A to B"),
         *([] if status in ("TOUCHING", "BEYOND", "UNDECIDED") else [move]),
     ]
-    say((verdict, style), f" {measure}")
+    say((what.strip(":").upper(), style), f" {measure}")
     print_labelled(rows)
 
 

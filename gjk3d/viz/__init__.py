@@ -6,29 +6,8 @@ steps of GJK and EPA. Nothing is computed here. Importing this loads nothing; py
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from gjk3d.viz.explanation import explain
-    from gjk3d.viz.joint_sliders import sliders
-    from gjk3d.viz.manipulator import drag
-    from gjk3d.viz.motions import motion
-    from gjk3d.viz.page import write_html
-    from gjk3d.viz.picture import plot, plotter, show, to_pyvista
-    from gjk3d.viz.rendering import check_rendering
-
-__all__ = [
-    "check_rendering",
-    "drag",
-    "explain",
-    "motion",
-    "plot",
-    "plotter",
-    "show",
-    "sliders",
-    "to_pyvista",
-    "write_html",
-]
 
 _HOME = {
     "check_rendering": "rendering",
@@ -43,17 +22,27 @@ _HOME = {
     "write_html": "page",
 }
 
-if not TYPE_CHECKING:
+if TYPE_CHECKING:
+    from gjk3d.viz.explanation import explain as explain
+    from gjk3d.viz.joint_sliders import sliders as sliders
+    from gjk3d.viz.manipulator import drag as drag
+    from gjk3d.viz.motions import motion as motion
+    from gjk3d.viz.page import write_html as write_html
+    from gjk3d.viz.picture import plot as plot
+    from gjk3d.viz.picture import plotter as plotter
+    from gjk3d.viz.picture import show as show
+    from gjk3d.viz.picture import to_pyvista as to_pyvista
+    from gjk3d.viz.rendering import check_rendering as check_rendering
+
+else:  # hidden from type checkers, to which it would make every name right
+    __all__ = list(_HOME)
 
     def __getattr__(name: str) -> object:
         if name not in _HOME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib import import_module
-
         value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
         globals()[name] = value
         return value
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    def __dir__() -> list[str]:
+        return sorted(__all__)

@@ -11,19 +11,10 @@ import numpy as np
 
 from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, Robot
+from gjk3d.robot.way import State, state_of
 from gjk3d.typing import Array, Row
 from gjk3d.viz.drawing import INK, Drawing, Style
-from gjk3d.viz.kinds.robots import (
-    LINKS,
-    THINGS,
-    State,
-    add_state,
-    add_things,
-    draw_robot,
-    parts_of,
-    state_of,
-    words_for,
-)
+from gjk3d.viz.kinds.robots import LINKS, THINGS, add_state, add_things, draw_robot, parts_of, words_for
 from gjk3d.viz.picture import in_window
 from gjk3d.viz.posed import Mover, Posed
 
@@ -52,8 +43,10 @@ class Slid:
     sliders : dict of str to vtkSliderWidget
     """
 
-    def __init__(self, plotter: pyvista.Plotter, x: Robot | Checker, q: Array, style: Style) -> None:
-        self.plotter, self.q = plotter, q
+    def __init__(
+        self, plotter: pyvista.Plotter, x: Robot | Checker, q: Array, numbers: dict[str, int], style: Style
+    ) -> None:
+        self.plotter, self.q, self._numbers = plotter, q, numbers
         self.state: State | None = None
         self.sliders: dict[str, Any] = {}
         self._x, self._parts = x, parts_of(x, style)
@@ -69,6 +62,8 @@ class Slid:
         movers = [Mover(part.name, part.color, part.items) for part in self._parts]
         self._posed = Posed(plotter, whole, movers + [Mover(item.name, THINGS, [item]) for item in things.items])
         plotter.camera.SetWindowCenter(_ASIDE, 0.0)
+        self._add_sliders()
+        self._ask()
 
     def _reached(self) -> Array:
         """Return where the links come in some configurations, (n, 3) float."""
@@ -106,8 +101,7 @@ class Slid:
         poses = [links[part.link] @ part.local for part in self._parts]
         self._posed.set(poses, signs, self.state.hit if self.state is not None else ())
 
-    def _add_sliders(self, names: Sequence[str]) -> None:
-        self._numbers = _numbers(self._robot, names)
+    def _add_sliders(self) -> None:
         space = min((_TOP - _BOTTOM) / max(len(self._numbers), 1), 0.13)
         for row, (label, number) in enumerate(self._numbers.items()):
             low, high = float(self._robot.lower[number]), float(self._robot.upper[number])
@@ -196,12 +190,8 @@ def sliders(
             room -= robot.columns[name].stop - robot.columns[name].start
             if room >= 0:
                 joints.append(name)
-    _numbers(robot, joints)  # refused before anything is drawn
-
-    def begin(plotter: pyvista.Plotter) -> Slid:
-        made = Slid(plotter, x, start, Style(colors=None if colors is None else tuple(colors)))
-        made._add_sliders(joints)
-        made._ask()
-        return made
-
-    return in_window(begin, "slide", plotter, off_screen, path, size=(1300, 800))
+    numbers, style = _numbers(robot, joints), Style(colors=None if colors is None else tuple(colors))
+    return in_window(
+        lambda plotter: Slid(plotter, x, start, numbers, style),
+        " to slide in", plotter, off_screen, path, size=(1300, 800),
+    )[0]  # fmt: skip

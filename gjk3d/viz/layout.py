@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.results import Distance, Status
+from gjk3d.query.wording import unit_of
+from gjk3d.results import Distance
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
 from gjk3d.viz.drawing import ANGLE, BODY, MODEL, Camera, Drawing, Item, ball_of
 from gjk3d.viz.triangles import ball, repeated, rod, slab, solid_surface
-from gjk3d.wording import depth, told
 
 UP = np.array([0.0, 0.0, 1.0])
 #: From the front, a little from the right and from above.
@@ -37,6 +37,7 @@ class Layout(NamedTuple):
     radius: float
     view: Array  #: unit vector from the centre to the camera
     up: Array
+    unit: str | None  #: of length
 
 
 def lay_out(result: Distance) -> Layout:
@@ -45,16 +46,16 @@ def lay_out(result: Distance) -> Layout:
     Raises
     ------
     TypeError
-        The answer is of many pairs, or is none.
+        The answer is of many pairs.
     """
-    if not isinstance(result, Distance):
-        raise TypeError(f"expected the answer of gjk3d.distance or signed_distance, got {type(result).__name__}")
     if result.normal.ndim == 2:
         raise TypeError(f"this answer is of {len(result)} pairs, and one can be drawn: take a row, result[0]")
     sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))
     none = np.zeros((0, 3)), _NO_FACES
     a, b = (placed(*(none if isinstance(s, Halfspace) else solid_surface(s)), p) for s, p in sides)
-    return Layout((a, b), *_focus([a.vertices, b.vertices], result), side_view(np.asarray(result.normal)), UP)
+    return Layout(
+        (a, b), *_focus([a.vertices, b.vertices], result), side_view(np.asarray(result.normal)), UP, unit_of(result)
+    )
 
 
 def placed(vertices: Array, faces: Ints, pose: Array | None) -> Body:
@@ -180,26 +181,3 @@ def called(shape: Any) -> str:
     """Return the name of a mesh that has one, else the kind of shape in words."""
     name = getattr(shape, "name", None)
     return name if isinstance(name, str) and name else kind(shape)
-
-
-def verdict(result: Distance, unit: str | None = None) -> str:
-    """Say in a few words what the answer is."""
-    between = result.lower, result.upper
-    deep = result.upper < 0.0 or -np.inf < result.lower < 0.0  # gjk3d.distance tells no depth
-    return {
-        Status.SEPARATED: f"apart by {told(*between, unit=unit)}",
-        Status.TOUCHING: "touching",
-        Status.OVERLAPPING: f"overlapping by {depth(*between, unit=unit)}" if deep else "overlapping",
-        Status.UNDECIDED: "undecided: the bounds hold 0",
-        Status.BEYOND: f"apart by {told(*between, unit=unit)}",
-    }[result.status]
-
-
-def way_out(result: Distance) -> str:
-    """Say what the move along the depth is: the shortest only where that is proven."""
-    return "shortest way out, for B" if result.tight else "a way out, for B"
-
-
-def proof(result: Distance, unit: str | None = None) -> str:
-    """Say what the bounds prove."""
-    return f"proven: distance {told(result.lower, result.upper, 7, unit)}"

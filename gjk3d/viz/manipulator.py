@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gjk3d.errors import UnsupportedPair
-from gjk3d.poses import pose_rows
 from gjk3d.query.contact import Contact, contact
 from gjk3d.query.pair import Pair
+from gjk3d.query.wording import headline, proof
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, INK, Drawing, Style
 from gjk3d.viz.kinds.answers import add_points, add_witness, key_pair
-from gjk3d.viz.kinds.bodies import add
-from gjk3d.viz.layout import proof, verdict
+from gjk3d.viz.kinds.bodies import add, matrices
 from gjk3d.viz.picture import in_window
 from gjk3d.viz.posed import Mover, Posed
 from gjk3d.wording import count
@@ -69,7 +68,7 @@ class Dragged:
 
     def move(self, pose_b: Any) -> Distance:
         """Put B somewhere, as dragging it does, and return the answer there."""
-        self._grip.user_matrix = _matrix(pose_b, "pose_b")
+        self._grip.user_matrix = matrices(pose_b, "pose_b")[0]
         if self._widget is not None:  # a widget goes on from where it left B
             self._widget.remove()
             self._widget = None
@@ -97,7 +96,7 @@ class Dragged:
 
     def _draw(self) -> None:
         result, colors = self.result, self._style.colors or COLORS
-        signs = self._posed.signs(verdict(result).capitalize(), proof(result))
+        signs = self._posed.signs(headline(result), proof(result))
         key_pair(signs, self._shapes, self._style)
         add_witness(signs, result, signs.ball[1], colors)
         if self.contact is not None and self.contact.count:
@@ -179,14 +178,8 @@ def drag(
     """
     if isinstance(b, Halfspace):
         raise UnsupportedPair(f"a {type(b).__name__} cannot be dragged: give it as A")
-    first = None if pose_a is None else _matrix(pose_a, "pose_a")
+    first, second = None if pose_a is None else matrices(pose_a, "pose_a")[0], matrices(pose_b, "pose_b")[0]
     return in_window(
-        lambda plotter: Dragged(plotter, a, b, first, _matrix(pose_b, "pose_b"), Style(colors=colors, opacity=opacity)),
-        "drag", plotter, off_screen, path, begin=Dragged._hold,
-    )  # fmt: skip
-
-
-def _matrix(pose: Any, name: str) -> Array:
-    row, matrix = pose_rows(pose, name)[0][0], np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = row[:9].reshape(3, 3), row[9:12]
-    return matrix
+        lambda plotter: Dragged(plotter, a, b, first, second, Style(colors=colors, opacity=opacity)),
+        " to drag in", plotter, off_screen, path, begin=Dragged._hold,
+    )[0]  # fmt: skip

@@ -17,11 +17,12 @@ from gjk3d.query.motion import Motion
 from gjk3d.query.time_of_impact import Impact
 from gjk3d.robot import Checker, Trajectory
 from gjk3d.robot.moving import Moving
+from gjk3d.robot.way import check_frames
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import notebook
 from gjk3d.viz.drawing import COLORS, INK
 from gjk3d.viz.film import palette, write_frames
-from gjk3d.viz.kinds.robots import HIT, add_ends, check_frames, travel
+from gjk3d.viz.kinds.robots import HIT, add_ends, travel
 from gjk3d.viz.layout import ready
 from gjk3d.viz.page import FILES, ROOM, camera_data, item_data
 from gjk3d.viz.picture import PAGES, drawing_as_asked, figure_of, new_plotter, shot, show, target_file

@@ -28,7 +28,8 @@ WIDTHS = (800, 480)
 _COLORS = 128
 
 #: The page is packed: three.js alone has more than half of what an output may have. What it holds as base64 goes in as
-#: bytes, and once where it is there several times; a 1 (of ASCII) on both sides of its number stands for it.
+#: bytes, and once where it is there several times, as the triangles of ghosts are, too far apart for gzip to see; a 1
+#: (of ASCII) on both sides of its number stands for it.
 _LOADER = r"""<!DOCTYPE html><html lang="en"><title>{title}</title>
 <style>html,body,button{{margin:0;width:100%;height:100%;overflow:hidden;background:none;border:0;cursor:pointer}}
 span{{position:absolute;top:8px;right:8px;padding:2px 10px;font:13px system-ui,sans-serif;color:#202124;

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from gjk3d import webpage
+from gjk3d.query.wording import headline, unit_of, verdict
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array, Ints
 from gjk3d.viz.drawing import COLORS as _COLORS
 from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.answers import draw_distance
-from gjk3d.viz.layout import called, camera_of, kind, models_of, ready, verdict
+from gjk3d.viz.layout import called, camera_of, kind, models_of, ready
 from gjk3d.viz.triangles import shade
 from gjk3d.webpage import color_key, to_base64, to_json
 from gjk3d.wording import above, below, number, told
@@ -81,12 +82,14 @@ def write_html(
     ...     "Apart by 1.5 mm" in page.read_text()
     True
     """
-    models, more = _models(surfaces, result)
-    drawn = any(body is not None for body in models_of(result, models))
-    drawing = draw_distance(result, Style(), surfaces=models)
+    bodies = enumerate(models_of(result, surfaces))
+    large = {k: len(body.faces) for k, body in bodies if body is not None and len(body.faces) > MAX_TRIANGLES}
+    more = [f"Only the hull of {'AB'[k]} is drawn: the model has {count} triangles." for k, count in large.items()]
+    a, b = (None if k in large else model for k, model in enumerate(surfaces or (None, None)))
+    drawn = any(body is not None for body in models_of(result, (a, b)))
+    drawing = draw_distance(result, Style(), surfaces=(a, b))
     scene = _pair_scene(drawing, result)
-    headline = verdict(result, unit)
-    headline = headline[:1].upper() + headline[1:]
+    unit = unit or unit_of(result)
     out = "just touches" if result.tight else "is free"
     slide = "bring B to touch A" if result.distance > 0.0 else f"move B out, until it {out}"
     both = [
@@ -99,7 +102,7 @@ def write_html(
     box = '<label id="label-{0}"><input type="checkbox" checked value="{1}"> {0}</label>'
     answer = (
         '<section id="answer" aria-label="answer">\n'
-        f'<h1 class="{result.status.name.lower()}">{html.escape(headline)}</h1>'
+        f'<h1 class="{result.status.name.lower()}">{html.escape(headline(result, unit))}</h1>'
         + f'\n<p id="between">{"<br>".join(map(_who, "ab", both))}</p>\n'
         + "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more))
         + f'\n<table>\n{rows}\n</table>\n<p id="legend">{_legend(drawing, drawn)}</p>\n</section>'
@@ -167,16 +170,6 @@ def _legend(drawing: Drawing, models: bool) -> str:
     if models:
         words.append("solid: the models; glassy: their convex hulls, which were compared")
     return "<br>".join(words)
-
-
-def _models(surfaces: tuple[Any, Any] | None, result: Distance) -> tuple[tuple[Any, Any] | None, list[str]]:
-    """Return the models to draw, without those too large for a page, and a note on each of these."""
-    notes, drawn = [], list(surfaces or (None, None))
-    for i, body in enumerate(models_of(result, surfaces)):
-        if body is not None and len(body.faces) > MAX_TRIANGLES:
-            notes.append(f"Only the hull of {'AB'[i]} is drawn: the model has {len(body.faces)} triangles.")
-            drawn[i] = None
-    return (drawn[0], drawn[1]), notes
 
 
 def _pair_scene(drawing: Drawing, result: Distance) -> dict[str, Any]:

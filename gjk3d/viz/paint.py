@@ -31,20 +31,14 @@ _DRAWN: WeakKeyDictionary[Any, Drawing] = WeakKeyDictionary()
 
 def prepare(plotter: pyvista.Plotter) -> None:
     """Set background, soft lights that follow the camera, and smooth edges."""
-    plotter.set_background("white", top="#E8EDF2")
-    add_lights(plotter, (0.8, 0.4, 0.25))
-    plotter.enable_anti_aliasing("msaa", multi_samples=4)
-
-
-def add_lights(plotter: pyvista.Plotter, intensities: tuple[float, float, float]) -> None:
-    """Add lights that follow the camera: from the upper left, from the right, and from below."""
     import pyvista
 
-    for (azimuth, elevation), intensity in zip(((-35.0, 45.0), (60.0, 10.0), (0.0, -50.0)), intensities, strict=True):
+    plotter.set_background("white", top="#E8EDF2")
+    plotter.enable_anti_aliasing("msaa", multi_samples=4)
+    # from the upper left, from the right, and from below
+    for azimuth, elevation, intensity in ((-35.0, 45.0, 0.8), (60.0, 10.0, 0.4), (0.0, -50.0, 0.25)):
         light = pyvista.Light(light_type="camera light", intensity=intensity)
-        a, e = np.radians(azimuth), np.radians(elevation)
-        light.position = (np.sin(a) * np.cos(e), np.sin(e), np.cos(a) * np.cos(e))
-        light.focal_point = (0.0, 0.0, 0.0)
+        light.SetDirectionAngle(elevation, azimuth)
         plotter.add_light(light, only_active=True)
 
 
@@ -189,6 +183,8 @@ def _add_each(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
 
 def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]:
     shaded = shade(item.vertices, item.faces, item.copies)
+    if not len(shaded.faces):
+        return []  # each of its triangles has two corners at one place
     mesh = with_normals(shaded)
     if item.look == MODEL or (item.opacity >= 1.0 and not item.outline):
         actors = [plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, **_LIGHT, **_LOOK)]

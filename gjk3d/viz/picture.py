@@ -132,27 +132,28 @@ def show(
 
     if target is not None and target.suffix.lower() in PAGES:
         return write(target)
-    if plotter is not None:
-        paint(drawing, plotter)
-        return plotter if target is None else save(plotter, target)
-    if target is None and off_screen is None and notebook.is_open():
+    if plotter is None and target is None and off_screen is None and notebook.is_open():
         text = repr(x) if hasattr(x, "_repr_mimebundle_") else notebook.told(drawing)
         notebook.display(figure_of(drawing, text, write))
         return None
-    check_rendering()
-    windowless = has_no_window(target, off_screen)
-    fresh = new_plotter(off_screen=windowless, size=size)
-    paint(drawing, fresh)
-    if target is not None:
-        return _closing(fresh, target)
-    if off_screen is True:
-        return fresh
-    if windowless:
-        saved = _closing(fresh, free_name())
-        sys.stderr.write(f"gjk3d: no display, so the picture is in {saved}\n")
-        return saved
-    fresh.show()
-    return fresh
+    return _painted(drawing, plotter, off_screen, target, size)
+
+
+def _painted(
+    drawing: Drawing, plotter: pyvista.Plotter | None, off_screen: bool | None, path: Path | None, size: tuple[int, int]
+) -> pyvista.Plotter | Path:
+    """Paint into a plotter, or in a window, or into a file, which is returned then."""
+
+    def make(empty: pyvista.Plotter) -> pyvista.Plotter:
+        paint(drawing, empty)
+        return empty
+
+    made, saved = in_window(make, "", plotter, off_screen, path, size=size)
+    if saved is None:
+        return made
+    if plotter is None:
+        made.close()
+    return saved
 
 
 def plot(
@@ -370,11 +371,6 @@ def save(plotter: pyvista.Plotter, target: Path) -> Path:
     return target
 
 
-def has_no_window(path: str | os.PathLike[str] | None, off_screen: bool | None) -> bool:
-    """Return whether a picture goes to a file or into memory, as the caller says or as there is no display."""
-    return path is not None or off_screen is True or (off_screen is None and not has_display())
-
-
 def in_window(
     make: Callable[[pyvista.Plotter], T],
     what: str,
@@ -384,30 +380,27 @@ def in_window(
     *,
     size: tuple[int, int] = _SIZE,
     begin: Callable[[T], None] = lambda made: None,
-) -> T:
-    """Make something to be moved by hand, in a window that this opens, or in a plotter that is there.
+) -> tuple[T, Path | None]:
+    """Make something in a plotter that is there or in a window that this opens; return it, and the file written.
 
     Where no window opens, what it would begin with is saved, and stderr says where if nobody named the file; a
     notebook shows it instead.
     """
-    if plotter is not None:
-        return make(plotter)
-    check_rendering()
-    windowless = has_no_window(path, off_screen)
-    fresh = new_plotter(off_screen=windowless, size=size)
-    made = make(fresh)
-    if off_screen is True:
-        return made
+    windowless = plotter is not None or _off_screen(off_screen) or path is not None
+    target = new_plotter(off_screen=windowless, size=size) if plotter is None else plotter
+    made = make(target)
+    if path is not None:
+        return made, save(target, Path(path))
     if not windowless:
         begin(made)
-        fresh.show()
-    elif path is None and notebook.is_open():
-        notebook.display_still(shot(fresh), f"the start of a window to {what} in")
-    else:
-        saved = save(fresh, free_name() if path is None else Path(path))
-        if path is None:
-            sys.stderr.write(f"gjk3d: no display to {what} in, so the picture of the start is in {saved}\n")
-    return made
+        target.show()
+    elif plotter is None and off_screen is None:
+        if not notebook.is_open():
+            saved = save(target, free_name())
+            sys.stderr.write(f"gjk3d: no display{what}, so the picture is in {saved}\n")
+            return made, saved
+        notebook.display_still(shot(target), f"the start of a window{what}")
+    return made, None
 
 
 def free_name(suffix: str = ".png") -> Path:
@@ -475,18 +468,5 @@ def own_page(x: Any, target: Path, title: str | None = None, names: Any = None, 
 
 def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any]) -> notebook.Bundle:
     """Return what a notebook shows of a drawing, with the page that is written for it."""
-
-    def still(path: Path) -> None:
-        check_rendering()
-        plotter = new_plotter(off_screen=True, size=(notebook.WIDTHS[0], notebook.WIDTHS[0] * 3 // 4))
-        paint(drawing, plotter)
-        _closing(plotter, path)
-
-    return notebook.figure(text, notebook.told(drawing), still, write)
-
-
-def _closing(plotter: pyvista.Plotter, target: Path) -> Path:
-    try:
-        return save(plotter, target)
-    finally:
-        plotter.close()
+    size = notebook.WIDTHS[0], notebook.WIDTHS[0] * 3 // 4
+    return notebook.figure(text, notebook.told(drawing), lambda path: _painted(drawing, None, True, path, size), write)

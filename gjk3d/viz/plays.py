@@ -10,6 +10,7 @@ import numpy as np
 
 from gjk3d.query.motion import Motion
 from gjk3d.query.time_of_impact import Impact, ImpactStatus
+from gjk3d.query.wording import impact_words
 from gjk3d.robot import Checker
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
@@ -88,7 +89,7 @@ def play_of_travel(there: Travel, title: str) -> Play:
 
 def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
     """Return two bodies up to where they meet, or to the end."""
-    whole, said = impacts.draw_impact(x, Style()), impacts.impact_words(x)
+    whole, said = impacts.draw_impact(x, Style()), impact_words(x)
     times = np.linspace(0.0, float(x.free_until), frames)
     sides = [("A", x.shape_a, x.motion_a), ("B", x.shape_b, x.motion_b)]
     movers = [_mover(*side, times, color) for side, color in zip(sides, COLORS, strict=True)]

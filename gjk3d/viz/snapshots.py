@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -41,23 +42,21 @@ def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None
     >>> snapshots(report)(report.clashes[0])[1:4]
     b'PNG'
     """
-    drawn = frozenset(clash.id for clash in [clash for clash in report.clashes if clash.is_open][:most])
-    if report.assembly is None or not drawn:
-        return lambda clash: None
-    check_rendering()
-    from PIL import Image
+    worst = [clash.id for clash in report.clashes if clash.is_open and clash.point is not None][:most]
+    drawn = frozenset(worst if report.assembly is not None else ())
+    if drawn:
+        check_rendering()
 
     def draw(clash: Clash) -> bytes | None:
-        if clash.id not in drawn or clash.point is None:
+        if clash.id not in drawn:
             return None
+        from PIL import Image
+
         plotter, made = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
-        try:
-            image = shot(plot(report, plotter, clash=clash.id))
-        except Gjk3dError:  # a file without this picture is better than none
-            return None
-        finally:
-            plotter.close()
-        Image.fromarray(image).quantize(128).save(made, "PNG", optimize=True)  # a third of the bytes, and as clear
-        return made.getvalue()
+        with contextlib.suppress(Gjk3dError):  # a file without this picture is better than none
+            image = Image.fromarray(shot(plot(report, plotter, clash=clash.id)))
+            image.quantize(128).save(made, "PNG", optimize=True)  # a third of the bytes, and as clear
+        plotter.close()
+        return made.getvalue() or None
 
     return draw

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.topology import merged_places
+from gjk3d.bodies.topology import connected, edges_of
 from gjk3d.errors import Gjk3dError
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.convex_hull import ConvexHull
@@ -121,11 +120,6 @@ def arrow(start: Array, direction: Array, length: float, thickness: float) -> li
     return [rod(start, neck, thickness), turned(surfaces.cone(1.0, 1.0, 40), neck, end, 2.3 * thickness)]
 
 
-def axes(pose: Array, length: float, thickness: float) -> list[list[Solid]]:
-    """Return the arrows along x, y and z of a pose."""
-    return [arrow(pose[:3, 3], pose[:3, k], length, thickness) for k in range(3)]
-
-
 def box_lines(corners: Array) -> Array:
     """Return the twelve edges of boxes as segments, (12 n, 2, 3), from eight corners each, the last axis fastest."""
     pairs = [(i, i | 1 << bit) for bit in range(3) for i in range(8) if not i >> bit & 1]
@@ -177,39 +171,27 @@ def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
     every = np.reshape(vertices, (copies, -1, 3)).astype(np.float64, copy=False)
     sizes = np.ptp(every, axis=1).max(axis=1) if every.size else np.ones(copies)
     chief = int(np.argmax(sizes))
-    places = merged_places(every[chief])
-    points = np.empty((copies, places.max() + 1 if len(places) else 0, 3))
-    points[:, places] = every
-    corners = places[faces[: len(faces) // copies]]
+    mesh = edges_of(every[chief], faces[: len(faces) // copies])
+    corners = mesh.corners
+    points = np.empty((copies, mesh.places.max() + 1 if len(mesh.places) else 0, 3))
+    points[:, mesh.places] = every
     unit = (points - points[:, :1]) / np.where(sizes > 0.0, sizes, 1.0)[:, None, None]  # no underflow at any scale
     a, b, c = (unit[:, corners[:, k]] for k in range(3))
     areas = np.cross(b - a, c - a)
     lengths = np.linalg.norm(areas[chief], axis=1)
     normals = areas[chief] / np.where(lengths > 0.0, lengths, 1.0)[:, None]
 
-    start, stop = corners.ravel(), corners[:, [1, 2, 0]].ravel()
-    owner = np.repeat(np.arange(len(corners)), 3)
-    low, high = np.minimum(start, stop), np.maximum(start, stop)
-    order = np.lexsort((owner, high, low))
-    low, high, owner = low[order], high[order], owner[order]
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
-    begin = np.flatnonzero(first)
-    count = np.diff(np.append(begin, len(order)))
-    two = begin[count == 2]
-    cosine = np.einsum("ij,ij->i", normals[owner[two]], normals[owner[two + 1]])
-    smooth = cosine > np.cos(np.radians(CREASE))
+    owner = np.argsort(mesh.numbers, axis=None, kind="stable") // 3  # the triangles at each edge, edge after edge
+    count = np.bincount(mesh.numbers.ravel(), minlength=len(mesh.ends))
+    begin = np.cumsum(count) - count
+    one, other = owner[begin], owner[begin + count - 1]
+    smooth = (count == 2) & (np.einsum("ij,ij->i", normals[one], normals[other]) > np.cos(np.radians(CREASE)))
+    shown = (count <= 2) & ~smooth
     # where more than two meet, as on a flat body with two sides, the edge shows if they are not all in one plane
-    many = begin[count > 2]
-    folded = [
-        bool(np.ptp(np.abs(normals[owner[i : i + n]] @ normals[owner[i]])) > 1e-3)
-        for i, n in zip(many, count[count > 2], strict=True)
-    ]
-    shown = np.concatenate([begin[count == 1], two[~smooth], many[np.array(folded, dtype=bool)]])
-
-    joined = two[smooth]
-    links = coo_array((np.ones(len(joined)), (owner[joined], owner[joined + 1])), shape=(len(corners), len(corners)))
-    patch = connected_components(links, directed=False)[1].astype(np.int64)
+    for k in np.flatnonzero(count > 2):
+        fan = normals[owner[begin[k] : begin[k] + count[k]]]
+        shown[k] = np.ptp(np.abs(fan @ fan[0])) > 1e-3
+    patch = connected(one[smooth], other[smooth], len(corners))
     keys, split = np.unique(corners.ravel() * (len(corners) + 1) + np.repeat(patch, 3), return_inverse=True)
     around = coo_array((np.ones(split.size), (split.ravel(), np.repeat(np.arange(len(corners)), 3))),
                        shape=(len(keys), len(corners))).tocsr()  # fmt: skip
@@ -217,6 +199,5 @@ def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
     norm = np.linalg.norm(sums, axis=1)
     sums[norm == 0.0] = (0.0, 0.0, 1.0)
     sums /= np.where(norm > 0.0, norm, 1.0)[:, None]
-    ends = np.stack([points[:, low[shown]], points[:, high[shown]]], axis=2)
-    doubled = points[:, keys // (len(corners) + 1)].reshape(-1, 3)
-    return Shaded(doubled, sums, repeated(split.reshape(-1, 3), copies, len(keys)), ends.reshape(-1, 2, 3))
+    doubled, sharp = points[:, keys // (len(corners) + 1)].reshape(-1, 3), points[:, mesh.ends[shown]].reshape(-1, 2, 3)
+    return Shaded(doubled, sums, repeated(split.reshape(-1, 3), copies, len(keys)), sharp)

@@ -20,6 +20,8 @@ _HEAD, LINE, _KEY = 26, 24, 22
 _MOST_ROWS = 12
 #: From the left, and from below.
 _EDGE, _FOOT = 0.014, 0.016
+#: Of broken lines, in units of the font's own, which is tight.
+_SPACING = 1.3
 _OURS = ("gjk3d line ", "gjk3d key ", "gjk3d chip ", "gjk3d label ")
 _LABEL = 20  #: height of labels, in pixels
 #: Where a label may stand: turned from the way out of the middle of all by so much, and so far from its point.
@@ -143,6 +145,7 @@ def write(
     wide, tall = panel_size(plotter)
     written = plotter.add_text("", position=place, viewport=True, color=color, name=name, render=False)
     written.prop.font_size = round(size * scale_of(plotter))
+    written.prop.SetLineSpacing(_SPACING)
     written.prop.background_color, written.prop.background_opacity = "white", 0.55  # to be read over a body too
     written.input, high = _broken(text, written.prop, (1.0 - place[0] - 0.01) * wide)
     if not above:

@@ -8,9 +8,9 @@ from answers import pose
 from test_show import GREEN, ORANGE, color_at, is_shade, picture, pixel_of, share
 
 import gjk3d as gk
+from gjk3d.bodies.bvh import boxes_at
 from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of
-from gjk3d.viz.kinds.bodies import level_boxes
 from gjk3d.viz.layout import ready
 
 BLUE, VERMILION = np.array([0, 114, 178]), np.array([213, 94, 0])
@@ -205,7 +205,7 @@ def test_levels_of_a_tree_hold_the_mesh_and_get_finer():
     mesh = gk.Mesh(vertices, faces)
     volumes = []
     for level in (0, 3, 6):
-        corners = level_boxes(mesh, level)
+        corners = boxes_at(mesh, level)
         assert len(corners) <= 2**level
         edges = corners[:, [4, 2, 1]] - corners[:, :1]
         lengths = np.linalg.norm(edges, axis=2)
@@ -216,7 +216,7 @@ def test_levels_of_a_tree_hold_the_mesh_and_get_finer():
         volumes.append(lengths.prod(axis=1).sum())
     assert volumes[2] < 0.8 * volumes[0]
     drawing = drawing_of(mesh, level=3)
-    assert sum(len(item.vertices) for item in of(drawing, LINES)) == 24 * len(level_boxes(mesh, 3))
+    assert sum(len(item.vertices) for item in of(drawing, LINES)) == 24 * len(boxes_at(mesh, 3))
     assert "8 boxes" in drawing.words[-1]
     with pytest.raises(TypeError, match=r"level= is of a gjk3d\.Mesh"):
         drawing_of(gk.Sphere(1), level=1)

@@ -9,7 +9,7 @@ from PIL import Image
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, UnsupportedPair
-from gjk3d.viz.explanation.figure import labels, limits, ticks
+from gjk3d.viz.explanation.figure import Curve, limits
 from gjk3d.viz.explanation.steps import Names
 
 A = np.array([(4, 11), (4, 5), (9, 9)])
@@ -318,8 +318,8 @@ def test_the_strip_has_a_row_a_step_and_nothing_is_cut_off(tmp_path):
 def test_names_stand_beside_their_points_inside_the_view_and_off_each_other():
     from gjk3d.viz.explanation.stage import Stage
 
-    scene = gk.viz.explain(text_overlap(), **ABOVE)._scene
-    stage = Stage(scene, (800, 400))
+    explained = gk.viz.explain(text_overlap(), **ABOVE)
+    stage = Stage(explained.steps, explained._scene, (1334, 400), True)
     stage.shoot(3)
     renderer = stage.plotter.renderers[1]
     boxes = []
@@ -348,10 +348,15 @@ def test_bounds_that_are_one_number_are_one_line_and_ticks_differ():
     assert high - low > 0.5  # not the rounding of one number
     assert low < min(bounds) <= max(bounds) < high
     near = [step._replace(lower=1.0, upper=1.0 + 2e-5 * k) for k, step in enumerate(explained.steps)]
-    for steps in (explained.steps, near):
-        written = labels(ticks(*limits(steps)))
-        assert len(set(written)) == len(written) >= 2
-    assert labels([-0.5, 0.0, 0.5]) == ["-0.5", "0", "0.5"]
+    tiny = [step._replace(lower=1e-9, upper=1e-9 * (1.0 + k)) for k, step in enumerate(explained.steps)]
+    for steps in (explained.steps, near, tiny):
+        plotter = viz.plotter(size=(500, 260), off_screen=True)
+        curve = Curve(plotter, steps)
+        curve.show(0)
+        plotter.screenshot(None, return_img=True)
+        axis = curve.chart.y_axis
+        assert len(set(axis.tick_labels)) == len(axis.tick_labels) >= 2, axis.tick_labels
+        plotter.close()
     same = viz.explain(gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, pose(2, 0, 0)))  # they touch
     assert limits(same.steps)[1] > 0.05
 

@@ -16,6 +16,7 @@ from test_show import color_at, picture, pixel_of, share
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, RobotError
+from gjk3d.robot.way import along
 from gjk3d.viz.drawing import LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.plays import play_of_travel
@@ -236,7 +237,7 @@ def test_travel_moves_obstacles(checker, tmp_path):
 
 def test_waypoints_are_not_cut_short():
     points = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 2.0]])
-    q, edge = robots.along(points, 7)
+    q, edge = along(points, 7)
     np.testing.assert_allclose(q, [[0, 0], [0.5, 0], [1, 0], [1, 0.5], [1, 1], [1, 1.5], [1, 2]], atol=1e-12)
     assert edge.tolist() == [0, 0, 2, 2, 2, 2, 2]
 

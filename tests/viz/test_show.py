@@ -13,10 +13,11 @@ from PIL import Image
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import RenderingUnavailableError
+from gjk3d.query.wording import proof, verdict
 from gjk3d.viz import rendering
 from gjk3d.viz.drawing import SEPARATION
 from gjk3d.viz.kinds import drawing_of
-from gjk3d.viz.layout import lay_out, proof, verdict
+from gjk3d.viz.layout import lay_out
 from gjk3d.wording import above, below
 
 ORANGE, GREEN = np.array([230, 159, 0]), np.array([0, 158, 115])
@@ -355,3 +356,18 @@ def test_of_a_depth_between_two_bounds_both_are_told(tmp_path):
     assert "move B out, until it is free" in page
     assert "shortest" not in page[: page.index("<script")]
     assert ("shortest way out, for B", SEPARATION) in drawing_of(deep()).keys
+
+
+def test_a_mesh_whose_triangles_are_lines_is_drawn(tmp_path):
+    flat = gk.Mesh([[0, 0, 0], [0, 0, 0], [1, 0, 0]], [[0, 1, 2]])
+    for kind in ("png", "html"):
+        assert gk.viz.show(flat, path=tmp_path / f"flat.{kind}").stat().st_size > 1000
+
+
+def test_lengths_have_the_unit_that_both_meshes_are_in():
+    cube, apart = gk.Box((1, 1, 1)).surface(), np.eye(4)
+    apart[0, 3] = 1.5
+    made = [gk.Mesh(cube.vertices, cube.faces, unit=unit) for unit in ("millimeters", "mm", None)]
+    for other, words in zip(made[1:], ("Apart by 0.5 mm", "Apart by 0.5"), strict=True):
+        drawing = drawing_of(gk.signed_distance(made[0], other, None, apart))
+        assert drawing.words == [words, words.replace("Apart by", "proven: distance")]

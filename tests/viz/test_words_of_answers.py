@@ -14,9 +14,9 @@ from words import read
 
 import gjk3d as gk
 from gjk3d.clash import wording
+from gjk3d.query.wording import proof, verdict
 from gjk3d.viz import page
 from gjk3d.viz.kinds import drawing_of, robots
-from gjk3d.viz.layout import proof, verdict
 
 ARM = Path(__file__).parents[2] / "data" / "arm"
 BOUNDED = [shape for name, shape in SHAPES.items() if name != "halfspace"]

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gjk3d import webpage
+from gjk3d.query.wording import headline, verdict
 from gjk3d.results import Distance
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Item, darker
-from gjk3d.viz.explanation.figure import LINE, PAPER, beneath, curve, height_beneath, key, legend, tell
 from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene, rod_color
-from gjk3d.viz.explanation.stage import Stage
+from gjk3d.viz.explanation.stage import CURVE, Stage, height_beneath, shoot_curve
 from gjk3d.viz.explanation.steps import PLACES, Difference, Step, bounds
 from gjk3d.viz.film import palette, write_frames
-from gjk3d.viz.layout import called, verdict
+from gjk3d.viz.layout import called
 from gjk3d.viz.page import ROOM, mesh_data
 from gjk3d.viz.progress import telling
 from gjk3d.webpage import to_json
@@ -31,25 +31,17 @@ if TYPE_CHECKING:
 
 WIDTH = 1000
 _HIGH = 390  #: of the views in an animation
-_ROW = 262  #: height of a step in a strip
-_VIEWS = (660, 250)  #: both, there
-_TEXT = _VIEWS[0] + 24  #: where words begin beside them
-_CURVE = 232
+_ROW, _MARGIN = 262, 10  #: of a strip: height of a step, and free on the right
+_PAPER, _LINE = "#FFFFFF", "#D8DCE1"
 _LONGEST = 20_000  #: milliseconds of an animation that nobody asked to be longer
 #: every colour that means something has its place in a palette
-_OWN = (PAPER, *PALETTE.values(), *map(rod_color, PALETTE))
+_OWN = (_PAPER, *PALETTE.values(), *map(rod_color, PALETTE))
 
 
 def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
     """Write one frame a step; each stays as long as its sentence takes to read: a second for four words."""
-    from PIL import Image
-
-    shown, frames = _chosen(len(steps), most), []
-    low = height_beneath(steps, WIDTH)
-    for index, shot in zip(shown, _shots(scene, (WIDTH, _HIGH), shown), strict=True):
-        frames.append(Image.new("RGB", (WIDTH, _HIGH + low), PAPER))
-        frames[-1].paste(shot, (0, 0))
-        frames[-1].paste(beneath(steps, index, WIDTH), (0, _HIGH))
+    shown = _chosen(len(steps), most)
+    frames = list(_shots(steps, scene, (WIDTH, _HIGH + height_beneath(steps, WIDTH)), shown))
     times = [round(1000 * (seconds or 1.5 + len(steps[index].sentence.split()) / 4.0)) for index in shown]
     times[-1] += 2000
     if seconds is None and sum(times) > _LONGEST:  # the page and the words are there to be read at leisure
@@ -62,17 +54,12 @@ def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
     from PIL import Image, ImageDraw
 
     shown = _chosen(len(steps), most)
-    top = _ROW * len(shown)
-    image = Image.new("RGB", (WIDTH, top + _CURVE), PAPER)
-    draw = ImageDraw.Draw(image)
-    for row, shot in enumerate(_shots(scene, _VIEWS, shown)):
-        step, at = steps[shown[row]], _ROW * row
-        image.paste(shot, (6, at + 8))
-        numbered = step._replace(title=f"{step.number + 1}. {step.title}")
-        tell(draw, numbered, (_TEXT, at + 12), WIDTH - _TEXT - 16, 15, bounds(step))
-        draw.line([(16, at + _ROW), (WIDTH - 16, at + _ROW)], LINE)
-    image.paste(curve(steps, len(steps) - 1, (690, _CURVE - 12)), (6, top + 8))
-    key(image, legend(*steps), (712, top + 12))
+    size = WIDTH - _MARGIN, _ROW - 2
+    image = Image.new("RGB", (WIDTH, _ROW * len(shown) + CURVE), _PAPER)
+    for row, one in enumerate(_shots(steps, scene, size, shown, True), 1):
+        image.paste(one, (0, _ROW * (row - 1)))
+        ImageDraw.Draw(image).line([(16, _ROW * row - 1), (WIDTH - 16, _ROW * row - 1)], _LINE)
+    image.paste(shoot_curve(steps, (size[0], CURVE)), (0, _ROW * len(shown)))
     if path.suffix.lower() == ".png":  # flat colours and words: as few colours as this take a fifth of the space
         image = image.quantize(palette=palette([image], _OWN), dither=Image.Dither.NONE)
     image.save(path)
@@ -84,9 +71,11 @@ def _chosen(count: int, most: int) -> list[int]:
     return shown
 
 
-def _shots(scene: Scene, size: tuple[int, int], shown: list[int]) -> Iterator[Image.Image]:
-    """Draw both views of some steps."""
-    stage = Stage(scene, size)
+def _shots(
+    steps: list[Step], scene: Scene, size: tuple[int, int], shown: list[int], beside: bool = False
+) -> Iterator[Image.Image]:
+    """Draw some steps, each with its words below or beside it."""
+    stage = Stage(steps, scene, size, beside)
     try:
         yield from (stage.shoot(index) for index in telling("drawing step", shown, len(shown)))
     finally:
@@ -103,17 +92,15 @@ def write_page(
 ) -> Path:
     """Write the page; nothing in it reaches for the network, and its own policy forbids it."""
     both = names or (called(result.shape_a), called(result.shape_b))
-    headline = verdict(result)
-    headline = headline[:1].upper() + headline[1:]
     text = {
         "title": f"{both[0]} and {both[1]}, explained: {verdict(result)}",
         "name_a": both[0],
         "name_b": both[1],
-        "headline": headline,
+        "headline": headline(result),
         "first_title": steps[0].title,
         "first_sentence": steps[0].sentence,
     }
-    data = _data(steps, scene, difference) | {"names": both, "verdict": headline}
+    data = _data(steps, scene, difference) | {"names": both, "verdict": headline(result)}
     markup = {
         "all": "\n".join(f"<li><b>{html.escape(s.title)}.</b> {html.escape(s.sentence)}</li>" for s in steps),
         "scene": to_json(data),

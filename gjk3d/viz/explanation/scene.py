@@ -46,7 +46,7 @@ ANSWERED = {
     "deep": {"new": "way out, for B", "ink": "as far, from the origin to A - B's surface"},
     "apart": {"direction": "normal, from A to B", "ink": "nearest points"},
 }
-HEADINGS = ("The two shapes", "A - B: points of A minus points of B")
+HEADINGS = ("The two shapes", "Minkowski difference A - B")
 _BALL, _ROD, _ARROW = 0.026, 0.008, 0.011
 _ASKED, _TOWARDS = 0.26, 0.36  #: lengths of the arrows at the support points, and in A - B
 _STRAIGHT = 0.8  #: cosine of the angle to the viewer from which on an arrow is too short to be seen

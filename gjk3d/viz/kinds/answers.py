@@ -9,16 +9,17 @@ import numpy as np
 
 from gjk3d.query.contact import Contact
 from gjk3d.query.gradient import Gradient
-from gjk3d.results import Axis, Distance, Status
+from gjk3d.query.wording import axis_words, contact_words, headline, proof, way_out
+from gjk3d.results import Axis, Distance
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Drawing, Label, Style, darker
 from gjk3d.viz.kinds.bodies import add, matrices
 from gjk3d.viz.kinds.common import add_common
-from gjk3d.viz.layout import Body, Layout, called, half_space, lay_out, models_of, proof, side_view, verdict, way_out
+from gjk3d.viz.layout import Body, Layout, called, half_space, lay_out, models_of, side_view
 from gjk3d.viz.triangles import across, slab, turned
-from gjk3d.wording import above, count, depth, number, told
+from gjk3d.wording import above, depth, number
 
 
 def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None = None) -> Drawing:
@@ -33,7 +34,7 @@ def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None
         The models whose hulls were compared, each a Mesh or None: they are drawn inside their hulls.
     """
     layout = lay_out(x)
-    drawing = _of_pair(x, layout, [verdict(x).capitalize(), proof(x)])
+    drawing = _of_pair(x, layout, [headline(x), proof(x)])
     add_pair(drawing, x, layout, models_of(x, surfaces), style)
     if x.depth > 0.0 and all(len(body.vertices) for body in layout.bodies):
         convex = all(hasattr(shape, "support") for shape in (x.shape_a, x.shape_b))
@@ -41,7 +42,7 @@ def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None
     add_witness(drawing, x, layout.radius, (style.color(0, COLORS), style.color(1, COLORS)))
     if x.depth > 0.0:
         above_it = x.point_b + 0.5 * x.depth * x.normal + 0.05 * layout.radius * layout.up
-        drawing.labels.append(Label(above_it, depth(x.lower, x.upper, 3), darker(SEPARATION, 0.8)))
+        drawing.labels.append(Label(above_it, depth(x.lower, x.upper, 3, layout.unit), darker(SEPARATION, 0.8)))
     return drawing
 
 
@@ -100,14 +101,14 @@ def draw_contact(x: Contact, style: Style) -> Drawing:
         raise TypeError(f"this contact is of {len(x)} pairs, and one can be drawn: take a row, contact[0]")
     layout = lay_out(x.result)
     size = layout.radius
-    drawing = _of_pair(x.result, layout, [_headline(x)])
+    drawing = _of_pair(x.result, layout, [contact_words(x)])
     add_pair(drawing, x.result, layout, [None, None], style, opacity=0.35)
     add_points(drawing, x, size, (style.color(0, COLORS), style.color(1, COLORS)))
     start = x.points.mean(axis=0) if x.count else layout.center
     drawing.arrows(start, x.normal, 0.3 * size, 0.009 * size, NORMAL)
     drawing.key("normal, A to B", NORMAL)
     if x.count:
-        drawing.key("contact points, with their gaps", SEPARATION)
+        drawing.key(f"contact points{', with their gaps' if drawing.labels else ''}", SEPARATION)
     return drawing
 
 
@@ -124,15 +125,6 @@ def add_points(drawing: Drawing, x: Contact, size: float, colors: Sequence[str])
     drawing.balls(middles[~wide], 0.018 * size, SEPARATION, 24)
     if 0 < x.count <= _MOST_LABELS and np.ptp(x.gaps) > 1e-9 * size:
         drawing.labels += [Label(p, _gap(g)) for p, g in zip(middles, x.gaps, strict=True)]
-
-
-def _headline(x: Any) -> str:
-    if not x.count:
-        return f"No contact points: apart by {told(x.lower, x.upper)}"
-    points = count(x.count, "contact point")
-    if x.status == Status.TOUCHING:
-        return f"{points}, touching"
-    return f"{points}, {'' if x.count == 1 else 'least '}gap {told(x.lower, x.upper, 4)}"
 
 
 def _gap(value: float) -> str:
@@ -162,7 +154,7 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
     if x.gap > 0.0:
         drawing.rods(start, start + x.gap * n, 0.012 * size, SEPARATION)
     drawing.words = [
-        f"{_gap_words(x)} along this axis",
+        f"{axis_words(x)} along this axis",
         f"it is the normal of {_OF[int(x.kind)]}; error at most {above(x.error, 2)}",
     ]
     drawing.key("normal, A to B; the planes are across it", NORMAL)
@@ -189,13 +181,6 @@ def _pair(
         alpha = 1.0 if isinstance(shape, Halfspace) else style.alpha(k, opacity)
         add(drawing, shape, poses[k], style.color(k, COLORS), alpha)
     return drawing, (a, b), poses
-
-
-def _gap_words(x: Axis) -> str:
-    lower, upper = x.bounds
-    if x.status == Status.TOUCHING:
-        return "Touching"
-    return f"Apart by {told(lower, upper)}" if lower > 0.0 else f"Overlapping by {depth(lower, upper)}"
 
 
 def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:

@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d import poses
+from gjk3d.bodies.bvh import boxes_at
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import PoseError
+from gjk3d.poses import pose_rows
 from gjk3d.query.volume_base import Volume
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere
-from gjk3d.shapes.arguments import rigid
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import AXES, GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
 from gjk3d.viz.layout import half_space, kind, placed
-from gjk3d.viz.triangles import BOX_FACES, CORNERS, RESOLUTION, ball, box_lines, is_dots, surface_of
-from gjk3d.viz.triangles import axes as axes_of
+from gjk3d.viz.triangles import BOX_FACES, RESOLUTION, ball, box_lines, is_dots, surface_of
 from gjk3d.wording import kind_of, number
 
 #: Poses of one body that are drawn; of more, so many evenly.
@@ -101,19 +102,9 @@ def convex(x: Any) -> bool:
     return getattr(x, "is_convex", hasattr(x, "support")) is True
 
 
-def matrices(pose: Any) -> Array:
-    """Return poses as (n, 4, 4); None is one identity."""
-    if pose is None:
-        return np.eye(4)[None]
-    if hasattr(pose, "as_matrix"):
-        pose = pose.as_matrix()
-    stack = np.asarray(pose, dtype=np.float64)
-    if stack.ndim == 2:
-        stack = stack[None]
-    out = np.tile(np.eye(4), (len(stack), 1, 1))
-    for row, given in zip(out, stack, strict=True):
-        row[:3, :3], row[:3, 3] = rigid(given)
-    return out
+def matrices(pose: Any, name: str = "pose") -> Array:
+    """Return checked poses as (n, 4, 4); None is one identity."""
+    return poses.matrices(pose_rows(pose, name)[0])
 
 
 def evenly(count: int, most: int) -> NDArray[np.int64]:
@@ -128,11 +119,9 @@ def add_axes(drawing: Drawing, stack: Array, length: float | None = None) -> Non
     if length is None:
         spread = ball_of(stack[:, :3, 3])[1] if len(stack) > 1 else 1.0
         length = 0.35 * spread if len(stack) < 8 else 1.4 * spread / len(stack) ** 0.5
-    for pose in stack:
-        for solids, color in zip(axes_of(pose, length, 0.02 * length), AXES, strict=True):
-            drawing.marks(solids, color)
-    for text, color in zip("xyz", AXES, strict=True):
-        drawing.key(text, color)
+    for k, color in enumerate(AXES):
+        drawing.arrows(stack[:, :3, 3], stack[:, :3, k], length, 0.02 * length, color)
+        drawing.key("xyz"[k], color)
 
 
 def words_for(x: Any) -> str:
@@ -191,48 +180,29 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
     color = style.color(0, (NORMAL,))
     if of is not None:
         drawing.take(of)
+        if drawing.words and not drawing.keys:
+            drawing.key(drawing.words[0], drawing.items[0].color)
         drawing.words = []
     name = next((words for cls, words in _WORDS.items() if isinstance(x, cls)), kind(x))
     if isinstance(x, BoundingSphere):
         centers, radii = np.reshape(x.center, (-1, 3)), np.reshape(x.radius, -1)
         for center, radius in zip(centers, radii, strict=True):
             drawing.body(*ball(center, radius, 64), color, style.alpha(0, 0.25), outline=True)
-        count, size = len(radii), float(np.sum(x.volume))
     else:
         corners = np.reshape(x.corners, (-1, 8, 3))  # type: ignore[attr-defined]
         drawing.lines(box_lines(corners), color, width=3.0)
         for eight in corners[:40]:
             drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10))
-        count, size = len(corners), float(np.sum(x.volume))  # type: ignore[attr-defined]
-    drawing.words.append(
-        f"{name[:1].upper() + name[1:]}, volume {number(size, 5)}" if count == 1 else f"{count} of the kind: {name}"
-    )
+    volumes = np.reshape(x.volume, -1)
+    one = f"{name[:1].upper() + name[1:]}, volume {number(volumes.sum(), 5)}"
+    drawing.words.append(one if len(volumes) == 1 else f"{len(volumes)} of the kind: {name}")
     drawing.key(style.name(0, name), color)
     return drawing
 
 
-def level_boxes(mesh: Mesh, level: int) -> Array:
-    """Return the corners of the boxes at a level of the mesh's tree, (n, 8, 3); leaves above it are among them."""
-    from gjk3d.bodies.bvh import tree_of
-
-    tree = tree_of(mesh)
-    nodes = np.zeros(1, dtype=np.int64)
-    for _ in range(level):
-        first = tree.links[nodes, 0]
-        inner = nodes[first >= 0]
-        if not len(inner):
-            break
-        children = tree.links[inner, 0]
-        nodes = np.concatenate([nodes[first < 0], children, children + 1])
-    boxes = tree.boxes[nodes]
-    axes = boxes[:, 6:15].reshape(-1, 3, 3)
-    corners: Array = boxes[:, None, :3] + (CORNERS * boxes[:, None, 3:6]) @ axes
-    return corners
-
-
 def add_levels(drawing: Drawing, mesh: Mesh, pose: Array, level: int) -> None:
     """Add the boxes at a level of a mesh's tree, neighbours in different colours."""
-    corners = level_boxes(mesh, level) @ pose[:3, :3].T + pose[:3, 3]
+    corners = boxes_at(mesh, level) @ pose[:3, :3].T + pose[:3, 3]
     colors = (NORMAL, SEPARATION, PALETTE[1], PALETTE[3])
     for k, color in enumerate(colors):
         drawing.lines(box_lines(corners[k :: len(colors)]), color, width=2.2)

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.errors import UnboundedShapeError
 from gjk3d.query.motion import Motion
 from gjk3d.query.raycast import RayHit
 from gjk3d.query.time_of_impact import Impact, ImpactStatus
+from gjk3d.query.wording import impact_words
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, GREY, INK, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
 from gjk3d.viz.kinds.answers import key_pair
 from gjk3d.viz.kinds.bodies import add
 from gjk3d.viz.layout import side_view
-from gjk3d.wording import below, moment
+from gjk3d.viz.triangles import solid_surface
 
 _BEYOND = "#6B7785"
 
@@ -72,14 +72,7 @@ def track(shape: Any, motion: Motion, times: Array) -> Array:
 
 
 def _middle(shape: Any) -> Array:
-    from gjk3d.query.bounding import bounding_sphere
-
-    try:
-        return np.asarray(bounding_sphere(shape).center)
-    except UnboundedShapeError:  # of what goes down without end there is its surface
-        points = shape.surface().vertices
-        middle: Array = 0.5 * (points.min(axis=0) + points.max(axis=0))
-        return middle
+    return ball_of(solid_surface(shape)[0])[0]
 
 
 def moves(motion: Motion) -> bool:
@@ -97,19 +90,6 @@ def _way(x: Impact) -> Array:
             way += sign * ((motion.at(1.0) - motion.at(0.0)) @ middle)[:3]
     length = float(np.linalg.norm(way))
     return way / length if length > 0.0 else np.asarray(x.normal)
-
-
-def impact_words(x: Impact) -> list[str]:
-    """Say when two first touch."""
-    if x.status == ImpactStatus.HIT:
-        low, high = x.time
-        return [f"First contact {moment(low, high)} of the motion", f"proven: first contact {moment(low, high, 10)}"]
-    if x.status == ImpactStatus.FREE:
-        return ["Free during the whole motion", "proven: no contact at any time from 0 to 1"]
-    if x.status == ImpactStatus.OVERLAPPING:
-        return ["Too close from the start", "proven: closer than the clearance at time 0"]
-    until = below(x.free_until, 8)
-    return [f"Free until {until}, then undecided", f"proven: no contact before {until}"]
 
 
 #: Rays drawn as rods with arrows; more are lines.

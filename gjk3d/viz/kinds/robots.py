@@ -6,18 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.errors import RobotError
-from gjk3d.robot import Checker, PathCheck, Robot, Trajectory, TrajectoryCheck
+from gjk3d.robot import Checker, Robot
 from gjk3d.robot.moving import Moving
-from gjk3d.typing import Array, Ints, Number, Row, Rows, VectorLike
+from gjk3d.robot.way import State, Way, state_of, way_of
+from gjk3d.typing import Array, Number, Row, VectorLike
 from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Label, Style, darker
 from gjk3d.viz.kinds.bodies import add, evenly
 from gjk3d.viz.layout import placed
 from gjk3d.viz.progress import telling
 from gjk3d.viz.triangles import joined, surface_of
-from gjk3d.wording import count, depth, number, told
-
-Pair = tuple[str, str]
+from gjk3d.wording import depth, told
 
 #: Links by turns; vermilion is for those that collide.
 LINKS, THINGS, HIT = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION
@@ -28,22 +26,6 @@ _LINE = 46  # letters of the pairs that are told: the line has room for so many
 _UNIT = "m"  # of a URDF, by its standard
 #: How much of the surroundings is in the picture, in sizes of the robot.
 _ROOM = 1.5
-
-
-class State(NamedTuple):
-    """What a checker says of one configuration."""
-
-    pairs: tuple[Pair, ...]  #: that collide, the deepest first
-    distance: float  #: of the closest pair, or the deepest; infinite where no pair is checked
-    lower: float  #: bounds of it
-    upper: float
-    closest: Pair | None
-    points: tuple[Array, Array]
-
-    @property
-    def hit(self) -> frozenset[str]:
-        """Names of the links and objects that collide."""
-        return frozenset(name for pair in self.pairs for name in pair)
 
 
 def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels: bool = True) -> Drawing:
@@ -93,19 +75,6 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
         drawing.words.append(words_for(state))
         add_state(drawing, state, labels)
     return drawing
-
-
-def state_of(checker: Checker, q: Row) -> State:
-    """Ask who collides at a configuration, and where none does, who is closest."""
-    found = checker.collisions(q)
-    if found:
-        pairs = tuple(dict.fromkeys((each.a, each.b) for each in found))
-        deepest = found[0]
-        ends = deepest.point_a, deepest.point_b
-        return State(pairs, deepest.distance, deepest.lower, deepest.upper, deepest.pair, ends)
-    near = checker.clearance(q)
-    ends = near.point_a, near.point_b
-    return State((), float(near.distance), float(near.lower), float(near.upper), near.pair, ends)
 
 
 def words_for(state: State) -> str:
@@ -184,16 +153,6 @@ def add_ends(drawing: Drawing, a: Array, b: Array, size: float, color: str) -> N
 _MOST_ON_PATH = 7
 
 
-class Way(NamedTuple):
-    """Where a robot goes, evenly, from its first configuration to its last, or to the first that is not free."""
-
-    free: bool
-    verdict: str  #: what is known of it, in words
-    q: Array  #: (frames, dof)
-    where: list[str]  #: of each frame, in words
-    moved: dict[str, Array]  #: where obstacles are that move, by name, (frames, 4, 4)
-
-
 class Travel(NamedTuple):
     """A way as it is shown."""
 
@@ -215,15 +174,9 @@ def travel(
     link: str | int | None = None,
 ) -> Travel:
     """Ask about a path, and about configurations along it; see `gjk3d.viz.motion`."""
-    check_frames(frames)
     robot = checker.robot
     traced = len(robot.links) - 1 if link is None else robot.link_number(link)
-    if isinstance(path, Trajectory) or callable(path):
-        way = _over_time(checker, path, moving, certify, resolution, int(frames))
-    elif moving:
-        raise RobotError("moving: waypoints have no times: pass gjk3d.robot.Trajectory(path, times), or a spline")
-    else:
-        way = _over_edges(checker, path, certify, resolution, int(frames))
+    way = way_of(checker, path, moving, certify, resolution, frames)
     there, states = checker.copy(), []
     for k in telling("asking about configuration", range(len(way.q)), len(way.q)):
         for name, poses in way.moved.items():
@@ -231,60 +184,6 @@ def travel(
         states.append(state_of(there, way.q[k]))
     links = robot.link_poses(way.q)
     return Travel(there, way, links, tuple(states), links[:, traced, :3, 3].copy())
-
-
-def _over_edges(checker: Checker, path: Rows, certify: bool, resolution: Number | VectorLike, frames: int) -> Way:
-    points = checker.robot.configurations(path, "path")[0]
-    found = checker.path_free(points, certify=certify, resolution=resolution)
-    if len(points) == 1:
-        verdict = _verdict(found, "the only waypoint", "at the only waypoint")
-        return Way(found.free, verdict, np.repeat(points, frames, axis=0), ["at the only waypoint"] * frames, {})
-    edges = len(points) - 1
-    if found.edge is not None:
-        points = np.concatenate([points[: found.edge + 1], np.asarray(found.configuration)[None]])
-    q, edge = along(points, frames)
-    where = [f"edge {k}, from waypoint {k} to {k + 1} of {edges}" for k in edge.tolist()]
-    verdict = _verdict(found, count(edges, "edge"), f"on edge {found.edge}")
-    return Way(found.free, verdict, q, where, {})
-
-
-def _over_time(
-    checker: Checker, path: Any, moving: Moving | None, certify: bool, resolution: Number | VectorLike, frames: int
-) -> Way:
-    one = checker._asked(path, moving)
-    found = checker.trajectory_free(path, moving=moving, certify=certify, resolution=resolution)
-    start, end = one.trajectory.start, one.trajectory.end
-    last = end if found.free else found.safe if np.isnan(found.hit) else found.hit
-    times = np.linspace(start, last, frames)
-    where = [f"at {number(time, 3)}, of {number(start, 3)} to {number(end, 3)}" for time in times]
-    verdict = _verdict(found, f"from {number(start, 3)} to {number(end, 3)}", f"at {number(last)}")
-    return Way(found.free, verdict, one.trajectory.at(times), where, one.moved(moving, times))
-
-
-def _verdict(found: PathCheck | TrajectoryCheck, whole: str, place: str) -> str:
-    if found.free:
-        return f"Free: {whole}"
-    what = "Unresolved" if np.isnan(found.hit) else "Collision"
-    return f"{what} {place}, {' with '.join(found.pair or ())}"
-
-
-def check_frames(frames: Any) -> None:
-    """Refuse a number of pictures that is none, or too few to move."""
-    if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 2:
-        raise RobotError(f"frames is {frames!r}, expected a whole number of at least 2")
-
-
-def along(points: Array, count: int) -> tuple[Array, Ints]:
-    """Return configurations evenly along waypoints, by the joint that moves most, and the edge that each is on."""
-    lengths = np.abs(np.diff(points, axis=0)).max(axis=1) if points.shape[1] else np.zeros(len(points) - 1)
-    ends = np.concatenate([[0.0], np.cumsum(lengths)])
-    at = np.linspace(0.0, ends[-1], count)
-    edge = np.clip(np.searchsorted(ends, at, side="right") - 1, 0, len(lengths) - 1)
-    length = lengths[edge]
-    share = np.where(length > 0.0, (at - ends[edge]) / np.where(length > 0.0, length, 1.0), 0.0)
-    share[-1] = 1.0
-    edge[-1] = len(lengths) - 1
-    return points[edge] + share[:, None] * (points[edge + 1] - points[edge]), edge
 
 
 def draw_travel(x: Travel, style: Style) -> Drawing:

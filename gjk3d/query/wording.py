@@ -1,0 +1,80 @@
+"""Answers in words: what is proven of them, rounded outward as `gjk3d.wording` does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gjk3d.query.contact import Contact
+from gjk3d.query.time_of_impact import Impact, ImpactStatus
+from gjk3d.results import Axis, Distance, Status
+from gjk3d.units import symbol
+from gjk3d.wording import below, count, depth, moment, told
+
+
+def unit_of(result: Distance) -> str | None:
+    """Return the unit of length that both shapes say they are in, as meshes out of files do."""
+    units = {symbol(getattr(shape, "unit", None)) for shape in (result.shape_a, result.shape_b)}
+    return units.pop() if len(units) == 1 else None
+
+
+def verdict(result: Distance, unit: str | None = None) -> str:
+    """Say in a few words what the answer is, in this unit or that of the shapes."""
+    unit = unit or unit_of(result)
+    between = result.lower, result.upper
+    deep = result.upper < 0.0 or -np.inf < result.lower < 0.0  # gjk3d.distance tells no depth
+    return {
+        Status.SEPARATED: f"apart by {told(*between, unit=unit)}",
+        Status.TOUCHING: "touching",
+        Status.OVERLAPPING: f"overlapping by {depth(*between, unit=unit)}" if deep else "overlapping",
+        Status.UNDECIDED: "undecided: the bounds hold 0",
+        Status.BEYOND: f"apart by {told(*between, unit=unit)}",
+    }[result.status]
+
+
+def headline(result: Distance, unit: str | None = None) -> str:
+    """Return the same as a line of its own."""
+    words = verdict(result, unit)
+    return words[:1].upper() + words[1:]
+
+
+def way_out(result: Distance) -> str:
+    """Say what the move along the depth is: the shortest only where that is proven."""
+    return "shortest way out, for B" if result.tight else "a way out, for B"
+
+
+def proof(result: Distance, unit: str | None = None) -> str:
+    """Say what the bounds prove."""
+    return f"proven: distance {told(result.lower, result.upper, 7, unit or unit_of(result))}"
+
+
+def contact_words(x: Contact[Any]) -> str:
+    """Say how many contact points there are, and how far apart the two are there."""
+    if not x.count:
+        return f"No contact points: apart by {told(x.lower, x.upper)}"
+    points = count(x.count, "contact point")
+    if x.status == Status.TOUCHING:
+        return f"{points}, touching"
+    return f"{points}, {'' if x.count == 1 else 'least '}gap {told(x.lower, x.upper, 4)}"
+
+
+def axis_words(x: Axis) -> str:
+    """Say how far apart two are along an axis, or how deep they overlap."""
+    lower, upper = x.bounds
+    if x.status == Status.TOUCHING:
+        return "Touching"
+    return f"Apart by {told(lower, upper)}" if lower > 0.0 else f"Overlapping by {depth(lower, upper)}"
+
+
+def impact_words(x: Impact) -> list[str]:
+    """Say when two first touch."""
+    if x.status == ImpactStatus.HIT:
+        low, high = x.time
+        return [f"First contact {moment(low, high)} of the motion", f"proven: first contact {moment(low, high, 10)}"]
+    if x.status == ImpactStatus.FREE:
+        return ["Free during the whole motion", "proven: no contact at any time from 0 to 1"]
+    if x.status == ImpactStatus.OVERLAPPING:
+        return ["Too close from the start", "proven: closer than the clearance at time 0"]
+    until = below(x.free_until, 8)
+    return [f"Free until {until}, then undecided", f"proven: no contact before {until}"]

@@ -1,0 +1,127 @@
+"""What a checker knows of a path as it is gone through: evenly spaced configurations, and who collides at each."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.errors import RobotError
+from gjk3d.robot.checker import Checker
+from gjk3d.robot.motions import PathCheck
+from gjk3d.robot.moving import Moving
+from gjk3d.robot.timed import TrajectoryCheck
+from gjk3d.robot.trajectories import Trajectory
+from gjk3d.typing import Array, Ints, Number, Row, Rows, VectorLike
+from gjk3d.wording import count, number
+
+Pair = tuple[str, str]
+
+
+class State(NamedTuple):
+    """What a checker says of one configuration."""
+
+    pairs: tuple[Pair, ...]  #: that collide, the deepest first
+    distance: float  #: of the closest pair, or the deepest; infinite where no pair is checked
+    lower: float  #: bounds of it
+    upper: float
+    closest: Pair | None
+    points: tuple[Array, Array]
+
+    @property
+    def hit(self) -> frozenset[str]:
+        """Names of the links and objects that collide."""
+        return frozenset(name for pair in self.pairs for name in pair)
+
+
+def state_of(checker: Checker, q: Row) -> State:
+    """Ask who collides at a configuration, and where none does, who is closest."""
+    found = checker.collisions(q)
+    if found:
+        pairs = tuple(dict.fromkeys((each.a, each.b) for each in found))
+        deepest = found[0]
+        ends = deepest.point_a, deepest.point_b
+        return State(pairs, deepest.distance, deepest.lower, deepest.upper, deepest.pair, ends)
+    near = checker.clearance(q)
+    ends = near.point_a, near.point_b
+    return State((), float(near.distance), float(near.lower), float(near.upper), near.pair, ends)
+
+
+class Way(NamedTuple):
+    """Where a robot goes, evenly, from its first configuration to its last, or to the first that is not free."""
+
+    free: bool
+    verdict: str  #: what is known of it, in words
+    q: Array  #: (frames, dof)
+    where: list[str]  #: of each frame, in words
+    moved: dict[str, Array]  #: where obstacles are that move, by name, (frames, 4, 4)
+
+
+def way_of(
+    checker: Checker, path: Any, moving: Moving | None, certify: bool, resolution: Number | VectorLike, frames: int
+) -> Way:
+    """Ask about waypoints, or about a motion over time, and return so many configurations along it.
+
+    Raises
+    ------
+    RobotError
+        There are fewer than two frames, or obstacles move and the path has no times; or what the checker refuses.
+    """
+    check_frames(frames)
+    if isinstance(path, Trajectory) or callable(path):
+        return _over_time(checker, path, moving, certify, resolution, int(frames))
+    if moving:
+        raise RobotError("moving: waypoints have no times: pass gjk3d.robot.Trajectory(path, times), or a spline")
+    return _over_edges(checker, path, certify, resolution, int(frames))
+
+
+def _over_edges(checker: Checker, path: Rows, certify: bool, resolution: Number | VectorLike, frames: int) -> Way:
+    points = checker.robot.configurations(path, "path")[0]
+    found = checker.path_free(points, certify=certify, resolution=resolution)
+    if len(points) == 1:
+        verdict = _verdict(found, "the only waypoint", "at the only waypoint")
+        return Way(found.free, verdict, np.repeat(points, frames, axis=0), ["at the only waypoint"] * frames, {})
+    edges = len(points) - 1
+    if found.edge is not None:
+        points = np.concatenate([points[: found.edge + 1], np.asarray(found.configuration)[None]])
+    q, edge = along(points, frames)
+    where = [f"edge {k}, from waypoint {k} to {k + 1} of {edges}" for k in edge.tolist()]
+    verdict = _verdict(found, count(edges, "edge"), f"on edge {found.edge}")
+    return Way(found.free, verdict, q, where, {})
+
+
+def _over_time(
+    checker: Checker, path: Any, moving: Moving | None, certify: bool, resolution: Number | VectorLike, frames: int
+) -> Way:
+    one = checker._asked(path, moving)
+    found = checker.trajectory_free(path, moving=moving, certify=certify, resolution=resolution)
+    start, end = one.trajectory.start, one.trajectory.end
+    last = end if found.free else found.safe if np.isnan(found.hit) else found.hit
+    times = np.linspace(start, last, frames)
+    where = [f"at {number(time, 3)}, of {number(start, 3)} to {number(end, 3)}" for time in times]
+    verdict = _verdict(found, f"from {number(start, 3)} to {number(end, 3)}", f"at {number(last)}")
+    return Way(found.free, verdict, one.trajectory.at(times), where, one.moved(moving, times))
+
+
+def _verdict(found: PathCheck | TrajectoryCheck, whole: str, place: str) -> str:
+    if found.free:
+        return f"Free: {whole}"
+    what = "Unresolved" if np.isnan(found.hit) else "Collision"
+    return f"{what} {place}, {' with '.join(found.pair or ())}"
+
+
+def check_frames(frames: Any) -> None:
+    """Refuse a number of pictures that is none, or too few to move."""
+    if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 2:
+        raise RobotError(f"frames is {frames!r}, expected a whole number of at least 2")
+
+
+def along(points: Array, count: int) -> tuple[Array, Ints]:
+    """Return configurations evenly along waypoints, by the joint that moves most, and the edge that each is on."""
+    lengths = np.abs(np.diff(points, axis=0)).max(axis=1, initial=0.0)
+    ends = np.concatenate([[0.0], np.cumsum(lengths)])
+    at = np.linspace(0.0, ends[-1], count)
+    edge = np.clip(np.searchsorted(ends, at, side="right") - 1, 0, len(lengths) - 1)
+    share = (at - ends[edge]) / np.where(lengths > 0.0, lengths, 1.0)[edge]
+    share[-1], edge[-1] = 1.0, len(lengths) - 1
+    return points[edge] + share[:, None] * (points[edge + 1] - points[edge]), edge

@@ -87,8 +87,8 @@ class _Reader:
         model = self.model
         owners = {"body": self.bodies, "jnt": self.joints, "geom": range(model.ngeom), "eq": range(model.neq)}
         fields = (
-            "body_pos", "body_quat", "jnt_pos", "jnt_axis", "jnt_range", "geom_pos", "geom_quat", "geom_size", "eq_data",
-            "qpos0", "key_qpos",
+            "body_pos", "body_quat", "jnt_pos", "jnt_axis", "jnt_range", "geom_pos", "geom_quat", "geom_size",
+            "eq_data", "qpos0", "key_qpos",
         )  # fmt: skip
         for field in fields:
             rows = getattr(model, field)
@@ -101,8 +101,8 @@ class _Reader:
                 kind, what, at = "jnt", "ref", int(np.searchsorted(model.jnt_qposadr, at, side="right")) - 1
             name = owners[kind][at] if kind in owners else at
             raise ParseError(
-                f"{self.file}, {_WORDS[kind]} {name!r}: {what} has {rows[tuple(bad[0])]:g}, expected numbers of at most "
-                f"{GREATEST:g}"
+                f"{self.file}, {_WORDS[kind]} {name!r}: {what} has {rows[tuple(bad[0])]:g}, expected numbers of "
+                f"at most {GREATEST:g}"
             )
 
     def _worlds(self) -> frozenset[str]:

@@ -100,6 +100,9 @@ def _parse(tokens: list[str]) -> Callable[[], Any] | None:
         app.help_print(console=Console(stderr=True))
         return None
     try:
+        if "" in tokens:  # which a path takes for the folder that it runs in
+            where = f"word {tokens.index('') + 1} is empty"
+            raise CycloptsError(msg=f"{where}, expected a name or a value: is a variable of the shell not set?")
         function, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         note(error, "error")
@@ -116,6 +119,9 @@ def _explain(error: Exception) -> int:
         return BAD_INPUT
     if isinstance(error, ImportError) and "pip install" in str(error):  # a missing extra names its cure
         note(error, "error")
+        return BAD_INPUT
+    if isinstance(error, MemoryError):
+        note(f"not enough memory{f': {error}' if str(error) else ''}; ask for less at once", "error")
         return BAD_INPUT
     if isinstance(error, OSError) and error.strerror:
         if error.errno == errno.ENOSPC:

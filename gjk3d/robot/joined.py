@@ -81,8 +81,10 @@ def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
     if not isinstance(parts, Mapping) or not parts:
         raise RobotError(f"parts are {parts!r:.80}, expected a mapping of names to robots")
     for part, robot in parts.items():
-        if not isinstance(part, str) or not part or "/" in part or part == ROOT:
-            raise RobotError(f"a part has the name {part!r}, expected text without a slash, other than {ROOT!r}")
+        if not isinstance(part, str) or not part or not part.isprintable() or "/" in part or part == ROOT:
+            raise RobotError(
+                f"a part has the name {part!r}, expected text that can be printed, without a slash, other than {ROOT!r}"
+            )
         if not isinstance(robot, Mechanism):
             raise RobotError(f"part {part!r} is {kind_of(robot)}, expected a Robot")
     for what, given in (("on", on), ("joints", joints)):

@@ -17,12 +17,15 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gjk3d.errors import ParseError
+from gjk3d.poses import GREATEST
 from gjk3d.robot.files import TEXT
 from gjk3d.robot.urdf import Description, Geometry, Joint, Link, Mimic
 from gjk3d.typing import Array
 from gjk3d.wording import count, with_article
 
 WORLD = "world"
+#: what the fields of a model are of
+_WORDS = {"body": "body", "jnt": "joint", "geom": "geom", "eq": "equality", "key": "keyframe"}
 
 
 def read_mjcf(file: Path, root: Element, collision: str) -> Description:
@@ -63,6 +66,7 @@ class _Reader:
 
     def description(self, name: str, visual: bool) -> Description:
         """Return all that is taken over."""
+        self._check_numbers()
         mimics = self._mimics()
         links, joints = [], []
         for k in range(len(self.bodies)):
@@ -77,6 +81,29 @@ class _Reader:
             self.file, name, tuple(links), tuple(joints), allowed=self._allowed(), states=self._states(),
             worlds=self._worlds(), left_out=tuple(self.left_out),
         )  # fmt: skip
+
+    def _check_numbers(self) -> None:
+        """Raise where a number is not finite, or so large that it overflows: MuJoCo lets both pass, and NaN is free."""
+        model = self.model
+        owners = {"body": self.bodies, "jnt": self.joints, "geom": range(model.ngeom), "eq": range(model.neq)}
+        fields = (
+            "body_pos", "body_quat", "jnt_pos", "jnt_axis", "jnt_range", "geom_pos", "geom_quat", "geom_size",
+            "eq_data", "qpos0", "key_qpos",
+        )  # fmt: skip
+        for field in fields:
+            rows = getattr(model, field)
+            bad = np.argwhere(~(np.abs(rows) <= GREATEST))
+            if not len(bad):
+                continue
+            kind, _, what = field.partition("_")
+            at = int(bad[0][0])
+            if kind == "qpos0":
+                kind, what, at = "jnt", "ref", int(np.searchsorted(model.jnt_qposadr, at, side="right")) - 1
+            name = owners[kind][at] if kind in owners else at
+            raise ParseError(
+                f"{self.file}, {_WORDS[kind]} {name!r}: {what} has {rows[tuple(bad[0])]:g}, expected numbers of "
+                f"at most {GREATEST:g}"
+            )
 
     def _worlds(self) -> frozenset[str]:
         """Return the world and what is welded to it: MuJoCo's filter of parents lets children meet both."""

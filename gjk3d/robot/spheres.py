@@ -125,12 +125,19 @@ class RobotSpheres(NamedTuple):
         for name, own in self.links.items():
             lines.append(f"  {_quoted(name)}:")
             for center, radius in zip(own.centers.tolist(), own.radii.tolist(), strict=True):
-                lines += [f"    - center: [{', '.join(map(repr, center))}]", f"      radius: {radius!r}"]
+                lines += [f"    - center: [{', '.join(map(_float, center))}]", f"      radius: {_float(radius)}"]
         Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _quoted(name: str) -> str:
-    return "'" + name.replace("'", "''") + "'"
+    """Return a name as YAML has it between double quotes."""
+    return '"' + "".join(c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in name) + '"'
+
+
+def _float(x: float) -> str:
+    """Return a number as YAML has it: 1e-05 is text there, since it has no point."""
+    text = repr(x)
+    return text if "." in text else text.replace("e", ".0e")
 
 
 def cover(robot: Robot, excess: float) -> RobotSpheres:

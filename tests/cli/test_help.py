@@ -71,6 +71,8 @@ def test_version(run):
         (["check", "a.stl", "b.stl", "--depth", "deep"], "--depth"),
         (["check", "a.stl", "b.stl", "--pose-b"], "--pose-b requires an argument"),
         (["\x1b[2J"], r"\x1b[2J"),
+        (["check", "a.stl", ""], "word 3 is empty, expected a name or a value: is a variable of the shell not set?"),
+        (["robot", "info", ""], "word 3 is empty"),
     ],
 )
 def test_bad_usage_is_2(run, argv, message):
@@ -124,6 +126,17 @@ def test_what_the_system_refuses_is_bad_input(run, box, monkeypatch):
     monkeypatch.setattr(gk, "load", fail, raising=False)
     said = run("info", box())
     assert (said.code, said.err) == (2, "error: Permission denied: 'x\\x1b.stl'\n")
+
+
+def test_too_little_memory_is_bad_input(run, box, monkeypatch):
+    for words, told in (("Unable to allocate 728. TiB", ": Unable to allocate 728. TiB"), ("", "")):
+
+        def fail(*_, words=words, **__):
+            raise MemoryError(words)
+
+        monkeypatch.setattr(gk, "load", fail, raising=False)
+        said = run("info", box())
+        assert (said.code, said.err) == (2, f"error: not enough memory{told}; ask for less at once\n")
 
 
 def test_interrupt_is_130(run, box, monkeypatch):

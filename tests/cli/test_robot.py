@@ -410,6 +410,7 @@ def test_bad_files_are_refused_with_line_and_joint(run, tmp_path, text, message)
         ("info", ("--csv",), "Unknown option: --csv"),
         ("path", (), "parameter WAYPOINTS requires an argument"),
         ("path", ("none.csv",), "there is no file 'none.csv'"),
+        ("path", (ARM,), "is a folder, a device or a pipe, expected a CSV file"),
         ("path", ("start", "--srdf", SRDF), "start has one configuration, expected two or more: `gjk3d robot check`"),
         ("path", (ARM / "path.csv", "--csv", "--json"), "--json and --csv: one of them"),
         ("path", (ARM / "path.csv", "--animation", "a.mp4"), "the name must end in .gif"),
@@ -427,6 +428,7 @@ def test_bad_files_are_refused_with_line_and_joint(run, tmp_path, text, message)
         ("info", ("--touching", "base"), "--touching 'base': expected LINK:OBJECT"),
         ("info", ("--touching", "bass:table", "--scene", CELL), "there is no link 'bass'"),
         ("info", ("--touching", "base:tabel", "--scene", CELL), "there is no object 'tabel'; objects are table, bin"),
+        ("info", ("--srdf", ""), "word 5 is empty, expected a name or a value"),
         ("info", ("--srdf", "none.srdf"), "no such file: none.srdf"),
         ("info", ("--scene", "none.glb"), "none.glb"),
         ("info", ("--scene", "room.csv"), "--scene room.csv has the unknown extension '.csv': .urdf .xacro .xml .stl"),
@@ -445,6 +447,15 @@ def test_values_beyond_the_limits_are_noted_and_answered(run, tmp_path):
     assert "1 of 2 configurations are outside the limits of joints, which are not enforced" in said.err
     assert "row 0: joint_3 90 is above 2.6 (angles are in radians)" in said.err
     assert "joint_3 90 is above 2.6" in said.out
+
+
+def test_paths_beyond_the_limits_are_noted(run, tmp_path):
+    (tmp_path / "q.csv").write_text("0,0,0,0,0,0\n0,0,90,0,0,0\n")
+    for command in ("path", "safety"):
+        said = run("robot", command, URDF, tmp_path / "q.csv")
+        assert "1 of 2 configurations are outside the limits of joints, which are not enforced" in said.err
+        assert "row 1: joint_3 90 is above 2.6" in said.err
+        assert "outside" not in run("robot", command, URDF, ARM / "path.csv").err
 
 
 def test_random_turns_and_slides(run, tmp_path):

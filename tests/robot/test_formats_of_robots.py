@@ -202,3 +202,30 @@ def test_an_mjcf_that_is_not_read(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(ImportError, match=r'pip install "gjk3d\[mjcf\]"'):
         Robot.load(ball)
+
+
+@pytest.mark.parametrize(
+    ("body", "joint", "geom", "more", "told"),
+    [
+        ('pos="nan 0 0"', "", "", "", "body 'b': pos has nan, expected numbers of at most 1e"),
+        ('pos="0 -inf 0"', "", "", "", "body 'b': pos has -inf"),
+        ('pos="0 0 1e300"', "", "", "", r"body 'b': pos has 1e\+300"),
+        ('quat="nan 0 0 1"', "", "", "", "body 'b': quat has nan"),
+        ("", 'pos="0 nan 0"', "", "", "joint 'j': pos has nan"),
+        ("", 'axis="nan 0 1"', "", "", "joint 'j': axis has nan"),
+        ("", 'range="0 nan"', "", "", "joint 'j': range has nan"),
+        ("", 'ref="nan"', "", "", "joint 'j': ref has nan"),
+        ("", "", 'pos="0 nan 0"', "", "geom 0: pos has nan"),
+        ("", "", 'quat="0 nan 0 1"', "", "geom 0: quat has nan"),
+        ("", "", "", '<keyframe><key qpos="nan 0"/></keyframe>', "keyframe 0: qpos has nan"),
+        ("", "", "", '<equality><joint joint1="j" joint2="k" polycoef="0 nan 0 0 0"/></equality>', "equality 0: data"),
+    ],
+)
+def test_numbers_of_an_mjcf_are_finite(monkeypatch, tmp_path, body, joint, geom, more, told):
+    """MuJoCo warns of NaN and goes on; what is nowhere collides with nothing."""
+    pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log
+    text = f"""<mujoco><worldbody><body name="b" {body}><joint name="j" {joint}/><geom size="1" {geom}/>
+    <body><joint name="k"/><geom size="1" pos="3 0 0"/></body></body></worldbody>{more}</mujoco>"""
+    with pytest.raises(ParseError, match=f"<text>, {told}"):
+        Robot.load(text)

@@ -321,6 +321,7 @@ def test_worlds_of_mjcf_are_surroundings():
         (lambda r: Checker(r).path_free(np.sin), "a spline goes to trajectory_free"),
         (lambda r: Robot.join([r, r]), "expected a mapping"),
         (lambda r: Robot.join({"a/b": r}), "without a slash"),
+        (lambda r: Robot.join({"a\0b": r}), "expected text that can be printed"),  # which no XML can have
         (lambda r: Robot.join({"": r}), "expected text"),
         (lambda r: Robot.join({"world": r}), "other than 'world'"),
         (lambda r: Robot.join({"a": "b"}), "part 'a' is a str"),

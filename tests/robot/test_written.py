@@ -9,7 +9,7 @@ from example_robots import robot, some
 
 import gjk3d as gk
 from gjk3d.errors import RobotError
-from gjk3d.robot import Checker, Robot
+from gjk3d.robot import Checker, LinkSpheres, Robot, RobotSpheres
 
 
 def same(one, again, count=30):
@@ -133,6 +133,16 @@ def test_what_spheres_are_written_to(tmp_path):
     assert list(read) == list(found.links)
     assert [each["radius"] for each in read["hand"]] == found.links["hand"].radii.tolist()
     assert [each["center"] for each in read["hand"]] == found.links["hand"].centers.tolist()
+
+
+def test_yaml_reads_any_name_and_number(tmp_path):
+    """Numbers without a point, such as 1e-05, are text to YAML 1.1, which cuRobo reads with."""
+    yaml = pytest.importorskip("yaml")
+    names = ["a: b", "it's", '"', "\\", "a\nb", "\x7f", "\u2028", "null", "# c", "\U0001f600"]
+    spheres = LinkSpheres(np.array([[1e-05, -3e-300, 2.0]]), np.array([2e22]), 1.0)
+    RobotSpheres(Robot.example(), dict.fromkeys(names, spheres), 1.0).to_curobo(tmp_path / "s.yml")
+    read = yaml.safe_load((tmp_path / "s.yml").read_text(encoding="utf-8"))["collision_spheres"]
+    assert read == {name: [{"center": [1e-05, -3e-300, 2.0], "radius": 2e22}] for name in names}
 
 
 @pytest.mark.parametrize("excess", [0.0, -1.0, np.nan, np.inf, "1", True, None])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gjk3d.cli.arguments import UsageError, check_output
-from gjk3d.cli.robot.configurations import beyond_limits, random_configurations, read_configurations
+from gjk3d.cli.robot.configurations import beyond_limits, outside_limits, random_configurations, read_configurations
 from gjk3d.cli.robot.options import (
     ALONE,
     IMAGES,
@@ -91,7 +91,8 @@ def check(
         cell = Cell(urdf, model, around, output.jobs)
         found = _ask(cell, _read(cell.robot, configurations, random, seed), clearance, bar)
     if not output.quiet:
-        notes(cell, _beyond(found), hit=found.complete and found.hits > 0)
+        outside = outside_limits(cell.robot, [row.q for row in found.rows])
+        notes(cell, outside, hit=found.complete and found.hits > 0)
     if output.json:
         asked = {"random": random, "seed": seed} if configurations is None else {"file": configurations}
         write_json(_document(cell, found, asked))
@@ -208,17 +209,6 @@ def _worst(cell: Cell, found: Rows) -> Row:
 
 
 # telling --------------------------------------------------------------------------------------------------------------
-
-
-def _beyond(found: Rows) -> list[str]:
-    """Say which configurations are outside the limits."""
-    outside = [row for row in found.rows if row.beyond]
-    if not outside:
-        return []
-    return [
-        f"{len(outside)} of {len(found.rows)} configurations are outside the limits of joints, which are not enforced; "
-        f"row {outside[0].number}: {outside[0].beyond[0]} (angles are in radians)"
-    ]
 
 
 def _document(cell: Cell, found: Rows, asked: Document) -> Document:

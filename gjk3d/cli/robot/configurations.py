@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,6 +82,8 @@ def _read(text: str, robot: Robot) -> NDArray[np.float64]:
     if not path.is_file():
         if text in robot.states:
             return np.append(robot.state(text), np.nan)[None]
+        if path.exists():
+            raise FileError(f"{text!r} is a folder, a device or a pipe, expected a CSV file")
         known = f"; the SRDF has the poses {', '.join(robot.states)}" if robot.states else ""
         raise FileError(f"there is no file {text!r} (looked for {path.absolute()}){known}")
     if path.stat().st_size > _LARGEST:
@@ -154,6 +157,21 @@ def beyond_limits(robot: Robot, q: NDArray[np.float64]) -> list[str]:
         f"{robot.lower[k] if q[k] < robot.lower[k] else robot.upper[k]:g}"
         for k in range(robot.dof)
         if not robot.lower[k] <= q[k] <= robot.upper[k]
+    ]
+
+
+def outside_limits(robot: Robot, rows: Sequence[NDArray[np.float64]], name: str = "") -> list[str]:
+    """Return a note of how many rows are outside the limits, and of the first of them; none where all are within."""
+    import numpy as np
+
+    q = np.reshape(rows, (len(rows), robot.dof))
+    outside = np.flatnonzero(~robot.within_limits(q))
+    if not len(outside):
+        return []
+    first = int(outside[0])
+    return [
+        f"{name}{len(outside)} of {len(q)} configurations are outside the limits of joints, which are not enforced; "
+        f"row {first}: {beyond_limits(robot, q[first])[0]} (angles are in radians)"
     ]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, check_output
-from gjk3d.cli.robot.configurations import read_configurations
+from gjk3d.cli.robot.configurations import outside_limits, read_configurations
 from gjk3d.cli.robot.options import (
     ALONE,
     IMAGES,
@@ -114,7 +114,7 @@ def path(
             )
         way = _ask(cell, points, look, bar)
     if not output.quiet:
-        notes(cell, [], hit=way.complete and way.status != "FREE")
+        notes(cell, outside_limits(cell.robot, points), hit=way.complete and way.status != "FREE")
     if output.json:
         found = {**way._asdict(), "q": None if way.q is None else way.q.tolist(), "free": way.status == "FREE"}
         write_json(document(cell, asked={"path": waypoints, **asdict(look)}, **found))

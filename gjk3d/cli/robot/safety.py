@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, check_output
-from gjk3d.cli.robot.configurations import read_trajectory
+from gjk3d.cli.robot.configurations import outside_limits, read_trajectory
 from gjk3d.cli.robot.options import (
     ALONE,
     MODEL,
@@ -71,7 +71,12 @@ def safety(
         bar("proving")
         found = cell.pictured().safety(programme, tolerance=tolerance)
     if not output.quiet:
-        notes(cell, [], hit=bool(found.rows))
+        outside = [
+            words
+            for name, way in programme.items()
+            for words in outside_limits(cell.robot, way.at(way.times), f"{name}: ")
+        ]
+        notes(cell, outside, hit=bool(found.rows))
     if output.json:
         write_json(
             document(

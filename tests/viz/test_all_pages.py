@@ -161,6 +161,13 @@ def test_the_printer_gets_the_canvas_too(browser, pages, kind):
         assert exact == "exact"
     if kind == "explain":  # the words of all steps, though they are folded on the screen
         assert browser.evaluate("document.querySelector('#all').checkVisibility()")
+        inside = browser.evaluate(  # words at points are where they were
+            "[...document.querySelectorAll('.label')].map((label) => { const at = label.getBoundingClientRect(),"
+            " view = label.parentElement.querySelector('canvas').getBoundingClientRect(); return at.width > 0 &&"
+            " at.left >= view.left && at.right <= view.right && at.top >= view.top && at.bottom <= view.bottom; })"
+        )
+        assert len(inside) == 2
+        assert all(inside)
     pdf = browser._ask("Page.printToPDF", printBackground=True)["data"]
     assert len(base64.b64decode(pdf)) > 20_000
     browser._ask("Emulation.setEmulatedMedia", media="")

@@ -355,8 +355,8 @@ def test_a_link_that_makes_no_sense_shows_the_pair_given(browser, pages, evil):
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("2D text: they overlap", "overlapping"), ("2D text: apart by 11/√41", "apart by 1.71791"),
-     ("2D text: just touching", "touching")],
+    [("2D text: they overlap", "Overlapping"), ("2D text: apart by 11/√41", "Apart by 1.71791"),
+     ("2D text: just touching", "Touching")],
 )  # fmt: skip
 def test_the_texts_examples_are_there(browser, pages, name, told):
     opened(browser, pages["explain"])

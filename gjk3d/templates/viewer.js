@@ -211,21 +211,16 @@ const gjk3d = (function () {
       [node.style.left, node.style.top] = [`${(100 * best[0]) / w}%`, `${(100 * best[1]) / h}%`];
     });
   };
-  // Step back until an object is in sight.
+  // Step back as far as takes an object in.
   View.prototype.keep = function (object) {
+    const { camera, controls: { target } } = this, tall = 0.94 * Math.tan((camera.fov * Math.PI) / 360);
     object.updateMatrixWorld(true);
-    const hull = new THREE.Box3().setFromObject(object), eye = this.camera.position, at = this.controls.target;
-    if (hull.isEmpty()) return;
-    const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(...["x", "y", "z"].map((axis, i) => ((k >> i) & 1 ? hull.max : hull.min)[axis])));
-    const out = (p) => { p.project(this.camera); return Math.max(Math.abs(p.x), Math.abs(p.y)) > 0.94 || p.z > 1; };
-    for (let turn = 0; turn < 60; turn++) {
-      this.camera.far = 1e4;
-      this.camera.lookAt(at);
-      this.camera.updateProjectionMatrix();
-      this.camera.updateMatrixWorld(true);
-      if (!corners.some((p) => out(p.clone()))) break;
-      eye.sub(at).multiplyScalar(1.06).add(at);
-    }
+    camera.lookAt(target);
+    camera.updateMatrixWorld(true);
+    const hull = new THREE.Box3().setFromObject(object), ends = [hull.min, hull.max];
+    const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => camera.worldToLocal(vec(["x", "y", "z"].map((axis, i) => ends[(k >> i) & 1][axis]))));
+    const short = hull.isEmpty() ? 0 : Math.max(0, ...corners.map((p) => p.z + Math.max(Math.abs(p.x) / camera.aspect, Math.abs(p.y)) / tall));
+    camera.position.addScaledVector(camera.position.clone().sub(target).normalize(), short);
     this.touched = true;
   };
   // Each frame `tick` is told the time and tells whether something moves.

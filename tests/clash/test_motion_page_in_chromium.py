@@ -89,6 +89,12 @@ def test_a_finding_goes_to_its_time_and_shows_its_chart(page):
     )
 
 
+def test_a_chart_of_parts_that_keep_apart_tells_their_least_gap_not_zero(page):
+    page.evaluate("clashTable.select(gjk3d.data.rows.findIndex((row) => row.kind === 'clearance' && row.course >= 0))")
+    page.settle()
+    assert text(page, "chart").startswith("gap from 0.2 to ")
+
+
 def test_a_state_carries_the_times_of_the_clash(page):
     page.key("Escape")
     page.key("ArrowDown")

@@ -161,6 +161,13 @@ def test_the_printer_gets_the_canvas_too(browser, pages, kind):
         assert exact == "exact"
     if kind == "explain":  # the words of all steps, though they are folded on the screen
         assert browser.evaluate("document.querySelector('#all').checkVisibility()")
+        inside = browser.evaluate(  # words at points are where they were
+            "[...document.querySelectorAll('.label')].map((label) => { const at = label.getBoundingClientRect(),"
+            " view = label.parentElement.querySelector('canvas').getBoundingClientRect(); return at.width > 0 &&"
+            " at.left >= view.left && at.right <= view.right && at.top >= view.top && at.bottom <= view.bottom; })"
+        )
+        assert len(inside) == 2
+        assert all(inside)
     pdf = browser._ask("Page.printToPDF", printBackground=True)["data"]
     assert len(base64.b64decode(pdf)) > 20_000
     browser._ask("Emulation.setEmulatedMedia", media="")
@@ -348,8 +355,8 @@ def test_a_link_that_makes_no_sense_shows_the_pair_given(browser, pages, evil):
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("2D text: they overlap", "overlapping"), ("2D text: apart by 11/√41", "apart by 1.71791"),
-     ("2D text: just touching", "touching")],
+    [("2D text: they overlap", "Overlapping"), ("2D text: apart by 11/√41", "Apart by 1.71791"),
+     ("2D text: just touching", "Touching")],
 )  # fmt: skip
 def test_the_texts_examples_are_there(browser, pages, name, told):
     opened(browser, pages["explain"])

@@ -47,7 +47,7 @@ const clashMotion = (function () {
     svg.append(make("line", { class: "zero", x1: 0, x2: WIDE, y1: up(0), y2: up(0) }),
       make("polyline", { class: "gap", points: course.series.map((look) => `${across(look[0]).toFixed(2)},${up(value(look)).toFixed(2)}`).join(" ") }),
       make("line", { class: "cursor", x1: 0, x2: 0, y1: 0, y2: HIGH }));
-    const words = `gap from ${number(low, 4)} to ${number(high, 4)}${clashTable.unit}; ${course.told}`;
+    const words = `gap from ${number(Math.min(...values), 4)} to ${number(Math.max(...values), 4)}${clashTable.unit}; ${course.told}`;
     box.setAttribute("aria-label", `clearance over time: ${words}`);
     box.replaceChildren(svg, make("span", { class: "soft" }, words));
     cursor();

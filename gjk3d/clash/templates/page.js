@@ -101,9 +101,8 @@
     const box = element("detail");
     box.classList.toggle("on", index >= 0);
     if (index < 0) {
-      box.replaceChildren(make("p", { class: "soft" }, data.rows.length
-        ? "Click a row or a point in the picture, or press ↓. Points show where the findings in the table are."
-        : "There is nothing to show but the parts."));
+      const how = ["Choose a row, or a point in the picture", make("span", { class: "keys" }, ", or press ↓"), ". Points show where the findings in the table are."];
+      box.replaceChildren(make("p", { class: "soft" }, data.rows.length ? how : "There is nothing to show but the parts."));
       return;
     }
     const row = data.rows[index];

@@ -76,7 +76,8 @@ const clashView = (function () {
     listed = rows;
     shown = rows.filter(known).sort((one, two) => two - one); // the worst on top
     const at = new Float32Array(3 * shown.length), inks = new Float32Array(3 * shown.length);
-    const tints = new Map(data.kinds.map((kind) => [kind, new THREE.Color(css("--" + kind)).toArray()]));
+    // as the table's words, which are darker on white paper than dots need be
+    const tints = new Map(data.kinds.map((kind) => [kind, new THREE.Color(css("--" + kind)).offsetHSL(0, 0, dark.matches ? 0 : 0.15).toArray()]));
     shown.forEach((index, k) => {
       at.set(places.subarray(3 * index, 3 * index + 3), 3 * k);
       inks.set(tints.get(data.rows[index].kind), 3 * k);

@@ -9,7 +9,7 @@ from answers import pose
 from browser import Browser, program
 
 import gjk3d as gk
-from gjk3d.viz.explanation.steps import Difference
+from gjk3d.query.difference import Difference
 from gjk3d.webpage import template
 
 RUN = """pairs.map(([a, b]) => {

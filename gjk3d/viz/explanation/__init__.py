@@ -15,15 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gjk3d.convex.checks import FACETS
-from gjk3d.errors import FileError
+from gjk3d.errors import FileError, UnsupportedPair
 from gjk3d.narrow.solve import EPA_ALWAYS, SIGNED, UNSIGNED
 from gjk3d.query.ask import ask_distance
+from gjk3d.query.difference import Difference
 from gjk3d.results import Distance, Status, Trace
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shown import shown
 from gjk3d.viz import notebook
 from gjk3d.viz.explanation.narration import SHARED, Narrator
 from gjk3d.viz.explanation.scene import Scene, arrange
-from gjk3d.viz.explanation.steps import Difference, Step
+from gjk3d.viz.explanation.steps import Step
 from gjk3d.viz.rendering import check_rendering, has_display
 
 if TYPE_CHECKING:
@@ -71,6 +74,17 @@ def explain(result: Distance, *, view: Sequence[float] | None = None, up: Sequen
         raise TypeError(f"expected the answer of gjk3d.distance or signed_distance, got {type(result).__name__}")
     if result.normal.ndim == 2:
         raise TypeError(f"this answer is of {len(result)} pairs, and one can be explained: take a row, result[0]")
+    for name, shape in zip("AB", (result.shape_a, result.shape_b), strict=True):
+        if not isinstance(shape, Shape):
+            raise UnsupportedPair(
+                f"{name} is a {type(shape).__name__}, and explain shows GJK and EPA, which take convex shapes: "
+                "ask about its hull() or its parts"
+            )
+        if isinstance(shape, Halfspace):
+            raise UnsupportedPair(
+                f"{name} is a {type(shape).__name__}, whose answer takes support points and neither GJK nor EPA: "
+                "there are no steps to explain; viz.show draws the answer"
+            )
     return Explanation(result, view, up)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gjk3d.convex.checks import FACETS
-from gjk3d.errors import FileError, UnsupportedPair
+from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow.solve import EPA_ALWAYS, SIGNED, UNSIGNED
 from gjk3d.query.ask import ask_distance
 from gjk3d.query.difference import Difference
@@ -27,13 +27,14 @@ from gjk3d.viz import notebook
 from gjk3d.viz.explanation.narration import SHARED, Narrator
 from gjk3d.viz.explanation.scene import Scene, arrange
 from gjk3d.viz.explanation.steps import Step
+from gjk3d.viz.picture import PAGES, free_name, target_file
 from gjk3d.viz.rendering import check_rendering, has_display
 
 if TYPE_CHECKING:
     from gjk3d.viz.explanation.stage import Window
 
 
-_STRIPS, _ANIMATIONS, _PAGES = (".png", ".jpg", ".jpeg"), (".gif", ".webp"), (".html", ".htm")
+_STRIPS, _ANIMATIONS = (".png", ".jpg", ".jpeg"), (".gif", ".webp")
 #: how near EPA is let to a depth that has a closed form, in units of the pair's size
 _NEAR = 1e-3
 
@@ -168,7 +169,6 @@ class Explanation:
             There is no OpenGL library to draw with; the message says what to install.
         """
         from gjk3d.viz.explanation.stage import Window
-        from gjk3d.viz.picture import free_name
 
         if off_screen is None and notebook.is_open():
             notebook.display(self._figure())
@@ -218,16 +218,11 @@ class Explanation:
         RenderingUnavailableError
             There is no OpenGL library to draw with; pages need none.
         """
-        target = Path(path)
-        if not target.parent.is_dir():
-            raise FileError(f"{target}: there is no folder {target.parent}; make it first")
+        target = target_file(path, _STRIPS + _ANIMATIONS + PAGES)
         kind = target.suffix.lower()
-        if kind not in _STRIPS + _ANIMATIONS + _PAGES:
-            known = " ".join(_STRIPS + _ANIMATIONS + _PAGES)
-            raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {known} are written")
         from gjk3d.viz.explanation import files
 
-        if kind in _PAGES:
+        if kind in PAGES:
             files.write_page(target, self.result, self.steps, self._scene, self._difference, names)
             return target
         check_rendering()

@@ -10,6 +10,7 @@ from browser import Browser, program
 
 import gjk3d as gk
 from gjk3d.query.difference import Difference
+from gjk3d.viz.explanation.files import given_to
 from gjk3d.webpage import template
 
 RUN = """pairs.map(([a, b]) => {
@@ -31,7 +32,7 @@ def browser(tmp_path_factory):
 def run(browser, asked, what):
     """Return what an expression of the page's scripts makes of the pairs that answers are about."""
     scripts = "".join(template("gjk3d.viz", name) for name in ("gjk.js", "tell.js"))
-    given = json.dumps([Difference(pair).given() for pair in asked])
+    given = json.dumps([given_to(pair, Difference(pair)) for pair in asked])
     return json.loads(
         browser.evaluate(f"(() => {{ {scripts} const pairs = {given}; return JSON.stringify({what}); }})()")
     )

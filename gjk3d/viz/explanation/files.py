@@ -118,7 +118,7 @@ def write_page(
 def _data(result: Distance, steps: list[Step], scene: Scene, difference: Difference) -> dict[str, Any]:
     """Return all that is drawn: bodies in units of their view, steps as they are, about A's centre."""
     views = (scene.left._replace(center=scene.left.center - difference.center), scene.right)
-    given = _given(result, difference)
+    given = given_to(result, difference)
     spanned = given is not None and difference.sampled  # by the page, from the support mappings of both
     return {
         "colors": {
@@ -138,7 +138,7 @@ def _data(result: Distance, steps: list[Step], scene: Scene, difference: Differe
     }
 
 
-def _given(result: Distance, difference: Difference) -> list[dict[str, Any]] | None:
+def given_to(result: Distance, difference: Difference) -> list[dict[str, Any]] | None:
     """Return both shapes as a page runs GJK on them, about A's centre; None where it has no support mapping."""
     sides = []
     for k, shape in enumerate((result.shape_a, result.shape_b)):

@@ -1,7 +1,8 @@
 """Robots: read from URDF and SRDF, and checked, configurations and motions, against themselves and what is around.
 
 A `Checker` asks; its `cell` is what the kernels of `walk` and `motion_cover` take. Planners are not here: `ompl` hands
-motions to OMPL's, and is loaded when it is first asked for. Pictures are in `gjk3d.viz`.
+motions to OMPL's, and is loaded when it is first asked for. `way` is what is known along a path. Pictures are in
+`gjk3d.viz`.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from gjk3d.viz.film import palette, write_frames
 from gjk3d.viz.kinds.robots import HIT, add_ends, travel
 from gjk3d.viz.layout import ready
 from gjk3d.viz.page import FILES, ROOM, camera_data, item_data
-from gjk3d.viz.picture import PAGES, drawing_as_asked, figure_of, new_plotter, shot, show, target_file
+from gjk3d.viz.picture import IMAGES, PAGES, drawing_as_asked, figure_of, new_plotter, shot, show, target_file
 from gjk3d.viz.plays import Play, play_of, play_of_motion
 from gjk3d.viz.posed import Posed
 from gjk3d.viz.progress import telling
@@ -153,7 +153,7 @@ def _target(target: Any) -> Path | None:
     """Return the file to write, once it is known that it can be."""
     if target is None:
         return None
-    file = target_file(target, ANIMATIONS)
+    file = target_file(target, IMAGES + ANIMATIONS + PAGES)
     if file.suffix.lower() == ".mp4" and not (find_spec("imageio") and find_spec("imageio_ffmpeg")):
         raise ImportError(f"{file}: an .mp4 is written by imageio and ffmpeg: pip install imageio imageio-ffmpeg")
     return file

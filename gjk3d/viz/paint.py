@@ -122,8 +122,13 @@ def aim(plotter: pyvista.Plotter, to: Camera) -> None:
 
 def make_room(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> None:
     """Shift and shrink what is seen as little as takes points, (n, 3) float, off the words and the key to colours."""
+    import pyvista
+
     wide, tall = panel_size(plotter)
-    seen = np.column_stack([points, np.ones(len(points))]) @ _projection(plotter.camera, wide / tall).T
+    to_panel = pyvista.array_from_vtkmatrix(  # whose corners are at -1 and 1
+        plotter.camera.GetCompositeProjectionTransformMatrix(wide / tall, -1.0, 1.0)
+    )
+    seen = np.column_stack([points, np.ones(len(points))]) @ to_panel.T
     seen = seen[seen[:, 3] > 0.0]
     seen = seen[:, :2] / seen[:, 3:]
     words, key = ((2.0 * low - 1.0, 2.0 * high - 1.0) for low, high in edges)  # as the projection has it, -1 to 1
@@ -140,12 +145,6 @@ def make_room(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> None
         half = np.tan(np.radians(plotter.camera.view_angle) / 2.0) / best
         plotter.camera.view_angle = 2.0 * np.degrees(np.arctan(half))
         plotter.camera.SetWindowCenter(*(-by))
-
-
-def _projection(camera: pyvista.Camera, aspect: float) -> Array:
-    """Return the matrix from the world to a panel, whose corners are at -1 and 1."""
-    matrix = camera.GetCompositeProjectionTransformMatrix(aspect, -1.0, 1.0)
-    return np.array([[matrix.GetElement(i, j) for j in range(4)] for i in range(4)])
 
 
 def _parted(points: Array, box: Box) -> bool:

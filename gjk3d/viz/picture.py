@@ -410,9 +410,9 @@ def free_name(suffix: str = ".png") -> Path:
     return next(folder / f"{name}{suffix}" for name in names if not (folder / f"{name}{suffix}").exists())
 
 
-def target_file(path: str | os.PathLike[str], more: tuple[str, ...] = ()) -> Path:
-    """Return a file to write that has a folder and a known ending, of a picture or one of ``more``."""
-    target, known = Path(path), IMAGES + more + PAGES
+def target_file(path: str | os.PathLike[str], known: tuple[str, ...] = (*IMAGES, *PAGES)) -> Path:
+    """Return a file to write that has a folder and a known ending."""
+    target = Path(path)
     if not target.parent.is_dir():
         raise FileError(f"{target}: there is no folder {target.parent}; make it first")
     if target.suffix.lower() not in known:

@@ -9,7 +9,8 @@ from answers import pose
 from browser import Browser, program
 
 import gjk3d as gk
-from gjk3d.viz.explanation.steps import Difference
+from gjk3d.query.difference import Difference
+from gjk3d.viz.explanation.files import given_to
 
 RUN = """pairs.map(([a, b]) => {
   const far = gjk3dLoop.gjk(a, b), meets = gjk3dLoop.gjk(a, b, [0, 0, 0], { boolean: true });
@@ -32,7 +33,7 @@ def browser(tmp_path_factory):
 
 def run(browser, asked, what):
     """Return what an expression of the page's scripts makes of the pairs that answers are about."""
-    given = json.dumps([Difference(pair).given() for pair in asked])
+    given = json.dumps([given_to(pair, Difference(pair)) for pair in asked])
     return json.loads(browser.evaluate(f"(() => {{ const pairs = {given}; return JSON.stringify({what}); }})()"))
 
 

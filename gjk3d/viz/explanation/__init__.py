@@ -15,22 +15,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gjk3d.convex.checks import FACETS
-from gjk3d.errors import FileError
+from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow.solve import EPA_ALWAYS, SIGNED, UNSIGNED
 from gjk3d.query.ask import ask_distance
+from gjk3d.query.difference import Difference
 from gjk3d.results import Distance, Status, Trace
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shown import shown
 from gjk3d.viz import notebook
 from gjk3d.viz.explanation.narration import SHARED, Narrator
 from gjk3d.viz.explanation.scene import Scene, arrange
-from gjk3d.viz.explanation.steps import Difference, Step
+from gjk3d.viz.explanation.steps import Step
+from gjk3d.viz.picture import PAGES, free_name, target_file
 from gjk3d.viz.rendering import check_rendering, has_display
 
 if TYPE_CHECKING:
     from gjk3d.viz.explanation.stage import Window
 
 
-_STRIPS, _ANIMATIONS, _PAGES = (".png", ".jpg", ".jpeg"), (".gif", ".webp"), (".html", ".htm")
+_STRIPS, _ANIMATIONS = (".png", ".jpg", ".jpeg"), (".gif", ".webp")
 #: how near EPA is let to a depth that has a closed form, in units of the pair's size
 _NEAR = 1e-3
 
@@ -71,6 +75,17 @@ def explain(result: Distance, *, view: Sequence[float] | None = None, up: Sequen
         raise TypeError(f"expected the answer of gjk3d.distance or signed_distance, got {type(result).__name__}")
     if result.normal.ndim == 2:
         raise TypeError(f"this answer is of {len(result)} pairs, and one can be explained: take a row, result[0]")
+    for name, shape in zip("AB", (result.shape_a, result.shape_b), strict=True):
+        if not isinstance(shape, Shape):
+            raise UnsupportedPair(
+                f"{name} is a {type(shape).__name__}, and explain shows GJK and EPA, which take convex shapes: "
+                "ask about its hull() or its parts"
+            )
+        if isinstance(shape, Halfspace):
+            raise UnsupportedPair(
+                f"{name} is a {type(shape).__name__}, whose answer takes support points and neither GJK nor EPA: "
+                "there are no steps to explain; viz.show draws the answer"
+            )
     return Explanation(result, view, up)
 
 
@@ -154,7 +169,6 @@ class Explanation:
             There is no OpenGL library to draw with; the message says what to install.
         """
         from gjk3d.viz.explanation.stage import Window
-        from gjk3d.viz.picture import free_name
 
         if off_screen is None and notebook.is_open():
             notebook.display(self._figure())
@@ -204,16 +218,11 @@ class Explanation:
         RenderingUnavailableError
             There is no OpenGL library to draw with; pages need none.
         """
-        target = Path(path)
-        if not target.parent.is_dir():
-            raise FileError(f"{target}: there is no folder {target.parent}; make it first")
+        target = target_file(path, _STRIPS + _ANIMATIONS + PAGES)
         kind = target.suffix.lower()
-        if kind not in _STRIPS + _ANIMATIONS + _PAGES:
-            known = " ".join(_STRIPS + _ANIMATIONS + _PAGES)
-            raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {known} are written")
         from gjk3d.viz.explanation import files
 
-        if kind in _PAGES:
+        if kind in PAGES:
             files.write_page(target, self.result, self.steps, self._scene, self._difference, names)
             return target
         check_rendering()

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gjk3d import webpage
+from gjk3d.query.difference import Difference
 from gjk3d.query.wording import headline, verdict
 from gjk3d.results import Distance
+from gjk3d.shapes import layout
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Item, darker
 from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene, rod_color
 from gjk3d.viz.explanation.stage import CURVE, Stage, height_beneath, shoot_curve
-from gjk3d.viz.explanation.steps import PLACES, Difference, Step, bounds
+from gjk3d.viz.explanation.steps import PLACES, Step, bounds
 from gjk3d.viz.film import palette, write_frames
-from gjk3d.viz.layout import called
+from gjk3d.viz.layout import called, kind
 from gjk3d.viz.page import ROOM, mesh_data
 from gjk3d.viz.progress import telling
 from gjk3d.webpage import to_json
@@ -33,6 +35,10 @@ WIDTH = 1000
 _HIGH = 390  #: of the views in an animation
 _ROW, _MARGIN = 262, 10  #: of a strip: height of a step, and free on the right
 _PAPER, _LINE = "#FFFFFF", "#D8DCE1"
+#: of a shape that a page runs GJK on: it asks all of them for each farthest point
+MOST_CORNERS = 20_000
+#: curved cores whose support mappings a page has, and how many numbers each takes
+_CURVED = {layout.CYLINDER: ("cylinder", 2), layout.CONE: ("cone", 2), layout.ELLIPSOID: ("ellipsoid", 3)}
 _LONGEST = 20_000  #: milliseconds of an animation that nobody asked to be longer
 #: every colour that means something has its place in a palette
 _OWN = (_PAPER, *PALETTE.values(), *map(rod_color, PALETTE))
@@ -100,7 +106,7 @@ def write_page(
         "first_title": steps[0].title,
         "first_sentence": steps[0].sentence,
     }
-    data = _data(steps, scene, difference) | {"names": both, "verdict": headline(result)}
+    data = _data(result, steps, scene, difference) | {"names": both, "verdict": headline(result)}
     markup = {
         "all": "\n".join(f"<li><b>{html.escape(s.title)}.</b> {html.escape(s.sentence)}</li>" for s in steps),
         "scene": to_json(data),
@@ -109,10 +115,10 @@ def write_page(
     return webpage.write_page(path, ROOM, files, text=text, markup=markup)
 
 
-def _data(steps: list[Step], scene: Scene, difference: Difference) -> dict[str, Any]:
+def _data(result: Distance, steps: list[Step], scene: Scene, difference: Difference) -> dict[str, Any]:
     """Return all that is drawn: bodies in units of their view, steps as they are, about A's centre."""
     views = (scene.left._replace(center=scene.left.center - difference.center), scene.right)
-    given = difference.given()
+    given = given_to(result, difference)
     spanned = given is not None and difference.sampled  # by the page, from the support mappings of both
     return {
         "colors": {
@@ -130,6 +136,26 @@ def _data(steps: list[Step], scene: Scene, difference: Difference) -> dict[str, 
         "answered": ANSWERED,
         "steps": [_step(step, difference.center) for step in steps],
     }
+
+
+def given_to(result: Distance, difference: Difference) -> list[dict[str, Any]] | None:
+    """Return both shapes as a page runs GJK on them, about A's centre; None where it has no support mapping."""
+    sides = []
+    for k, shape in enumerate((result.shape_a, result.shape_b)):
+        ints, floats = shape._packed
+        turn, center = difference.frames[k]
+        side: dict[str, Any] = {"name": kind(shape), "radius": difference.radii[k], "middle": center.tolist()}
+        corners = difference.corners[k]
+        if corners is not None and len(corners) <= MOST_CORNERS:
+            side["points"] = corners.tolist()
+        elif ints[layout.KIND] in _CURVED:
+            name, count = _CURVED[ints[layout.KIND]]
+            sizes = floats[layout.FLOAT_HEAD : layout.FLOAT_HEAD + count].tolist()
+            side |= {"kind": name, "sizes": sizes, "turn": turn.ravel().tolist(), "at": side["middle"]}
+        else:
+            return None
+        sides.append(side)
+    return sides
 
 
 def _step(step: Step, origin: Array) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from gjk3d.geometry.simplex import closest_on_triangle
+from gjk3d.query.difference import Difference
 from gjk3d.query.wording import verdict
 from gjk3d.results import Distance, EpaStep, GjkStep, Status, Trace
 from gjk3d.typing import Array
-from gjk3d.viz.explanation.steps import PLACES, WAYS, Difference, Names, Step, bounds, listed, part, short
+from gjk3d.viz.explanation.steps import PLACES, WAYS, Names, Step, bounds, listed, part, short
 from gjk3d.viz.layout import kind
 from gjk3d.wording import depth, number, told
 

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.query.difference import Difference
 from gjk3d.results import Distance
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import PART, Drawing, Item, Label, ball_of, darker
-from gjk3d.viz.explanation.steps import Difference, Step
+from gjk3d.viz.explanation.steps import Step
 from gjk3d.viz.layout import camera_of, lay_out
 
 

@@ -1,25 +1,15 @@
-"""What a step of GJK or EPA holds, and the Minkowski difference of the pair that it is about."""
+"""What a step of GJK or EPA holds, and how its points and numbers are called."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import nan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d.errors import UnsupportedPair
-from gjk3d.exact.convex_sets import body_of
-from gjk3d.narrow.cores import relative_pose, support_once
-from gjk3d.query.ask import question
-from gjk3d.results import Distance
-from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.convex_hull import ConvexHull
-from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
-from gjk3d.viz.layout import kind
-from gjk3d.wording import kind_of, number, told
+from gjk3d.wording import number, told
 
 _NO_POINTS, _NO_FACES, _NO_EDGES = np.empty((0, 3)), np.empty((0, 3), np.int64), np.empty((0, 2), np.int64)
 _PARTS = ("", "corner", "edge", "triangle", "tetrahedron")
@@ -116,120 +106,3 @@ def part(names: Sequence[str]) -> str:
 def short(x: float) -> str:
     """Write a length in a sentence."""
     return number(x, 4)
-
-
-#: differences of vertices that are all taken; of more, those farthest in the directions of a sphere's vertices
-MOST = 50_000
-_DIRECTIONS = surfaces.sphere(1.0, 54).vertices
-#: of a shape that a page runs GJK on: it asks all of them for each farthest point
-MOST_CORNERS = 20_000
-#: curved cores whose support mappings a page has, and how many numbers each takes
-_CURVED = {layout.CYLINDER: ("cylinder", 2), layout.CONE: ("cone", 2), layout.ELLIPSOID: ("ellipsoid", 3)}
-_support: Any = support_once  # a kernel, called from Python
-
-
-class Difference:
-    """A - B of the cores that GJK and EPA see, in world axes."""
-
-    def __init__(self, result: Distance) -> None:
-        a, b = result.shape_a, result.shape_b
-        for name, shape in (("A", a), ("B", b)):
-            if not isinstance(shape, Shape):
-                raise UnsupportedPair(
-                    f"{name} is {kind_of(shape)}, and explain shows GJK and EPA, which take convex shapes: "
-                    "ask about its hull() or its parts"
-                )
-            if isinstance(shape, Halfspace):
-                raise UnsupportedPair(
-                    f"{name} is {kind_of(shape)}, whose answer takes support points and neither GJK nor EPA: "
-                    "there are no steps to explain; viz.show draws the answer"
-                )
-        _, rows = question(a, b, result.pose_a, result.pose_b)
-        (_, fa), (_, fb) = self._packed = a._packed, b._packed
-        self._m = relative_pose(rows.a[0], fa, rows.b[0], fb)
-        self.turn: Array = rows.a[0, :9].reshape(3, 3).copy()  #: world from A's axes, in which a trace is written
-        self.center: Array = self.turn @ fa[layout.CENTER : layout.CENTER + 3] + rows.a[0, 9:12]
-        self.radii = float(fa[layout.RADIUS]), float(fb[layout.RADIUS])
-        self.size = float(fa[layout.RHO] + fb[layout.RHO] + sum(self.radii) + np.linalg.norm(self._m[9:]))
-        self._kinds = kind(a), kind(b)
-        #: how each core's own axes lie in the world, and where its centre is, from A's
-        self._frames = (
-            (self.turn, np.zeros(3)),
-            (self.turn @ np.reshape(self._m[:9], (3, 3)), self.axes(np.array(self._m[9:]))),
-        )
-        self._corners = _corners(a, *self._frames[0]), _corners(b, *self._frames[1])
-        first, second = self._corners
-        #: whether what is drawn of the cores' difference is sampled, as that of curved shapes
-        self.sampled = first is None or second is None or len(first) * len(second) > MOST
-
-    def axes(self, vectors: Array) -> Array:
-        """Turn directions, or points of A - B, of the trace into world axes."""
-        return np.asarray(vectors, dtype=np.float64) @ self.turn.T
-
-    def place(self, points: Array) -> Array:
-        """Turn points of A or of B, as the trace has them, into points of the world."""
-        return self.axes(points) + self.center
-
-    def support(self, direction: Array) -> Array:
-        """Return the point of A - B farthest along a direction of the world."""
-        (qa, fa), (qb, fb) = self._packed
-        return self.axes(_support(qa, fa, qb, fb, self._m, tuple((self.turn.T @ direction).tolist()))[0])
-
-    def between(self) -> tuple[Array, str]:
-        """Return the direction that GJK asks first, in the axes of a trace, and what it is."""
-        shift = np.array(self._m[9:])
-        if not shift.any():
-            return np.array([1.0, 0.0, 0.0]), "A's x axis, as the two have one reference point"
-        return shift / np.linalg.norm(shift), "the line from A's reference point to B's"
-
-    def given(self) -> list[dict[str, Any]] | None:
-        """Return both shapes as a page runs GJK on them, about A's centre; None where it has no support mapping."""
-        sides = []
-        for k, (ints, floats) in enumerate(self._packed):
-            turn, center = self._frames[k]
-            side: dict[str, Any] = {"name": self._kinds[k], "radius": self.radii[k], "middle": center.tolist()}
-            corners = self._corners[k]
-            if corners is not None and len(corners) <= MOST_CORNERS:
-                side["points"] = corners.tolist()
-            elif ints[layout.KIND] in _CURVED:
-                name, count = _CURVED[ints[layout.KIND]]
-                sizes = floats[layout.FLOAT_HEAD : layout.FLOAT_HEAD + count].tolist()
-                side |= {"kind": name, "sizes": sizes, "turn": turn.ravel().tolist(), "at": side["middle"]}
-            else:
-                return None
-            sides.append(side)
-        return sides
-
-    def core(self) -> tuple[Array, Ints]:
-        """Return the cores' difference as triangles, or as the end points of a segment, or as one point."""
-        first, second = self._corners
-        if not self.sampled and first is not None and second is not None:
-            return _hull((first[:, None] - second[None]).reshape(-1, 3))
-        return _hull(np.array([self.support(d) for d in _DIRECTIONS]))
-
-    def whole(self) -> tuple[Array, Ints]:
-        """Return the difference of the shapes with their radii, by samples; the core's where there are none."""
-        if sum(self.radii) == 0.0:
-            return self.core()
-        return _hull(np.array([self.support(d) + sum(self.radii) * d for d in _DIRECTIONS]))
-
-
-def _corners(shape: Shape, turn: Array, center: Array) -> Array | None:
-    """Return the vertices, placed, whose hull a core is; None where it is curved or a sum."""
-    ints, floats = shape._packed
-    if not ints[layout.POLYTOPE]:
-        return None
-    vertices = getattr(shape, "vertices", None)
-    if vertices is None or floats[layout.RADIUS] > 0.0:
-        body = body_of(shape)
-        if body is None or body.curved or len(body.terms) != 1 or len(body.terms[0].sets) != 1:
-            return None
-        vertices = [[float(x / body.scale) for x in p] for p in body.terms[0].sets[0]]
-    return np.asarray((np.asarray(vertices) - floats[layout.CENTER : layout.CENTER + 3]) @ turn.T + center)
-
-
-def _hull(points: Array) -> tuple[Array, Ints]:
-    middle = points.mean(axis=0)
-    hull = ConvexHull(points - middle)
-    surface = hull.surface()
-    return np.asarray(surface.vertices) + middle, np.asarray(surface.faces, dtype=np.int64)

@@ -193,7 +193,7 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
         drawing.lines(box_lines(corners), color, width=3.0)
         for eight in corners[:40]:
             drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10))
-    volumes = np.reshape(x.volume, -1)
+    volumes = np.reshape(x.volume, -1)  # type: ignore[attr-defined]
     one = f"{name[:1].upper() + name[1:]}, volume {number(volumes.sum(), 5)}"
     drawing.words.append(one if len(volumes) == 1 else f"{len(volumes)} of the kind: {name}")
     drawing.key(style.name(0, name), color)

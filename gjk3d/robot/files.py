@@ -120,6 +120,8 @@ def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
     # whatever a macro does comes out here, SystemExit of its own checks among it
     except (Exception, SystemExit) as reason:
         cure = "; $(find ...) asks ROS for packages: source its setup first" if "ament_index" in str(reason) else ""
+        if "recursion depth" in str(reason):
+            cure = ": does a macro call itself, or a file include itself?"
         raise ParseError(f"{file}: xacro: {type(reason).__name__}: {reason}{cure}") from None
     if mappings.unasked:
         raise ParseError(

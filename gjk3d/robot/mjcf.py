@@ -92,7 +92,8 @@ class _Reader:
         )  # fmt: skip
         for field in fields:
             rows = getattr(model, field)
-            bad = np.argwhere(~(np.abs(rows) <= GREATEST))
+            most = inf if field == "jnt_range" else GREATEST
+            bad = np.argwhere(~(np.abs(rows) <= most))
             if not len(bad):
                 continue
             kind, _, what = field.partition("_")
@@ -102,7 +103,7 @@ class _Reader:
             name = owners[kind][at] if kind in owners else at
             raise ParseError(
                 f"{self.file}, {_WORDS[kind]} {name!r}: {what} has {rows[tuple(bad[0])]:g}, expected numbers of "
-                f"at most {GREATEST:g}"
+                f"at most {most:g}"
             )
 
     def _worlds(self) -> frozenset[str]:

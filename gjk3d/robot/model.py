@@ -160,13 +160,13 @@ class Robot(PairedLinks):
     ) -> Robot:
         """Read a robot from a URDF, a xacro or an MJCF, or from the text of one.
 
-        All that `from_urdf` says holds. A xacro is expanded by the package of that name (``gjk3d[robot]``). An MJCF is
-        read by MuJoCo (``gjk3d[mjcf]``): links are its bodies, named poses its keyframes; unchecked are pairs that it
-        excludes, whose masks never meet, or that are `adjacent`, the world and what is welded to it to none, as in
-        MuJoCo. Where masks of any two geoms of two bodies meet, all of them are checked, which is more than MuJoCo
-        does. Geoms of no contacts count as drawn. A free joint has a translation and a rotation vector from where the
-        file has the body. Not taken over are planes and height fields, and equalities other than one joint following
-        another; a `RobotWarning` says so.
+        All that `from_urdf` says holds. A xacro is expanded by the package of that name (``gjk3d[robot]``): it is a
+        program, which runs for as long as it likes, so trust it first. An MJCF is read by MuJoCo (``gjk3d[mjcf]``):
+        links are its bodies, named poses its keyframes; unchecked are pairs that it excludes, whose masks never meet,
+        or that are `adjacent`, the world and what is welded to it to none, as in MuJoCo. Where masks of any two geoms
+        of two bodies meet, all of them are checked, which is more than MuJoCo does. Geoms of no contacts count as
+        drawn. A free joint has a translation and a rotation vector from where the file has the body. Not taken over are
+        planes and height fields, and equalities other than one joint following another; a `RobotWarning` says so.
 
         Parameters
         ----------

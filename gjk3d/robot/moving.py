@@ -17,7 +17,8 @@ from gjk3d.errors import RobotError
 from gjk3d.narrow.motion import CENTER, REFERENCE, TURN, WAY
 from gjk3d.poses import parts
 from gjk3d.query.motion import Motion
-from gjk3d.robot.cell import OBSTACLES, Base, Cell, Rule, build
+from gjk3d.robot.cell import OBSTACLES, Cell, Rule
+from gjk3d.robot.cell_build import Base, build
 from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING, Chain
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, outline

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.errors import RobotError
-from gjk3d.robot.cell import Base, build
+from gjk3d.robot.cell_build import Base, build
 from gjk3d.robot.motions import MotionStatus
 from gjk3d.robot.moving import Moving
 from gjk3d.robot.safety_report import SafetyMotion, SafetyPlace, SafetyReport, SafetyRow

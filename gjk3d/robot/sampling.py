@@ -15,7 +15,8 @@ from scipy.spatial.transform import Rotation
 from gjk3d.errors import RobotError
 from gjk3d.robot import queries
 from gjk3d.robot.allowed import AllowedPairs
-from gjk3d.robot.cell import Base, Cell, build
+from gjk3d.robot.cell import Cell
+from gjk3d.robot.cell_build import Base, build
 from gjk3d.robot.kinematics import FLOATING, PLANAR, SLIDING, TURNING
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_bounds import motion_bounds

@@ -18,7 +18,8 @@ from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import queries
-from gjk3d.robot.cell import Base, Cell, Rule
+from gjk3d.robot.cell import Cell, Rule
+from gjk3d.robot.cell_build import Base
 from gjk3d.robot.curves import points_on
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_asked import HIT, PROVEN

@@ -90,6 +90,10 @@ def test_xacro(tmp_path):
             Robot.load(source, arguments={"nn": 1, "n": 1, "m": 2})
     with pytest.raises(ParseError, match="xacro: "):
         Robot.load(XACRO.replace('name="r" value', 'name="s" value'))
+    loop = f'<xacro:include filename="{tmp_path / "loop.xacro"}"/></robot>'
+    (tmp_path / "loop.xacro").write_text(XACRO.replace("</robot>", loop))
+    with pytest.raises(ParseError, match="does a macro call itself, or a file include itself"):
+        Robot.load(tmp_path / "loop.xacro")
     with pytest.raises(ParseError, match="is no xacro, and takes no arguments: n"):
         Robot.load(DRAWN.format(""), arguments={"n": 1})
 
@@ -229,3 +233,11 @@ def test_numbers_of_an_mjcf_are_finite(monkeypatch, tmp_path, body, joint, geom,
     <body><joint name="k"/><geom size="1" pos="3 0 0"/></body></body></worldbody>{more}</mujoco>"""
     with pytest.raises(ParseError, match=f"<text>, {told}"):
         Robot.load(text)
+
+
+def test_an_mjcf_may_have_one_limit():
+    pytest.importorskip("mujoco")
+    one = Robot.load(
+        "<mujoco><worldbody><body><joint type='slide' range='0 inf'/><geom size='1'/></body></worldbody></mujoco>"
+    )
+    assert (one.lower.tolist(), one.upper.tolist()) == ([0.0], [np.inf])

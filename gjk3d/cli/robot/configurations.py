@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gjk3d.robot import Robot, Trajectory
+    from gjk3d.typing import Rows
 
 _LARGEST = 1 << 30
 TIME = "t"  #: the column of times, where no joint has that name
@@ -160,11 +160,11 @@ def beyond_limits(robot: Robot, q: NDArray[np.float64]) -> list[str]:
     ]
 
 
-def outside_limits(robot: Robot, rows: Sequence[NDArray[np.float64]], name: str = "") -> list[str]:
+def outside_limits(robot: Robot, rows: Rows, name: str = "") -> list[str]:
     """Return a note of how many rows are outside the limits, and of the first of them; none where all are within."""
     import numpy as np
 
-    q = np.reshape(rows, (len(rows), robot.dof))
+    q = np.asarray(rows, dtype=np.float64).reshape(len(rows), robot.dof)
     outside = np.flatnonzero(~robot.within_limits(q))
     if not len(outside):
         return []

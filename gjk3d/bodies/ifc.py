@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +51,22 @@ def elements(source: str) -> Nodes:
             nodes.add(element, shape.geometry, np.array(shape.transformation.matrix).reshape(4, 4, order="F"))
         elif _has_body(element):
             nodes.add(element, None, np.eye(4))
-    return Nodes(tuple(nodes.shapes), tuple(nodes.all), tuple(_errors(ifc)[:_NOTES]))
+    return Nodes(tuple(nodes.shapes), tuple(nodes.all), (*_errors(ifc)[:_NOTES], *_left_out(model, products)))
 
 
 def _errors(ifc: Any) -> list[str]:
     """Return what ifcopenshell has said of errors since it was last asked, without level and time."""
     return [line.rpartition("] ")[2] for line in ifc.get_log().splitlines() if line.startswith("[error]")]
+
+
+def _left_out(model: Any, products: list[Any]) -> list[str]:
+    """Return a remark on what has a shape and is no part; openings are none: they were cut out."""
+    taken = {each.id() for each in products}
+    others = [e for e in model.by_type("IfcProduct") if e.Representation is not None and e.id() not in taken]
+    counts = Counter(each.is_a() for each in others if not each.is_a(_CUT_OFF))
+    if not counts:
+        return []
+    return [f"left out, being no matter: {', '.join(f'{many} {kind}' for kind, many in sorted(counts.items()))}"]
 
 
 def _shaped(geometry: Any, model: Any, products: list[Any]) -> dict[int, Any]:

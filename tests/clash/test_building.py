@@ -41,6 +41,11 @@ def test_elements_are_parts_below_their_storey(house, building):
     assert by_guid(building, guids["side"]).path[-1] == "Wall"
 
 
+def test_spaces_are_left_out_and_said_to_be(house, building):
+    assert building.notes == (f"{house[0]}: left out, being no matter: 1 IfcSpace",)
+    assert building.notes[0] in gk.clash.check(building).notes
+
+
 def test_places_are_those_of_the_file_in_metres(house, building):
     _, guids = house
     np.testing.assert_allclose(by_guid(building, guids["duct"]).bounds, [(2, -0.9, 2), (2.4, 1.1, 2.3)], atol=1e-12)

@@ -29,6 +29,7 @@ from gjk3d.viz.explanation.scene import Scene, arrange
 from gjk3d.viz.explanation.steps import Step
 from gjk3d.viz.picture import PAGES, free_name, target_file
 from gjk3d.viz.rendering import check_rendering, has_display
+from gjk3d.wording import kind_of
 
 if TYPE_CHECKING:
     from gjk3d.viz.explanation.stage import Window
@@ -78,12 +79,12 @@ def explain(result: Distance, *, view: Sequence[float] | None = None, up: Sequen
     for name, shape in zip("AB", (result.shape_a, result.shape_b), strict=True):
         if not isinstance(shape, Shape):
             raise UnsupportedPair(
-                f"{name} is a {type(shape).__name__}, and explain shows GJK and EPA, which take convex shapes: "
+                f"{name} is {kind_of(shape)}, and explain shows GJK and EPA, which take convex shapes: "
                 "ask about its hull() or its parts"
             )
         if isinstance(shape, Halfspace):
             raise UnsupportedPair(
-                f"{name} is a {type(shape).__name__}, whose answer takes support points and neither GJK nor EPA: "
+                f"{name} is {kind_of(shape)}, whose answer takes support points and neither GJK nor EPA: "
                 "there are no steps to explain; viz.show draws the answer"
             )
     return Explanation(result, view, up)

@@ -204,11 +204,11 @@ def _farthest(robot: Robot, curves: Array) -> tuple[float, float]:
 
 @kernel
 def _power_of_two(least: float) -> float:
-    """Return the next power of two."""
+    """Return the next power of two, infinity behind the last."""
     power = 1.0
     while power < least:
         power *= 2.0
-    while 0.5 * power >= least:
+    while least <= 0.5 * power < power:
         power *= 0.5
     return power
 

@@ -182,8 +182,8 @@ class Parts:
         """
         controls = self.curves.controls
         degree = controls.shape[1] - 1
-        far = degree * np.abs(np.diff(controls, axis=1)).max(axis=1, initial=0.0)
         with np.errstate(over="ignore"):
+            far = degree * np.abs(np.diff(controls, axis=1)).max(axis=1, initial=0.0)
             count = np.maximum(np.ceil((far / each).max(axis=1, initial=1.0)), 1.0)
         if not count.sum() < 1e8:
             raise RobotError(f"the trajectory would take {count.sum():.3g} samples: give a coarser resolution")

@@ -419,3 +419,15 @@ def test_turns_so_large_that_rounding_moves_the_robot():
     assert (found.free, found.status, found.safe) == (False, MotionStatus.UNRESOLVED, 0.0)
     with pytest.raises(Gjk3dError, match=r"would take 4e\+13 samples: give a coarser resolution"):
         checker.motion_free([-1e12, 0.0], [1e12, 0.0])
+
+
+@pytest.mark.parametrize("far", [1e200, 1e308, 1.7e308])
+def test_a_slide_that_overflows_ends(far):
+    """The next power of two of such lengths is infinite; looking for one below it went on for ever."""
+    rail = Robot.load(
+        """<robot name="rail"><link name="base"/><link name="cart"><collision><geometry><box size="1 1 1"/></geometry>
+        </collision></link><joint name="slide" type="prismatic"><parent link="base"/><child link="cart"/>
+        <limit lower="-1" upper="1"/></joint></robot>"""
+    )
+    found = Checker(rail, {"post": gk.Box((1, 1, 1))}).motion_free([-far], [far], certify=True)
+    assert (found.status, found.safe) == (MotionStatus.UNRESOLVED, 0.0)

@@ -61,9 +61,10 @@ def read_trajectory(text: str, robot: Robot, speed: float | None) -> Trajectory:
     table = _read(text, robot)
     path, times = table[:, :-1], table[:, -1]
     if np.isnan(times).any():
-        away = np.abs(np.diff(path, axis=0)).max(axis=1, initial=0.0)
-        # what stands still for a moment is no motion, but times increase
-        steps = np.ones(len(away)) if speed is None else np.maximum(away / speed, 1e-3)
+        steps = np.ones(len(path) - 1)
+        if speed is not None:  # what stands still for a moment is no motion, but times increase
+            with np.errstate(over="ignore"):
+                steps = np.maximum(np.abs(np.diff(path, axis=0)).max(axis=1, initial=0.0) / speed, 1e-3)
         times = np.concatenate([[0.0], np.cumsum(steps)])
     if len(path) == 1:
         path, times = np.repeat(path, 2, axis=0), np.array([0.0, 1.0])

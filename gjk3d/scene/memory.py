@@ -144,7 +144,9 @@ class Memory:
         in_chunks(len(told), narrow.workers, run)
         return told
 
-    def distances_within(self, narrow: Narrow, within: float, which: Bools | None = None) -> Answers:
+    def distances_within(
+        self, narrow: Narrow, within: float, which: Bools | None = None, *, deep: bool = True
+    ) -> Answers:  # fmt: skip
         """Return the signed distances of pairs, or of some, that are not proven to be farther apart, see `Narrow`."""
         told = self._told(narrow, within, True)
         if which is not None:
@@ -167,7 +169,7 @@ class Memory:
         wide = (flags[:, 2] == 0) & self._flat[near] & (flags[:, 0] != Status.BEYOND)
         left = np.flatnonzero((self._at[near] < NONE) | (flags[:, 3] != 0) | wide)
         if len(left):
-            fresh = narrow.distances(self.pairs[near[left]], within)
+            fresh = narrow.distances(self.pairs[near[left]], within, deep=deep)
             out[left], flags[left] = fresh.out, fresh.flags
         kept = out[:, 1] <= within
         answers = Answers(self.pairs[near], out, flags)

@@ -473,9 +473,10 @@ class Scene:
         candidates, narrow = self._question(other, pose, workers)
         memory = self._remembered(candidates, narrow, float(within))
         if memory is not None:
-            answers = memory.distances_within(narrow, float(within))
+            answers = memory.distances_within(narrow, float(within), deep=False)
         else:
-            parts = [narrow.distances_within(block, float(within)) for block in candidates.blocks(float(within))]
+            blocks = candidates.blocks(float(within))
+            parts = [narrow.distances_within(block, float(within), deep=False) for block in blocks]
             answers = Answers.joined(parts)
             answers = answers[_by_name(candidates, answers.pairs)]
         most = None if max_points is None else int(max_points)

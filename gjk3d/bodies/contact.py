@@ -12,7 +12,7 @@ from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth import depths, outer_ways
 from gjk3d.bodies.distance import Group, groups, solve
 from gjk3d.bodies.facing import face_each_other, keep_mutual
-from gjk3d.bodies.freed import freeing
+from gjk3d.bodies.freed import Outer, freeing
 from gjk3d.bodies.innermost import surface_of
 from gjk3d.bodies.manifolds import MOST, Faces, GivenDesk, desk, desk_of, faces_in, write_points
 from gjk3d.bodies.meetings import FACES, MESHES, PARTS, Listed, list_meeting, sort_pairs
@@ -54,7 +54,10 @@ _MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)
 GivenSide = tuple[Faces, Array2, bool]
 #: pairs of parts and what is known of them, where those of each pair of poses begin, see `Listed`
 GivenList = tuple[Ints2, Array2, Array2, Ints1]
-GivenNotes = tuple[Array3, Array2, Ints1, Array2, Ints1]  #: scratch: room, noted and some of `Met`, keys and an order
+#: trees of hulls, whether there are any, else whether depths are known, and how far something parts each two
+GivenOuter = tuple[Given, Given, bool, bool, Array1]
+#: scratch: room, noted and some of `Met`, keys and an order, a pair of parts
+GivenNotes = tuple[Array3, Array2, Ints1, Array2, Ints1, Ints2]
 
 
 class Touching(NamedTuple):
@@ -148,14 +151,22 @@ def _measure_deep(x: Group, rows_a: Array, rows_b: Array, begins: Ints, answers:
         answers[which] = out
 
 
-def _freeing_bounds(x: Group, rows_a: Array, rows_b: Array) -> Array:
-    """Return how far B is moved to be free of A by a translation that is known to part them."""
+def _outer(x: Group, rows_a: Array, rows_b: Array, kind: int, mapped: bool) -> GivenOuter:
+    """Return the hulls of two, and where there are none how far B is moved by a translation that parts them."""
+    most, point = np.zeros(len(rows_a)), parts_of(_POINT).given
+    if kind == PARTS:  # these do not push
+        return point, point, False, True, most
+    ours, theirs = x.ours.hull(), x.theirs.hull()
+    if ours is not None and theirs is not None and not mapped:
+        return parts_of(ours).given, parts_of(theirs).given, True, False, most
     m = relatives(rows_a, rows_b)
-    if x.ours.any_mapped or x.theirs.any_mapped:  # no kernel looks for another
-        return depths(x.ours, x.theirs, m)[:, MOST_DEPTH]
-    out = np.empty((len(m), STATE))
-    outer_ways(x.ours, x.theirs, m, out)
-    return out[:, MOST_DEPTH].copy()
+    if mapped:  # no kernel looks for another
+        most = depths(x.ours, x.theirs, m)[:, MOST_DEPTH].copy()
+    else:
+        found = np.empty((len(m), STATE))
+        outer_ways(x.ours, x.theirs, m, found)
+        most[:] = found[:, MOST_DEPTH]
+    return point, point, False, mapped, most
 
 
 def _all_points(
@@ -174,23 +185,23 @@ def _all_points(
     longest = int(many.max())
     notes = (
         np.empty((2, CORNERS, 3)), np.empty((longest, NOTED)), np.empty(longest, dtype=np.int64),
-        np.empty((longest, 3)), np.empty(longest, dtype=np.int64),
+        np.empty((longest, 3)), np.empty(longest, dtype=np.int64), np.zeros((1, 2), dtype=np.int64),
     )  # fmt: skip
     scratch, begins = desk(most_a, most_b), np.zeros(len(rows_a) + 1, dtype=np.int64)
     mapped = x.ours.any_mapped or x.theirs.any_mapped  # functions of a user's have been asked which are mutual
-    bounds = np.zeros(len(rows_a)) if kind == PARTS else _freeing_bounds(x, rows_a, rows_b)
+    outer = _outer(x, rows_a, rows_b, kind, mapped)
     points = np.empty((int((np.minimum(many, MOST) * scratch[-1] + many).sum()), WIDTH))
     point_rows(
-        x.ours.given, x.theirs.given, side_a, side_b, planes, parts_of(_POINT).given, kind, within > 0.0, mapped,
-        within, rows_a, rows_b, bounds, (pairs, out, lowest, first), bench(), scratch, notes,
-        np.zeros((1, 2), dtype=np.int64), points, begins,
+        x.ours.given, x.theirs.given, side_a, side_b, planes, parts_of(_POINT).given, kind, within > 0.0 and not mapped,
+        within, rows_a, rows_b, outer, (pairs, out, lowest, first), bench(), scratch, notes,
+        points, begins,
     )  # fmt: skip
     return points[: begins[-1]], begins
 
 
 @kernel
 def _choose(
-    x: Two, point: PartTree, kind: int, mutual: bool, mapped: bool, within: float, most: float, f: Met, first: Ints,
+    x: Two, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, found: bool, f: Met, first: Ints,
     room: Ints, w: Bench,
 ) -> int:  # fmt: skip
     """Choose of the pairs of parts at one pair of poses those that have points; return how many."""
@@ -200,14 +211,13 @@ def _choose(
             f.some[count] = j
             count += 1
     elif first[1] > first[0]:
-        if not mapped:
-            most = freeing(x, kind == MESHES, f, first[0], first[1], most, room, w)
+        most = outer.most if found else freeing(x, kind == MESHES, f, first[0], first[1], outer, room, w)
         count = push_out(x, kind == MESHES, f, first[0], first[1], most, w)
     for j in range(first[1], first[2]):
         if face_each_other(x, f, j):
             f.some[count] = j
             count += 1
-    if mutual and not mapped:
+    if mutual:
         count = keep_mutual(x, point, f, count, w)
     near = 0
     for i in range(count):
@@ -242,24 +252,25 @@ def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
 @entry
 def point_rows(
     a: Given, b: Given, side_a: GivenSide, side_b: GivenSide, planes: Array2, point: Given, kind: int, mutual: bool,
-    mapped: bool, within: float, rows_a: Array2, rows_b: Array2, bounds: Array1, listed: GivenList, bench: GivenBench,
-    scratch: GivenDesk, notes: GivenNotes, room: Ints2, points: Array2, begins: Ints1,
+    within: float, rows_a: Array2, rows_b: Array2, outer: GivenOuter, listed: GivenList, bench: GivenBench,
+    scratch: GivenDesk, notes: GivenNotes, points: Array2, begins: Ints1,
 ) -> None:  # fmt: skip
     """Write the points of pairs of parts at each pair of poses, in world axes; see `write_points`.
 
     Those of pair k of poses begin at ``begins[k]``; there must be room for all. What is known of pairs of faces changes
-    where these push. ``bounds`` are translations that part the two; ``mutual`` says that of parts that are apart only
-    the nearest to each other count; ``mapped`` that there are functions of a user's; ``point`` is one at the origin.
+    where these push. ``mutual`` says that of parts that are apart only the nearest to each other count; ``point`` is
+    one at the origin.
     """
     one, two, origin, w, d = of(a), of(b), of(point), bench_of(bench), desk_of(scratch)
-    first = listed[3]
+    first, hull_a, hull_b = listed[3], of(outer[0]), of(outer[1])
     normals_a, normals_b, solid_a, solid_b = side_a[1], side_b[1], side_a[2], side_b[2]
     f = Met(
         listed[0], listed[1], listed[2], normals_a, normals_b, solid_a, solid_b, planes, notes[0], notes[1], notes[2]
     )  # fmt: skip
     for k in range(rows_a.shape[0]):
         x, done = two_at(one, two, rows_a[k], rows_b[k]), begins[k]
-        count = _choose(x, origin, kind, mutual, mapped, within, bounds[k], f, first[2 * k :], room, w)
+        known = Outer(hull_a, hull_b, outer[2], outer[4][k])
+        count = _choose(x, origin, kind, mutual, within, known, outer[3], f, first[2 * k :], notes[5], w)
         _sort_by_gap(f, count, notes[3], notes[4])
         found = write_points(x, w, side_a[0], side_b[0], f, count, within, d, points[done:])
         _into_world(rows_a[k], points, done, done + found)

@@ -1,9 +1,9 @@
-"""How deep a triangle lies in a solid polytope, by the facets of their Minkowski difference: of few faces it is soonest.
+"""How deep a triangle lies in a solid polytope of few faces, by the facets of their Minkowski difference.
 
-The facets of A - B, A being the triangle, are its two sides, the faces of B, and the pairs of edges whose arcs cross on
-the sphere of directions, see `gjk3d.narrow.sat`. The arc of a triangle's edge is half a circle, so the edges of B that
-may cross it are those between a face that looks along it and one that looks the other way: its outline. Where edges
-are nearly parallel, or the nearest points are none of a vertex, an edge and a face, GJK and EPA answer.
+The facets of A - B, A being the triangle, are its two sides, the faces of B, and the pairs of edges whose arcs cross
+on the sphere of directions, see `gjk3d.narrow.sat`. The arc of a triangle's edge is half a circle, so the edges of B
+that may cross it are those between a face that looks along it and one that looks the other way: its outline. Where
+edges are nearly parallel, or the nearest points are not those of these features, GJK and EPA answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope
 from gjk3d.typing import Array, Array2, Ints, Ints2
 
-MOST_EDGES = 192  #: of a polytope: of larger ones GJK and EPA are as fast
+_MOST_EDGES = 192  #: of a polytope: of larger ones GJK and EPA are as fast
 _CLEAR_CUT = 0.02  #: sine between two edges, below which the facet is left to GJK and EPA
 _WIDTH = 4.0  #: of a gap, in units of the error of places
 _OFF = 64.0  #: so far may a nearest point be off, in the same units
@@ -81,10 +81,10 @@ def _make(shape: Polytope) -> tuple[Array, Array, Array, Ints] | None:
     floats: Any = shape._packed[1]
     hull = shape._hull()
     blunt = floats[layout.RADIUS] != 0.0 or floats[layout.SLACK] > ROUNDING * floats[layout.RHO]
-    if hull.dimension != 3 or blunt or len(hull.edges) > 2 * MOST_EDGES:
+    if hull.dimension != 3 or blunt or len(hull.edges) > 2 * _MOST_EDGES:
         return None
     normals, edges = shape._gauss_map()
-    if len(edges) > MOST_EDGES:
+    if len(edges) > _MOST_EDGES:
         return None
     corners = np.ascontiguousarray(hull.vertices)
     sides = np.stack([np.argmax(edges[:, k : k + 3] @ normals.T, axis=1) for k in (3, 6)], axis=1)

@@ -7,32 +7,55 @@ where nothing meets after it. How deep the two are it bounds from above, as `gjk
 from __future__ import annotations
 
 from math import inf, sqrt
+from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
+from gjk3d.bodies.part_tree import PartTree
 from gjk3d.bodies.partings import shifted
 from gjk3d.bodies.pushes import Met, vec_at
 from gjk3d.bodies.traversal import crossings
-from gjk3d.bodies.walk import APART, HELD, Bench, Two, held, meet
+from gjk3d.bodies.walk import APART, HELD, Bench, Two, held, meet, parts_at
 from gjk3d.geometry.vec3 import Vec3, add, dot, scale
+from gjk3d.narrow.solve import SIGNED, solve
 from gjk3d.typing import Ints
 
 _LOOKS, _CLOSE_LOOKS = 10, 5  #: along one direction, and of these the ones that go on by little
 _LITTLE, _MUCH = 1.2, 2.0  #: times as far as before
+_ONLY = 0
+
+
+class Outer(NamedTuple):
+    """What is known to part two bodies: their convex hulls, or a translation so long."""
+
+    a: PartTree
+    b: PartTree
+    of_hulls: bool
+    most: float  #: where there are no hulls
 
 
 @kernel
-def _is_free(x: Two, meshes: bool, room: Ints, w: Bench) -> bool:
-    """Tell whether two do not meet; what is in doubt does."""
+def _is_free(x: Two, by: Vec3, meshes: bool, room: Ints, w: Bench) -> bool:
+    """Tell whether two do not meet once B is moved; what is in doubt does."""
+    there, a, b = shifted(x, by), x.a, x.b
     if not meshes:
-        return bool(meet(x, 0.0, w) == APART)
-    a, b = x.a, x.b
-    count = crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, room)
-    return bool(count == 0 and held(x, w) != HELD)
+        return bool(meet(there, 0.0, w) == APART)
+    count = crossings(there.m, there.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, room)
+    return bool(count == 0 and held(there, w) != HELD)
 
 
 @kernel
-def freeing(x: Two, meshes: bool, f: Met, start: int, stop: int, most: float, room: Ints, w: Bench) -> float:
-    """Return how far B is moved to be free of A by the shortest of a few translations; at most ``most``.
+def _past_hulls(x: Two, outer: Outer, w: Bench) -> float:
+    """Return how far B is moved to be free of A's hull."""
+    if not outer.of_hulls:
+        return outer.most
+    c = parts_at(Two(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)
+    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
+    return max(-w.out[0, 1], 0.0) + 4.0 * x.error
+
+
+@kernel
+def freeing(x: Two, meshes: bool, f: Met, start: int, stop: int, outer: Outer, room: Ints, w: Bench) -> float:
+    """Return how far B is moved to be free of A by the shortest of a few translations.
 
     ``room`` is that of one pair of parts.
     """
@@ -42,29 +65,17 @@ def freeing(x: Two, meshes: bool, f: Met, start: int, stop: int, most: float, ro
         all_of = add(all_of, scale(max(own, 0.0), vec_at(f.out[j], 3)))
         if own > deepest:
             best, deepest = j, own
-    error = 4.0 * x.error
-    least, far = max(-f.out[best, 2], 0.0), max(-f.out[best, 1], 0.0) + error
-    if far >= most:
-        return most
+    least, far = max(-f.out[best, 2], 0.0), max(-f.out[best, 1], 0.0) + 4.0 * x.error
     w.last[0] = -1
-    if _is_free(shifted(x, scale(far, vec_at(f.out[best], 3))), meshes, room, w):
+    if _is_free(x, scale(far, vec_at(f.out[best], 3)), meshes, room, w):
         return far  # no shorter one parts these two
-    length = sqrt(dot(all_of, all_of))
-    if length > 0.0:
-        most = _freed_along(x, scale(1.0 / length, all_of), meshes, (max(least, error), most), room, w)
-    return most
-
-
-@kernel
-def _freed_along(
-    x: Two, way: Vec3, meshes: bool, limits: tuple[float, float], room: Ints, w: Bench
-) -> float:  # fmt: skip
-    """Return how far along a direction the two are free, the upper limit where that is not seen below it."""
-    t, most = limits
+    most, length, t = _past_hulls(x, outer, w), sqrt(dot(all_of, all_of)), max(least, 4.0 * x.error)
+    if not length > 0.0:
+        return most
     for k in range(_LOOKS):
+        t *= _LITTLE if k < _CLOSE_LOOKS else _MUCH
         if not t < most:
             break
-        if _is_free(shifted(x, scale(t, way)), meshes, room, w):
+        if _is_free(x, scale(t / length, all_of), meshes, room, w):
             return t
-        t *= _LITTLE if k < _CLOSE_LOOKS else _MUCH
     return most

@@ -86,7 +86,7 @@ def _measure(x: Two, p: int, q: int, w: Bench, out: Array, flags: Ints, row: int
 
 @kernel
 def _measure_faces(x: Two, s: Solid, first: int, count: int, w: Bench, pairs: Ints, out: Array, flags: Ints) -> int:
-    """Leave of the triangles listed, whose boxes meet a polytope, those that do, and write how deep; return how many."""
+    """Leave of triangles whose boxes meet a polytope those that do themselves, and write how deep; return how many."""
     kept = first
     for i in range(first, first + count):
         p, q = pairs[i, 0], pairs[i, 1]
@@ -144,8 +144,8 @@ def list_meeting(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, wi
     pairs, (out, flags) = np.empty((room, 2), dtype=np.int64), empty_answers(room)
     while True:
         done = list_rows(
-            a.given, b.given, solid, _order_in(a), _order_in(b), kind, within, rows_a, rows_b, done, bench(), pairs, out,
-            flags, begins,
+            a.given, b.given, solid, _order_in(a), _order_in(b), kind, within, rows_a, rows_b, done, bench(), pairs,
+            out, flags, begins,
         )  # fmt: skip
         if done == len(rows_a):
             break

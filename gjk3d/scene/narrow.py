@@ -22,8 +22,11 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.poses import ROUNDING, matrices
 from gjk3d.query.contact import Contact, Unread, depth_comes_later, padded
 from gjk3d.query.dispatch import way_of
+from gjk3d.results import Status
 from gjk3d.scene.candidates import Candidates, wider
 from gjk3d.typing import Array, Ints
+
+_MET = (int(Status.OVERLAPPING), 0, 1, 0)  #: marks of an answer, see `gjk3d.narrow.solve`
 
 
 class Answers:
@@ -160,10 +163,13 @@ class Narrow:
 
     # --- how far -------------------------------------------------------------------------------------------------
 
-    def distances(self, pairs: Ints, max_distance: float = inf, *, deep: bool = True) -> Answers:
+    def distances(
+        self, pairs: Ints, max_distance: float = inf, mode: int = narrow.SIGNED, met: bool = False
+    ) -> Answers:  # fmt: skip
         """Return the signed distances, and with them those that are only known to exceed ``max_distance``.
 
-        With ``deep`` False those of what is not convex are 0 where it overlaps, as far as `depth_comes_later`.
+        With mode UNSIGNED those of what is not convex are 0 where it overlaps, as far as `depth_comes_later`; no
+        question is needed where all are known to have ``met``.
         """
         mixed = self.mixed(pairs)
         if not mixed.any():
@@ -171,9 +177,13 @@ class Narrow:
         answers = Answers(pairs, np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), np.int64))
         convex = self._convex_distances(pairs[~mixed], max_distance)
         answers.out[~mixed], answers.flags[~mixed] = convex.out, convex.flags
+        if mode == narrow.UNSIGNED and met:
+            at_once = mixed & ~self.pairs.planes[self.shapes(pairs)].any(axis=1)
+            answers.out[at_once], answers.flags[at_once] = 0.0, _MET
+            mixed &= ~at_once
         for a, b, some, rows in self.by_shapes(pairs, np.flatnonzero(mixed)):
-            mode = narrow.SIGNED if deep or not depth_comes_later(a, b) else narrow.UNSIGNED
-            answers.out[some], answers.flags[some] = _solved(a, b, rows, mode, max_distance)
+            asked = mode if depth_comes_later(a, b) else narrow.SIGNED
+            answers.out[some], answers.flags[some] = _solved(a, b, rows, asked, max_distance)
         return answers
 
     def _convex_distances(self, pairs: Ints, max_distance: float) -> Answers:
@@ -183,13 +193,13 @@ class Narrow:
         )
         return Answers(pairs, out, flags)
 
-    def distances_within(self, pairs: Ints, within: float, *, deep: bool = True) -> Answers:
+    def distances_within(self, pairs: Ints, within: float, mode: int = narrow.SIGNED) -> Answers:
         """Return the signed distances of the pairs that are not proven to be farther apart than that, see `distances`.
 
         The boolean is asked of all first: it costs a third where boxes overlap and shapes do not.
         """
         most = max(within, 0.0)
-        answers = self.distances(pairs[self.collide(pairs, most)] if most < inf else pairs, most, deep=deep)
+        answers = self.distances(pairs[self.collide(pairs, most)] if most < inf else pairs, most, mode, most == 0.0)
         kept = answers.out[:, 1] <= within
         return answers if kept.all() else answers[kept]
 
@@ -310,7 +320,7 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
         shapes, table = narrow.table(answers.pairs)
         return Contact(
             narrow.result(answers, within),
-            *patch_points(narrow.pairs, shapes, table, narrow.rows, answers.out, within, most, narrow.workers)
+            *patch_points(narrow.pairs, shapes, table, narrow.rows, answers.out, within, most, narrow.workers),
         )
     from gjk3d.bodies.contact import contact_points  # loaded where there is a mesh or the like
 

@@ -139,32 +139,29 @@ def _past_triangle(t: Triangle, n: Vec3, s: Solid, found: Facet) -> Facet:
 @kernel
 def _past_edges(t: Triangle, n: Vec3, s: Solid, found: Facet, enough: float) -> Facet:
     """Try the edges of the triangle against those of the polytope's outline along each."""
-    for k in range(3):
-        start = t[k]
-        e = sub(t[(k + 1) % 3], start)
-        out = cross(e, n)
-        length = sqrt(dot(e, e))
-        for j in range(s.edges.shape[0]):
-            f, g = s.sides[j, 0], s.sides[j, 1]
+    ways = (sub(t[1], t[0]), sub(t[2], t[1]), sub(t[0], t[2]))
+    out = (cross(ways[0], n), cross(ways[1], n), cross(ways[2], n))
+    for j in range(s.edges.shape[0]):
+        f, g = s.sides[j, 0], s.sides[j, 1]
+        for k in range(3):
             u, v = s.turns[f, k], s.turns[g, k]
             if u * v >= 0.0:
                 continue
             d = add(scale(abs(v), row3(s.planes, f)), scale(abs(u), row3(s.planes, g)))
-            if dot(d, out) > 0.0:
+            if dot(d, out[k]) > 0.0:
                 continue
-            p = row3(s.edges, j)
-            far = sqrt(dot(d, d))
-            gap = dot(d, sub(start, p)) / far
+            p, far = row3(s.edges, j), sqrt(dot(d, d))
+            gap = dot(d, sub(t[k], p)) / far
             if not gap > found.gap:
                 continue
-            if max(abs(u), abs(v)) < _CLEAR_CUT * length:
+            e = ways[k]
+            if max(abs(u), abs(v)) < _CLEAR_CUT * sqrt(dot(e, e)):
                 return Facet(found.gap, found.normal, found.a, found.b, False)
             way = scale(-1.0 / far, d)
             # where the triangle's edge passes over the other: both lie in planes across the way
-            w = (s.edges[j, 3], s.edges[j, 4], s.edges[j, 5])
-            across = cross(w, way)
-            r = dot(across, sub(p, start)) / dot(across, e)
-            a = along(start, e, r)
+            across = cross((s.edges[j, 3], s.edges[j, 4], s.edges[j, 5]), way)
+            r = dot(across, sub(p, t[k])) / dot(across, e)
+            a = along(t[k], e, r)
             found = Facet(gap, way, a, along(a, way, gap), 0.0 <= r <= 1.0)
             if gap > enough:
                 return found

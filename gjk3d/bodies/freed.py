@@ -21,6 +21,7 @@ from gjk3d.typing import Ints
 
 _LOOKS, _CLOSE_LOOKS = 10, 5  #: along one direction, and of these the ones that go on by little
 _LITTLE, _MUCH = 1.2, 2.0  #: times as far as before
+_NEARLY = 1.01  #: times as far as the shortest is near enough
 _ONLY = 0
 
 
@@ -66,10 +67,13 @@ def freeing(x: Two, meshes: bool, f: Met, start: int, stop: int, outer: Outer, r
         if own > deepest:
             best, deepest = j, own
     least, far = max(-f.out[best, 2], 0.0), max(-f.out[best, 1], 0.0) + 4.0 * x.error
+    most = _past_hulls(x, outer, w)
+    if most <= far * _NEARLY:
+        return most
     w.last[0] = -1
     if _is_free(x, scale(far, vec_at(f.out[best], 3)), meshes, room, w):
-        return far  # no shorter one parts these two
-    most, length, t = _past_hulls(x, outer, w), sqrt(dot(all_of, all_of)), max(least, 4.0 * x.error)
+        return min(far, most)  # no shorter one parts these two
+    length, t = sqrt(dot(all_of, all_of)), max(least, 4.0 * x.error)
     if not length > 0.0:
         return most
     for k in range(_LOOKS):

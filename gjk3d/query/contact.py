@@ -249,9 +249,11 @@ def contact(
     farther apart there than ``within``. An edge on a face or along an edge gives two points, everything else one.
 
     What is not convex has the points of its parts that touch, each with the normal of its two parts; of a mesh the
-    parts are its triangles, and of a closed one these push outwards. ``patches`` says which points share a normal.
-    Where nothing of the surfaces meets, as where one holds the other, it is the one point of `signed_distance`. On a
-    half-space it stands with its convex hull.
+    parts are its triangles, and of a closed one these push outwards. A triangle that pushes farther than a move which
+    is known to free the two is left out, unless all do. ``patches`` says which points share a normal. Where nothing of
+    the surfaces meets, as where one holds the other, it is the one point of `signed_distance`. On a half-space it
+    stands with its convex hull. How deep the two overlap is another question, which takes longer: it is asked when
+    ``result`` is first read, or ``normal``, ``distance``, its bounds or ``status``.
 
     Parameters
     ----------

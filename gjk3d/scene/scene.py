@@ -449,7 +449,7 @@ class Scene:
 
         Of solids that are not convex each pair of parts that touch, the faces of a mesh among them, has the points of
         these two, with their own ``normals``; points that are one are told once, the deepest first. The distance is
-        still that of the whole, so no gap need be as deep.
+        still that of the whole, so no gap need be as deep; it is found when it is first read, of where all was then.
 
         Parameters
         ----------

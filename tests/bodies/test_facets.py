@@ -7,6 +7,7 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
+import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
@@ -81,7 +82,8 @@ def test_most_triangles_are_answered_by_facets(monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_is_no_polytope_of_few_edges_is_left_to_others() -> None:
     rng = np.random.default_rng(1)
-    for shape in (gk.Sphere(1), gk.Box((1, 1, 1)).inflated(0.1), gk.ConvexHull(rng.normal(size=(500, 3))),
+    ball = gk.ConvexHull(trimesh.creation.icosphere(subdivisions=2).vertices)
+    for shape in (gk.Sphere(1), gk.Box((1, 1, 1)).inflated(0.1), ball,
                   gk.Triangle(rng.normal(size=(3, 3))), gk.ConvexHull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)])):  # fmt: skip
         assert solid_of(parts_of(shape)) is NO_SOLID
     vertices, planes, edges, sides, turns = solid_of(parts_of(gk.Box((1, 2, 3))))

@@ -51,7 +51,7 @@ def _past_hulls(x: Two, outer: Outer, w: Bench) -> float:
         return outer.most
     c = parts_at(Two(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)
     solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
-    return max(-w.out[0, 1], 0.0) + 4.0 * x.error
+    return float(max(-w.out[0, 1], 0.0) + 4.0 * x.error)
 
 
 @kernel
@@ -66,7 +66,7 @@ def freeing(x: Two, meshes: bool, f: Met, start: int, stop: int, outer: Outer, r
         all_of = add(all_of, scale(max(own, 0.0), vec_at(f.out[j], 3)))
         if own > deepest:
             best, deepest = j, own
-    least, far = max(-f.out[best, 2], 0.0), max(-f.out[best, 1], 0.0) + 4.0 * x.error
+    least, far = float(max(-f.out[best, 2], 0.0)), float(max(-f.out[best, 1], 0.0) + 4.0 * x.error)
     most = _past_hulls(x, outer, w)
     if most <= far * _NEARLY:
         return most

@@ -391,10 +391,10 @@ def _unread(a: Any, b: Any, pose_a: Any, pose_b: Any, rows: Rows, within: float)
     poses = [None if pose is None else as_matrices(pose).copy() for pose in (pose_a, pose_b)]
 
     def find(index: int | None) -> Distance[Any]:
-        asked = poses
+        first, second = poses
         if index is not None:
-            asked = [None if m is None else m if m.ndim == 2 else m[index if len(m) > 1 else 0] for m in poses]
-        return plainly(a, b)._ask(narrow.SIGNED, *asked, within, None, False, rows.workers)
+            first, second = (None if m is None else m if m.ndim == 2 else m[index if len(m) > 1 else 0] for m in poses)
+        return plainly(a, b)._ask(narrow.SIGNED, first, second, within, None, False, rows.workers)
 
     return Unread(find)
 

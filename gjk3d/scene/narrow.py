@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gjk3d.convex.pairs import PairDistance, pair_distance
 from gjk3d.convex.patches import patch_points
-from gjk3d.convex.rows import Rows, Wanted, empty_answers, mirror
+from gjk3d.convex.rows import Rows, Wanted, empty_answers
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import ROUNDING, matrices
@@ -26,8 +26,6 @@ from gjk3d.results import Status
 from gjk3d.scene.candidates import Candidates, wider
 from gjk3d.typing import Array, Ints
 
-_POSES = [3, 8]  #: columns of a pair in the table: where the poses are
-_SWAPPED = [3, 4, 5, 0, 1, 2]  #: columns of a point of contact of (b, a)
 _MET = (int(Status.OVERLAPPING), 0, 1, 0)  #: marks of an answer, see `gjk3d.narrow.solve`
 
 
@@ -133,7 +131,7 @@ class Narrow:
         which, apart = self._meshes_apart(pairs, which, max(margin, 0.0))
         if len(apart):
             yield apart, np.zeros(len(apart), dtype=bool)
-        for a, b, some, rows in self.by_shapes(pairs, which, self.backwards(pairs)):
+        for a, b, some, rows in self.by_shapes(pairs, which):
             way = way_of(a, b)
             yield some, way.collide(a, b, rows, margin)
 
@@ -158,21 +156,10 @@ class Narrow:
         apart[both] = told
         return which[apart == 0], which[apart != 0]
 
-    def by_shapes(
-        self, pairs: Ints, which: Ints, turned: NDArray[np.bool_] | None = None
-    ) -> Iterator[tuple[Any, Any, Ints, Rows]]:  # fmt: skip
-        """Yield two shapes, those of the pairs that are of these two, and their poses; some pairs are turned round."""
+    def by_shapes(self, pairs: Ints, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
+        """Yield two shapes, those of the pairs that are of these two, and their poses."""
         shapes, table = self.table(pairs)
-        if turned is not None:
-            shapes[turned] = shapes[turned, ::-1]
-            table[np.ix_(turned, _POSES)] = table[np.ix_(turned, _POSES[::-1])]
         return self.pairs._by_shapes(shapes, table, self.rows, which)
-
-    def backwards(self, pairs: Ints) -> NDArray[np.bool_]:
-        """Tell which pairs are to be turned round, so that all of two shapes are in one order."""
-        shapes = self.shapes(pairs)
-        turned: NDArray[np.bool_] = shapes[:, 0] > shapes[:, 1]
-        return turned
 
     # --- how far -------------------------------------------------------------------------------------------------
 
@@ -343,15 +330,12 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
     some, count[~mixed] = patch_points(
         narrow.pairs, shapes, table, narrow.rows, answers.out[~mixed], within, most, narrow.workers
     )
-    turned, own = narrow.backwards(answers.pairs), answers.out.copy()
-    mirror(own, np.flatnonzero(turned))
     others = [
         touching._replace(which=which[touching.which])
-        for a, b, which, rows in narrow.by_shapes(answers.pairs, np.flatnonzero(mixed), turned)
-        for touching in contact_points(a, b, rows, own[which], within, most)
+        for a, b, which, rows in narrow.by_shapes(answers.pairs, np.flatnonzero(mixed))
+        for touching in contact_points(a, b, rows, answers.out[which], within, most)
     ]
     every, counts, ways = padded(others, len(answers), most)
-    every[turned, :, :6], ways[turned] = every[turned][:, :, _SWAPPED], 0.0 - ways[turned]
     own, count[mixed], ways = every[mixed], counts[mixed], ways[mixed]
     columns = max(some.shape[1], own.shape[1])
     points, normals = np.full((len(count), columns, manifold.POINT), np.nan), np.full((len(count), columns, 3), np.nan)

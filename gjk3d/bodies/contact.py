@@ -9,8 +9,10 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.bvh import traversal_stack, tree_of
-from gjk3d.bodies.distance import Group, groups
+from gjk3d.bodies.depth import depths, outer_ways
+from gjk3d.bodies.distance import Group, groups, solve
 from gjk3d.bodies.facing import face_each_other, keep_mutual
+from gjk3d.bodies.freed import Outer, freeing
 from gjk3d.bodies.innermost import surface_of
 from gjk3d.bodies.manifolds import MOST, Faces, GivenDesk, desk, desk_of, faces_in, write_points
 from gjk3d.bodies.meetings import FACES, MESHES, PARTS, Listed, list_meeting, sort_pairs
@@ -21,6 +23,8 @@ from gjk3d.bodies.part_tree import Given, PartTree, of
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.pushes import CORNERS, NOTED, Met, push_out, vec_at
+from gjk3d.bodies.search import MOST as MOST_DEPTH
+from gjk3d.bodies.search import STATE
 from gjk3d.bodies.spread import KEY, WIDTH, kept, order_by_key
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
@@ -28,13 +32,14 @@ from gjk3d.bodies.walk import Bench, GivenBench, Two, bench, bench_of, two_at
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
 from gjk3d.convex.planes import planes_of
-from gjk3d.convex.rows import Rows, in_chunks, mirror
+from gjk3d.convex.rows import Rows, Wanted, empty_answers, in_chunks, mirror
 from gjk3d.geometry.vec3 import Vec3, dot, sub
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.geometry.vec3 import turn as along
 from gjk3d.narrow.cores import relative_pose
 from gjk3d.narrow.manifold import POINT
-from gjk3d.poses import ROUNDING
+from gjk3d.narrow.solve import SIGNED
+from gjk3d.poses import ROUNDING, relatives
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.simplices import Point
@@ -49,7 +54,10 @@ _MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)
 GivenSide = tuple[Faces, Array2, bool]
 #: pairs of parts and what is known of them, where those of each pair of poses begin, see `Listed`
 GivenList = tuple[Ints2, Array2, Array2, Ints1]
-GivenNotes = tuple[Array3, Array2, Ints1, Array2, Ints1]  #: scratch: room, noted and some of `Met`, keys and an order
+#: trees of hulls, whether there are any, else whether depths are known, and how far something parts each two
+GivenOuter = tuple[Given, Given, bool, bool, Array1]
+#: scratch: room, noted and some of `Met`, keys and an order, a pair of parts
+GivenNotes = tuple[Array3, Array2, Ints1, Array2, Ints1, Ints2]
 
 
 class Touching(NamedTuple):
@@ -61,7 +69,7 @@ class Touching(NamedTuple):
 
 
 def contact_points(a: Any, b: Any, rows: Rows, answers: Array, within: float, most: int | None) -> Iterator[Touching]:
-    """Yield where two bodies touch at pose rows; ``answers`` are their signed distances.
+    """Yield where two bodies touch at pose rows; ``answers`` are their distances, those to a half-space signed.
 
     Each pair of parts that touch, or come within a distance, has the points of these two. Of a mesh the parts are its
     faces. Where they overlap and nothing of the surfaces meets, as where one holds the other, it is the one point that
@@ -123,7 +131,8 @@ def _points_of(x: Group, answers: Array, within: float, most: int | None, worker
     def run(start: int, stop: int) -> None:
         p, q, own = x.rows_a[start:stop], x.rows_b[start:stop], answers[start:stop]
         listed = list_meeting(x.ours, x.theirs, p, q, kind, within)
-        points, begins = _all_points(x, kind, listed, p, q, own, within)
+        points, begins = _all_points(x, kind, listed, p, q, within)
+        _measure_deep(x, p, q, begins, own)
         found[start] = kept(points, begins, own, most)
 
     in_chunks(len(x.which), workers, run, _CHUNK)
@@ -133,9 +142,36 @@ def _points_of(x: Group, answers: Array, within: float, most: int | None, worker
     return np.concatenate([points for points, _ in parts]), np.concatenate([counts for _, counts in parts])
 
 
+def _measure_deep(x: Group, rows_a: Array, rows_b: Array, begins: Ints, answers: Array) -> None:
+    """Find where two overlap of whose surfaces nothing meets: their signed distances become the answers."""
+    which = np.flatnonzero((begins[1:] == begins[:-1]) & (answers[:, 1] <= 0.0))
+    if len(which):
+        out, flags = empty_answers(len(which))
+        solve(x.a, x.b, Rows(rows_a[which], rows_b[which], len(which), True), Wanted(SIGNED), out, flags)
+        answers[which] = out
+
+
+def _outer(x: Group, rows_a: Array, rows_b: Array, kind: int, mapped: bool) -> GivenOuter:
+    """Return the hulls of two, and where there are none how far B is moved by a translation that parts them."""
+    most, point = np.zeros(len(rows_a)), parts_of(_POINT).given
+    if kind == PARTS:  # these do not push
+        return point, point, False, True, most
+    ours, theirs = x.ours.hull(), x.theirs.hull()
+    if ours is not None and theirs is not None and not mapped:
+        return parts_of(ours).given, parts_of(theirs).given, True, False, most
+    m = relatives(rows_a, rows_b)
+    if mapped:  # no kernel looks for another
+        most = depths(x.ours, x.theirs, m)[:, MOST_DEPTH].copy()
+    else:
+        found = np.empty((len(m), STATE))
+        outer_ways(x.ours, x.theirs, m, found)
+        most[:] = found[:, MOST_DEPTH]
+    return point, point, False, mapped, most
+
+
 def _all_points(
-    x: Group, kind: int, listed: Listed, rows_a: Array, rows_b: Array, answers: Array, within: float
-) -> tuple[Array, Ints]:
+    x: Group, kind: int, listed: Listed, rows_a: Array, rows_b: Array, within: float
+) -> tuple[Array, Ints]:  # fmt: skip
     """Return all points of pairs of parts at some pose rows, in world axes, and where those of each row begin."""
     (faces_a, most_a), (faces_b, most_b) = faces_in(x.ours), faces_in(x.theirs)
     outward_a = outward_b = _NO_NORMAL
@@ -149,24 +185,25 @@ def _all_points(
     longest = int(many.max())
     notes = (
         np.empty((2, CORNERS, 3)), np.empty((longest, NOTED)), np.empty(longest, dtype=np.int64),
-        np.empty((longest, 3)), np.empty(longest, dtype=np.int64),
+        np.empty((longest, 3)), np.empty(longest, dtype=np.int64), np.zeros((1, 2), dtype=np.int64),
     )  # fmt: skip
     scratch, begins = desk(most_a, most_b), np.zeros(len(rows_a) + 1, dtype=np.int64)
-    depths = np.maximum(-answers[:, 1], 0.0)
-    # functions of a user's have been asked which are mutual
-    mutual = within > 0.0 and not (x.ours.any_mapped or x.theirs.any_mapped)
+    mapped = x.ours.any_mapped or x.theirs.any_mapped  # functions of a user's have been asked which are mutual
+    outer = _outer(x, rows_a, rows_b, kind, mapped)
     points = np.empty((int((np.minimum(many, MOST) * scratch[-1] + many).sum()), WIDTH))
     point_rows(
-        x.ours.given, x.theirs.given, side_a, side_b, planes, parts_of(_POINT).given, kind, mutual, within, rows_a,
-        rows_b, depths, (pairs, out, lowest, first), bench(), scratch, notes, points, begins,
+        x.ours.given, x.theirs.given, side_a, side_b, planes, parts_of(_POINT).given, kind, within > 0.0 and not mapped,
+        within, rows_a, rows_b, outer, (pairs, out, lowest, first), bench(), scratch, notes,
+        points, begins,
     )  # fmt: skip
     return points[: begins[-1]], begins
 
 
 @kernel
 def _choose(
-    x: Two, point: PartTree, kind: int, mutual: bool, within: float, depth: float, f: Met, first: Ints, w: Bench
-) -> int:
+    x: Two, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, found: bool, f: Met, first: Ints,
+    room: Ints, w: Bench,
+) -> int:  # fmt: skip
     """Choose of the pairs of parts at one pair of poses those that have points; return how many."""
     count = 0
     if kind == PARTS:
@@ -174,7 +211,8 @@ def _choose(
             f.some[count] = j
             count += 1
     elif first[1] > first[0]:
-        count = push_out(x, kind == MESHES, f, first[0], first[1], depth, w)
+        most = outer.most if found else freeing(x, kind == MESHES, f, first[0], first[1], outer, room, w)
+        count = push_out(x, kind == MESHES, f, first[0], first[1], most, w)
     for j in range(first[1], first[2]):
         if face_each_other(x, f, j):
             f.some[count] = j
@@ -214,24 +252,25 @@ def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
 @entry
 def point_rows(
     a: Given, b: Given, side_a: GivenSide, side_b: GivenSide, planes: Array2, point: Given, kind: int, mutual: bool,
-    within: float, rows_a: Array2, rows_b: Array2, depths: Array1, listed: GivenList, bench: GivenBench,
+    within: float, rows_a: Array2, rows_b: Array2, outer: GivenOuter, listed: GivenList, bench: GivenBench,
     scratch: GivenDesk, notes: GivenNotes, points: Array2, begins: Ints1,
 ) -> None:  # fmt: skip
     """Write the points of pairs of parts at each pair of poses, in world axes; see `write_points`.
 
     Those of pair k of poses begin at ``begins[k]``; there must be room for all. What is known of pairs of faces changes
-    where these push. ``depths`` are those of the whole; ``mutual`` says that of parts that are apart only the nearest
-    to each other count; ``point`` is one at the origin.
+    where these push. ``mutual`` says that of parts that are apart only the nearest to each other count; ``point`` is
+    one at the origin.
     """
     one, two, origin, w, d = of(a), of(b), of(point), bench_of(bench), desk_of(scratch)
-    first = listed[3]
+    first, hull_a, hull_b = listed[3], of(outer[0]), of(outer[1])
     normals_a, normals_b, solid_a, solid_b = side_a[1], side_b[1], side_a[2], side_b[2]
     f = Met(
         listed[0], listed[1], listed[2], normals_a, normals_b, solid_a, solid_b, planes, notes[0], notes[1], notes[2]
     )  # fmt: skip
     for k in range(rows_a.shape[0]):
         x, done = two_at(one, two, rows_a[k], rows_b[k]), begins[k]
-        count = _choose(x, origin, kind, mutual, within, depths[k], f, first[2 * k :], w)
+        known = Outer(hull_a, hull_b, outer[2], outer[4][k])
+        count = _choose(x, origin, kind, mutual, within, known, outer[3], f, first[2 * k :], notes[5], w)
         _sort_by_gap(f, count, notes[3], notes[4])
         found = write_points(x, w, side_a[0], side_b[0], f, count, within, d, points[done:])
         _into_world(rows_a[k], points, done, done + found)

@@ -69,7 +69,7 @@ def depth(x: BodyPair) -> Depth:
 def depths(a: Parts, b: Parts, rows: Array, workers: int = 1) -> Array:
     """Return the depth of two that meet at poses of b in a's frame, (n, 13), as `search` has it: (n, 8)."""
     out = np.empty((len(rows), STATE))
-    hulls = _outer(a, b, rows, out)
+    hulls = outer_ways(a, b, rows, out)
     slack = a.convex_slack + b.convex_slack + 2.0 * ROUNDING * (a.reach + b.reach + np.abs(rows[:, 9:12]).max(axis=1))
     convex = slack < _SAME * out[:, MOST] if hulls is not None else np.zeros(len(rows), dtype=bool)
     for k in np.flatnonzero(convex).tolist():  # the hulls' depth is theirs
@@ -142,7 +142,7 @@ def _by_functions(x: BodyPair, out: Array) -> None:
     out[PLACE : PLACE + 3] = x.common_point() if place is None else place
 
 
-def _outer(a: Parts, b: Parts, rows: Array, out: Array) -> Array | None:
+def outer_ways(a: Parts, b: Parts, rows: Array, out: Array) -> Array | None:
     """Write translations that part the two for certain: those of the hulls, with their answers, or of the boxes."""
     error = ROUNDING * (a.reach + b.reach + np.abs(rows[:, 9:12]).max(axis=1))
     hull_a, hull_b = a.hull(), b.hull()

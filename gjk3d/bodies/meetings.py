@@ -12,12 +12,14 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.cloud import PointCloud
+from gjk3d.bodies.facets import APART, DEEP, NO_SOLID, GivenSolid, Solid, facet_of, solid_in, solid_of
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.part_tree import Given, of
 from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.traversal import crossings
-from gjk3d.bodies.walk import Bench, GivenBench, Two, bench, bench_of, list_parts, parts_at, two_at
+from gjk3d.bodies.walk import APART as PARTS_APART
+from gjk3d.bodies.walk import Bench, GivenBench, Two, bench, bench_of, list_parts, part_meets, parts_at, two_at
 from gjk3d.convex.rows import empty_answers
 from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, UNSIGNED, solve
 from gjk3d.poses import IDENTITY, moved, moved_back, relative
@@ -26,7 +28,7 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 PARTS, FACES, MESHES = range(3)  #: what meets: any parts; faces of a mesh and a shape; faces of two meshes
 NEARLY = 1e-3  #: of a gap: a part that is nearer by less, as one that is tilted by up to 2.5 degrees, is as near
 _LOOKED_AT = 16384  #: pairs of faces of two meshes
-_ROOM = 256  #: pairs that there is room for at first
+_ROOM = 128  #: pairs that there is room for at first, of each two poses
 _NONE = np.zeros((0, 3))
 _NO_ORDER = np.zeros(1, dtype=np.int64)
 _ASKS, _INF = True, np.inf
@@ -76,33 +78,59 @@ def _list_faces(x: Two, order_a: Ints, order_b: Ints, w: Bench, found: Ints) -> 
     return int(count)
 
 
+@kernel
+def _measure(x: Two, p: int, q: int, w: Bench, out: Array, flags: Ints, row: int) -> None:
+    """Write how deep two parts are."""
+    solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.room, w.room.simplex[:0], out, flags, row)
+
+
+@kernel
+def _measure_faces(x: Two, s: Solid, first: int, count: int, w: Bench, pairs: Ints, out: Array, flags: Ints) -> int:
+    """Leave of triangles whose boxes meet a polytope those that do themselves, and write how deep; return how many."""
+    kept = first
+    for i in range(first, first + count):
+        p, q = pairs[i, 0], pairs[i, 1]
+        told = facet_of(x, p, s, out, flags, kept)
+        if told == APART or (told != DEEP and part_meets(parts_at(x, p, q, w), x.error, w) == PARTS_APART):
+            continue
+        if told != DEEP:
+            _measure(x, p, q, w, out, flags, kept)
+        pairs[kept, 0], pairs[kept, 1] = p, q
+        kept += 1
+    return kept - first
+
+
 @entry
 def list_rows(
-    a: Given, b: Given, order_a: Ints1, order_b: Ints1, kind: int, within: float, rows_a: Array2, rows_b: Array2,
-    start: int, bench: GivenBench, pairs: Ints2, out: Array2, flags: Ints2, begins: Ints1,
+    a: Given, b: Given, solid: GivenSolid, order_a: Ints1, order_b: Ints1, kind: int, within: float, rows_a: Array2,
+    rows_b: Array2, start: int, bench: GivenBench, pairs: Ints2, out: Array2, flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
     """Write what `Listed` holds from pose rows ``start`` on; return at which the room is at an end.
 
-    The orders are the numbers of the faces of meshes, in the order of their leaves.
+    The orders are the numbers of the faces of meshes, in the order of their leaves; ``solid`` is the polytope that
+    these meet, see `facets`.
     """
-    one, two, w = of(a), of(b), bench_of(bench)
+    one, two, w, s = of(a), of(b), bench_of(bench), solid_in(solid)
     for k in range(start, rows_a.shape[0]):
         x = two_at(one, two, rows_a[k], rows_b[k])
         for step in range(2):
             first, count = begins[2 * k + step], 0
             found = pairs[first:]
+            by_facets = step == 0 and kind == FACES and s.planes.shape[0] > 0
             if step == 1:
                 if kind != PARTS and within > 0.0:
                     count = list_parts(x, within, _ASKS, w, found)
             elif kind == MESHES:
                 count = _list_faces(x, order_a, order_b, w, found)
             else:
-                count = list_parts(x, within if kind == PARTS else 0.0, _ASKS, w, found)
+                count = list_parts(x, within if kind == PARTS else 0.0, not by_facets, w, found)
             if count > found.shape[0]:
                 return k
-            for i in range(first, first + count):
-                c = parts_at(x, pairs[i, 0], pairs[i, 1], w)
-                solve(c, SIGNED, _INF, 0.0, w.room, w.room.simplex[:0], out, flags, i)
+            if by_facets:
+                count = _measure_faces(x, s, first, count, w, pairs, out, flags)
+            else:
+                for i in range(first, first + count):
+                    _measure(x, pairs[i, 0], pairs[i, 1], w, out, flags, i)
             begins[2 * k + step + 1] = first + count
     return int(rows_a.shape[0])
 
@@ -111,12 +139,13 @@ def list_meeting(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, wi
     """Return the pairs of parts that touch, overlap, or come within a distance at each pair of pose rows."""
     if a.any_mapped or b.any_mapped:
         return _by_functions(a, b, rows_a, rows_b, kind, within)
-    room, done, begins = _ROOM, 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
+    solid = solid_of(b) if kind == FACES else NO_SOLID
+    room, done, begins = _ROOM * (1 + len(rows_a)), 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
     pairs, (out, flags) = np.empty((room, 2), dtype=np.int64), empty_answers(room)
     while True:
         done = list_rows(
-            a.given, b.given, _order_in(a), _order_in(b), kind, within, rows_a, rows_b, done, bench(), pairs, out,
-            flags, begins,
+            a.given, b.given, solid, _order_in(a), _order_in(b), kind, within, rows_a, rows_b, done, bench(), pairs,
+            out, flags, begins,
         )  # fmt: skip
         if done == len(rows_a):
             break

@@ -188,19 +188,20 @@ def _push(f: Met, start: int, stop: int, error: float) -> bool:
 
 
 @kernel
-def push_out(x: Two, meshes: bool, f: Met, start: int, stop: int, depth: float, w: Bench) -> int:
+def push_out(x: Two, meshes: bool, f: Met, start: int, stop: int, most: float, w: Bench) -> int:
     """Let faces of closed meshes push each other outwards, mostly along the normal of one; choose which tell anything.
 
     Of each mesh that is closed there are the directions in which its faces push, how deep the other is behind each,
     and the other's point there. The shortest way out of two faces is taken where it leads into neither mesh, and is
     much shorter: it may be across edges that are none of the solid's. Where it leads into one and the way out is far
-    longer, as of faces that cross near an edge or touch there from within, others know better. And no two faces are
-    deeper than the whole: one that pushes farther is not what is in the way. Returns how many are chosen.
+    longer, as of faces that cross near an edge or touch there from within, others know better. And none is deeper than
+    ``most``, a translation that parts the whole: one that pushes farther is not what is in the way. Returns how many
+    are chosen.
     """
     error = 4.0 * x.error
     _note_pushes(x, meshes, f, start, stop, w)
     every = _push(f, start, stop, error)
-    most = max(depth, 0.0) + error
+    most += error
     for step in range(2):
         count = 0
         for j in range(start, stop):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -9,18 +10,19 @@ import numpy as np
 
 from gjk3d.convex.checks import check_workers
 from gjk3d.convex.patches import most_corners
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, Rows, in_chunks
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, Rows, Wanted, empty_answers, in_chunks
 from gjk3d.convex.solve import core_row
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
-from gjk3d.poses import STANDING, is_plain
+from gjk3d.poses import STANDING, as_matrices, is_plain
 from gjk3d.query.ask import question
 from gjk3d.query.dispatch import Collider
 from gjk3d.query.pair import plainly, prepared
 from gjk3d.query.plan import Prepared, desk
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
 
 if TYPE_CHECKING:
@@ -29,6 +31,26 @@ if TYPE_CHECKING:
 
 
 _ONE_NORMAL = 1.0 - 1e-12  #: cosine of normals that are one, to a millionth
+
+
+class Unread:
+    """A distance that is found when it is first read: that of all pairs, or of one.
+
+    How deep what is not convex overlaps takes longer than all of its points of contact.
+    """
+
+    __slots__ = ("_find",)
+    _find: Callable[[int | None], Distance[Any]]  #: given a row, or None for all
+
+    def __init__(self, find: Callable[[int | None], Distance[Any]]) -> None:
+        self._find = find
+
+    def read(self) -> Distance[Any]:
+        """Find it."""
+        return self._find(None)
+
+    def __getitem__(self, index: int) -> Unread:
+        return Unread(lambda _: self._find(index))
 
 
 class Contact(Answer[N]):
@@ -48,7 +70,8 @@ class Contact(Answer[N]):
     count : int or (n,) int
         Points found; 0 where the two are farther apart than ``within``.
     result : Distance
-        The signed distance the patch was made from.
+        The signed distance of the pair. Where one is not convex it is found when it, or what is told of it here, is
+        first read: how deep the two overlap takes longer than their points.
 
     Examples
     --------
@@ -70,12 +93,22 @@ class Contact(Answer[N]):
     if TYPE_CHECKING:
         count: Each[int, Ints] = Each()
     else:  # a slot would not be a descriptor to type checkers
-        __slots__ = ("_normals", "_points", "count", "result")
+        __slots__ = ("_normals", "_points", "_result", "count")
     _points: Array  #: (count, 7) or (n, most, 7): on A, on B, and the gap
-    result: Distance[N]
+    _result: Distance[N] | Unread
 
-    def __init__(self, result: Distance[N], points: Array, count: Any, normals: Array | None = None) -> None:
-        self.result, self._points, self.count, self._normals = result, points, count, normals
+    def __init__(self, result: Distance[N] | Unread, points: Array, count: Any, normals: Array | None = None) -> None:
+        self._result, self._points, self.count, self._normals = result, points, count, normals
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.result, self._points, self.count, self._normals)
+
+    @property
+    def result(self) -> Distance[N]:
+        """The signed distance of the pair; where one is not convex it is found when it is first read."""
+        if isinstance(self._result, Unread):
+            self._result = self._result.read()
+        return self._result
 
     @property
     def points_a(self) -> Array:
@@ -167,7 +200,7 @@ class Contact(Answer[N]):
         """Return a row of a stack as the contact of one pair, without padding."""
         if self.gaps.ndim == 1:
             raise TypeError("this Contact is of one pair and cannot be indexed")
-        result: Any = self.result
+        result: Any = self._result
         count = int(self.count[index])
         normals = None if self._normals is None else self._normals[index, :count]
         return Contact(result[index], self._points[index, :count], count, normals)
@@ -216,9 +249,11 @@ def contact(
     farther apart there than ``within``. An edge on a face or along an edge gives two points, everything else one.
 
     What is not convex has the points of its parts that touch, each with the normal of its two parts; of a mesh the
-    parts are its triangles, and of a closed one these push outwards. ``patches`` says which points share a normal.
-    Where nothing of the surfaces meets, as where one holds the other, it is the one point of `signed_distance`. On a
-    half-space it stands with its convex hull.
+    parts are its triangles, and of a closed one these push outwards. A triangle that pushes farther than a move which
+    is known to free the two is left out, unless all do. ``patches`` says which points share a normal. Where nothing of
+    the surfaces meets, as where one holds the other, it is the one point of `signed_distance`. On a half-space it
+    stands with its convex hull. How deep the two overlap is another question, which takes longer: it is asked when
+    ``result`` is first read, or ``normal``, ``distance``, its bounds or ``status``.
 
     Parameters
     ----------
@@ -267,14 +302,17 @@ def contact(
             return at_once
     check_patches(within, max_points)
     check_workers(workers)
-    _, rows = question(a, b, pose_a, pose_b)
+    way, rows = question(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
     within = float(within)
-    result = plainly(a, b)._ask(narrow.SIGNED, pose_a, pose_b, within, None, False, workers)
     if isinstance(a, Shape) and isinstance(b, Shape):
-        points, count = _patches(_pack(prepared(a, b), a, b), rows, result, within, max_points)
-        return Contact(result, points, count) if rows.stacked else Contact(result, points[0], int(count[0]))
-    points, count, normals = _of_bodies(a, b, rows, result, within, max_points)
+        found = plainly(a, b)._ask(narrow.SIGNED, pose_a, pose_b, within, None, False, workers)
+        points, count = _patches(_pack(prepared(a, b), a, b), rows, found, within, max_points)
+        return Contact(found, points, count) if rows.stacked else Contact(found, points[0], int(count[0]))
+    answers, flags = empty_answers(rows.total)
+    way.solve(a, b, rows, Wanted(narrow.UNSIGNED if depth_comes_later(a, b) else narrow.SIGNED, within), answers, flags)
+    result = _unread(a, b, pose_a, pose_b, rows, within)
+    points, count, normals = _of_bodies(a, b, rows, answers, within, max_points)
     if rows.stacked:
         return Contact(result, points, count, normals)
     return Contact(result, points[0, : count[0]], int(count[0]), normals[0, : count[0]])
@@ -343,13 +381,31 @@ def _at_once(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most: int 
     return Contact(result, points[: count * manifold.POINT].reshape(count, manifold.POINT), count)
 
 
+def depth_comes_later(a: Any, b: Any) -> bool:
+    """Tell whether contacts of two are found without their depth: it is quick of a half-space, whose points need it."""
+    return not (isinstance(a, Halfspace) or isinstance(b, Halfspace))
+
+
+def _unread(a: Any, b: Any, pose_a: Any, pose_b: Any, rows: Rows, within: float) -> Unread:
+    """Return the signed distances of two at poses; copies, as the caller may move on in the same array."""
+    poses = [None if pose is None else as_matrices(pose).copy() for pose in (pose_a, pose_b)]
+
+    def find(index: int | None) -> Distance[Any]:
+        first, second = poses
+        if index is not None:
+            first, second = (None if m is None else m if m.ndim == 2 else m[index if len(m) > 1 else 0] for m in poses)
+        return plainly(a, b)._ask(narrow.SIGNED, first, second, within, None, False, rows.workers)
+
+    return Unread(find)
+
+
 def _of_bodies(
-    a: Any, b: Any, rows: Rows, result: Distance[Any], within: float, most: int | None
-) -> tuple[Array, Ints, Array]:
+    a: Any, b: Any, rows: Rows, answers: Array, within: float, most: int | None
+) -> tuple[Array, Ints, Array]:  # fmt: skip
     """Do as `_patches` does where one is not convex; with a normal for each point."""
     from gjk3d.bodies.contact import contact_points  # loaded where there is a mesh or the like
 
-    found = list(contact_points(a, b, rows, answer_rows(result, rows.total), within, most))
+    found = list(contact_points(a, b, rows, answers, within, most))
     return padded(found, rows.total, None if most is None or not rows.stacked else int(most))
 
 

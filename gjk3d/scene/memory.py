@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, empty_answers, in_chunks, scratch
 from gjk3d.narrow.again import KEPT
 from gjk3d.narrow.gjk import AXIS
+from gjk3d.narrow.solve import SIGNED
 from gjk3d.results import Status
 from gjk3d.scene.candidates import Candidates, wider
 from gjk3d.scene.narrow import Answers, Narrow
@@ -144,7 +145,9 @@ class Memory:
         in_chunks(len(told), narrow.workers, run)
         return told
 
-    def distances_within(self, narrow: Narrow, within: float, which: Bools | None = None) -> Answers:
+    def distances_within(
+        self, narrow: Narrow, within: float, which: Bools | None = None, mode: int = SIGNED
+    ) -> Answers:  # fmt: skip
         """Return the signed distances of pairs, or of some, that are not proven to be farther apart, see `Narrow`."""
         told = self._told(narrow, within, True)
         if which is not None:
@@ -167,7 +170,7 @@ class Memory:
         wide = (flags[:, 2] == 0) & self._flat[near] & (flags[:, 0] != Status.BEYOND)
         left = np.flatnonzero((self._at[near] < NONE) | (flags[:, 3] != 0) | wide)
         if len(left):
-            fresh = narrow.distances(self.pairs[near[left]], within)
+            fresh = narrow.distances(self.pairs[near[left]], within, mode, within == 0.0)
             out[left], flags[left] = fresh.out, fresh.flags
         kept = out[:, 1] <= within
         answers = Answers(self.pairs[near], out, flags)

@@ -7,6 +7,7 @@ compound or the like in their own way, see `gjk3d.query.dispatch`, all poses of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from math import inf
 from typing import Any
 
@@ -19,10 +20,13 @@ from gjk3d.convex.rows import Rows, Wanted, empty_answers
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import ROUNDING, matrices
-from gjk3d.query.contact import Contact, padded
+from gjk3d.query.contact import Contact, Unread, depth_comes_later, padded
 from gjk3d.query.dispatch import way_of
+from gjk3d.results import Status
 from gjk3d.scene.candidates import Candidates, wider
 from gjk3d.typing import Array, Ints
+
+_MET = (int(Status.OVERLAPPING), 0, 1, 0)  #: marks of an answer, see `gjk3d.narrow.solve`
 
 
 class Answers:
@@ -159,16 +163,27 @@ class Narrow:
 
     # --- how far -------------------------------------------------------------------------------------------------
 
-    def distances(self, pairs: Ints, max_distance: float = inf) -> Answers:
-        """Return the signed distances, and with them those that are only known to exceed ``max_distance``."""
+    def distances(
+        self, pairs: Ints, max_distance: float = inf, mode: int = narrow.SIGNED, met: bool = False
+    ) -> Answers:  # fmt: skip
+        """Return the signed distances, and with them those that are only known to exceed ``max_distance``.
+
+        With mode UNSIGNED those of what is not convex are 0 where it overlaps, as far as `depth_comes_later`; no
+        question is needed where all are known to have ``met``.
+        """
         mixed = self.mixed(pairs)
         if not mixed.any():
             return self._convex_distances(pairs, max_distance)
         answers = Answers(pairs, np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), np.int64))
         convex = self._convex_distances(pairs[~mixed], max_distance)
         answers.out[~mixed], answers.flags[~mixed] = convex.out, convex.flags
+        if mode == narrow.UNSIGNED and met:
+            at_once = mixed & ~self.pairs.planes[self.shapes(pairs)].any(axis=1)
+            answers.out[at_once], answers.flags[at_once] = 0.0, _MET
+            mixed &= ~at_once
         for a, b, some, rows in self.by_shapes(pairs, np.flatnonzero(mixed)):
-            answers.out[some], answers.flags[some] = _solved(a, b, rows, max_distance)
+            asked = mode if depth_comes_later(a, b) else narrow.SIGNED
+            answers.out[some], answers.flags[some] = _solved(a, b, rows, asked, max_distance)
         return answers
 
     def _convex_distances(self, pairs: Ints, max_distance: float) -> Answers:
@@ -178,13 +193,13 @@ class Narrow:
         )
         return Answers(pairs, out, flags)
 
-    def distances_within(self, pairs: Ints, within: float) -> Answers:
-        """Return the signed distances of the pairs that are not proven to be farther apart than that.
+    def distances_within(self, pairs: Ints, within: float, mode: int = narrow.SIGNED) -> Answers:
+        """Return the signed distances of the pairs that are not proven to be farther apart than that, see `distances`.
 
         The boolean is asked of all first: it costs a third where boxes overlap and shapes do not.
         """
         most = max(within, 0.0)
-        answers = self.distances(pairs[self.collide(pairs, most)] if most < inf else pairs, most)
+        answers = self.distances(pairs[self.collide(pairs, most)] if most < inf else pairs, most, mode, most == 0.0)
         kept = answers.out[:, 1] <= within
         return answers if kept.all() else answers[kept]
 
@@ -211,10 +226,10 @@ class Narrow:
         return pair_distance(answers.out, answers.flags, self.shapes(pairs), self.pairs.shapes, poses, asked)
 
 
-def _solved(a: Any, b: Any, rows: Rows, max_distance: float) -> tuple[Array, Ints]:
+def _solved(a: Any, b: Any, rows: Rows, mode: int, max_distance: float) -> tuple[Array, Ints]:
     out, flags = empty_answers(rows.total)
     way = way_of(a, b)
-    way.solve(a, b, rows, Wanted(narrow.SIGNED, max_distance), out, flags)
+    way.solve(a, b, rows, Wanted(mode, max_distance), out, flags)
     return out, flags
 
 
@@ -299,16 +314,17 @@ def _nearest_of(kept: Answers, found: Answers, count: int | None, worst: float) 
 
 
 def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -> Contact:
-    """Return the contact patches of pairs that are no farther apart than that."""
-    result = narrow.result(answers, within)
+    """Return the contact patches of pairs that are no farther apart than that; depths of the others come later."""
     mixed = narrow.mixed(answers.pairs)
     if not mixed.any():
         shapes, table = narrow.table(answers.pairs)
         return Contact(
-            result, *patch_points(narrow.pairs, shapes, table, narrow.rows, answers.out, within, most, narrow.workers)
+            narrow.result(answers, within),
+            *patch_points(narrow.pairs, shapes, table, narrow.rows, answers.out, within, most, narrow.workers),
         )
     from gjk3d.bodies.contact import contact_points  # loaded where there is a mesh or the like
 
+    result = _unread(narrow, answers, mixed & (answers.out[:, 1] <= 0.0), within)
     count = np.zeros(len(answers), dtype=np.int64)
     shapes, table = narrow.table(answers.pairs[~mixed])
     some, count[~mixed] = patch_points(
@@ -327,3 +343,22 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
     normals[~mixed] = np.where(np.isnan(points[~mixed, :, :3]), np.nan, answers.out[~mixed, None, 3:6])
     normals[mixed, : own.shape[1]] = ways
     return Contact(result, points, count, normals)
+
+
+def _unread(narrow: Narrow, answers: Answers, deep: NDArray[np.bool_], within: float) -> Unread:
+    """Return the distances of pairs, of which those that overlap are found when they are read."""
+    then = copy(narrow)
+    then.rows = narrow.rows.copy()
+
+    def find(index: int | None) -> Any:
+        which = np.flatnonzero(deep) if index is None else np.arange(len(deep))[[index]]
+        some = answers if index is None else answers[which]
+        asked = which if index is None else np.flatnonzero(deep[which])
+        out, flags = some.out.copy(), some.flags.copy()
+        if len(asked):
+            fresh = then.distances(some.pairs[asked], within)
+            out[asked], flags[asked] = fresh.out, fresh.flags
+        found = then.result(Answers(some.pairs, out, flags), within)
+        return found if index is None else found[0]
+
+    return Unread(find)

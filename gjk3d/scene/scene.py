@@ -16,6 +16,7 @@ import numpy as np
 from gjk3d.broad.tree import ALL
 from gjk3d.convex.checks import check_margin, check_workers, no_shape, three
 from gjk3d.errors import SceneError, ShapeError
+from gjk3d.narrow.solve import UNSIGNED
 from gjk3d.poses import matrices
 from gjk3d.query.contact import Contact, check_patches
 from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
@@ -448,7 +449,7 @@ class Scene:
 
         Of solids that are not convex each pair of parts that touch, the faces of a mesh among them, has the points of
         these two, with their own ``normals``; points that are one are told once, the deepest first. The distance is
-        still that of the whole, so no gap need be as deep.
+        still that of the whole, so no gap need be as deep; it is found when it is first read, of where all was then.
 
         Parameters
         ----------
@@ -473,9 +474,10 @@ class Scene:
         candidates, narrow = self._question(other, pose, workers)
         memory = self._remembered(candidates, narrow, float(within))
         if memory is not None:
-            answers = memory.distances_within(narrow, float(within))
+            answers = memory.distances_within(narrow, float(within), mode=UNSIGNED)
         else:
-            parts = [narrow.distances_within(block, float(within)) for block in candidates.blocks(float(within))]
+            blocks = candidates.blocks(float(within))
+            parts = [narrow.distances_within(block, float(within), mode=UNSIGNED) for block in blocks]
             answers = Answers.joined(parts)
             answers = answers[_by_name(candidates, answers.pairs)]
         most = None if max_points is None else int(max_points)

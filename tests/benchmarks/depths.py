@@ -1,8 +1,8 @@
 """``python -m tests.benchmarks.depths``: how long depth, contact and penetration of bodies take, how close bounds are.
 
-CPU time of one call, the least of some, and of a pose in a stack of 16 that are the same; a contact has its depth. A
-second table is of the first 16 poses that overlap of each mesh and shape, one by one: median and slowest. No peer
-answers these. Bounds are those of the depth, ``least / most`` is 1 where it is exact.
+CPU time of one call, the least of some, and of a pose in a stack of 16 that are the same; a contact is without its
+depth. A second table is of the first 16 poses that overlap of each mesh and shape, one by one: median and slowest. No
+peer answers these. Bounds are those of the depth, ``least / most`` is 1 where it is exact.
 """
 
 from __future__ import annotations

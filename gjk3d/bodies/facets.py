@@ -1,0 +1,209 @@
+"""How deep a triangle lies in a solid polytope of few faces, by the facets of their Minkowski difference.
+
+The facets of A - B, A being the triangle, are its two sides, the faces of B, and the pairs of edges whose arcs cross
+on the sphere of directions, see `gjk3d.narrow.sat`. The arc of a triangle's edge is half a circle, so the edges of B
+that may cross it are those between a face that looks along it and one that looks the other way: its outline. Where
+edges are nearly parallel, or the nearest points are not those of these features, GJK and EPA answer.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.bodies.base import Parts
+from gjk3d.bodies.parts import PlacedParts
+from gjk3d.bodies.triangles import Triangle, normal_of, read
+from gjk3d.bodies.walk import Two
+from gjk3d.geometry.vec3 import Vec3, add, along, cross, dot, neg, offset, place, row3, scale, sub, turn, turn_back
+from gjk3d.narrow.solve import OVERLAPPING
+from gjk3d.poses import IDENTITY, ROUNDING
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Polytope
+from gjk3d.typing import Array, Array2, Ints, Ints2
+
+_MOST_EDGES = 192  #: of a polytope: of larger ones GJK and EPA are as fast
+_CLEAR_CUT = 0.02  #: sine between two edges, below which the facet is left to GJK and EPA
+_WIDTH = 4.0  #: of a gap, in units of the error of places
+_OFF = 64.0  #: so far may a nearest point be off, in the same units
+APART, DEEP, OPEN = range(3)
+
+#: see `Solid`
+GivenSolid = tuple[Array2, Array2, Array2, Ints2, Array2]
+
+
+class Solid(NamedTuple):
+    """A solid polytope in its frame; of no rows where it is none, or has too many edges."""
+
+    vertices: Array2
+    planes: Array2  #: unit normals and their limits, (faces, 4)
+    edges: Array2  #: a point and the unit direction, (edges, 6)
+    sides: Ints2  #: the two faces of an edge
+    turns: Array2  #: scratch: how far the triangle's edges go along the normals, (faces, 3)
+
+
+class Facet(NamedTuple):
+    """The facet with the widest gap; all in the polytope's frame."""
+
+    gap: float
+    normal: Vec3  #: unit, from the triangle to the polytope
+    a: Vec3  #: a point of the triangle
+    b: Vec3
+    sure: bool  #: whether it is the widest, and its points are the nearest as far as the triangle goes
+
+
+NO_SOLID: GivenSolid = (
+    np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 6)), np.empty((0, 2), dtype=np.int64), np.empty((0, 3))
+)  # fmt: skip
+
+
+@inlined
+def solid_in(t: GivenSolid) -> Solid:
+    """Return what Python handed over by names."""
+    return Solid(t[0], t[1], t[2], t[3], t[4])
+
+
+def solid_of(parts: Parts) -> GivenSolid:
+    """Return the one part of a body as a solid polytope, its scratch new; `NO_SOLID` where it is none of few edges."""
+    if not (isinstance(parts, PlacedParts) and len(parts.things) == 1):
+        return NO_SOLID
+    thing, row = parts.things[0]
+    if not isinstance(thing, Polytope) or not (row == IDENTITY[0]).all():
+        return NO_SOLID
+    made = thing._cached("facets", lambda: _make(thing))
+    return (*made, np.empty((len(made[1]), 3))) if made is not None else NO_SOLID
+
+
+def _make(shape: Polytope) -> tuple[Array, Array, Array, Ints] | None:
+    floats: Any = shape._packed[1]
+    hull = shape._hull()
+    blunt = floats[layout.RADIUS] != 0.0 or floats[layout.SLACK] > ROUNDING * floats[layout.RHO]
+    if hull.dimension != 3 or blunt or len(hull.edges) > 2 * _MOST_EDGES:
+        return None
+    normals, edges = shape._gauss_map()
+    if len(edges) > _MOST_EDGES:
+        return None
+    corners = np.ascontiguousarray(hull.vertices)
+    sides = np.stack([np.argmax(edges[:, k : k + 3] @ normals.T, axis=1) for k in (3, 6)], axis=1)
+    ends = corners[np.argmax((edges[:, 3:6] + edges[:, 6:9]) @ corners.T, axis=1)]
+    planes = np.column_stack([normals, (normals @ corners.T).max(axis=1)])
+    return corners, planes, np.hstack([ends, edges[:, :3]]), sides
+
+
+@kernel
+def _past_face(t: Triangle, s: Solid, enough: float) -> Facet:
+    """Try the faces of the polytope; a gap of more than ``enough`` ends it."""
+    best, which, corner = -inf, 0, 0
+    for f in range(s.planes.shape[0]):
+        n = row3(s.planes, f)
+        x, y, z = dot(n, t[0]), dot(n, t[1]), dot(n, t[2])
+        s.turns[f, 0], s.turns[f, 1], s.turns[f, 2] = y - x, z - y, x - z
+        gap = min(x, min(y, z)) - s.planes[f, 3]
+        if gap > best:
+            best, which = gap, f
+            corner = 0 if x <= y and x <= z else (1 if y <= z else 2)
+            if gap > enough:
+                break
+    n = row3(s.planes, which)
+    a = t[0] if corner == 0 else t[1] if corner == 1 else t[2]
+    return Facet(best, neg(n), a, along(a, n, -best), True)
+
+
+@kernel
+def _past_triangle(t: Triangle, n: Vec3, s: Solid, found: Facet) -> Facet:
+    """Try both sides of the triangle."""
+    low, high, lowest, highest = inf, -inf, 0, 0
+    for k in range(s.vertices.shape[0]):
+        x = dot(n, row3(s.vertices, k))
+        if x < low:
+            low, lowest = x, k
+        if x > high:
+            high, highest = x, k
+    at = dot(n, t[0])
+    gap, way, k = (low - at, n, lowest) if low - at >= at - high else (at - high, neg(n), highest)
+    if not gap > found.gap:
+        return found
+    b = row3(s.vertices, k)
+    a = along(b, way, -gap)
+    inside = True
+    for i in range(3):
+        p, q, r = t[i], t[(i + 1) % 3], t[(i + 2) % 3]
+        out = cross(sub(q, p), n)
+        inside = inside and dot(out, sub(a, p)) * dot(out, sub(r, p)) >= 0.0
+    return Facet(gap, way, a, b, inside)
+
+
+@kernel
+def _past_edges(t: Triangle, n: Vec3, s: Solid, found: Facet, enough: float) -> Facet:
+    """Try the edges of the triangle against those of the polytope's outline along each."""
+    ways = (sub(t[1], t[0]), sub(t[2], t[1]), sub(t[0], t[2]))
+    out = (cross(ways[0], n), cross(ways[1], n), cross(ways[2], n))
+    for j in range(s.edges.shape[0]):
+        f, g = s.sides[j, 0], s.sides[j, 1]
+        for k in range(3):
+            u, v = s.turns[f, k], s.turns[g, k]
+            if u * v >= 0.0:
+                continue
+            d = add(scale(abs(v), row3(s.planes, f)), scale(abs(u), row3(s.planes, g)))
+            if dot(d, out[k]) > 0.0:
+                continue
+            p, far = row3(s.edges, j), sqrt(dot(d, d))
+            gap = dot(d, sub(t[k], p)) / far
+            if not gap > found.gap:
+                continue
+            e = ways[k]
+            if max(abs(u), abs(v)) < _CLEAR_CUT * sqrt(dot(e, e)):
+                return Facet(found.gap, found.normal, found.a, found.b, False)
+            way = scale(-1.0 / far, d)
+            # where the triangle's edge passes over the other: both lie in planes across the way
+            across = cross((s.edges[j, 3], s.edges[j, 4], s.edges[j, 5]), way)
+            r = dot(across, sub(p, t[k])) / dot(across, e)
+            a = along(t[k], e, r)
+            found = Facet(gap, way, a, along(a, way, gap), 0.0 <= r <= 1.0)
+            if gap > enough:
+                return found
+    return found
+
+
+@kernel
+def _holds(s: Solid, p: Vec3, off: float) -> bool:
+    """Tell whether a point lies in a polytope, as far as rounding tells."""
+    for f in range(s.planes.shape[0]):  # noqa: SIM110, a generator does not compile
+        if dot(row3(s.planes, f), p) > s.planes[f, 3] + off:
+            return False
+    return True
+
+
+@kernel
+def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int:
+    """Answer how deep triangle k of A and the polytope are: APART, DEEP with its answer in a row, or OPEN."""
+    t = read(x.a.places, k)
+    to = offset(x.m)
+    own: Triangle = (
+        turn_back(x.m, sub(t[0], to)), turn_back(x.m, sub(t[1], to)), turn_back(x.m, sub(t[2], to))
+    )  # fmt: skip
+    clear = _WIDTH * x.error
+    found = _past_face(own, s, clear)
+    if found.gap > clear:
+        return APART
+    n = normal_of(own)
+    if n[0] == 0.0 and n[1] == 0.0 and n[2] == 0.0:
+        return OPEN
+    found = _past_triangle(own, n, s, found)
+    if found.gap > clear:
+        return APART
+    found = _past_edges(own, n, s, found, clear)
+    if found.gap > clear and found.sure:
+        return APART
+    if found.gap > -clear or not found.sure or not _holds(s, found.b, _OFF * x.error):
+        return OPEN
+    out[row, 0], out[row, 1], out[row, 2] = found.gap, found.gap - clear, found.gap + clear
+    way, b = turn(x.m, found.normal), place(x.m, found.b)
+    a = along(b, way, -found.gap)
+    for c in range(3):
+        out[row, 3 + c], out[row, 6 + c], out[row, 9 + c] = way[c], a[c], b[c]
+    flags[row, 0], flags[row, 1], flags[row, 2], flags[row, 3] = OVERLAPPING, 1, 1, 0
+    return DEEP

@@ -7,18 +7,25 @@ side, as bundle methods do (Lemaréchal, Nondifferentiable optimization, 1989, 3
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.raycast import is_inside
 from gjk3d.bodies.traversal import to_point
-from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, sub, turn, turn_back
+from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, dot, offset, scale, sub, turn, turn_back
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints2
 
 _STEPS = 40
 _ENOUGH = 1e-3  #: length of a step that ends the climb, in units of the sum
 _SHORTER = 0.6
+
+
+class Work(NamedTuple):
+    """Room for a walk down a tree."""
+
+    stack: Ints
+    keys: Array
 
 
 class Skin(NamedTuple):
@@ -29,28 +36,37 @@ class Skin(NamedTuple):
     corners: Array
 
 
+class Balls(NamedTuple):
+    """The radii of both balls about one point, negative where it is not inside, and the way along which they grow."""
+
+    a: float
+    b: float
+    way: Vec3
+
+
 @kernel
-def _room(p: Vec3, s: Skin, noise: float, stack: Ints, keys: Array) -> tuple[float, Vec3]:
-    """Return how far a point is inside of a closed surface, negative where it is not, and the direction inwards."""
-    square, _, foot = to_point(p, 1e150, s.boxes, s.links, s.corners, stack, keys)
+def _room(p: Vec3, s: Skin, noise: float, from_held: float, held: float, work: Work) -> tuple[float, Vec3]:
+    """Return how far a point is inside of a closed surface, negative where it is not, and the direction inwards.
+
+    Where it is from another point that is held, and how deep that is: balls that overlap lie on the same side.
+    """
+    square, _, foot = to_point(p, 1e150, s.boxes, s.links, s.corners, work.stack, work.keys)
     d = sqrt(square)
-    if d > 4.0 * noise and not is_inside(p, s.boxes, s.links, s.corners, noise, stack):
+    same = from_held + 8.0 * noise < held + d
+    if d > 4.0 * noise and not same and not is_inside(p, s.boxes, s.links, s.corners, noise, work.stack):
         return -d, (0.0, 0.0, 0.0)
     f = 1.0 / d if d > 4.0 * noise else 0.0
     return d, (f * (p[0] - foot[0]), f * (p[1] - foot[1]), f * (p[2] - foot[2]))
 
 
 @kernel
-def _both(m: Rigid, p: Vec3, noise: float, a: Skin, b: Skin, stack: Ints, keys: Array) -> tuple[float, Vec3]:
-    """Return the sum of both radii about a point of A's frame, negative where not both hold it, and where it grows."""
-    own, way = _room(p, a, noise, stack, keys)
+def _both(m: Rigid, p: Vec3, noise: float, a: Skin, b: Skin, from_held: float, held: Balls, work: Work) -> Balls:
+    """Return the balls about a point of A's frame, that far from one whose balls are known."""
+    own, way = _room(p, a, noise, from_held, held.a, work)
     if own < 0.0:
-        return own, way
-    other, back = _room(turn_back(m, sub(p, offset(m))), b, noise, stack, keys)
-    if other < 0.0:
-        return other, back
-    back = turn(m, back)
-    return own + other, (way[0] + back[0], way[1] + back[1], way[2] + back[2])
+        return Balls(own, 0.0, way)
+    other, back = _room(turn_back(m, sub(p, offset(m))), b, noise, from_held, held.b, work)
+    return Balls(own, other, add(way, turn(m, back)) if other >= 0.0 else back)
 
 
 @entry
@@ -59,20 +75,21 @@ def climb(
     keys: Array1, place: Array1,
 ) -> float:  # fmt: skip
     """Return the greatest sum of both radii found, 0 where ``place`` is not in both; ``place`` becomes the middle."""
-    a, b, p = Skin(ba, la, ca), Skin(bb, lb, cb), (place[0], place[1], place[2])
-    best, way = _both(m, p, noise, a, b, stack, keys)
-    step = best
+    a, b, p, work = Skin(ba, la, ca), Skin(bb, lb, cb), (place[0], place[1], place[2]), Work(stack, keys)
+    held = _both(m, p, noise, a, b, inf, Balls(0.0, 0.0, p), work)
+    if min(held.a, held.b) < 0.0:
+        return 0.0
+    way, step = held.way, held.a + held.b
     for _ in range(_STEPS):
         length = sqrt(dot(way, way))
-        if not (length > _ENOUGH and step > _ENOUGH * best):
+        if not (length > _ENOUGH and step > _ENOUGH * (held.a + held.b)):
             break
-        f = step / length
-        q = (p[0] + f * way[0], p[1] + f * way[1], p[2] + f * way[2])
-        found, there = _both(m, q, noise, a, b, stack, keys)
-        if found > best:
-            best, p, way = found, q, there
+        q = along(p, way, step / length)
+        there = _both(m, q, noise, a, b, step, held, work)
+        if min(there.a, there.b) >= 0.0 and there.a + there.b > held.a + held.b:
+            p, way, held = q, there.way, there
             continue
         step *= _SHORTER
-        way = (way[0] / length + there[0], way[1] / length + there[1], way[2] / length + there[2])
+        way = add(scale(1.0 / length, way), there.way)
     place[0], place[1], place[2] = p
-    return max(best, 0.0)
+    return held.a + held.b

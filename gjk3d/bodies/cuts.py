@@ -9,7 +9,8 @@ from gjk3d.bodies.triangles import Triangle, read
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.typing import Array
 
-POOL = 13  #: floats of a triangle that waits, and of the plane that it is to be cut along
+POOL = 14  #: floats of a triangle that waits, of the plane that it is to be cut along, and how deep its middle is
+DEEP = 13
 PIECES = 3  #: that a triangle is cut into, at most
 _SLIVER = 0.02  #: least part of a triangle's radius that a plane cuts off
 _FINER = 0.25  #: size of a face that is crossed, in units of the triangle's, that is worth to be cut along

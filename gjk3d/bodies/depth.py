@@ -18,7 +18,8 @@ import numpy as np
 
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import traversal_stack
-from gjk3d.bodies.inner import COLUMNS, ROWS, room_for
+from gjk3d.bodies.deepest import PLANE, PLANES
+from gjk3d.bodies.inner import COLUMNS, KNOWN, ROWS, room_for
 from gjk3d.bodies.innermost import FOUND_ROWS, GivenRoom, innermost, surface_of
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
@@ -118,7 +119,7 @@ def _room() -> tuple[GivenRoom, GivenDesk]:
         desk = (
             np.zeros((2 * LOOKED_AT, 2), dtype=np.int64), np.empty((2 * FOUND_ROWS, COLUMNS)), np.empty((TRIES + 8, 3)),
             np.empty((TRIES, 3)), np.empty((TURNS, 5)), np.zeros((1, 3)), np.empty((LOOKED_AT, FLOATS)),
-            np.empty((LOOKED_AT, 2)),
+            np.empty((LOOKED_AT, 2)), np.empty((2 * KNOWN, 3)), np.empty((PLANES, PLANE)),
         )  # fmt: skip
         found = _local.room = room, desk
     return found

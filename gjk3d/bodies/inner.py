@@ -17,7 +17,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.bvh import traversal_stack, tree_of
-from gjk3d.bodies.cuts import NO_PLANE, PIECES, POOL, Plane, between, cut, cuts, middle, outside_of, write
+from gjk3d.bodies.cuts import DEEP, NO_PLANE, PIECES, POOL, Plane, between, cut, cuts, middle, outside_of, write
 from gjk3d.bodies.flat import flat_of
 from gjk3d.bodies.heap import pop, push
 from gjk3d.bodies.raycast import is_inside
@@ -25,14 +25,14 @@ from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.traversal import STACK, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, place, read
 from gjk3d.bodies.within_planes import box_by_planes, depth_by_planes, planes_of, triangle_by_planes
-from gjk3d.geometry.vec3 import Rigid, Vec3, along, cross, row3, sub
+from gjk3d.geometry.vec3 import Rigid, Vec3, along, cross, dot, row3, sub
 from gjk3d.geometry.vec3 import place as to_place
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 #: columns of the first row of what is found; a depth that is ENOUGH ends the search
 LOWER, UPPER, FOUND, SPENT, NOISE, ENOUGH = range(6)
 COLUMNS = 7  #: of that
-_KNOWN = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
+KNOWN = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
 SEEDS = 256  #: of these
 ROWS = 32  #: deep points that are kept, behind the first row
 
@@ -78,8 +78,11 @@ def _keep(d: float, p: Vec3, foot: Vec3, found: Array) -> None:
 
 
 @kernel
-def _look(p: Vec3, h: Host) -> tuple[float, int]:
-    """Return the distance of a point from the surface, and the face that is nearest; negative is outside, or less."""
+def _look(p: Vec3, h: Host, away: float, known: float) -> tuple[float, int]:
+    """Return the distance of a point from the surface, and the face that is nearest; negative is outside, or less.
+
+    It is that far away from one of which as much is known: where balls about both overlap, they lie on the same side.
+    """
     h.found[0, SPENT] += 1.0
     noise = h.found[0, NOISE]
     if h.planes.shape[0] > 0:
@@ -91,7 +94,10 @@ def _look(p: Vec3, h: Host) -> tuple[float, int]:
     d = sqrt(square)
     if d <= 4.0 * noise:
         return d, face
-    if not is_inside(p, h.boxes, h.links, h.corners, noise, h.stack):
+    outside = known < 0.0
+    if not away + 8.0 * noise < d + abs(known):
+        outside = not is_inside(p, h.boxes, h.links, h.corners, noise, h.stack)
+    if outside:
         return -d, face
     if d > 0.5 * h.found[0, LOWER]:
         _keep(d, p, foot, h.found)
@@ -171,33 +177,37 @@ def _from_flat(t: Triangle, face: int, h: Host) -> float:
 
 
 @kernel
-def _of_triangle(t: Triangle, h: Host) -> tuple[float, Plane]:
-    """Bound how deep a triangle lies inside, negative where it does not; say along what to cut it."""
+def _of_triangle(t: Triangle, h: Host, near: Vec3, known: float) -> tuple[float, Plane, float]:
+    """Bound how deep a triangle lies inside, negative where it does not; say along what to cut it, and of its middle.
+
+    That is how deep a point near it is, and so is what is known of another one, 0 of none.
+    """
     c, radius = middle(t)
     noise, least = h.found[0, NOISE], inf
     if h.planes.shape[0] > 0:
         least = triangle_by_planes(h.planes, t, h.found[0, LOWER]) + 2.0 * noise
         if not least > h.found[0, LOWER]:
-            return least, NO_PLANE
-    d, face = _look(c, h)
+            return least, NO_PLANE, 0.0
+    off = sub(c, near)
+    d, face = _look(c, h, sqrt(dot(off, off)) if known != 0.0 else inf, known)
     lower = h.found[0, LOWER]
     if d < -radius - noise:
-        return -1.0, NO_PLANE
+        return -1.0, NO_PLANE, d
     met = -1
     if d < 0.0:
         met = _touched(t, h)
         if met < 0:
-            return -1.0, NO_PLANE
+            return -1.0, NO_PLANE, d
     bound = float(min(least, min(d + radius, _from_flat(t, face, h)) + 2.0 * noise))
     if not bound > lower:
-        return bound, NO_PLANE
+        return bound, NO_PLANE, d
     k, farthest = 0, -1.0
     for i in range(3):
         away, _ = nearest_on(t[i], read(h.corners, face))
         if away > farthest:
             k, farthest = i, away
     # no deeper than from either of two faces, so than their mean: it is convex, too
-    _, other = _look(t[k], h)
+    _, other = _look(t[k], h, radius if abs(d) > 4.0 * noise else inf, d)
     lower = h.found[0, LOWER]
     if other != face:
         farthest = 0.0
@@ -207,7 +217,7 @@ def _of_triangle(t: Triangle, h: Host) -> tuple[float, Plane]:
             farthest = max(farthest, 0.5 * (sqrt(one) + sqrt(two)))
         bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, other, h) + 2.0 * noise))
     if not bound > lower:
-        return bound, NO_PLANE
+        return bound, NO_PLANE, d
     if met < 0 and d < radius:
         met = _touched(t, h)
     plane = NO_PLANE
@@ -215,7 +225,7 @@ def _of_triangle(t: Triangle, h: Host) -> tuple[float, Plane]:
         plane = outside_of(read(h.corners, met), t, c, radius, d, noise)
     if other != face and not cuts(t, plane, radius, noise):
         plane = between(read(h.corners, face), read(h.corners, other), c, t[k])
-    return bound, plane if cuts(t, plane, radius, noise) else NO_PLANE
+    return bound, plane if cuts(t, plane, radius, noise) else NO_PLANE, d
 
 
 @kernel
@@ -239,25 +249,26 @@ def _of_box(m: Rigid, bg: Array, i: int, h: Host) -> float:
 
 
 @kernel
-def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting) -> int:
+def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting, near: Vec3, known: float) -> int:
     """Put a triangle into the heap and the pool, where it may be deeper than what is known; return how many wait."""
-    bound, plane = _of_triangle(t, h)
+    bound, plane, d = _of_triangle(t, h, near, known)
     bound = min(key, bound)
     if not bound > h.found[0, LOWER]:
         return count
     write(t, w.pool, used)
     w.pool[used, 9], w.pool[used, 10], w.pool[used, 11], w.pool[used, 12] = plane
+    w.pool[used, DEEP] = d
     return push(w.bounds, w.items, count, bound, used)
 
 
 @inlined
-def _in_box(p: Vec3, boxes: Array) -> bool:
-    """Tell whether a point is in the first of some boxes."""
+def in_box(p: Vec3, boxes: Array, more: float) -> bool:
+    """Tell whether a point is in the first of some boxes, made wider by some."""
     x, y, z = p[0] - boxes[0, 0], p[1] - boxes[0, 1], p[2] - boxes[0, 2]
     return bool(
-        abs(x * boxes[0, 6] + y * boxes[0, 7] + z * boxes[0, 8]) < boxes[0, 3]
-        and abs(x * boxes[0, 9] + y * boxes[0, 10] + z * boxes[0, 11]) < boxes[0, 4]
-        and abs(x * boxes[0, 12] + y * boxes[0, 13] + z * boxes[0, 14]) < boxes[0, 5]
+        abs(x * boxes[0, 6] + y * boxes[0, 7] + z * boxes[0, 8]) < boxes[0, 3] + more
+        and abs(x * boxes[0, 9] + y * boxes[0, 10] + z * boxes[0, 11]) < boxes[0, 4] + more
+        and abs(x * boxes[0, 12] + y * boxes[0, 13] + z * boxes[0, 14]) < boxes[0, 5] + more
     )
 
 
@@ -266,12 +277,12 @@ def look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
     """Look at no more than so many, evenly, of the points that lie in the host's box."""
     count = 0
     for k in range(seeds.shape[0]):
-        if _in_box(to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2])), h.boxes):
+        if in_box(to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2])), h.boxes, 0.0):
             count += 1
     step, at = 1 + (count - 1) // most, 0
     for k in range(seeds.shape[0] if count > 0 else 0):
         p = to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2]))
-        if _in_box(p, h.boxes):
+        if in_box(p, h.boxes, 0.0):
             if at % step == 0:
                 _look_within(p, h)
             at += 1
@@ -291,9 +302,10 @@ def enclose(
         key, item = heap[0], items[0]
         count = pop(heap, items, count)
         if item >= 0:
+            near, _ = middle(read(pool, item))
             for k in range(cut(pool, item, last)):
                 before = count
-                count = _wait(read(pool, last + k), key, count, used, h, w)
+                count = _wait(read(pool, last + k), key, count, used, h, w, near, pool[item, DEEP])
                 used += count - before
             continue
         i = -1 - item
@@ -305,7 +317,7 @@ def enclose(
                     count = push(heap, items, count, bound, -1 - j)
             elif n < lg[i, 2]:
                 before = count
-                count = _wait(place(m, cg, lg[i, 1] + n), key, count, used, h, w)
+                count = _wait(place(m, cg, lg[i, 1] + n), key, count, used, h, w, (0.0, 0.0, 0.0), 0.0)
                 used += count - before
     found[0, UPPER] = max(found[0, LOWER], heap[0] if count > 0 else 0.0)
 
@@ -382,4 +394,4 @@ def seeds_of(guest: TriangleSurface) -> Array:
 
 def thinned(points: Array) -> Array:
     """Return some of the points, evenly."""
-    return points[:: max(1, -(-len(points) // _KNOWN))].copy()
+    return points[:: max(1, -(-len(points) // KNOWN))].copy()

@@ -19,12 +19,14 @@ from gjk3d.bodies.inner import (
     COLUMNS,
     ENOUGH,
     FOUND,
+    KNOWN,
     LOWER,
     NOISE,
     ROWS,
     Host,
     Waiting,
     enclose,
+    in_box,
     look_first,
     room_for,
     seeds_of,
@@ -92,6 +94,32 @@ def _into(m: Rigid, held_by_b: bool, host: Given, guest: Given, room: GivenRoom)
     """Return what of the guest is looked for in the host, m being the pose of B in A's frame."""
     to = Host(host[4], host[5], host[6], host[7], host[9], room[0], room[1], room[5])
     return Into(_back(m) if held_by_b else m, held_by_b, to, guest[0], guest[1], guest[2], guest[3])
+
+
+@kernel
+def _note_near(m: Rigid, more: float, seeds: Array, boxes: Array, near: Array) -> int:
+    """Note the points of a guest, at pose m, that are in the host's box made wider by some; return how many."""
+    count = 0
+    for k in range(seeds.shape[0]):
+        p = row3(seeds, k)
+        if in_box(place(m, p), boxes, more):
+            near[count, 0], near[count, 1], near[count, 2] = p
+            count += 1
+    return count
+
+
+@kernel
+def with_points_near(m: Rigid, most: float, a: Given, b: Given, near: Array) -> tuple[Given, Given]:
+    """Return two surfaces with those points only that may be in the other once it has moved no farther than that."""
+    if not most < inf:
+        return a, b
+    of_a, of_b = a[3], b[3]
+    if b[8] != 0:
+        of_a = near[: _note_near(_back(m), most, of_a, b[4], near)]
+    if a[8] != 0:
+        of_b = near[KNOWN : KNOWN + _note_near(m, most, of_b, a[4], near[KNOWN:])]
+    one = (a[0], a[1], a[2], of_a, a[4], a[5], a[6], a[7], a[8], a[9])
+    return one, (b[0], b[1], b[2], of_b, b[4], b[5], b[6], b[7], b[8], b[9])
 
 
 @inlined

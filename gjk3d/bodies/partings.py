@@ -10,24 +10,23 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.bodies.deepest import find_deepest, leave_behind
 from gjk3d.bodies.exits import Walk, parting
 from gjk3d.bodies.innermost import Given as Surface
 from gjk3d.bodies.innermost import GivenRoom, look_at_points
-from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES
+from gjk3d.bodies.part_tree import ENDLESS, PRISMS
 from gjk3d.bodies.traversal import crossings, to_point
-from gjk3d.bodies.walk import APART, HELD, Bench, Two, held, list_parts, meet, parts_at
+from gjk3d.bodies.walk import APART, HELD, Bench, Two, held, list_parts, meet
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, dot, offset, row3, scale, sub, turn, turn_back
-from gjk3d.narrow.solve import SIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array2, Ints2
 
 AGAIN = 64  #: vertices of each that are looked at where B was moved
-FEW = 64  #: pairs of parts, or of faces that lie on each other, that are looked at where B was moved
-FEWER = 16  #: where these are triangles and one convex shape
-_JUMPS_OF_FACES, _JUMPS_OF_PARTS = 8, 4  #: times that a way out goes on after something was in it
+FEW = 64  #: columns of the ground, or faces that lie on each other, that are looked at where B was moved
+_NEAR = 512  #: other parts
+_JUMPS = 8  #: times that a way out goes on after something was in it
 _HALVINGS = 8
 _SHARP = 1e-3  #: relative width to which a way out is halved
-_GRAZING = 0.05  #: least cosine between a way out and a normal that a depth is divided by
 _FACING = -0.999  #: cosine of the normals of faces that lie on each other
 _ONE = 1
 
@@ -45,6 +44,8 @@ class Sides(NamedTuple):
     ways: Array2  #: what `look_at_points` finds where B was moved
     found: Ints2  #: pairs of parts
     spans: Array2  #: from when to when such pairs are in the way
+    planes: Array2  #: that part pairs, see `leave_behind`
+    depths: Array2  #: of pairs
 
 
 @kernel
@@ -74,13 +75,6 @@ def meets(x: Two, s: Sides) -> bool:
     if s.faces:
         return bool(listed(x, s, _ONE) > 0 or held(x, s.w) == HELD)
     return bool(meet(x, 0.0, s.w) != APART)
-
-
-@kernel
-def ask(x: Two, s: Sides, k: int) -> None:
-    """Write how deep pair k of those listed is into the bench's first row."""
-    c = parts_at(x, s.found[k, 0], s.found[k, 1], s.w)
-    solve(c, SIGNED, inf, 0.0, s.w.room, s.w.room.simplex[:0], s.w.out, s.w.flags, 0)
 
 
 @inlined
@@ -124,7 +118,7 @@ def _past_faces(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Ar
     t, more, shift = start, x.error, way
     one, two = (x.a.boxes, x.a.links, x.a.places), (x.b.boxes, x.b.links, x.b.places)
     walk = Walk(s.w.stack, s.w.keys, s.found, s.spans)
-    for _ in range(_JUMPS_OF_FACES):
+    for _ in range(_JUMPS):
         t = parting(x.m, way, t, most, x.error, one, two, walk, wall)
         if not t < most:
             return False, shift
@@ -147,46 +141,27 @@ def _past_faces(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Ar
 
 
 @kernel
-def _past_deepest(x: Two, s: Sides, way: Vec3, count: int, most: float, wall: Array) -> float:
-    """Return how far B goes along a direction to leave each pair listed behind; that of the last is the wall.
-
-    Once it is ``most`` the others are not asked.
-    """
-    best = -1.0
-    for k in range(count):
-        ask(x, s, k)
-        n = (s.w.out[0, 3], s.w.out[0, 4], s.w.out[0, 5])
-        far, along = max(-s.w.out[0, 1], 0.0), dot(n, way)
-        if along > _GRAZING:
-            far /= along
-        if far > best:
-            best = far
-            _set(wall, n)
-            if best >= most:
-                break
-    return best
-
-
-@kernel
 def _past_parts(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
     """Do as `past` for what is asked by its parts."""
     t, blocked, free = start, start, most
     endless = x.a.kind == PRISMS and x.a.floats[ENDLESS] > -inf
-    few = FEWER if x.a.kind == TRIANGLES and x.b.links.shape[0] == 1 else FEW
+    few = FEW if endless else _NEAR
     _set(wall, way)
-    for _ in range(_JUMPS_OF_PARTS):
+    for _ in range(_JUMPS):
         if not t < most:
             break
         there = shifted(x, scale(t, way))
-        count = listed(there, s, few)
-        holds = count == 0 and held(there, s.w) == HELD
-        if count == 0 and not holds:
+        count, far = min(list_parts(there, 0.0, endless, s.w, s.found[:few]), few), 0.0
+        if count == FEW and endless:  # of many thin columns each says little: halving is sooner there
+            blocked = t
+            break
+        if count > 0:
+            far = leave_behind(there, s.found, count, way, most - t, s.w, s.spans, s.planes, wall)
+        if far == 0.0 and held(there, s.w) != HELD:
             free = t
             break
         blocked = t
-        if count == few and endless:  # of many thin columns each says little: halving is sooner there
-            break
-        t += _out_of(there, s) if holds else _past_deepest(there, s, way, count, most - t, wall) + 4.0 * x.error
+        t += far + 4.0 * x.error if far > 0.0 else _out_of(there, s)
     for _ in range(_HALVINGS):
         middle = 0.5 * (blocked + free)
         if free - blocked <= _SHARP * free + 8.0 * x.error or (free == most and middle > 0.9 * most):
@@ -209,10 +184,10 @@ def past(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Array) ->
 
 
 @kernel
-def deeper(x: Two, s: Sides, by: Vec3, wall: Array) -> tuple[bool, float]:
+def deeper(x: Two, s: Sides, by: Vec3, way: Vec3, wall: Array) -> tuple[bool, float]:
     """Return whether the two still meet after a translation, and how far along the wall B gets past it.
 
-    The wall is that in which they are deepest then.
+    The wall is that in which they are deepest then; of parts the search for it begins with a way.
     """
     there = shifted(x, by)
     for k in range(1, 1 + look_at_points(there.m, there.error, AGAIN, s.a, s.b, s.room, s.ways)):
@@ -222,11 +197,12 @@ def deeper(x: Two, s: Sides, by: Vec3, wall: Array) -> tuple[bool, float]:
             n = scale(1.0 / length, n)
             _set(wall, n)
             return True, dot(n, by) + max(s.ways[0, 0], 0.0)
-    count, deepest, far = 0 if s.faces else listed(there, s, FEW), inf, 0.0
-    for k in range(count):
-        ask(there, s, k)
-        if s.w.out[0, 2] < deepest:
-            n = (s.w.out[0, 3], s.w.out[0, 4], s.w.out[0, 5])
-            deepest, far = s.w.out[0, 2], dot(n, by) - s.w.out[0, 1]
-            _set(wall, n)
-    return count > 0, far
+    if s.faces:
+        return False, 0.0
+    count = min(list_parts(there, 0.0, False, s.w, s.found[:_NEAR]), _NEAR)
+    best, _ = find_deepest(there, s.found, count, way, s.w, s.depths)
+    if best < 0:
+        return False, 0.0
+    n = (s.depths[best, 3], s.depths[best, 4], s.depths[best, 5])
+    _set(wall, n)
+    return True, dot(n, by) - s.depths[best, 1]

@@ -11,6 +11,7 @@ from math import inf, nan, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.deepest import ask_others, find_deepest
 from gjk3d.bodies.exits import past_all
 from gjk3d.bodies.innermost import (
     FOUND_ROWS,
@@ -21,14 +22,15 @@ from gjk3d.bodies.innermost import (
     look_at_points,
     look_closer,
     unit_ways,
+    with_points_near,
 )
 from gjk3d.bodies.innermost import Given as Surface
 from gjk3d.bodies.part_tree import Given, of
-from gjk3d.bodies.partings import Sides, ask, deeper, listed, meets, outward_at, past, shifted
+from gjk3d.bodies.partings import Sides, deeper, listed, meets, outward_at, past, shifted
 from gjk3d.bodies.triangles import common_of, place, read
-from gjk3d.bodies.walk import HELD, GivenBench, Two, bench_of, held, parts_at, two_at
+from gjk3d.bodies.walk import HELD, GivenBench, Two, bench_of, held, list_parts, parts_at, two_at
 from gjk3d.geometry.vec3 import Vec3, add, dot, neg, row3, scale, sub, turn
-from gjk3d.narrow.solve import FLOATS, UNSIGNED, solve
+from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array2, Ints2
 
@@ -62,11 +64,12 @@ class Desk(NamedTuple):
     todo: Array
     walls: Array
     wall: Array
-    depths: Array
+    near: Array  #: points of either that are near the other
 
 
-#: pairs of parts, points that lie inside as the two are and where B was moved, a `Desk`, and spans of pairs
-GivenDesk = tuple[Ints2, Array2, Array2, Array2, Array2, Array2, Array2, Array2]
+#: pairs of parts, points that lie inside as the two are and where B was moved, a `Desk`, spans of pairs, points that
+#: are near, planes
+GivenDesk = tuple[Ints2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2]
 
 
 @inlined
@@ -113,7 +116,7 @@ def _follow(x: Two, s: Sides, d: Desk, way: Vec3, known: bool, far: float) -> No
     by = scale(d.state[LEAST], way)
     for k in range(TURNS):
         if not known:
-            known, far = deeper(x, s, by, d.wall)
+            known, far = deeper(x, s, by, way, d.wall)
         if not known or _within(_TIGHT, x.error, d.state) or d.state[TRIED] >= TRIES:
             return
         _put(d.walls[k], 0, _get(d.wall, 0))
@@ -122,7 +125,8 @@ def _follow(x: Two, s: Sides, d: Desk, way: Vec3, known: bool, far: float) -> No
         length = sqrt(dot(by, by))
         if not x.error < length < d.state[MOST] * (1.0 - _WORTH):
             return
-        known, far = _try(x, s, d, scale(1.0 / length, by))
+        way = scale(1.0 / length, by)
+        known, far = _try(x, s, d, way)
 
 
 @kernel
@@ -178,21 +182,21 @@ def _add_normals(x: Two, s: Sides, d: Desk, pairs: int, count: int) -> int:
 
 
 @kernel
-def _add_different(d: Desk, pairs: int, count: int) -> int:
+def _add_different(s: Sides, d: Desk, pairs: int, count: int) -> int:
     """Add the ways out of a few pairs of parts, the deepest first, that differ."""
     first = count
     for _ in range(_DIFFERENT):
         best, deepest = -1, inf
         for k in range(pairs):
-            if d.depths[k, 2] < deepest:
-                n, fresh = _get(d.depths[k], _N), True
+            if s.depths[k, 2] < deepest:
+                n, fresh = _get(s.depths[k], _N), True
                 for j in range(first, count):
                     fresh = fresh and dot(n, row3(d.todo, j)) < SAME_WAY
                 if fresh:
-                    best, deepest = k, d.depths[k, 2]
+                    best, deepest = k, s.depths[k, 2]
         if best < 0:
             break
-        count = _add(d, count, _get(d.depths[best], _N))
+        count = _add(d, count, _get(s.depths[best], _N))
     return count
 
 
@@ -202,13 +206,13 @@ def _plan(x: Two, s: Sides, d: Desk, pairs: int, parted: int) -> int:
     count = _add(d, plain(0), _get(d.state, NORMAL))
     weighted, total = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(parted):
-        n = _get(d.depths[k], _N)
-        weighted, total = add(weighted, scale(max(-d.depths[k, 0], 0.0), n)), add(total, n)
+        n = _get(s.depths[k], _N)
+        weighted, total = add(weighted, scale(max(-s.depths[k, 0], 0.0), n)), add(total, n)
     count = _add(d, _add(d, count, weighted), total)
     if s.a[8] != 0 or s.b[8] != 0 or parted == 0:
         count = _add_normals(x, s, d, pairs, count)
     if parted > 0:
-        count = _add_different(d, parted, count)
+        count = _add_different(s, d, parted, count)
         for c in range(3):
             axis = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
             count = _add(d, _add(d, count, axis), neg(axis))
@@ -234,29 +238,16 @@ def _common_of(x: Two, s: Sides, k: int) -> Vec3:
 
 
 @kernel
-def _deepest(x: Two, s: Sides, d: Desk, pairs: int) -> int:
-    """Note how deep pairs of parts are; return which is deepest, -1 of none."""
-    best = -1
-    for k in range(pairs):
-        ask(x, s, k)
-        for c in range(FLOATS):
-            d.depths[k, c] = s.w.out[0, c]
-        if best < 0 or d.depths[k, 2] < d.depths[best, 2]:
-            best = k
-    return best
-
-
-@kernel
 def _by_parts(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk, known: bool) -> tuple[bool, bool, int]:
     """Bound the depth by the deepest pair of parts; return whether that is all, a place is known, and how many pairs.
 
-    The deepest pair's own way out is tried: where that is free there is no shorter one.
+    The deepest pair's own way out is tried: where that is free there is no shorter one. Else the others are asked, too.
     """
-    state, pairs = d.state, listed(x, s, LOOKED_AT)
-    k = _deepest(x, s, d, pairs)
+    state, pairs = d.state, list_parts(x, 0.0, False, s.w, s.found)
+    k, pairs = find_deepest(x, s.found, min(pairs, LOOKED_AT), _get(state, NORMAL), s.w, s.depths)
     if k < 0:
         return False, known, 0
-    own, row = -d.depths[k, 2] - x.error, d.depths[k]
+    own, row = -s.depths[k, 2] - x.error, s.depths[k]
     if own >= state[LEAST]:
         most, n = max(-row[1], 0.0) + 4.0 * x.error, _get(row, _N)
         if not meets(shifted(whole, scale(most, n)), all_of):
@@ -267,7 +258,7 @@ def _by_parts(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk, known: bool)
     if own > state[LEAST] or not known:
         state[LEAST], known = max(state[LEAST], own), True
         _put(state, PLACE, _common_of(x, s, k))
-    return False, known, pairs
+    return False, known, ask_others(x, s.found, pairs, s.w, s.depths)
 
 
 @kernel
@@ -276,6 +267,13 @@ def _take_inner(d: Desk) -> None:
     if d.inner[0, 0] > d.state[LEAST]:
         d.state[LEAST] = d.inner[0, 0]
         _put(d.state, PLACE, _get(d.inner[0], 1))
+
+
+@inlined
+def _near_only(x: Two, s: Sides, most: float, room: Array) -> Sides:
+    """Return what does not change while B is moved by no more than that, with the points that are near only."""
+    a, b = with_points_near(x.m, most + 64.0 * x.error, s.a, s.b, room)
+    return Sides(s.faces, a, b, s.outward_a, s.outward_b, s.w, s.room, s.ways, s.found, s.spans, s.planes, s.depths)
 
 
 @kernel
@@ -288,6 +286,7 @@ def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
     state = d.state
     state[TRIED] = state[FOLLOWED] = state[WALL] = state[WALL + 1] = state[WALL + 2] = 0.0
     all_of.w.last[0] = -1
+    all_of = _near_only(whole, all_of, state[MOST], d.near)
     inner = look_at_points(whole.m, whole.error, SAMPLES, all_of.a, all_of.b, all_of.room, d.inner)
     known, pairs, parted = d.inner[0, 0] >= 0.0, 0, 0
     state[LEAST] = max(d.inner[0, 0], 0.0)
@@ -325,7 +324,7 @@ def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
 @kernel
 def _go_inner(x: Two, s: Sides, d: Desk, count: int) -> None:
     """Try the ways out of so many innermost points, which are put behind those tried."""
-    ways = Desk(d.state, d.inner, d.tried, d.tried[TRIES:], d.walls, d.wall, d.depths)
+    ways = Desk(d.state, d.inner, d.tried, d.tried[TRIES:], d.walls, d.wall, d.near)
     _go(x, s, ways, unit_ways(d.inner, count, ways.todo), INNER)
 
 
@@ -351,9 +350,15 @@ def depth_rows(
     """
     w, one, two, three = bench_of(bench), of(a), of(b), of(skin)
     inner, there = desk[1][:FOUND_ROWS], desk[1][FOUND_ROWS:]
-    s = Sides(kind == 2, surface_a, surface_b, normals[0], normals[1], w, room, there, desk[0][:LOOKED_AT], desk[7])
-    all_of = Sides(kind > 0, surface_a, surface_b, normals[0], normals[2], w, room, there, desk[0][LOOKED_AT:], desk[7])
+    s = Sides(
+        kind == 2, surface_a, surface_b, normals[0], normals[1], w, room, there, desk[0][:LOOKED_AT], desk[7], desk[9],
+        desk[6],
+    )  # fmt: skip
+    all_of = Sides(
+        kind > 0, surface_a, surface_b, normals[0], normals[2], w, room, there, desk[0][LOOKED_AT:], desk[7], desk[9],
+        desk[6],
+    )  # fmt: skip
     for k in range(start, stop):
         p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
-        d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[6])
+        d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[8])
         enclose_depth(two_at(one, two, p, q), two_at(one, three, p, q), s, all_of, d)

@@ -1,0 +1,116 @@
+"""The deepest of many pairs of parts, ways past all of them, and points that are near: each beside asking all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import trimesh
+from places import anywhere, some_compound
+
+import gjk3d as gk
+from gjk3d.bodies.deepest import PLANE, PLANES, ask_others, ask_pair, find_deepest, leave_behind
+from gjk3d.bodies.inner import KNOWN, in_box
+from gjk3d.bodies.innermost import surface_of, with_points_near
+from gjk3d.bodies.part_tree import of
+from gjk3d.bodies.partings import shifted
+from gjk3d.bodies.walk import Bench, Two, bench, bench_of, list_parts, two_at
+from gjk3d.narrow.solve import FLOATS
+from gjk3d.poses import IDENTITY, pose_rows
+
+LOWER, UPPER = 1, 2  # columns of an answer
+WAY = (0.6, 0.0, 0.8)
+
+
+def torus(seed: int) -> gk.Mesh:
+    made = trimesh.creation.torus(0.5, 0.25, major_sections=8, minor_sections=6)
+    return gk.Mesh(made.vertices + 0.02 * np.random.default_rng(seed).normal(size=made.vertices.shape), made.faces)
+
+
+def near_each_other(seed: int) -> tuple[Two, Bench, np.ndarray]:
+    """A mesh or a compound and another compound, and the pairs of parts whose boxes meet."""
+    rng = np.random.default_rng(seed)
+    host: Any = torus(seed) if seed % 2 else some_compound(rng, 6, 0.3)
+    guest, w = some_compound(rng, 3, 0.4), bench_of(bench())
+    while True:
+        row = pose_rows(anywhere(rng, 0.4))[0][0]
+        x = two_at(of(host._as_parts().given), of(guest._as_parts().given), IDENTITY[0], row)
+        pairs = np.zeros((4096, 2), dtype=np.int64)
+        count = list_parts(x, 0.0, False, w, pairs)
+        if count > 8 and asked_all(x, pairs[:count], w)[:, UPPER].min() < -1e-3:
+            return x, w, pairs[:count]
+
+
+def asked_all(x: Two, pairs: np.ndarray, w: Bench) -> np.ndarray:
+    rows = np.empty((len(pairs), FLOATS))
+    for k in range(len(pairs)):
+        ask_pair(x, pairs, k, w, rows[k])
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_deepest_pair_is_that_of_all_and_bounds_hold(seed: int) -> None:
+    x, w, pairs = near_each_other(seed)
+    every = {tuple(pair): row for pair, row in zip(pairs.tolist(), asked_all(x, pairs, w), strict=True)}
+    depths = np.empty((len(pairs), FLOATS))
+    best, kept = find_deepest(x, pairs, len(pairs), WAY, w, depths)
+    asked = depths[:kept, LOWER] > -np.inf
+    assert depths[best, UPPER] == min(row[UPPER] for row in every.values())
+    assert asked[best]
+    left = {tuple(pair) for pair in pairs[:kept].tolist()}
+    assert left >= {pair for pair, row in every.items() if row[UPPER] < -1e-12}
+    for pair, row in zip(pairs[:kept].tolist(), depths, strict=False):
+        assert row[UPPER] <= every[tuple(pair)][UPPER] + 1e-12
+    kept = ask_others(x, pairs, kept, w, depths)
+    assert {tuple(p) for p in pairs[:kept].tolist()} == {p for p, row in every.items() if row[UPPER] <= x.error}
+    for pair, row in zip(pairs[:kept].tolist(), depths, strict=False):
+        assert (row == every[tuple(pair)]).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_left_behind_no_longer_overlaps(seed: int) -> None:
+    x, w, pairs = near_each_other(seed)
+    spans, planes, wall = np.empty((len(pairs), 2)), np.empty((PLANES, PLANE)), np.zeros(3)
+    far = leave_behind(x, pairs, len(pairs), WAY, np.inf, w, spans, planes, wall)
+    own = max(-row[UPPER] for row in asked_all(x, pairs, w))
+    assert far >= own - 1e-12  # no way out is shorter than the deepest pair
+    assert np.linalg.norm(wall) == pytest.approx(1.0)
+    there = shifted(x, tuple((far + 1e-9) * np.array(WAY)))
+    # grazing planes give a step, not a way past: a second and a third get past what is left
+    for _ in range(20):
+        more = leave_behind(there, pairs, len(pairs), WAY, np.inf, w, spans, planes, wall)
+        if more == 0.0:
+            break
+        there = shifted(there, tuple((more + 1e-9) * np.array(WAY)))
+    assert asked_all(there, pairs, w)[:, UPPER].min() > -1e-12
+
+
+def test_of_what_does_not_overlap_nothing_is_left_behind() -> None:
+    x, w, pairs = near_each_other(1)
+    far = shifted(x, (50.0, 0.0, 0.0))
+    spans, planes = np.empty((len(pairs), 2)), np.empty((PLANES, PLANE))
+    assert leave_behind(far, pairs, len(pairs), (1.0, 0.0, 0.0), np.inf, w, spans, planes, np.zeros(3)) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_points_near_are_all_that_come_into_the_box(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b, most = torus(seed)._as_parts(), torus(seed + 50).scaled(0.4)._as_parts(), 0.1
+    x = two_at(of(a.given), of(b.given), IDENTITY[0], pose_rows(anywhere(rng, 0.6))[0][0])
+    given_a, given_b = surface_of(a)[0], surface_of(b)[0]
+    near_a, near_b = with_points_near(x.m, most, given_a, given_b, np.empty((2 * KNOWN, 3)))
+    turn, place = np.array(x.m[:9]).reshape(3, 3), np.array(x.m[9:])
+    for _ in range(20):
+        shift = rng.normal(size=3)
+        there = place + most * rng.random() * shift / np.linalg.norm(shift)
+        for seeds, near, boxes, moved in (
+            (given_b[3], near_b[3], given_a[4], given_b[3] @ turn.T + there),
+            (given_a[3], near_a[3], given_b[4], (given_a[3] - there) @ turn),
+        ):
+            inside = np.array([in_box(tuple(p), boxes, 0.0) for p in moved])
+            kept = {tuple(p) for p in near.tolist()}
+            assert {tuple(p) for p in seeds[inside].tolist()} <= kept
+    same = with_points_near(x.m, np.inf, given_a, given_b, np.empty((2 * KNOWN, 3)))
+    assert same[0] is given_a
+    assert same[1] is given_b

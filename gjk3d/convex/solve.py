@@ -199,7 +199,7 @@ def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
     if "core" not in plane._cache:
         center = plane.normal * plane.offset
         slack = 8.0 * UNIT_ROUNDOFF * abs(plane.offset)
-        floats = np.array([0.0, *center, 0.0, slack, 0.0, 0.0, 0.0, *plane.normal, plane.offset, plane._sides])
+        floats = np.array([0.0, *center, 0.0, slack, 0.0, 0.0, 0.0, 0.0, *plane.normal, plane.offset, plane._sides])
         ints = np.array([layout.POINT, 0, 0, 1, layout.BALL], dtype=np.int64)
         plane._cache["core"] = ints, floats
     core: tuple[Ints, Array] = plane._cache["core"]

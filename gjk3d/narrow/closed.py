@@ -12,7 +12,7 @@ from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.vec3 import Vec3, along, divide, dot, neg, offset, place, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.box_box import as_boxes, is_boxes, seen_from_a
 from gjk3d.narrow.box_gap import nearest_of_boxes
-from gjk3d.narrow.cores import Cores, direction_between, support_pair
+from gjk3d.narrow.cores import Cores, between_centers, direction_between, support_pair
 from gjk3d.narrow.gjk import TOUCHING
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
@@ -54,6 +54,20 @@ def gap_of(c: Cores) -> Gap:
         signed, n, p = from_solid(c.a, q)
         return Gap(abs(signed) > TOUCHING * c.tiny, signed, n, p, q)
     return between_boxes(c) if is_boxes(c) else between_segments(c)
+
+
+@kernel
+def inside_both(c: Cores) -> tuple[Vec3, Vec3, Vec3]:
+    """Return the direction from centre to centre, and of each core a point between them, of the balls that both hold.
+
+    It is one point where these meet.
+    """
+    inner_a, inner_b = c.a.floats[layout.INNER], c.b.floats[layout.INNER]
+    n, t = unit(direction_between(c.m)), between_centers(c.m)
+    common = min(inner_a, t * (inner_a / (inner_a + inner_b)))
+    if t > inner_a + inner_b:
+        return n, scale(inner_a, n), scale(t - inner_b, n)
+    return n, scale(common, n), scale(common, n)
 
 
 @inlined

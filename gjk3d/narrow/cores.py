@@ -6,7 +6,7 @@ along d less the one of B along -d, and that is all GJK and EPA ever ask.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, single_entry
@@ -19,7 +19,7 @@ from gjk3d.typing import Array, Array1, Ints, Ints1
 
 SupportPair = tuple[Vec3, Vec3, Vec3]
 
-_RADIUS, _RHO, _SLACK, _CENTER = layout.RADIUS, layout.RHO, layout.SLACK, layout.CENTER
+_RADIUS, _RHO, _SLACK, _CENTER, _INNER = layout.RADIUS, layout.RHO, layout.SLACK, layout.CENTER, layout.INNER
 _ROUNDING = 64.0 * UNIT_ROUNDOFF  #: see `rounding_error`
 _TWICE = 256.0 * UNIT_ROUNDOFF**2  #: see `center_error`
 _TINY = 16.0 * UNIT_ROUNDOFF  #: of the pair's size: a difference of two support points this long is rounding
@@ -120,6 +120,15 @@ def relative_pose(p: Array1, fa: Array1, q: Array1, fb: Array1) -> Rigid:
 def between_centers(m: Rigid) -> float:
     """Return how far the centres are apart."""
     return sqrt(dot(offset(m), offset(m)))
+
+
+@kernel
+def gap_of_inner(c: Cores) -> float:
+    """Return what the signed distance is at most by the balls that both cores hold; infinite where they hold none."""
+    inner_a, inner_b = c.a.floats[_INNER], c.b.floats[_INNER]
+    if not (inner_a > 0.0 and inner_b > 0.0):
+        return inf
+    return float(between_centers(c.m) - inner_a - inner_b + c.error)
 
 
 @kernel

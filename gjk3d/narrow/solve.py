@@ -13,8 +13,17 @@ from gjk3d.geometry.simplex import INSIDE, closest_on_tetrahedron, closest_on_tr
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, offset, sub, turn
 from gjk3d.narrow.box_box import WIDTH as BOX_WIDTH
 from gjk3d.narrow.box_box import best_axis, half_extents, is_boxes, overlapping_boxes
-from gjk3d.narrow.closed import gap_of, has_formula
-from gjk3d.narrow.cores import Cores, between_centers, direction_between, is_curved, moved, support_pair, world_center
+from gjk3d.narrow.closed import gap_of, has_formula, inside_both
+from gjk3d.narrow.cores import (
+    Cores,
+    between_centers,
+    direction_between,
+    gap_of_inner,
+    is_curved,
+    moved,
+    support_pair,
+    world_center,
+)
 from gjk3d.narrow.epa import CLOSED, EPA_WIDTH, FLAT, FULL, LOG_WIDTH, Depth, epa
 from gjk3d.narrow.gjk import (
     FAR,
@@ -33,6 +42,7 @@ from gjk3d.narrow.gjk import (
 from gjk3d.narrow.gjk import TOUCHING as TOUCHED
 from gjk3d.narrow.room import GJK_END, Room, Solver, put, put_rows
 from gjk3d.narrow.summit import glide_both
+from gjk3d.narrow.tetrahedron import tetrahedron_round
 from gjk3d.narrow.ties import concentric, meridian
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
@@ -106,6 +116,11 @@ def at_once(c: Cores, asked: Asked, log: Array) -> tuple[bool, Known]:
             if signed < 0.0 and asked.mode == UNSIGNED:  # the point is a common one
                 a = b = a if c.a.ints[_KIND] == _POINT else b
             return True, Known(signed, signed - c.error, signed + c.error, signed <= 0.0, n, n, a, b, 1, False)
+    elif not searched and asked.mode == UNSIGNED:
+        upper = gap_of_inner(c)
+        if upper <= c.radii:
+            n, a, b = inside_both(c)
+            return True, Known(upper, -inf, upper, upper <= 0.0, n, n, a, b, 1, False)
     if not searched and asked.mode == SIGNED and is_boxes(c):
         settled, gap, upper, n, a, b = overlapping_boxes(c)
         return settled, Known(gap, gap - c.error, upper, True, n, n, a, b, 1, False)
@@ -121,11 +136,14 @@ def search(c: Cores, asked: Asked, room: Room, cache: Array, k: int) -> Known:
     start = recall(cache, k, c.m, room.simplex)
     if room.log.shape[0] > 0:
         room.log[0] = 1.0
-    # near where it was, the direction to the points remembered is the better one of two
-    walk = gjk(c, Start(start.axis, -start.given), width, asked.max_distance, -inf, room.simplex, room.log)
+    deep = mode == SIGNED and start.given == 0 and room.log.shape[0] == 0 and gap_of_inner(c) <= 0.0
+    if deep:
+        walk, known = from_within(c, room.simplex)
+    else:
+        # near where it was, the direction to the points remembered is the better one of two
+        walk = gjk(c, Start(start.axis, -start.given), width, asked.max_distance, -inf, room.simplex, room.log)
+        known = separate(c, end_log(c, walk, room), room)
     remember(cache, k, c.m, room.simplex, start, walk)
-    walk = end_log(c, walk, room)
-    known = separate(c, walk, room)
     if is_open(c, asked, known):
         # a cap's answer is wider by as much; see `left_behind`
         given = LOG_WIDTH * c.size
@@ -150,6 +168,15 @@ def search(c: Cores, asked: Asked, room: Room, cache: Array, k: int) -> Known:
             by_section, depth = better_of(depth, found, settled, mode)
         known = penetrate(c, asked, known, depth, by_section, (a, b), room.simplex)
     return align(c, asked, known, room)
+
+
+@kernel
+def from_within(c: Cores, s: Array) -> tuple[Walk, Known]:
+    """Return what is known where the balls that both cores hold meet, and EPA's tetrahedron in place of GJK's."""
+    n, a, b = inside_both(c)
+    least, best = tetrahedron_round(c, n, s)
+    walk = Walk(INSIDE_SIMPLEX, 4, (0.0, 0.0, 0.0), -least, best, 4)
+    return walk, Known(0.0, -least - c.error, gap_of_inner(c), True, walk.v, best, a, b, 4, False)
 
 
 @kernel
@@ -355,6 +382,8 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
     clear = margin + c.radii + 4.0 * c.error + WIDTH_CURVED * c.size
     if between_centers(m) - fa[_RHO] - fb[_RHO] > clear:
         return 0
+    if gap_of_inner(c) - c.radii <= margin:
+        return 1
     if c.a.ints[_KIND] == _BOX and c.b.ints[_KIND] == _BOX:
         gap, _, widest, sure = best_axis(half_extents(c.a), half_extents(c.b), m, clear)
         if gap > clear:

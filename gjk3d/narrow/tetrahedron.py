@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from gjk3d._kernels.decorators import kernel, plain
+from gjk3d.geometry.simplex import blend
 from gjk3d.geometry.vec3 import Vec3, cross, dot, neg, perpendicular, row3, sub, triangle_normal, unit
 from gjk3d.narrow.cores import Cores, support_pair
 from gjk3d.narrow.gjk import first_four, set_row
@@ -13,7 +14,7 @@ from gjk3d.typing import Array
 
 #: of its longest edge: a tetrahedron is a sliver where it is lower, or its base narrower
 _SLIVER = 1e-3
-_DIAGONAL = 0.7071067811865476
+_DIAGONAL, _SIXTH = 0.7071067811865476, 0.8660254037844386
 #: directions of the plane, an eighth of a turn apart
 EIGHT = (
     (1.0, 0.0), (_DIAGONAL, _DIAGONAL), (0.0, 1.0), (-_DIAGONAL, _DIAGONAL),
@@ -86,6 +87,25 @@ def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
             far = height
             set_row(v, slot + 1, w, a, b)
     return 3 if far > c.tiny else 2, least, best, n
+
+
+@kernel
+def tetrahedron_round(c: Cores, n: Vec3, v: Array) -> tuple[float, Vec3]:
+    """Fill v[:4] with support points of three directions an eighth of a turn off n, and of the one behind.
+
+    Return the least h(n) seen, and its n.
+    """
+    u1 = perpendicular(n)
+    u2 = cross(n, u1)
+    least, best = inf, n
+    for k in range(4):
+        x, y, z = ((1.0, 0.0, 1.0), (-0.5, _SIXTH, 1.0), (-0.5, -_SIXTH, 1.0), (0.0, 0.0, -1.0))[k]
+        d = unit(blend(x, u1, y, u2, z, n))
+        w, a, b = support_pair(c, d)
+        set_row(v, k, w, a, b)
+        if dot(d, w) < least:
+            least, best = dot(d, w), d
+    return least, best
 
 
 @kernel

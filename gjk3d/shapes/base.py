@@ -16,7 +16,7 @@ from gjk3d.shapes import layout, measure, surfaces
 from gjk3d.shapes.arguments import factors3, number, points_of, rigid
 from gjk3d.shapes.ball import minimal_ball
 from gjk3d.shapes.oriented import oriented_box
-from gjk3d.shapes.terms import Part, Term, core_reach, moved_terms, scaled_terms, symmetry
+from gjk3d.shapes.terms import Part, Term, core_inner, core_reach, moved_terms, scaled_terms, symmetry
 from gjk3d.typing import Array, FactorsLike, Ints, Pose, Row, Rows, SupportsMatrix, Unclear
 
 
@@ -55,6 +55,10 @@ class Shape(Frozen):
         """Return how much the stored core may differ from the shape meant, as a length."""
         return 0.0
 
+    def _inner(self, kind: int, center: Array, numbers: Array) -> float:
+        """Return the radius of a ball about its centre that the core holds, see `core_inner`."""
+        return core_inner(kind, numbers)
+
     def _terms(self) -> list[Term]:
         """Return the core as a maximum over terms of sums of affinely placed primitives."""
         kind, center, numbers = self._core()
@@ -75,7 +79,8 @@ class Shape(Frozen):
             ints[layout.PARTS] = table.grid
             ints = np.concatenate([ints, table.nodes])
             numbers = np.concatenate([numbers, points[table.entries].ravel()])
-        head = [self._rounding(), *center, core_reach(kind, numbers[: 3 * count or None]), slack, *axis]
+        reach, inner = core_reach(kind, numbers[: 3 * count or None]), self._inner(kind, center, numbers)
+        head = [self._rounding(), *center, reach, slack, *axis, inner]
         return ints, np.concatenate([np.array(head), numbers])
 
     @property

@@ -218,7 +218,7 @@ def _packed(terms: list[Term], table: Ints, radius: Array) -> tuple[Ints, Array]
     largest = reduce(np.maximum, offsets) + stored
     # every part adds a few roundings of a matrix product to the support value
     slack = 16.0 * UNIT_ROUNDOFF * len(table) * (stored + np.minimum(largest, 4.0 * stored))
-    head = [radius[..., None], center, rho[..., None], slack[..., None], axis]
+    head = [radius[..., None], center, rho[..., None], slack[..., None], axis, np.zeros(1)]
     return np.array(ints, dtype=np.int64), _joined([*head, *floats], radius.shape)
 
 

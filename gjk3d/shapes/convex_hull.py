@@ -15,6 +15,7 @@ from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import rows
 from gjk3d.shapes.base import Polytope, Shape
+from gjk3d.shapes.terms import hull_inner
 from gjk3d.typing import Array, Ints, RowsLike
 
 _COUNTS = (1 << COUNT_BITS) - 1
@@ -227,6 +228,10 @@ class ConvexHull(Polytope):
 
     def _slack(self) -> float:
         return float(self._hull().defect)
+
+    def _inner(self, kind: int, center: Array, numbers: Array) -> float:
+        hull = self._hull()
+        return hull_inner(self._vertices[hull.faces] - center, hull.defect) if hull.dimension == 3 else 0.0
 
     def _with_vertices(self, vertices: Array) -> Shape:
         return ConvexHull(vertices)

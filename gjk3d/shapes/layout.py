@@ -5,9 +5,10 @@ ints:   kind, vertex count, part count, is-polytope, symmetry, then
         of a user's support mapping the vertex count is the function's address
         of a large hull, whose part count is the grid of its table of directions: the table's nodes, see
         `gjk3d.geometry.directions`
-floats: radius, core centre (3), rho, slack, axis (3), then the numbers of the core
+floats: radius, core centre (3), rho, slack, axis (3), inner, then the numbers of the core
         rho bounds the distance of the core from its centre; slack bounds by how much the stored core may differ from
         the shape meant; axis is the unit direction of the line through its centre that it is a solid of revolution of;
+        inner is the radius of a ball about the centre that the core holds, 0 where none is known
         a large hull has behind its vertices, all x, all y, all z, the entries of its table, point by point
 
 A core's numbers are relative to its centre. Offsets count from the shape's own first float, so shapes can lie behind
@@ -27,7 +28,7 @@ POINT, SEGMENT, BOX, HULL, CYLINDER, CONE, ELLIPSOID, COMPOSED, SUPPORT = range(
 
 KIND, VERTICES, PARTS, POLYTOPE, SYMMETRY, INT_HEAD = 0, 1, 2, 3, 4, 5
 PART_INTS = 5
-RADIUS, CENTER, RHO, SLACK, AXIS, FLOAT_HEAD = 0, 1, 4, 5, 6, 9
+RADIUS, CENTER, RHO, SLACK, AXIS, INNER, FLOAT_HEAD = 0, 1, 4, 5, 6, 9, 10
 #: symmetry: none, about the axis, about every line through the centre
 NONE, REVOLVED, BALL = range(3)
 PLACEMENT = 12  #: floats of a placement: a (3, 3) matrix by rows, then a translation

@@ -5,6 +5,7 @@ Numbers, matrices and offsets may be stacks with one row a shape, where shapes d
 
 from __future__ import annotations
 
+from math import hypot, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -106,6 +107,33 @@ def core_reach(kind: int, numbers: Array) -> Array:
     else:  # segment: half vector; box: half extents; cylinder and cone: radius, half height
         reach = np.sqrt((numbers**2).sum(axis=-1))
     return np.asarray(reach * (1.0 + 1e-15))
+
+
+def core_inner(kind: int, numbers: Array) -> float:
+    """Return the radius of a ball about its centre that a primitive core holds, rounded down; 0 where it is not known.
+
+    Where the centre alone is known to be of the core it is next to nothing.
+    """
+    if kind in (layout.POINT, layout.SEGMENT):
+        return 1e-300
+    if kind == layout.CONE:
+        radius, half = numbers.tolist()
+        return float(half * (radius / hypot(radius, 2.0 * half)) * (1.0 - 1e-15))
+    if kind in (layout.BOX, layout.CYLINDER, layout.ELLIPSOID):  # half extents; radius, half height; radii
+        return float(numbers.min())
+    return 0.0
+
+
+def hull_inner(corners: Array, slack: float) -> float:
+    """Do as `core_inner` for a hull given by its triangles' corners (m, 3, 3) about its centre.
+
+    A plane through three corners is off by what rounding turns its normal, which is much where they are nearly in line.
+    """
+    size = float(np.abs(corners).max(initial=0.0))
+    n = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.sqrt((n**2).sum(axis=1))
+    heights = (np.einsum("ij,ij->i", n, corners[:, 0]) - 256.0 * UNIT_ROUNDOFF * size**3) / np.maximum(area, 1e-300)
+    return max(float(heights.min(initial=inf)) - 2.0 * slack, 0.0) if len(corners) else 0.0
 
 
 def about_middle(part: Part) -> Array:

@@ -1,0 +1,99 @@
+"""The ball about its centre that a core holds: by the support mapping, by scipy's facets, and in what it answers."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import strategies
+from hypothesis import given
+from scipy.spatial import ConvexHull
+from strategies import SHAPES, examples
+
+import gjk3d as gk
+from gjk3d.shapes import layout
+
+DIRECTIONS = np.vstack([np.eye(3), -np.eye(3), naive.unit_vectors(np.random.default_rng(11), 400)])
+
+
+def inner(shape):
+    return float(shape._packed[1][layout.INNER])
+
+
+def lowest(shape, directions):
+    """The least height of the core's surface over its centre."""
+    floats = shape._packed[1]
+    center, radius = floats[layout.CENTER : layout.CENTER + 3], floats[layout.RADIUS]
+    return float((np.einsum("ij,ij->i", shape.support(directions) - center, directions) - radius).min())
+
+
+@examples(200)
+@given(strategies.specs)
+def test_no_core_is_lower_than_its_ball(spec):
+    shape = strategies.build(spec)
+    assert (
+        0.0 <= inner(shape) <= max(lowest(shape, DIRECTIONS), 0.0) + 1e-13 * gk.bounding_sphere(shape).radius + 1e-299
+    )
+
+
+def test_of_primitives_it_is_the_largest_ball():
+    assert inner(gk.Box((1.0, 2.0, 3.0))) == 0.5
+    assert inner(gk.Cylinder(0.5, 4.0)) == 0.5
+    assert inner(gk.Ellipsoid((0.5, 1.0, 2.0))) == 0.5
+    # the cone's slope: at (3/4, 0) half way up, its normal at (2, 3/2) / 2.5
+    np.testing.assert_allclose(inner(gk.Cone(1.5, 2.0)), 0.75 * 2.0 / 2.5, rtol=1e-14)
+
+
+def test_of_a_hull_it_ends_at_the_nearest_facet():
+    rng = np.random.default_rng(5)
+    for count in (4, 12, 64, 400):
+        points = naive.unit_vectors(rng, count) * (0.5, 0.6, 0.4)
+        facets = ConvexHull(points).equations
+        shape = gk.ConvexHull(points)
+        assert abs(inner(shape) - max(-facets[:, 3].max(), 0.0)) <= 1e-12
+        assert inner(shape) <= max(lowest(shape, facets[:, :3].copy()), 0.0) + 1e-15
+        far = gk.ConvexHull(points + 10.0)  # stored about its own middle
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        assert abs(inner(far) - max(-(facets[:, :3] @ middle + facets[:, 3]).max(), 0.0)) <= 1e-12
+
+
+def test_it_is_nothing_where_the_centre_is_outside_or_the_hull_is_flat():
+    corners = np.array([(x, y, z) for x in (0.1, 1) for y in (0.1, 1) for z in (0.1, 1)])
+    assert inner(gk.ConvexHull(corners)) == 0.0
+    assert inner(gk.ConvexHull(corners * (1, 1, 0))) == 0.0
+    assert inner(gk.MinkowskiSum(gk.Box((1, 1, 1)), gk.Cylinder(1, 1))) == 0.0
+    a = gk.ConvexHull(corners)
+    off = np.eye(4)
+    off[:3, 3] = -0.2  # the centres, which both lie outside, are near each other, and the hulls apart
+    off[:3, :3] = np.diag([-1.0, -1.0, 1.0])
+    assert not gk.collide(a, a, None, off)
+
+
+def test_where_the_balls_meet_a_common_point_and_the_depth_are_those_of_a_trace():
+    rng = np.random.default_rng(3)
+    for a, b in (("hull", "cylinder"), ("cylinder", "cone"), ("hull", "hull"), ("ellipsoid", "cone"), ("box", "hull")):
+        one, other = (strategies.build(SHAPES[name]) for name in (a, b))
+        near = 0.9 * (inner(one) + inner(other))
+        if not near > 0.0:
+            points = naive.unit_vectors(rng, 40)
+            one = gk.ConvexHull(points) if inner(one) == 0.0 else one
+            other = gk.ConvexHull(points * (0.5, 0.7, 0.6)) if inner(other) == 0.0 else other
+            near = 0.9 * (inner(one) + inner(other))
+        assert near > 0.0
+        for _ in range(5):
+            pose = np.eye(4)
+            pose[:3, :3] = naive.random_rotations(rng, 1)[0]
+            # from centre to centre, in the frame of the first
+            middle = [shape._packed[1][layout.CENTER : layout.CENTER + 3] for shape in (one, other)]
+            pose[:3, 3] = middle[0] + near * naive.unit_vectors(rng, 1)[0] - pose[:3, :3] @ middle[1]
+            assert gk.collide(one, other, None, pose)
+            found = gk.distance(one, other, None, pose)
+            assert found.distance == found.lower == found.upper == 0.0
+            assert found.point_a.tolist() == found.point_b.tolist()
+            assert gk.verify(found, one, other, None, pose)
+            assert one.contains(found.point_a)
+            assert other.inflated(1e-12).contains(pose[:3, :3].T @ (found.point_b - pose[:3, 3]))
+            deep = gk.signed_distance(one, other, None, pose)
+            shown = gk.signed_distance(one, other, None, pose, trace=True)
+            assert max(deep.lower, shown.lower) <= min(deep.upper, shown.upper)
+            assert deep.distance <= near - inner(one) - inner(other) + 1e-9
+            assert gk.verify(deep, one, other, None, pose)

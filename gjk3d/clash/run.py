@@ -137,7 +137,7 @@ def check(
     run = Run(assembly, clearance, tolerance, (a, b), read_rules(ignore), read_baseline(baseline), decided, keep, found)
     if motion is not None:
         moves = motion if isinstance(motion, Movement) else read_motion(motion, assembly.unit)
-        run.moving = Moving(moves, run.placed)
+        run.moving = Moving(moves, run.placed, assembly.unit)
     complete = run.go(workers, executor, progress or _silent)
     with held() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
         report = summary(run, complete, time.perf_counter() - start)

@@ -2,8 +2,9 @@
 
 Racks of ten parts (a plate with bolts, nuts, washers and pins through it) stand turned on a lattice, and a ball of its
 own, of which no other is a copy, lies on each twentieth. `gjk3d.clash.check` gets shapes and poses, and says what each
-pair is, how deep or how far; python-fcl, given the same, says which surfaces meet. With ``--cluster`` two processes of
-Dask decide the pairs. CPU time of all processes, wall time, and the peak of memory of the process that asks.
+pair is, how deep or how far; `gjk3d.Scene` and python-fcl, given the same, say which meet. With ``--cluster`` two
+processes of Dask decide the pairs. CPU time of all processes, wall time, and the peak of memory of the process that
+asks.
 
 Each row runs in a process of its own.
 """
@@ -101,6 +102,32 @@ def by_gjk3d(racks: int, cluster: bool) -> dict[str, Any]:
         return check(client)
 
 
+def by_scene(racks: int) -> dict[str, Any]:
+    """Return what booleans alone cost here: the scene with all parts, and which of them meet."""
+    import gjk3d as gk
+
+    def made(count: int) -> tuple[Any, list[tuple[str, str, Any]]]:
+        kinds, parts = assembly(count)
+        return {name: gk.Mesh(mesh.vertices, mesh.faces) for name, mesh in kinds.items()}, parts
+
+    def meeting(meshes: Any, parts: Any) -> int:
+        scene = gk.Scene()
+        for name, shape, pose in parts:
+            scene.add(name, meshes[shape], pose)
+        return len(scene.collisions())
+
+    meeting(*made(20))  # loads everything
+    meshes, parts = made(racks)
+    before = _peak()
+    cpu, wall = time.process_time(), time.perf_counter()
+    pairs = meeting(meshes, parts)
+    return {
+        "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall, "memory": _peak(), "before": before,
+        "parts": len(parts), "triangles": sum(len(meshes[s].faces) for _, s, _ in parts),
+        "says": f"{pairs} pairs meet",
+    }  # fmt: skip
+
+
 def by_trimesh(racks: int) -> dict[str, Any]:
     """Return what a script with trimesh's manager over python-fcl costs: a tree for each part."""
     kinds, parts = assembly(racks)
@@ -160,6 +187,7 @@ def _peak() -> float:
 ROWS = {
     "python-fcl, booleans, one tree a shape": lambda racks: by_fcl(racks),
     "python-fcl by trimesh, booleans, one tree a part": lambda racks: by_trimesh(racks),
+    "gjk3d Scene, booleans": lambda racks: by_scene(racks),
     "gjk3d clash": lambda racks: by_gjk3d(racks, False),
     "gjk3d clash, two processes": lambda racks: by_gjk3d(racks, True),
 }
@@ -175,7 +203,7 @@ def main(given: list[str] | None = None) -> int:
     if arguments.row:
         print(json.dumps(ROWS[arguments.row](arguments.racks)))
         return 0
-    rows = list(ROWS)[: 4 if arguments.cluster else 3]
+    rows = list(ROWS)[: 5 if arguments.cluster else 4]
     print("| | parts | triangles | CPU time | wall time | memory | says |\n| --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
         command = [sys.executable, "-m", "tests.benchmarks.copies", "--racks", str(arguments.racks), "--row", row]

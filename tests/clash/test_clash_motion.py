@@ -164,7 +164,8 @@ def test_a_report_says_of_loops_that_their_error_is_measured(report):
     (note,) = report.notes
     most = max(track.slack for track in report.motion.tracks.values())
     assert note.startswith("the ways of rod, piston, piston_pin were solved for")
-    assert f"taken for {most:.2g}, twice what was measured, and is not proven" in note
+    assert report.reading == ("mm", 1000.0)
+    assert f"taken for {1000.0 * most:.2g} mm, twice what was measured, and is not proven" in note
     assert note in to_markdown(report).replace("\\", "")
 
 

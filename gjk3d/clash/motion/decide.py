@@ -31,9 +31,11 @@ class Moving:
         What moves.
     parts : sequence of AssemblyPart
         Those that could be loaded.
+    unit : str or None
+        Of their lengths.
     """
 
-    def __init__(self, movement: Movement, parts: Sequence[AssemblyPart]) -> None:
+    def __init__(self, movement: Movement, parts: Sequence[AssemblyPart], unit: str | None) -> None:
         self.movement = movement
         self.meshes = [mesh for part in parts if (mesh := part.mesh) is not None]
         self.slacks = [part.slack for part in parts]
@@ -44,7 +46,8 @@ class Moving:
         self.of = [self.tracks.get(name, standing) for name in self.names]
         self.courses: list[Course] = []
         every = np.array([*boxes.values()]).reshape(-1, 3)
-        self.notes = measured(self.tracks, float(np.linalg.norm(np.ptp(every, axis=0)))) if len(every) else []
+        size = float(np.linalg.norm(np.ptp(every, axis=0))) if len(every) else 0.0
+        self.notes = measured(self.tracks, size, unit)
 
     def together(self, i: int, j: int) -> bool:
         """Tell whether two parts keep their places to each other."""

@@ -105,7 +105,7 @@ def swept(
     size = float(np.linalg.norm(np.ptp([mesh.bounds for mesh in meshes.values()], axis=(0, 1))))
     notes = [
         f"{name}: the hulls of {len(slices)} slices hold all of the motion, grown by {grown:.3g} at most",
-        *measured({name: tracks[name] for name in own}, size),
+        *measured({name: tracks[name] for name in own}, size, assembly.unit),
     ]
     return replace(
         assembly, parts=tuple(sorted([*still, part], key=lambda part: part.name)), notes=(*assembly.notes, *notes)

@@ -11,6 +11,8 @@ import numpy as np
 from gjk3d.narrow.motion import CENTER, REFERENCE, TURN, WAY
 from gjk3d.query.motion import Motion
 from gjk3d.typing import Array
+from gjk3d.units import reading
+from gjk3d.wording import number, with_unit
 
 _ROUNDING = 1e-12  #: of the size of the whole: what nothing was measured in
 _NAMED = 5  #: parts that a sentence names
@@ -88,15 +90,17 @@ class Track(NamedTuple):
         return np.concatenate(poses), turns**2 / (8.0 * steps**2)
 
 
-def measured(tracks: Mapping[str, Track], size: float) -> list[str]:
+def measured(tracks: Mapping[str, Track], size: float, unit: str | None) -> list[str]:
     """Return what is to be said of those that were solved for in an assembly of a size: nothing is proven of these."""
     far = {name: track.slack for name, track in tracks.items() if track.slack > _ROUNDING * size}
     if not far:
         return []
     names = ", ".join(list(far)[:_NAMED]) + (f" and {len(far) - _NAMED} more" if len(far) > _NAMED else "")
+    shown, factor = reading(unit, size)
+    error = with_unit(number(factor * max(far.values()), 2), shown)
     return [
-        f"the ways of {names} were solved for from time to time; their error between these is taken for"
-        f" {max(far.values()):.2g}, twice what was measured, and is not proven"
+        f"the ways of {names} were solved for from time to time; their error between these is taken for {error},"
+        " twice what was measured, and is not proven"
     ]
 
 

@@ -1,0 +1,102 @@
+"""``python -m tests.benchmarks.rows``: a million rows by `gjk3d.batches`, in one process and on two of Dask.
+
+CPU time of all processes (that of two counts the client, in which the scheduler runs), wall time, whether the answers
+are of the same bits, and by how much the peak of memory of the process that asks grew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+from tests.benchmarks.copies import _cpu, _peak
+
+DATA = Path(__file__).parents[2] / "data"
+_MADE = 10_000  #: rows that differ; a million are these again and again
+
+
+class Again:
+    """Rows that are some rows over and over, made as they are taken."""
+
+    def __init__(self, rows: Any, count: int) -> None:
+        self._rows, self._count = rows, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, part: slice) -> Any:
+        return self._rows[: min(part.stop, self._count) - part.start]
+
+
+def questions() -> Iterator[tuple[str, Callable[..., Any], tuple[Any, ...], Callable[[Any], Any]]]:
+    """Yield the name of each, what is asked, the rows, and what of an answer is compared."""
+    rng = np.random.default_rng(8)
+
+    def poses(spread: float) -> Any:
+        out = np.tile(np.eye(4), (_MADE, 1, 1))
+        out[:, :3, :3] = Rotation.random(_MADE, random_state=rng).as_matrix()
+        out[:, :3, 3] = rng.uniform(-spread, spread, (_MADE, 3))
+        return out
+
+    shapes = [gk.Box((1, 2, 1)), gk.Sphere(0.5), gk.Capsule(0.3, 1), gk.ConvexHull(rng.normal(size=(40, 3)))]
+    pairs, which = gk.Pairs(shapes), rng.integers(0, 4, (_MADE, 2))
+    both = np.stack([poses(1.5), poses(1.5)], axis=1)
+    yield "Pairs.collide", pairs.collide, (which, both), np.asarray
+    yield "Pairs.signed_distance", pairs.signed_distance, (which, both), lambda found: found.lower
+    checker = gk.robot.Checker(gk.robot.Robot.from_urdf(DATA / "arm" / "arm.urdf"))
+    q = rng.uniform(-1, 1, (2 * _MADE, checker.robot.dof))
+    yield "Checker.free", checker.free, (q[:_MADE],), np.asarray
+    yield "Checker.motion_free", checker.motion_free, (q[:_MADE], q[_MADE:]), lambda found: found.free
+    moves = [gk.Motion.between(poses(2.0), poses(2.0)) for _ in range(2)]
+    yield "time_of_impact", partial(gk.time_of_impact, shapes[0], shapes[2]), (*moves,), lambda found: found.time
+
+
+def asked(question: Callable[..., Any], rows: Any, read: Callable[[Any], Any], client: Any) -> tuple[Any, ...]:
+    """Return CPU time, wall time, growth of memory in MB, and the hash of all answers in their order."""
+    digest, cpu, wall, before = hashlib.sha256(), _cpu(client), time.perf_counter(), _peak()
+    for _, answer in gk.batches(question, *rows, executor=client):
+        digest.update(np.ascontiguousarray(read(answer)).tobytes())
+    return _cpu(client) - cpu, time.perf_counter() - wall, _peak() - before, digest.digest()
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run what the command line asks for."""
+    from dask.distributed import Client, LocalCluster
+
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.rows", description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--motions", type=int, default=100_000, help="rows of what takes longer: motions")
+    arguments = parser.parse_args(given)
+    print(
+        "| | rows | CPU time, one process | two | two / one | wall time, one | two | memory of who asks | same bits |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    )
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as processes,
+        Client(processes) as client,
+    ):
+        for name, question, made, read in questions():
+            count = arguments.motions if "motion" in name or "impact" in name else arguments.rows
+            for some in (20_000, count):  # first everything is loaded
+                rows = [Again(each, some) for each in made]
+                one, two = (asked(question, rows, read, executor) for executor in (None, client))
+            print(
+                f"| `{name}` | {count} | {one[0]:.1f} s | {two[0]:.1f} s | {two[0] / one[0]:.2f} | {one[1]:.1f} s |"
+                f" {two[1]:.1f} s | + {max(one[2], two[2]):.0f} MB | {'yes' if one[3] == two[3] else 'NO'} |",
+                flush=True,
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

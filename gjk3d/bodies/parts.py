@@ -290,7 +290,8 @@ class PlacedParts(TreeParts):
                 floats.append(f)
                 room = room + (len(q), len(f))
         begins = [known[id(thing)] for thing, _ in self.things]
-        self._ints, self._floats = np.concatenate(ints), np.concatenate(floats)
+        self._ints = np.concatenate(ints) if len(ints) > 1 else ints[0]  # of one thing no copy is kept
+        self._floats = np.concatenate(floats) if len(floats) > 1 else floats[0]
         self._things_rows = np.array([row for _, row in self.things])
         self._starts = np.concatenate(begins)
         self._owners = np.repeat(np.arange(len(begins)), [len(each) for each in begins])

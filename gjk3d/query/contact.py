@@ -87,6 +87,8 @@ class Contact(Answer[N]):
     ([[0.0, 0.0, 1.0]], [[0.0, 0.0, 0.5]], [-0.5])
     >>> first.lower <= first.distance <= first.upper
     True
+    >>> first.result.depth
+    0.5
     """
 
     _normals: Array | None

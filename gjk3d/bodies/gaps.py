@@ -132,13 +132,19 @@ def ask_leaves(x: Two, i: int, j: int, gap: float, most: float, found: Found, w:
     return found
 
 
+@inlined
+def share_of(distance: float, margin: float, share: float) -> float:
+    """Return the margin, and a share of what a distance has more."""
+    return margin + share * (distance - margin) if distance > margin else distance
+
+
 @kernel
-def nearest(x: Two, most: float, share: float, first: int, w: Bench) -> Found:
+def nearest(x: Two, most: float, margin: float, share: float, first: int, w: Bench) -> Found:
     """Find the nearest parts of two that do not meet; what is farther apart than ``most`` is not looked into.
 
-    Nor is what is farther than a share of the least distance known: with less than 1 the parts may not be the nearest,
-    and nothing is nearer than that share of their distance, unless `Found` says so. A ``first`` part of A, -1 for
-    none, is asked about before all others.
+    Nor is what is farther than `share_of` the least distance known: with a share of less than 1 the parts may not be
+    the nearest, and nothing is nearer than that of their distance, unless `Found` says so. A ``first`` part of A, -1
+    for none, is asked about before all others.
     """
     found = Found(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     if first >= 0:
@@ -149,7 +155,7 @@ def nearest(x: Two, most: float, share: float, first: int, w: Bench) -> Found:
     top = 1
     while top > 0:
         top -= 1
-        reach = min(share * found.upper, most) + x.error if found.p >= 0 else inf
+        reach = min(share_of(found.upper, margin, share), most) + x.error if found.p >= 0 else inf
         if keys[top] > reach:
             continue
         i, j = stack[top, 0], stack[top, 1]
@@ -263,7 +269,7 @@ def distance_rows(
         if told in (MEET, HELD):
             report_meeting(x, told, faces, w, out, flags, k)
         else:
-            found = nearest_faces(x, most, w) if faces else nearest(x, most, 1.0, plain(-1), w)
+            found = nearest_faces(x, most, w) if faces else nearest(x, most, 0.0, 1.0, plain(-1), w)
             report_gap(x, found, most, above, w, out, flags, k)
             parts[k, 0], parts[k, 1] = found.p, found.q
         rows = rows_b if turned and order == TIED else rows_a

@@ -310,7 +310,8 @@ class Checker(ConfigurationChecks):
         trajectory : Trajectory, or spline of scipy
             See `Trajectory`.
         excess : float
-            How far pieces may reach beyond what is swept, in the robot's unit; a cylinder's prism by a little more.
+            How far pieces may reach beyond what is swept, in the robot's unit. To that comes, and is in the excess of
+            the answer, what a polytope about a curved shape has too much, and the hull about a body that is not convex.
         links : names of links or attached objects, optional
             All by default.
 

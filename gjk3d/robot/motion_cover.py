@@ -48,7 +48,7 @@ from gjk3d.typing import Array
 
 #: of a motion, is too long a piece to ask GJK of what capsules prove apart: halves of it often need neither
 _LONG = 0.3
-#: of its distance is a body proven apart, of a long piece and of a short one: what is left is a look more
+#: of its distance beyond the margin is a body proven apart, of a long piece and of a short one: more is left to a look
 _FAR, _CLOSE, _SOON = 0.5, 0.8, 0.1
 _RADIUS, _RHO, _SLACK = shape_layout.RADIUS, shape_layout.RHO, shape_layout.SLACK
 
@@ -265,7 +265,8 @@ def _cover_body(
     enough = bound.v * wanted
     if speed < inf:
         enough = min(enough, (speed + 0.5 * bound.k * wanted) * wanted * (1.0 + 2.0**-40) + error)
-    lower, upper = gap_bounds(here.around, p, now, max(enough + bound.floor, 0.0), _FAR if wanted > _SOON else _CLOSE)
+    floor, share = max(bound.floor, 0.0), _FAR if wanted > _SOON else _CLOSE
+    lower, upper = gap_bounds(here.around, p, now, enough + floor, floor, share)
     if upper <= bound.margin:
         return 0.0, 0.0, True, inf
     far = max(lower - bound.floor, 0.0) / bound.v

@@ -74,7 +74,8 @@ class SweptVolume(NamedTuple):
     pieces : tuple of SweptPiece
         Link by link, in order of time. Everything that is swept lies in them, proven.
     excess : float
-        How far they reach beyond it, at most: beyond what the convex bodies of the robot sweep, of cylinders a prism.
+        How far they reach beyond it, at most, proven. A mesh that is not convex, a cloud and the like are held by
+        their hulls: how far these may reach beyond them is counted.
 
     Examples
     --------
@@ -143,7 +144,7 @@ class SweptVolume(NamedTuple):
 
 
 class _Holder(NamedTuple):
-    """Points and a radius round them that hold a body, in its frame; and by how much that is more than the body."""
+    """Points whose hull, grown by a radius, holds a body, in its frame; and by how much that is more than the body."""
 
     points: Array
     radius: float
@@ -178,12 +179,10 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
     worst = 0.0
     slots = [s for s in cell.own.tolist() if not links or cell.owners[cell.owner[s]] in links]
     for slot in sorted(slots, key=lambda s: int(cell.owner[s])):
-        holder = _holder(cell.shapes[slot])
         speeds, wrong = _speeds(cell, joints, reach[slot], int(cell.layout.link[slot]))
-        center = holder.points.mean(axis=0)
-        rho = float(np.linalg.norm(holder.points - center, axis=1).max(initial=0.0)) + holder.radius
-        more = _pieces(cell, parts, slot, holder, speeds, rho, slack + wrong, float(excess), found)
-        worst = max(worst, more)
+        for holder in _holders(cell.shapes[slot]):
+            more = _pieces(cell, parts, slot, holder, speeds, slack + wrong, float(excess), found)
+            worst = max(worst, more)
     return SweptVolume(tuple(found), worst)
 
 
@@ -210,11 +209,12 @@ def _speeds(cell: Cell, joints: Array, reach: Array, link: int) -> tuple[_Speeds
 
 
 def _pieces(
-    cell: Cell, parts: Parts, slot: int, holder: _Holder, speeds: _Speeds, rho: float, wrong: float, excess: float,
+    cell: Cell, parts: Parts, slot: int, holder: _Holder, speeds: _Speeds, wrong: float, excess: float,
     found: list[SweptPiece],
 ) -> float:  # fmt: skip
     """Add the pieces of a body; return how far they reach beyond what it sweeps."""
     name, worst = cell.owners[cell.owner[slot]], 0.0
+    rho = _reach(holder.points, holder.points.mean(axis=0)) + holder.radius
     if not speeds.way.any():
         count = [1]
         spans = [(0, len(parts.curves.controls))]  # it stands
@@ -254,8 +254,23 @@ def _count(way: float, bend: float, turn: float, rho: float, excess: float) -> i
     return n
 
 
+def _reach(points: Array, center: Array) -> float:
+    """Return how far the farthest of some points is."""
+    return float(np.linalg.norm(points - center, axis=1).max(initial=0.0))
+
+
+def _holders(shape: Any) -> list[_Holder]:
+    """Return what holds a body: the parts of a compound one by one, anything else at once."""
+    if not isinstance(shape, Compound):
+        return [_holder(shape)]
+    found = []
+    for part, pose in shape.parts:
+        own = _holder(part)
+        found.append(own._replace(points=own.points @ pose[:3, :3].T + pose[:3, 3]))
+    return found
+
+
 def _holder(shape: Any) -> _Holder:
-    """Return what holds a body."""
     if isinstance(shape, Rounded):
         core = _holder(shape.core)
         return core._replace(radius=core.radius + shape.radius)
@@ -269,11 +284,34 @@ def _holder(shape: Any) -> _Holder:
         angle = 2.0 * pi * np.arange(_SIDES) / _SIDES
         ring = np.column_stack([wide * np.cos(angle), wide * np.sin(angle), np.full(_SIDES, 0.5 * shape.height)])
         return _Holder(np.concatenate([ring, ring * (1.0, 1.0, -1.0)]), 0.0, wide - shape.radius)
-    if isinstance(shape, Mesh):
-        shape = shape.hull()
     if isinstance(shape, Polytope):
         return _Holder(np.asarray(shape.vertices), 0.0, 0.0)
-    held = outline(shape).shape
-    low, high = held.bounds
-    corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
-    return _Holder(corners, 0.0, float(np.linalg.norm(high - low)))
+    if isinstance(shape, Shape):
+        return _grown(shape)
+    hull = _holder(shape.hull())
+    if isinstance(shape, Mesh) and shape.is_convex:
+        return hull
+    # the points are of the body, and none of their hull is farther from the nearest than the radius of a ball that
+    # holds them all: the mean of the squares about it is no greater
+    return hull._replace(more=hull.more + _reach(hull.points, hull.points.mean(axis=0)))
+
+
+def _grown(shape: Shape) -> _Holder:
+    """Return points on a curved shape, moved away from their middle until no plane of their hull leaves any of it out.
+
+    A plane at the distance d from the middle that has to go out by e does so where all grows by 1 + e / d.
+    """
+    hull = ConvexHull(shape.surface(_SIDES).vertices)
+    if hull.dimension < 3:  # no inside to grow from: the box, whose farthest point may be as far as it is long
+        low, high = outline(shape).shape.bounds
+        corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+        return _Holder(corners, 0.0, float(np.linalg.norm(high - low)))
+    points = hull.vertices
+    a, b, c = (points[hull.faces[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    middle = points.mean(axis=0)
+    inner = np.einsum("ij,ij->i", normals, a - middle)
+    outer = np.einsum("ij,ij->i", normals, shape.support(normals) - middle)
+    more = max(0.0, float((outer / inner).max()) - 1.0) + 1e-12
+    return _Holder(middle + (1.0 + more) * (points - middle), 0.0, more * _reach(points, middle))

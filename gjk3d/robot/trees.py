@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.gaps import Found, into_world, nearest, report_gap
+from gjk3d.bodies.gaps import Found, into_world, nearest, report_gap, share_of
 from gjk3d.bodies.part_tree import OPEN, PLACED, PRISMS, Given, PartTree, of
 from gjk3d.bodies.walk import APART, DOUBT, HELD, MEET, Bench, GivenBench, Two, bench_of, held, meet, two_at
 from gjk3d.narrow.pairs import mirror
@@ -80,13 +80,13 @@ def two_of(x: Around, p: int, now: int) -> tuple[Two, int]:
 
 
 @kernel
-def asked(two: Two, most: float, share: float, first: int, w: Bench) -> tuple[int, Found]:
+def asked(two: Two, most: float, margin: float, share: float, first: int, w: Bench) -> tuple[int, Found]:
     """Tell whether a body and its guest are proven apart, APART, and find their nearest parts as `nearest` does.
 
     MEET and HELD are sure; else it is what `meet` says.
     """
     w.last[0] = -1
-    found = nearest(two, most, share, first, w)
+    found = nearest(two, most, margin, share, first, w)
     if not min(found.lowest, found.upper) > two.error:
         return MEET if found.upper <= 0.0 else DOUBT, found
     if two.a.kind == PRISMS:
@@ -150,7 +150,7 @@ def gaps_many(
         for p in range(pairs.shape[0]):
             limit = max(min(most[p], best[k]), 0.0)
             two, host = two_of(x, p, k)
-            answer[k, p], found = asked(two, limit, 1.0, plain(-1), x.bench)
+            answer[k, p], found = asked(two, limit, 0.0, 1.0, plain(-1), x.bench)
             if answer[k, p] != APART:
                 continue
             report_gap(two, found, limit, limit * (1.0 + 2.0**-52) + 1e-300, x.bench, out[k], flags, p)
@@ -165,15 +165,15 @@ def gaps_many(
 
 
 @kernel
-def gap_bounds(x: Around, p: int, now: int, most: float, share: float) -> tuple[float, float]:
-    """Return bounds of the distance of a pair, at least a share of it, and of no more than ``most``; 0 if they meet.
+def gap_bounds(x: Around, p: int, now: int, most: float, margin: float, share: float) -> tuple[float, float]:
+    """Return bounds of the distance of a pair, no more than ``most``, the lower at least `share_of` it; 0 if they meet.
 
     Row 1 of the bench's answers says where the two are nearest, in the world.
     """
     two, host = two_of(x, p, now)
-    told, found = asked(two, most, share, x.bench.last[0], x.bench)
+    told, found = asked(two, most, margin, share, x.bench.last[0], x.bench)
     x.bench.last[0] = found.p
     if told == APART:
         into_world(x.frames.rows[host], x.bench.out, plain(1))
-        return min(found.lowest, share * found.upper) - two.error, found.upper + two.error
+        return min(found.lowest, share_of(found.upper, margin, share)) - two.error, found.upper + two.error
     return 0.0, 0.0 if told != DOUBT else found.upper + two.error

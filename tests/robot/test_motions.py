@@ -354,6 +354,33 @@ def test_solids_as_their_convex_twins(tmp_path):
         assert not (proof.free & ~dense.free).any()
 
 
+CUBES = gk.Box((0.2, 0.2, 1.2))
+TWINS = {
+    "mesh": (CUBES, gk.Mesh(*CUBES.surface())),
+    "voxels": (CUBES, gk.VoxelGrid(np.ones((2, 2, 12), dtype=bool), 0.1, (-0.1, -0.1, -0.6))),
+    "ground": (CUBES, gk.HeightField(np.full((3, 3), 0.6), 0.1, (-0.1, -0.1), bottom=-0.6)),
+    "compound": (CUBES, gk.Compound([(gk.Box((0.2, 0.2, 0.6)), at(0, 0, z)) for z in (-0.3, 0.3)])),
+    "cloud": (gk.Sphere(0.15), gk.PointCloud([(0.0, 0.0, 0.0)] * 3, 0.15)),
+}
+
+
+@pytest.mark.parametrize("kind", TWINS)
+@pytest.mark.parametrize("margin", [0.01, 0.1])
+def test_a_margin_round_a_body_is_proven_to_the_end(kind, margin):
+    """A body is known to a share of what it is apart beyond the margin: what passes closer than that is proven too."""
+    one, other = (Checker(Robot.from_urdf(*UR5), {"post": (shape, at(0.5, 0.3, 0.4))}) for shape in TWINS[kind])
+    q0, q1 = edges(one, 25, 2.0, seed=11)
+    for checker in (one, other):
+        checker.set_margin("post", None, margin)
+    hull, body = one.motion_free(q0, q1, certify=True), other.motion_free(q0, q1, certify=True)
+    assert (body.status != MotionStatus.UNRESOLVED).all()
+    hits = body.status == MotionStatus.HIT
+    assert 4 < hits.sum() < 24
+    assert (body.hit[hits] <= body.safe[hits] + 1e-6).all()
+    assert np.array_equal(hull.status, body.status)
+    assert body.safe == pytest.approx(hull.safe, abs=2e-6)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_never_free_with_a_margin_that_is_not_kept(tmp_path, seed):
     """Samples know an upper bound of the least clearance of an edge: with it as the margin no proof may succeed."""

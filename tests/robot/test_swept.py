@@ -117,3 +117,44 @@ def test_refused():
     with pytest.raises(Gjk3dError, match="allow a greater excess"):
         checker.swept(way, excess=1e-9)
     assert {piece.link for piece in checker.swept(way, links=["hand"]).pieces} == {"hand"}
+
+
+HELD = {
+    "ellipsoid": gk.Ellipsoid((0.05, 0.1, 0.2)),
+    "cone": gk.Cone(0.08, 0.25),
+    "sum": gk.MinkowskiSum(gk.Ellipsoid((0.05, 0.03, 0.1)), gk.Box((0.1, 0.02, 0.02))),
+    "flat": gk.MinkowskiSum(gk.Segment((0, 0, 0), (0.1, 0, 0)), gk.Segment((0, 0, 0), (0, 0.1, 0))),
+    "compound": gk.Compound([(gk.Box((0.4, 0.02, 0.02)), at(0.2, 0, 0)), (gk.Cone(0.02, 0.4), at(0, 0, 0.2))]),
+    "angle": gk.Compound([(gk.Box((0.4, 0.02, 0.02)), at(0.2, 0, 0)), (gk.Box((0.02, 0.02, 0.4)), at(0, 0, 0.2))]),
+    "cloud": gk.PointCloud([(0, 0, 0), (0.3, 0, 0), (0, 0.2, 0.1)], 0.02),
+    "voxels": gk.VoxelGrid([[[True, True, True], [True, False, False]]], 0.05),
+}
+
+
+@pytest.mark.parametrize("kind", [*HELD, "mesh", "convex mesh"])
+def test_what_hangs_on_a_link_is_held_and_no_more_than_is_said(kind):
+    """Where all stands still, what pieces have too much is what they hold a body by: points of them are near it."""
+    whole = HELD["angle"].surface()
+    meshes = {"mesh": gk.Mesh(whole.vertices, whole.faces), "convex mesh": gk.Mesh(*gk.Box((0.1, 0.2, 0.3)).surface())}
+    shape = meshes.get(kind, HELD.get(kind))
+    checker = Checker(Robot.example())
+    pose = at(0.1, 0.2, 0.3)
+    checker.attach("tool", shape, "hand", pose)
+    still = checker.swept(Trajectory([[0.2, 0.1]] * 2, [0.0, 1.0]), excess=0.01, links=["tool"])
+    moved = checker.swept(Trajectory([[0.2, 0.1], [0.9, -0.4]], [0.0, 1.0]), excess=0.01, links=["tool"])
+    convex = kind in ("ellipsoid", "cone", "sum", "compound", "angle", "convex mesh")
+    assert moved.excess <= (0.02 if convex else 0.4)
+    rng = np.random.default_rng(0)
+    world = checker.robot.link_poses([0.2, 0.1])[checker.robot.links.index("hand")] @ pose
+    points = getattr(shape, {"cloud": "points", "mesh": "vertices", "convex mesh": "vertices"}.get(kind, ""), None)
+    points = shape.surface().vertices if points is None else points
+    points = points[rng.integers(len(points), size=40)] @ world[:3, :3].T + world[:3, 3]
+    for swept in (still, moved):
+        at_start = [piece.shape for piece in swept.pieces if piece.begin == 0.0]
+        for point in points:
+            assert min(gk.signed_distance(gk.Point(point), each).lower for each in at_start) <= 1e-9
+    for piece in still.pieces:
+        corners = np.asarray(piece.shape.core.vertices)
+        some = rng.dirichlet(np.full(len(corners), 0.1), 60) @ corners
+        for point in some:
+            assert gk.distance(gk.Point(point), shape, None, world).lower <= still.excess - piece.shape.radius + 1e-9

@@ -68,14 +68,17 @@ const gjk3d = (function () {
     });
   }
   // A button that plays and a slider: `next` is told for how long it has been where it is, and says where to go, if so.
-  // Where it says null is the end.
+  // Where it says null is the end, and from there it plays from the beginning.
   function player(press, slider, put, next) {
     let since = null;
     function play(on) {
       since = on ? performance.now() : null;
       press.textContent = on ? "pause" : "play";
     }
-    press.addEventListener("click", () => play(since === null));
+    press.addEventListener("click", () => {
+      if (since === null && next(0) === null) put(Number(slider.min));
+      play(since === null);
+    });
     slider.addEventListener("input", () => { play(false); put(Number(slider.value)); });
     movers.push((now) => {
       const to = since === null ? undefined : next(now - since);
@@ -90,11 +93,17 @@ const gjk3d = (function () {
     return { play, toggle: () => press.click(), stopped: (act) => () => { play(false); act(); } };
   }
 
-  function withoutWebGL(more, hidden) {
-    element("trouble").textContent = `This browser cannot draw in 3D here (no WebGL)${more}.`;
-    element("trouble").hidden = false;
-    for (const id of hidden) element(id).hidden = true;
-    state.state = "no-webgl";
+  // What `draw` makes; null where there is no WebGL, which the page says, without the controls of a picture.
+  function drawn(draw, more, controls) {
+    try {
+      return draw();
+    } catch (error) {
+      element("trouble").textContent = `This browser cannot draw in 3D here (no WebGL)${more}.`;
+      element("trouble").hidden = false;
+      for (const id of controls) element(id).hidden = true;
+      state.state = "no-webgl";
+      return null;
+    }
   }
   // A picture in a box: set `touched` to have it drawn again. Throws where there is no WebGL.
   const views = [], movers = [];
@@ -243,5 +252,5 @@ const gjk3d = (function () {
     }
     frame(performance.now());
   }
-  return { data, state, element, make, button, chip, css, number, dark, calm, player, vec, tint, numbers, points, surface, between, keys, View, start, withoutWebGL };
+  return { data, state, element, make, button, chip, css, number, dark, calm, player, vec, tint, numbers, points, surface, between, keys, View, drawn, start };
 })();

@@ -121,7 +121,7 @@ def test_rows_of_a_safety_report_show_where_it_is(browser, pages):
 def test_words_on_a_picture_have_contrast(browser, pages, paper):
     browser.media(prefers_color_scheme=paper)
     opened(browser, pages["motion"])
-    named = ("--ink", "--soft", "--hit", "--sky", "--paper")
+    named = ("--ink", "--soft", "--hard", "--sky", "--paper")
     colors = [
         browser.evaluate(f"getComputedStyle(document.documentElement).getPropertyValue('{name}').trim()")
         for name in named

@@ -1,15 +1,12 @@
 // The table of findings: filtered, sorted, and only the rows in sight are in the page, so that any number stays quick.
 const clashTable = (function () {
   const HEIGHT = 46, HEAD = 36, MARGIN = 12, PRINTED = 5000;
-  const { data, element, make, chip, number } = gjk3d;
+  const { data, element, make, chip } = gjk3d;
   const scroll = element("scroll"), body = element("rows");
   const unit = data.unit ? " " + data.unit : "";
   let shown = [], selected = -1, key = "severity", direction = 1, printing = false;
   let onSelect = () => {}, onShow = () => {};
 
-  function length(value, digits) {
-    return value === undefined ? "" : number(value, digits) + unit;
-  }
   // A part is known by the end of its path; the way there is set smaller behind it. A name that is too long lacks its
   // middle, for "bolt_M6x20_left" and "bolt_M6x20_right" differ at their ends.
   function pathName(name) {
@@ -27,7 +24,7 @@ const clashTable = (function () {
     document.querySelector(".c-" + column).style.width = `max(${title}px, calc(${most}ch + 17px))`;
   if (data.unit) for (const [field, power] of [["penetration", ""], ["distance", ""], ["overlap_volume", "³"]])
     document.querySelector(`[data-sort=${field}]`).append(make("small", {}, data.unit + power));
-  const kindOrder = new Map(data.kinds.map((kind, k) => [kind, k])), groupOrder = new Map(data.groups.map((name, k) => [name, k]));
+  const places = (names) => new Map(names.map((name, k) => [name, k])), kindOrder = places(data.kinds), groupOrder = places(data.groups);
   const RANKS = { // parts and groups come in the order of their names
     a: (row) => (row.a < 0 ? undefined : row.a), b: (row) => (row.b < 0 ? undefined : row.b),
     kind: (row) => kindOrder.get(row.kind), group: (row) => groupOrder.get(row.group), severity: (row) => row.index,
@@ -76,12 +73,7 @@ const clashTable = (function () {
     lines.push(spacer(printing ? 0 : shown.length - last));
     body.replaceChildren(...lines);
   }
-  let waiting = false;
-  scroll.addEventListener("scroll", () => {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; draw(); });
-  });
+  scroll.addEventListener("scroll", draw); // once a frame: browsers tell it no more often
   new ResizeObserver(draw).observe(scroll);
   window.addEventListener("beforeprint", () => { printing = true; draw(); });
   window.addEventListener("afterprint", () => { printing = false; draw(); });

@@ -10,13 +10,10 @@ const clashTriage = (function () {
   let unsaved = 0, onChange = () => {};
 
   // --- merging, by finding and time: as gjk3d.clash.triage does ---------------------------------------------------------
-  const order = (one, two, names) => {
-    for (const name of names) {
-      const a = one[name] === undefined ? "" : one[name], b = two[name] === undefined ? "" : two[name];
-      if (a !== b) return a < b ? -1 : 1;
-    }
-    return 0;
-  };
+  function order(one, two, names) {
+    const text = (item, name) => item[name] ?? "", first = names.find((name) => text(one, name) !== text(two, name));
+    return first === undefined ? 0 : text(one, first) < text(two, first) ? -1 : 1;
+  }
   const later = (one, two) => (!one || (two && order(one, two, ["at", "by", "value"]) < 0) ? two : one);
   function joined(one = [], two = []) {
     const names = ["at", "by", "text", "name"], byId = new Map();
@@ -45,10 +42,10 @@ const clashTriage = (function () {
 
   // --- one finding ------------------------------------------------------------------------------------------------------
   function settle(row) {
-    const issue = issues.get(row.id);
-    row.state = (issue && issue.state && issue.state.value) || row.status;
-    row.assignee = (issue && issue.assignee && issue.assignee.value) || "";
-    row.said = issue && issue.comments ? issue.comments.length : 0;
+    const { state, assignee, comments } = issues.get(row.id) || {};
+    row.state = state?.value || row.status;
+    row.assignee = assignee?.value || "";
+    row.said = comments?.length || 0;
   }
   function issueOf(row) {
     if (!issues.has(row.id)) {

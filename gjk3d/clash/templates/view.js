@@ -24,39 +24,35 @@ const clashView = (function () {
   shaft.renderOrder = head.renderOrder = 10;
   balls.forEach((ball) => { ball.renderOrder = 11; });
   scene.add(marks);
-  const arrow = { from: new THREE.Vector3(), way: new THREE.Vector3(), size: 0, words: "" };
+  let arrow = null;
 
+  // An arrow without a length, as that of a normal, is drawn as long as it takes to see it.
+  function arrowOf(row, a, b, at) {
+    const from = b || at || a;
+    if (row.mtv && from) return { from, way: vec(row.mtv).divideScalar(data.size), ink: "out", words: `arrow: the way out for B, ${row.told.way}` };
+    if (a && b && row.distance > 0 && a.distanceTo(b) > 0) return { from: a, way: b.clone().sub(a), ink: "ink", words: `arrow: the gap from A to B, ${row.told.distance}` };
+    return a && row.normal ? { from: a, way: vec(row.normal), ink: "n", words: "arrow: the normal, from A to B", fixed: true } : null;
+  }
   function setMarks(row) {
-    const a = row.point_a && local(row.point_a), b = row.point_b && local(row.point_b), at = row.point && local(row.point);
-    balls[0].visible = Boolean(a || at);
-    balls[1].visible = Boolean(b);
-    if (a || at) balls[0].position.copy(a || at);
-    if (b) balls[1].position.copy(b);
-    arrow.size = 0;
-    arrow.words = "";
-    const use = (from, way, ink, words, fixed) => {
-      arrow.from.copy(from);
-      arrow.size = fixed ? 1e-12 : way.length();
-      arrow.way.copy(way).normalize();
-      arrow.words = words;
-      arrow.fixed = fixed;
-      shaft.material = head.material = inks[ink];
-    };
-    const mtv = row.mtv && row.mtv.some(Boolean) ? vec(row.mtv).divideScalar(data.size) : null;
-    if (mtv && (b || at || a)) use(b || at || a, mtv, "out", `arrow: the way out for B, ${row.told.way}`);
-    else if (a && b && row.distance > 0 && a.distanceTo(b) > 0) use(a, b.clone().sub(a), "ink", `arrow: the gap from A to B, ${row.told.distance}`);
-    else if (a && row.normal) use(a, vec(row.normal), "n", "arrow: the normal, from A to B", true);
+    const [a, b, at] = ["point_a", "point_b", "point"].map((name) => row[name] && local(row[name]));
+    [a || at, b].forEach((point, side) => {
+      balls[side].visible = Boolean(point);
+      if (point) balls[side].position.copy(point);
+    });
+    arrow = arrowOf(row, a, b, at);
+    if (arrow) shaft.material = head.material = inks[arrow.ink];
   }
   function sizeMarks(pixel) {
     for (const ball of balls) ball.scale.setScalar(5.5 * pixel);
-    shaft.visible = head.visible = arrow.size > 0;
-    if (!arrow.size) return;
-    const least = (arrow.fixed ? 56 : 34) * pixel, long = Math.max(arrow.size, least), tip = Math.min(13 * pixel, 0.5 * long);
-    stretched = arrow.size < least && !arrow.fixed;
-    for (const mesh of [shaft, head]) mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), arrow.way);
+    shaft.visible = head.visible = Boolean(arrow);
+    if (!arrow) return;
+    const size = arrow.fixed ? 0 : arrow.way.length(), least = (arrow.fixed ? 56 : 34) * pixel, long = Math.max(size, least), tip = Math.min(13 * pixel, 0.5 * long);
+    stretched = size < least && !arrow.fixed;
+    const way = arrow.way.clone().normalize();
+    for (const mesh of [shaft, head]) mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), way);
     shaft.position.copy(arrow.from);
     shaft.scale.set(2 * pixel, long - tip, 2 * pixel);
-    head.position.copy(arrow.from).addScaledVector(arrow.way, long);
+    head.position.copy(arrow.from).addScaledVector(way, long);
     head.scale.set(5.5 * pixel, tip, 5.5 * pixel);
   }
 
@@ -164,7 +160,7 @@ const clashView = (function () {
     const row = data.rows[index];
     root.view = row ? "finding" : "assembly";
     element("slide").value = 0;
-    element("label-slide").hidden = !(row && row.mtv && row.mtv.some(Boolean));
+    element("label-slide").hidden = !(row && row.mtv);
     setPair(row ? [row.a, row.a === row.b ? -1 : row.b] : [-1, -1]);
     if (clashMotion) clashMotion.follow(row);
     if (row) {
@@ -206,7 +202,7 @@ const clashView = (function () {
     camera.far = camera.position.length() + 1.5;
     camera.updateProjectionMatrix();
     sizeMarks((2 * far * Math.tan((camera.fov * Math.PI) / 360)) / view.clientHeight);
-    element("legend").textContent = marks.visible && arrow.size ? arrow.words + (stretched ? ", drawn longer than it is" : "") : "";
+    element("legend").textContent = marks.visible && arrow ? arrow.words + (stretched ? ", drawn longer than it is" : "") : "";
   };
   picture.after = () => {
     if (!flight) root.eye = camera.position.toArray().concat(controls.target.toArray()).map((x) => x.toFixed(5)).join(" ");

@@ -158,8 +158,8 @@ const gjk3dPanel = (function () {
       const span = [right, over, way].map((axis) => { const x = all.map((p) => p.dot(axis)); return [Math.min(...x), Math.max(...x)]; });
       const center = new THREE.Vector3();
       [right, over, way].forEach((axis, i) => center.addScaledVector(axis, (span[i][0] + span[i][1]) / 2));
-      this.half = span.slice(0, 2).map(([low, high]) => Math.max(high - low, 0.2) / 2);
-      this.far = this.away();
+      const [wide, high] = span.map(([low, high]) => Math.max(high - low, 0.2) / 2), aspect = this.box.clientWidth / Math.max(this.box.clientHeight, 1);
+      this.far = (1.2 * Math.max(high + 0.06, wide / aspect)) / Math.tan((this.angle * Math.PI) / 360);
       this.reach = 3 * this.far;
       const eye = center.clone().addScaledVector(way, zoom * this.far);
       if (!this.controls) return this.aim(eye, center, top);
@@ -168,15 +168,8 @@ const gjk3dPanel = (function () {
       this.camera.up.copy(top);
       this.touched = true;
     }
-    away() {
-      return (1.2 * Math.max(this.half[1] + 0.06, this.half[0] / (this.box.clientWidth / Math.max(this.box.clientHeight, 1)))) / Math.tan((this.angle * Math.PI) / 360);
-    }
-    resized() {
-      if (!this.half || !this.controls) return;
-      const before = this.far;
-      this.far = this.away();
-      this.camera.position.sub(this.controls.target).multiplyScalar(this.far / before).add(this.controls.target);
-    }
+    sight() { return this.camera.position.clone().sub(this.controls.target).normalize(); }
+    resized() { this.fit(this.sight(), this.camera.up.clone()); }
   }
   // Materials are not disposed of: the last one of a kind would take its compiled program with it, 0.2 s a frame.
   function clear(group) {

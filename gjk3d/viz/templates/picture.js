@@ -1,13 +1,8 @@
 // A picture: items that can be hidden, with words at points; where the data say so a slide that moves B, or a motion.
 (function () {
   const { data, state, element, dark, calm, vec, tint, numbers, points, surface } = gjk3d;
-  let view;
-  try {
-    view = new gjk3d.View(element("view"), data.angle);
-  } catch (error) {
-    gjk3d.withoutWebGL(data.table ? "; the numbers are beside" : "", ["reset", "keys"]);
-    return;
-  }
+  const view = gjk3d.drawn(() => new gjk3d.View(element("view"), data.angle), data.table ? "; the numbers are beside" : "", ["reset", "keys"]);
+  if (!view) return;
   Object.assign(view, { wide: 4 / 3, reach: data.reach, foot: element("foot") });
   const over = { transparent: true, depthTest: false, depthWrite: false }, time = data.states;
 

@@ -3,7 +3,6 @@ const gjk3dTell = (function () {
   const { number } = gjk3d, { gjk, sub, add, scale, norm } = gjk3dLoop;
 
   // --- numbers, as gjk3d/wording.py writes them: bounds are rounded outward ---------------------------------------------
-
   function outward(x, digits, way) {
     const short = Number(x.toPrecision(digits));
     if (!x || way * (short - x) >= 0) return number(short, digits);
@@ -22,7 +21,6 @@ const gjk3dTell = (function () {
   }
 
   // --- the steps ------------------------------------------------------------------------------------------------------
-
   function tell(a, b, shift) {
     const run = gjk(a, b, shift), { size } = run, radii = a.radius + b.radius, what = radii > 0 ? "cores" : "shapes";
     const known = [], short = (x) => number(x, 4);
@@ -97,7 +95,6 @@ const gjk3dTell = (function () {
   }
 
   // --- the curve ------------------------------------------------------------------------------------------------------
-
   function limits(steps) {
     const values = steps.flatMap((s) => [s.lower, s.upper]).filter((x) => x !== null && Number.isFinite(x));
     if (!values.length) values.push(0);

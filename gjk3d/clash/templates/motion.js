@@ -80,12 +80,9 @@ const clashMotion = (function () {
     begin() { to(begin); },
     // Show the chart of a finding, at the time of its numbers.
     follow(chosen) {
-      row = chosen || null;
+      row = chosen;
       chart();
-      if (row && row.time !== undefined) {
-        player.play(false);
-        to(row.time);
-      }
+      if (row?.time !== undefined) player.stopped(() => to(row.time))();
     },
     // Whether the marks of a finding are where its parts are now.
     holds: (one) => !one || one.time === undefined || Math.abs(one.time - now) <= 1e-9 * (end - begin),

@@ -9,7 +9,7 @@
     for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
     return [...counts].sort((one, two) => two[1] - one[1]);
   }
-  const open = (row) => row.state === "new" || row.state === "active" || row.state === "reviewed";
+  const open = (row) => ["new", "active", "reviewed"].includes(row.state);
   const MOST = 500, groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
   element("group").append(option("", "any group"));
   if (data.causes.length) element("group").append(section("explained by one part",
@@ -36,20 +36,19 @@
       (!group || group === "group " + row.group || group === "cause " + row.cause) && (status === "all" || (status === "open" ? open(row) : row.state === status)) &&
       (!wanted.length || wanted.every(((text) => (word) => text.includes(word))(words()))));
   }
-  function clear() {
+  element("clear").addEventListener("click", () => {
     for (const tile of tiles) tile.ariaPressed = "false";
     for (const id of ["search", "group"]) element(id).value = "";
     clashTree.choose("");
     element("status").value = "open";
     filter();
-  }
+  });
   for (const tile of tiles) tile.addEventListener("click", () => {
     tile.ariaPressed = tile.ariaPressed !== "true";
     filter();
   });
   for (const id of ["search", "group", "status"]) element(id).addEventListener("input", filter);
   clashTree.on(filter);
-  element("clear").addEventListener("click", clear);
 
   // --- one finding ---------------------------------------------------------------------------------------------------
   function copier(name) { // of an element; its words are selected, for pages over http may copy nothing else
@@ -104,7 +103,7 @@
       make("h2", {}, make("span", { class: "kind " + row.kind }, row.kind), make("span", { class: "meaning" }, data.meaning[row.kind]),
         make("span", { class: "soft" }, `rank ${row.severity || index + 1} · `, make("code", {}, row.id))),
       ...sides(row).map((side) => partLine(side, row[side])), row.note ? make("p", { class: "note" }, row.note) : "", clashTriage.editor(row), clashTools.views(row),
-      make("p", { id: "how", class: "how" }, data.decided[row.decided]),
+      make("p", { id: "how" }, data.decided[row.decided]),
       make("dl", {}, facts(row).map(([label, text]) => make("div", {}, make("dt", {}, label), make("dd", {}, text)))),
       make("p", { class: "soft" }, clashView && clashView.missing(row)));
     box.scrollTop = 0;

@@ -47,7 +47,7 @@ const clashTable = (function () {
     return make("tr", {
       id: "row-" + index, class: row.kind + (index === selected ? " selected" : ""), "data-row": index, "aria-rowindex": place + 2, "aria-selected": index === selected,
     },
-    make("td", { class: "rank" }, row.severity || index + 1),
+    make("td", { class: "right soft" }, row.severity || index + 1),
     make("td", { title: said ? `${said} comment${said === 1 ? "" : "s"}` : undefined },
       make("span", { class: "kind " + row.kind }, row.kind), make("small", {}, said ? `${row.state} · ${said}` : row.state)),
     make("td", { class: "parts" }, sides(row).map((side) => make("div", {}, chip(side), pathName(data.parts[row[side]].name)))),
@@ -78,11 +78,8 @@ const clashTable = (function () {
   window.addEventListener("beforeprint", () => { printing = true; draw(); });
   window.addEventListener("afterprint", () => { printing = false; draw(); });
 
-  function prepare() { // block by block, what the printer will want: it does not wait
-    for (const index of shown.slice(0, PRINTED)) {
-      const missing = clashRows.fetchRows([index]);
-      if (missing) return void missing.then(() => setTimeout(prepare, 30));
-    }
+  async function prepare() { // block by block, what the printer will want: it does not wait
+    for (const index of shown.slice(0, PRINTED)) await clashRows.fetchRows([index]);
   }
   setTimeout(prepare, 500);
 
@@ -132,13 +129,11 @@ const clashTable = (function () {
     const line = event.target.closest("[data-row]");
     if (line && !String(window.getSelection())) select(Number(line.dataset.row));
   });
-  for (const button of document.querySelectorAll("[data-sort]")) {
-    button.addEventListener("click", () => {
-      direction = button.dataset.sort === key ? -direction : 1;
-      key = button.dataset.sort;
-      arrange();
-    });
-  }
+  for (const button of document.querySelectorAll("[data-sort]")) button.addEventListener("click", () => {
+    direction = button.dataset.sort === key ? -direction : 1;
+    key = button.dataset.sort;
+    arrange();
+  });
   return {
     sides, show, select, move, unit, draw,
     get selected() { return selected; },

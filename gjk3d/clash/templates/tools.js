@@ -13,8 +13,8 @@ const clashTools = (function () {
   function cut() {
     const on = element("section").checked, box = clashView.frame(), half = box.radius * 10 ** Number(element("section-size").value);
     element("section-size").hidden = !on || kept.length > 0;
-    const round = () => AXES.map(vec).map((axis) => plane(box.center.clone().addScaledVector(axis, half), axis));
-    picture.renderer.clippingPlanes = !on ? [] : kept.length ? kept : round();
+    const round = AXES.map(vec).map((axis) => plane(box.center.clone().addScaledVector(axis, half), axis));
+    picture.renderer.clippingPlanes = !on ? [] : kept.length ? kept : round;
     dirty();
   }
   element("section").addEventListener("input", () => { kept = []; cut(); });
@@ -78,8 +78,10 @@ const clashTools = (function () {
   const METRES = { nm: 1e-9, um: 1e-6, mm: 1e-3, cm: 1e-2, dm: 0.1, m: 1, km: 1e3, in: 0.0254, ft: 0.3048 };
   function views(row) {
     const saved = clashTriage.viewsOf(row), save = () => {
-      const planes = picture.renderer.clippingPlanes.map(({ normal, constant }) => [world(normal.clone().multiplyScalar(-constant)), normal.clone().negate().toArray()]);
-      clashTriage.saveView(row, { name: `view ${saved.length + 1}`, eye: world(camera.position), target: world(picture.controls.target), up: camera.up.toArray(), planes });
+      const planes = picture.renderer.clippingPlanes.map(({ normal, constant }) =>
+        [world(normal.clone().multiplyScalar(-constant)), normal.clone().negate().toArray()]);
+      const name = `view ${saved.length + 1}`, eye = world(camera.position), target = world(picture.controls.target);
+      clashTriage.saveView(row, { name, eye, target, up: camera.up.toArray(), planes });
       line.replaceWith(views(row));
     };
     const line = make("div", { id: "views", class: "line" }, button("save view", save, { class: "small" }), saved.map((view) =>

@@ -68,28 +68,21 @@ const clashTriage = (function () {
     onChange(row);
     if (data.served) send();
   }
+  function mark(row, name, value, more = {}) {
+    issueOf(row)[name] = { value, ...stamp(), ...more };
+    changed(row);
+  }
+  function add(row, list, item) {
+    const issue = issueOf(row);
+    issue[list] = joined(issue[list], [{ id: ident(), ...stamp(), ...item }]);
+    changed(row);
+  }
   function setState(row, value) {
-    const more = row.whole && row.distance !== undefined ? { distance: row.distance, unit: data.unit } : {};
-    if (row.intervals) more.intervals = row.intervals; // of a moving pair: when
-    issueOf(row).state = { value, ...stamp(), ...more };
-    changed(row);
+    const measured = row.whole && row.distance !== undefined ? { distance: row.distance, unit: data.unit } : {};
+    mark(row, "state", value, { ...measured, intervals: row.intervals }); // of a moving pair: when
   }
-  function assign(row, value) {
-    if (value === row.assignee) return;
-    issueOf(row).assignee = { value, ...stamp() };
-    changed(row);
-  }
-  function comment(row, text) {
-    if (!text.trim()) return;
-    const issue = issueOf(row);
-    issue.comments = joined(issue.comments, [{ id: ident(), ...stamp(), text: text.trim().slice(0, 20000) }]);
-    changed(row);
-  }
-  function saveView(row, view) {
-    const issue = issueOf(row);
-    issue.views = joined(issue.views, [{ id: ident(), ...stamp(), ...view, unit: data.unit }]);
-    changed(row);
-  }
+  const comment = (row, text) => { if (text.trim()) add(row, "comments", { text: text.trim().slice(0, 20000) }); };
+  const saveView = (row, view) => add(row, "views", { ...view, unit: data.unit });
   const people = document.body.appendChild(make("datalist", { id: "people" }));
   const field = (label, id, value, change) =>
     make("label", { class: "field" }, label + " ", make("input", { id, value, maxlength: 200, list: "people", change: (event) => change(event.target.value.trim()) }));
@@ -109,7 +102,7 @@ const clashTriage = (function () {
       make("div", { class: "line" },
         make("div", { class: "states", role: "group", "aria-label": "state" }, STATES.map((value, k) =>
           button(value, () => setState(row, value), { "data-state": value, title: `${MEANING[value]} (key ${k + 1})`, "aria-pressed": row.state === value }))),
-        field("assigned to", "assignee", row.assignee, (value) => assign(row, value)), issue.state && when(issue.state)),
+        field("assigned to", "assignee", row.assignee, (value) => { if (value !== row.assignee) mark(row, "assignee", value); }), issue.state && when(issue.state)),
       (issue.comments || []).map((item) => make("p", { class: "said" }, when(item), make("bdi", {}, item.text))),
       make("div", { class: "line" }, words, button("add comment", () => comment(row, words.value), { class: "small" }), field("your name", "author", author, sign)));
   }

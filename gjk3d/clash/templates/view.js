@@ -46,7 +46,8 @@ const clashView = (function () {
     for (const ball of balls) ball.scale.setScalar(5.5 * pixel);
     shaft.visible = head.visible = Boolean(arrow);
     if (!arrow) return;
-    const size = arrow.fixed ? 0 : arrow.way.length(), least = (arrow.fixed ? 56 : 34) * pixel, long = Math.max(size, least), tip = Math.min(13 * pixel, 0.5 * long);
+    const size = arrow.fixed ? 0 : arrow.way.length(), least = (arrow.fixed ? 56 : 34) * pixel;
+    const long = Math.max(size, least), tip = Math.min(13 * pixel, 0.5 * long);
     stretched = size < least && !arrow.fixed;
     const way = arrow.way.clone().normalize();
     for (const mesh of [shaft, head]) mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), way);
@@ -90,6 +91,7 @@ const clashView = (function () {
   });
 
   // --- the camera -----------------------------------------------------------------------------------------------------
+  picture.reach = 2;
   picture.aim(iso.clone(), new THREE.Vector3(), up);
   const { controls } = picture;
   let flight = null;
@@ -104,10 +106,9 @@ const clashView = (function () {
     root.flight = "moving";
     dirty();
   }
-  const still = new THREE.Quaternion();
   function advance(now) {
     const t = flight.time ? Math.min(1, (now - flight.start) / flight.time) : 1, s = ease(Math.max(0, t));
-    const way = flight.way.clone().applyQuaternion(still.identity().slerp(flight.turn, s));
+    const way = flight.way.clone().applyQuaternion(new THREE.Quaternion().slerp(flight.turn, s));
     controls.target.copy(flight.from).lerp(flight.to, s);
     camera.position.copy(controls.target).addScaledVector(way, flight.begin ** (1 - s) * flight.end ** s);
     camera.up.copy(flight.lift).lerp(up, s).normalize();
@@ -150,24 +151,24 @@ const clashView = (function () {
     const [one, two] = clashTable.sides(row).map((side) => row[side]).sort((i, j) => size(i) - size(j));
     return [one, two === undefined ? -1 : two];
   }
-  function frameFor(row) {
-    const box = (data.parts[bySize(row)[0]] || {}).box, least = box ? half(box) : 0.3; // of the smaller part
-    if (!row.reach) return Math.max(1e-6, 1.2 * least);
-    return Math.max(1e-6, Math.min(1.3 * least, Math.max(0.4 * least, (6 * row.reach) / data.size)));
+  // the place that is looked at, and how much of it is seen
+  function frame() {
+    const row = data.rows[current];
+    if (!row) return { center: new THREE.Vector3(), radius: 1 };
+    const box = data.parts[bySize(row)[0]]?.box, least = box ? half(box) : 0.3; // of the smaller part
+    const radius = row.reach ? Math.min(1.3 * least, Math.max(0.4 * least, (6 * row.reach) / data.size)) : 1.2 * least;
+    return { center: placeOf(current), radius: Math.max(1e-6, radius) };
   }
   function show(index) {
     current = index;
-    const row = data.rows[index];
+    const row = data.rows[index], { center, radius } = frame();
     root.view = row ? "finding" : "assembly";
     element("slide").value = 0;
     element("label-slide").hidden = !(row && row.mtv);
     setPair(row ? [row.a, row.a === row.b ? -1 : row.b] : [-1, -1]);
-    if (clashMotion) clashMotion.follow(row);
-    if (row) {
-      const point = placeOf(index);
-      setMarks(row);
-      fly(point, frameFor(row), bestWay(row, point));
-    } else fly(new THREE.Vector3(), 1, iso);
+    clashMotion?.follow(row);
+    if (row) setMarks(row);
+    fly(center, radius, row ? bestWay(row, center) : iso);
     toggle();
   }
   function missing(row) {
@@ -198,9 +199,6 @@ const clashView = (function () {
   element("label-colours").hidden = !data.colours.length;
 
   picture.before = (far) => {
-    camera.near = Math.max(far / 100, camera.position.length() - 1.1);
-    camera.far = camera.position.length() + 1.5;
-    camera.updateProjectionMatrix();
     sizeMarks((2 * far * Math.tan((camera.fov * Math.PI) / 360)) / view.clientHeight);
     element("legend").textContent = marks.visible && arrow ? arrow.words + (stretched ? ", drawn longer than it is" : "") : "";
   };
@@ -223,11 +221,6 @@ const clashView = (function () {
     if (flight) advance(now);
     return Boolean(flight);
   }));
-  // the place that is looked at, and how much of it is seen
-  function frame() {
-    const row = data.rows[current];
-    return row ? { center: placeOf(current), radius: frameFor(row) } : { center: new THREE.Vector3(), radius: 1 };
-  }
   function stand(eye, target, lift) {
     flight = null;
     controls.target.copy(target);

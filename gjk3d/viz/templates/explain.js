@@ -90,11 +90,6 @@
     state.step = at;
     link();
   }
-  function chip(role) {
-    const dot = make("span", { class: "chip" });
-    dot.style.background = paint(role);
-    return dot;
-  }
   const pieces = () => [workspace, differences].map((draw, i) => draw(panels.length ? panels[i].view : data.views[i], steps[at]));
   function write() {
     const step = steps[at], open = question() && asked !== at;
@@ -108,7 +103,11 @@
     element("slide").setAttribute("aria-valuetext", `step ${at + 1}: ${step.title}`);
     element("back").disabled = at === 0;
     element("next").disabled = at === steps.length - 1;
-    element("legend").replaceChildren(...legend(step, pieces().flat()).map(([role, words]) => make("li", {}, chip(role), words)));
+    element("legend").replaceChildren(...legend(step, pieces().flat()).map(([role, words]) => {
+      const chip = make("span", { class: "chip" });
+      chip.style.background = paint(role);
+      return make("li", {}, chip, words);
+    }));
     curve();
     element("quiz").hidden = !question();
     if (!open) return;

@@ -144,7 +144,7 @@ const gjk3dPanel = (function () {
     }
     // what must be in sight, in this view: the bodies, the origin, and the tips of the arrows of all steps
     extent() {
-      const out = [[-1, -1, -1], [1, 1, 1]].map(() => origin(this.view)).slice(0, this.side);
+      const out = this.side ? [origin(this.view)] : [];
       this.scene.updateMatrixWorld(true);
       for (const group of this.bodies) group.traverse((mesh) => {
         const place = mesh.geometry && mesh.geometry.attributes.position, every = place && Math.ceil(place.count / 400);
@@ -158,7 +158,8 @@ const gjk3dPanel = (function () {
       const span = [right, over, way].map((axis) => { const x = all.map((p) => p.dot(axis)); return [Math.min(...x), Math.max(...x)]; });
       const center = new THREE.Vector3();
       [right, over, way].forEach((axis, i) => center.addScaledVector(axis, (span[i][0] + span[i][1]) / 2));
-      const [wide, high] = span.map(([low, high]) => Math.max(high - low, 0.2) / 2), aspect = this.box.clientWidth / Math.max(this.box.clientHeight, 1);
+      const [wide, high] = span.map(([low, high]) => Math.max(high - low, 0.2) / 2);
+      const aspect = this.box.clientWidth / Math.max(this.box.clientHeight, 1);
       this.far = (1.2 * Math.max(high + 0.06, wide / aspect)) / Math.tan((this.angle * Math.PI) / 360);
       this.reach = 3 * this.far;
       const eye = center.clone().addScaledVector(way, zoom * this.far);

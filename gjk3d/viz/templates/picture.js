@@ -50,11 +50,10 @@
     view.touched = true;
   }
   for (const box of boxes) box.addEventListener("input", toggle);
-  function slide() {
-    moving.position.copy(vec(data.slide)).multiplyScalar(Number(element("slide").value));
+  element("slide")?.addEventListener("input", ({ target }) => {
+    moving.position.copy(vec(data.slide)).multiplyScalar(Number(target.value));
     view.keep(moving);
-  }
-  if (data.slide) element("slide").addEventListener("input", slide);
+  });
   element("reset").addEventListener("click", () => {
     for (const box of boxes) if (!box.checked) box.click();
     if (data.slide) element("slide").value = 0, moving.position.set(0, 0, 0);

@@ -16,9 +16,7 @@ const gjk3dTell = (function () {
   }
   const listed = (names) => (names.length < 2 ? names[0] || "nothing" : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
   const part = (names) => `${["", "corner", "edge", "triangle", "tetrahedron"][names.length]} ${names.join(" ")}`;
-  function bounds(step) {
-    return step.lower === null || step.upper === null ? "" : `distance ${told(step.lower, step.upper, 5)}`;
-  }
+  const bounds = ({ lower, upper }) => (lower === null || upper === null ? "" : `distance ${told(lower, upper, 5)}`);
 
   // --- the steps ------------------------------------------------------------------------------------------------------
   function tell(a, b, shift) {

@@ -185,7 +185,7 @@ const gjk3d = (function () {
   View.prototype.draw = function () {
     const far = this.camera.position.distanceTo(this.controls.target), reach = this.reach || 1;
     this.touched = false;
-    this.camera.near = Math.max(far / 1000, far - reach);
+    this.camera.near = Math.max(far / 100, far - reach);
     this.camera.far = far + 4 * reach;
     this.camera.updateProjectionMatrix();
     if (this.before) this.before(far);

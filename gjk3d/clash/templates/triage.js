@@ -57,10 +57,8 @@ const clashTriage = (function () {
   let author = "";
   try { author = localStorage.getItem("gjk3d.author") || ""; } catch (error) { /* a page without a store asks each time */ }
   const stamp = () => ({ at: new Date().toISOString(), by: author });
-  const ident = () => { // a GUID; crypto.randomUUID is for https alone
-    const hex = [...crypto.getRandomValues(new Uint8Array(16))].map((x, k) => (k === 6 ? (x & 15) | 64 : k === 8 ? (x & 63) | 128 : x));
-    return hex.map((x) => x.toString(16).padStart(2, "0")).join("").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-  };
+  // a GUID, with which the address of an object ends; crypto.randomUUID is for https alone
+  const ident = () => URL.createObjectURL(new Blob()).slice(-36);
   function changed(row) {
     unsaved++;
     settle(row);

@@ -96,7 +96,7 @@ const clashTools = (function () {
     kept = (view.planes || []).map(([point, normal]) => plane(place(point), vec(normal)));
     element("section").checked = kept.length > 0;
     cut();
-    clashView.stand(eye, eye.clone().addScaledVector(to, far), vec(view.up));
+    picture.fly(eye.clone().addScaledVector(to, far), far, to.negate(), vec(view.up), 0);
   }
   function selected() { // the box goes along; a tape and a cut of another place do not
     kept = [];

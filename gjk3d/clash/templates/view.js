@@ -1,7 +1,7 @@
 // Where the camera is, what marks a finding, and what a click in the picture means.
 const clashView = (function () {
   if (!clashStage) return null;
-  const { data, element, state: root, css, dark, calm, tint } = gjk3d;
+  const { data, element, state: root, css, dark, tint } = gjk3d;
   const { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, fill, setPair, dirty } = clashStage;
   const up = vec(data.up), iso = (data.up[1] ? new THREE.Vector3(1, 0.75, 1.3) : new THREE.Vector3(1, -1.3, 0.75)).normalize();
   const half = (box) => 0.5 * vec(box[1]).distanceTo(vec(box[0]));
@@ -94,29 +94,8 @@ const clashView = (function () {
   picture.reach = 2;
   picture.aim(iso.clone(), new THREE.Vector3(), up);
   const { controls } = picture;
-  let flight = null;
-  const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
-  function fly(target, radius, way, jump) {
-    const far = (1.08 * radius) / Math.sin((picture.angle * Math.PI) / 360);
-    const from = camera.position.clone().sub(controls.target), begin = from.length() || far;
-    flight = {
-      start: performance.now(), time: jump || calm.matches ? 0 : 650, from: controls.target.clone(), to: target.clone(), begin, end: far,
-      turn: new THREE.Quaternion().setFromUnitVectors(from.normalize(), way), way: from, lift: camera.up.clone(),
-    };
-    root.flight = "moving";
-    dirty();
-  }
-  function advance(now) {
-    const t = flight.time ? Math.min(1, (now - flight.start) / flight.time) : 1, s = ease(Math.max(0, t));
-    const way = flight.way.clone().applyQuaternion(new THREE.Quaternion().slerp(flight.turn, s));
-    controls.target.copy(flight.from).lerp(flight.to, s);
-    camera.position.copy(controls.target).addScaledVector(way, flight.begin ** (1 - s) * flight.end ** s);
-    camera.up.copy(flight.lift).lerp(up, s).normalize();
-    if (t >= 1) {
-      flight = null;
-      camera.up.copy(up);
-    }
-    dirty();
+  function fly(target, radius, way, time) {
+    picture.fly(target, (1.08 * radius) / Math.sin((picture.angle * Math.PI) / 360), way, up, time);
   }
   // how often a look from outside along `way` meets the surface of one of the pair before it gets to the point
   const look = new THREE.Raycaster();
@@ -168,7 +147,7 @@ const clashView = (function () {
     setPair(row ? [row.a, row.a === row.b ? -1 : row.b] : [-1, -1]);
     clashMotion?.follow(row);
     if (row) setMarks(row);
-    fly(center, radius, row ? bestWay(row, center) : iso);
+    fly(center, radius, row ? bestWay(row, center) : iso, 650);
     toggle();
   }
   function missing(row) {
@@ -190,7 +169,7 @@ const clashView = (function () {
     });
     const out = Number(element("slide").value);
     if (on && row.mtv) pair[1].position.copy(vec(row.mtv)).multiplyScalar(out / data.size);
-    if (out > 0 && !flight) picture.keep(pair[1]);
+    if (out > 0 && !picture.flight) picture.keep(pair[1]);
     dirty();
   }
   for (const id of ["show-a", "show-b", "show-rest", "show-colours", "show-marks", "glass", "slide"]) element(id).addEventListener("input", toggle);
@@ -203,11 +182,11 @@ const clashView = (function () {
     element("legend").textContent = marks.visible && arrow ? arrow.words + (stretched ? ", drawn longer than it is" : "") : "";
   };
   picture.after = () => {
-    if (!flight) root.eye = camera.position.toArray().concat(controls.target.toArray()).map((x) => x.toFixed(5)).join(" ");
+    if (!picture.flight) root.eye = camera.position.toArray().concat(controls.target.toArray()).map((x) => x.toFixed(5)).join(" ");
   };
   paint();
   root.view = "assembly";
-  fly(new THREE.Vector3(), 1, iso, true);
+  fly(new THREE.Vector3(), 1, iso, 0);
   toggle();
   if (clashMotion) clashMotion.onMove(toggle);
   // what was chosen meanwhile is shown when the shapes are there
@@ -217,17 +196,6 @@ const clashView = (function () {
     if (clashMotion) clashMotion.begin();
     if (current >= 0) show(current);
     dirty();
-  }).catch(clashRows.complain).finally(() => gjk3d.start((now) => {
-    if (flight) advance(now);
-    return Boolean(flight);
-  }));
-  function stand(eye, target, lift) {
-    flight = null;
-    controls.target.copy(target);
-    camera.position.copy(eye);
-    camera.up.copy(lift);
-    camera.lookAt(target);
-    dirty();
-  }
-  return { show, mark, missing, frame, stand, onPick(handler) { pick = handler; } };
+  }).catch(clashRows.complain).finally(gjk3d.start);
+  return { show, mark, missing, frame, onPick(handler) { pick = handler; } };
 })();

@@ -35,7 +35,7 @@
 
   // --- from where ------------------------------------------------------------------------------------------------------
   // `home`: from where one looks, by `reset` or by hand; each step is seen from there, or from beside it
-  let turning = null, gliding = null, home = null, placed = null;
+  let gliding = null, home = null, placed = null;
   // No arrow points at the viewer, or away, and EPA's nearest face is not seen edge on: the least turn from here.
   function slanted({ way }) {
     const step = steps[at], arrow = step && step.direction && vec(step.direction), along = arrow ? arrow.dot(way) : 0;
@@ -45,20 +45,13 @@
     if (across.lengthSq() < 1e-6) across.set(...data.up).cross(arrow);
     return across.normalize().multiplyScalar(Math.sqrt(1 - wish * wish)).addScaledVector(arrow, wish);
   }
-  // be so far on the way to a step: pieces and the sight of them
-  function come(t) {
-    panels.forEach((panel) => panel.advance(t));
-    if (turning) {
-      placed = turning.from.clone().lerp(turning.to, t).normalize();
-      panels.forEach((panel) => panel.fit(placed, home.top));
-    }
-    if (t >= 1) gliding = turning = null;
+  function look(time, zoom) {
+    placed = slanted(home);
+    panels.forEach((panel) => panel.fit(placed, home.top, time, zoom));
   }
   function reset() {
-    if (gliding !== null) come(1);
     home = { way: vec(data.view), top: vec(data.up) };
-    placed = slanted(home);
-    panels.forEach((panel) => panel.fit(placed, home.top, 1));
+    look(0, 1);
   }
   function see(step) {
     go(step, false);
@@ -67,8 +60,9 @@
   function tick(now) {
     if (gliding === null) return false;
     const t = Math.min(1, Math.max(0, now - gliding) / GLIDE);
-    come(t * t * (3 - 2 * t));
-    return gliding !== null;
+    panels.forEach((panel) => panel.change(gjk3d.ease(t)));
+    if (t === 1) gliding = null;
+    return t < 1;
   }
 
   // --- from step to step ------------------------------------------------------------------------------------------------
@@ -79,14 +73,10 @@
     at = Math.min(Math.max(to, 0), steps.length - 1);
     if (before !== at) asked = -1;
     write();
-    if (gliding !== null) come(1);
     panels.forEach((panel, i) => panel.show(pieces()[i], glides));
-    if (home && panels.length) {
-      const from = panels[0].sight(), way = slanted(home);
-      if (from.distanceTo(way) > 1e-6) turning = { from, to: way };
-      if (glides) [gliding, state.flight] = [performance.now(), "moving"];
-      else come(1);
-    }
+    if (home && panels.length && panels[0].sight().distanceTo(slanted(home)) > 1e-6) look(glides ? GLIDE : 0);
+    gliding = glides ? performance.now() : null;
+    if (glides) state.flight = "moving";
     state.step = at;
     link();
   }
@@ -240,13 +230,13 @@
       from = null;
       panel.controls.enabled = true;
       link();
-      other.fit(other.sight(), other.camera.up.clone(), 1);
+      other.fit(other.sight(), other.camera.up.clone(), 0, 1);
     });
   }
   function together(panel, other) { // turned by hand, one turns the other
     panel.turned = () => {
       const way = panel.sight(), away = other.camera.position.distanceTo(other.controls.target);
-      if (turning || way.distanceTo(placed) < 1e-6) return;
+      if (panel.flight || way.distanceTo(placed) < 1e-6) return;
       placed = way;
       home = { way, top: panel.camera.up.clone() };
       other.camera.position.copy(other.controls.target).addScaledVector(way, away);

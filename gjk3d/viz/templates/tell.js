@@ -4,9 +4,9 @@ const gjk3dTell = (function () {
 
   // --- numbers, as gjk3d/wording.py writes them: bounds are rounded outward ---------------------------------------------
   function outward(x, digits, way) {
-    const short = Number(x.toPrecision(digits));
-    if (!x || way * (short - x) >= 0) return number(short, digits);
-    return number(short + way * 10 ** (Number(x.toExponential(digits - 1).split("e")[1]) + 1 - digits), digits);
+    const [exact, power] = x.toExponential(100).split("e"), kept = exact.slice(0, digits + (x < 0 ? 2 : 1));
+    const cut = /[1-9]/.test(exact.slice(kept.length)) && x < 0 === way < 0; // towards zero, if so
+    return number(Number(`${kept}e${power}`) + (cut ? way * 10 ** (Number(power) + 1 - digits) : 0), digits);
   }
   function told(low, high, digits = 6) {
     if (number(low, digits) === number(high, digits)) return number(low, digits);

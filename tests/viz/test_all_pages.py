@@ -405,6 +405,12 @@ def test_the_texts_examples_are_there(browser, pages, name, told):
     )
     browser.settle()
     assert browser.evaluate("document.querySelector('#verdict').textContent") == told
+    steps, end = browser.evaluate(
+        "(() => { const all = [...document.querySelectorAll('#all li')];"
+        " return [all.length, all.at(-1).textContent]; })()"
+    )
+    assert ("w1, is the origin: the shapes share a point" in end) == (steps == 2)  # where the loop has nothing to do,
+    assert browser.evaluate("document.querySelector('#curve').checkVisibility()") == (steps > 2)  # and no bounds
     for _ in range(8):
         browser.key("ArrowRight")
     browser.settle()

@@ -125,6 +125,8 @@
   const svg = element("curve").appendChild(make("svg", { preserveAspectRatio: "none", role: "img", "aria-label": "Bounds of the distance, step by step; the words tell each" }));
   let frame = null;
   function curve() {
+    const known = steps.map((step, i) => [i, step.lower, step.upper]).filter((row) => row[1] !== null && row[2] !== null);
+    element("curve").hidden = !known.length;
     const width = Math.max(300, element("curve").clientWidth), [low, high] = gjk3dTell.limits(steps), ticks = gjk3dTell.ticks([low, high]);
     const left = Math.max(70, 22 + 8 * Math.max(...ticks.map((tick) => tick[1].length))), count = steps.length;
     const x = (i) => left + ((width - 20 - left) * (i + 0.5)) / count, y = (v) => 142 - (134 * (v - low)) / (high - low);
@@ -136,7 +138,6 @@
       put("line", { x1: left, x2: width - 20, y1: y(value), y2: y(value), stroke: words === "0" ? "var(--soft)" : "var(--line)" });
       put("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" }, words);
     }
-    const known = steps.map((step, i) => [i, step.lower, step.upper]).filter((row) => row[1] !== null && row[2] !== null);
     const seen = known.filter((row) => row[0] <= at), later = known.slice(Math.max(0, seen.length - 1));
     if (seen.length > 1) put("polygon", { points: join([...seen.map((row) => [x(row[0]), y(row[1])]), ...seen.slice().reverse().map((row) => [x(row[0]), y(row[2])])]), fill: "var(--band)" });
     for (const side of [1, 2]) {

@@ -71,6 +71,7 @@ const gjk3dTell = (function () {
     const sure = run.within || upper < -run.error;
     const grown = [["A", a], ["B", b]].filter((one) => one[1].radius > 0).map(([who, shape]) => `${shape.name} ${who}'s ${number(shape.radius, 4)}`);
     const words = grown.length && !run.end.startsWith("origin") ? [`All that was of the cores, which are apart by ${told(low + radii, upper + radii, 4)}; taken off are the radii, ${listed(grown)}.`] : [];
+    if (!run.steps.length) words.push(`The first point of A - B, w1, is the origin: the ${radii > 0 ? "cores" : "shapes"} share a point.`);
     if (apart) words.push(`The two points are the nearest, and the shapes are proven to be ${told(low, upper, 9)} apart.`);
     else if (touching) words.push(`The two touch: the distance is ${told(low, upper, 9)}.`);
     else words.push(`${sure ? "The two overlap. How deep" : "The two share a point. Whether they overlap, and how deep"}, EPA finds: gjk3d.signed_distance, explained, has its steps.`);

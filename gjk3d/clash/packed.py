@@ -136,7 +136,7 @@ def _row(clash: Clash, size: float, sentences: dict[str, int]) -> dict[str, Any]
         "decided": sentences.setdefault(decided(clash), len(sentences)),
         "time": clash.time,
         "intervals": clash.intervals or None,
-        "mtv": _finite(clash.mtv, lambda x: float(f"{x:.9g}")),
+        "mtv": _finite(clash.mtv if any(clash.mtv or ()) else None, lambda x: float(f"{x:.9g}")),
         "point": _finite(clash.point, lambda x: round(x, digits)),
     }
     if _consistent(clash, size):

@@ -68,14 +68,17 @@ const gjk3d = (function () {
     });
   }
   // A button that plays and a slider: `next` is told for how long it has been where it is, and says where to go, if so.
-  // Where it says null is the end.
+  // Where it says null is the end, and from there it plays from the beginning.
   function player(press, slider, put, next) {
     let since = null;
     function play(on) {
       since = on ? performance.now() : null;
       press.textContent = on ? "pause" : "play";
     }
-    press.addEventListener("click", () => play(since === null));
+    press.addEventListener("click", () => {
+      if (since === null && next(0) === null) put(Number(slider.min));
+      play(since === null);
+    });
     slider.addEventListener("input", () => { play(false); put(Number(slider.value)); });
     movers.push((now) => {
       const to = since === null ? undefined : next(now - since);
@@ -90,11 +93,17 @@ const gjk3d = (function () {
     return { play, toggle: () => press.click(), stopped: (act) => () => { play(false); act(); } };
   }
 
-  function withoutWebGL(more, hidden) {
-    element("trouble").textContent = `This browser cannot draw in 3D here (no WebGL)${more}.`;
-    element("trouble").hidden = false;
-    for (const id of hidden) element(id).hidden = true;
-    state.state = "no-webgl";
+  // What `draw` makes; null where there is no WebGL, which the page says, without the controls of a picture.
+  function drawn(draw, more, controls) {
+    try {
+      return draw();
+    } catch (error) {
+      element("trouble").textContent = `This browser cannot draw in 3D here (no WebGL)${more}.`;
+      element("trouble").hidden = false;
+      for (const id of controls) element(id).hidden = true;
+      state.state = "no-webgl";
+      return null;
+    }
   }
   // A picture in a box: set `touched` to have it drawn again. Throws where there is no WebGL.
   const views = [], movers = [];
@@ -134,6 +143,26 @@ const gjk3d = (function () {
       if (this.turned) this.turned();
     });
     this.resize();
+  };
+  const ease = (t) => t * t * (3 - 2 * t);
+  // Go, in so many milliseconds, to where `target` is seen from `far` off along `way`.
+  View.prototype.fly = function (target, far, way, up, time) {
+    const from = this.camera.position.clone().sub(this.controls.target), near = from.length() || far;
+    const turn = new THREE.Quaternion().setFromUnitVectors(from.normalize(), way);
+    const begin = { target: this.controls.target.clone(), up: this.camera.up.clone() };
+    this.flight = { start: performance.now(), time: calm.matches ? 0 : time, begin, target, near, far, from, turn, up };
+    state.flight = "moving";
+    if (!this.flight.time) this.advance(Infinity);
+  };
+  View.prototype.advance = function (now) {
+    const { camera, controls } = this, { start, time, begin, target, near, far, from, turn, up } = this.flight;
+    const t = time ? Math.min(1, Math.max(0, now - start) / time) : 1, s = ease(t);
+    const way = from.clone().applyQuaternion(new THREE.Quaternion().slerp(turn, s));
+    controls.target.copy(begin.target).lerp(target, s);
+    camera.position.copy(controls.target).addScaledVector(way, near ** (1 - s) * far ** s);
+    camera.up.copy(begin.up).lerp(up, s).normalize();
+    if (t === 1) this.flight = null;
+    this.touched = true;
   };
   // A picture laid out for so wide a window is seen from farther off in a narrower one; it stands above its `foot`.
   View.prototype.resize = function () {
@@ -176,7 +205,7 @@ const gjk3d = (function () {
   View.prototype.draw = function () {
     const far = this.camera.position.distanceTo(this.controls.target), reach = this.reach || 1;
     this.touched = false;
-    this.camera.near = Math.max(far / 1000, far - reach);
+    this.camera.near = Math.max(far / 100, far - reach);
     this.camera.far = far + 4 * reach;
     this.camera.updateProjectionMatrix();
     if (this.before) this.before(far);
@@ -233,6 +262,7 @@ const gjk3d = (function () {
       requestAnimationFrame(frame);
       let moving = movers.filter((move) => move(now)).length > 0;
       for (const view of views) {
+        if (view.flight) view.advance(now);
         view.controls.update();
         if (!view.touched) continue;
         moving = true;
@@ -243,5 +273,5 @@ const gjk3d = (function () {
     }
     frame(performance.now());
   }
-  return { data, state, element, make, button, chip, css, number, dark, calm, player, vec, tint, numbers, points, surface, between, keys, View, start, withoutWebGL };
+  return { data, state, element, make, button, chip, css, number, dark, calm, player, vec, tint, numbers, points, surface, between, keys, ease, View, drawn, start };
 })();

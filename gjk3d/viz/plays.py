@@ -74,6 +74,13 @@ def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> lis
     return movers
 
 
+def keys_of(robot: str, movers: list[Mover], moved: Mapping[str, Array], hit: str) -> list[tuple[str, str]]:
+    """Return what the colours of `movers_of` mean; of many that move, those whose colour is not another's too."""
+    moving = [(mover.name, mover.color) for mover in movers if mover.name in [*moved][: len(PALETTE)]]
+    around = [("around it", THINGS)] if any(mover.poses is None for mover in movers) else []
+    return [(robot, LINKS[0]), *moving, *around, (hit, HIT)]
+
+
 def play_of_travel(there: Travel, title: str) -> Play:
     """Return a robot's path."""
     checker = there.checker
@@ -82,8 +89,8 @@ def play_of_travel(there: Travel, title: str) -> Play:
     for where, state in zip(there.way.where, there.states, strict=True):
         known = state.closest is not None and np.isfinite(state.distance)
         moments.append(Moment([where, robots.words_for(state)], state.hit, state.points if known else None))
-    keys = [(title, LINKS[0]), *([("around it", THINGS)] if checker.objects else []), ("who collides", HIT)]
     movers = movers_of(checker, there.poses, there.way.moved)
+    keys = keys_of(title, movers, there.way.moved, "who collides")
     return Play(title, there.way.verdict, movers, moments, there.trace, whole, keys)
 
 

@@ -23,10 +23,9 @@ from gjk3d.robot.safety_report import (
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds import robots
-from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS
 from gjk3d.viz.motions import write_page
 from gjk3d.viz.page import ROOM
-from gjk3d.viz.plays import Moment, Play, movers_of
+from gjk3d.viz.plays import Moment, Play, keys_of, movers_of
 
 _FPS = 1.0
 
@@ -65,9 +64,8 @@ def _play(report: SafetyReport) -> Play:
     moving = dict.fromkeys(name for each in entries for name, _ in each.place.moved)
     moved = {name: _poses_of(name, [each.place for each in entries], checker) for name in moving}
     movers = movers_of(checker, checker.robot.link_poses(rows), moved)
-    around = any(each.poses is None for each in movers)
     whole = robots.draw_robot(checker, Style(), q=rows, labels=False)
-    keys = [(report.robot, LINKS[0]), *([("around it", THINGS)] if around else []), ("too close", HIT)]
+    keys = keys_of(report.robot, movers, moved, "too close")
     title = f"Safety of {report.robot}"
     trace = np.zeros((len(entries), 3))  # moments of many motions are no line
     return Play(title, report.headline, movers, [_moment(each) for each in entries], trace, whole, keys)

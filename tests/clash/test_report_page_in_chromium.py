@@ -230,6 +230,18 @@ def test_names_can_be_copied(opened):
     assert browser.evaluate("kept") == ["press/ram"]
 
 
+def test_names_are_copied_where_a_page_has_no_clipboard(opened):
+    browser = opened(three_cubes())
+    browser.click("#row-0")
+    browser.evaluate(
+        "window.kept = []; navigator.clipboard.writeText = () => Promise.reject(new Error('over http'));"
+        " document.execCommand = (what) => kept.push([what, String(getSelection())])"
+    )
+    browser.evaluate("document.querySelectorAll('#detail .part')[1].querySelector('button').click()")
+    browser.wait("document.querySelector('#detail').innerText.includes('copied')")
+    assert browser.evaluate("kept") == [["copy", "press/ram"]]
+
+
 def test_a_report_without_a_clash(opened):
     browser = opened(three_cubes(clashes=()))
     assert "No clash found in press.glb" in browser.evaluate("document.querySelector('h1').innerText")

@@ -4,6 +4,7 @@ import base64
 import importlib.util
 import io
 import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,38 @@ def test_axe_finds_nothing(browser, pages, axe, kind, paper):
     browser.media(prefers_color_scheme="light", prefers_reduced_motion="no-preference")
 
 
+@pytest.mark.parametrize("paper", ["light", "dark"])
+def test_a_legend_has_the_colors_of_the_picture(browser, tmp_path, paper):
+    block = gk.Mesh(*gk.Box((1, 1, 1)).surface())
+    found = gk.signed_distance(block, block, None, pose(0.4, 0.3, 0.2))
+    browser.media(prefers_color_scheme=paper)
+    opened(browser, viz.write_html(tmp_path / "overlap.html", found))
+    row = "[...document.querySelectorAll('#legend label')].find((one) => one.innerText.includes('where the surfaces'))"
+    ink = browser.evaluate(f"getComputedStyle({row}.querySelector('rect')).fill")
+    assert ink == {"light": "rgb(32, 33, 36)", "dark": "rgb(232, 234, 237)"}[paper]
+    browser.media(prefers_color_scheme="light")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_there_are_no_keys_none_are_told(browser, pages, kind):
+    opened(browser, pages[kind])
+    assert "@media (hover: none) and (pointer: coarse) { .keys { display: none; } }" in pages[kind].read_text()
+    told = browser.evaluate(
+        "(() => { document.querySelectorAll('.keys').forEach((one) => { one.hidden = true; });"
+        " return document.body.innerText; })()"
+    )
+    assert "drag" in told.lower()
+    assert not re.search(r"arrow keys?|space bar|\bpress\b|\bEsc\b|Shift", told)
+
+
+def test_a_safety_report_names_its_units_and_what_moves(browser, pages):
+    opened(browser, pages["safety"])
+    heads = browser.evaluate("[...document.querySelectorAll('th')].map((one) => one.textContent)")
+    assert {"margin, m", "least distance, m", "at, s", "too close since, s"} <= set(heads)
+    keys = browser.evaluate("[...document.querySelectorAll('#keys label')].map((one) => one.textContent.trim())")
+    assert keys == ["example", "<ball>", "too close"]
+
+
 def test_rows_of_a_safety_report_show_where_it_is(browser, pages):
     opened(browser, pages["safety"])
     assert (browser.state("at"), browser.evaluate("document.getElementById('run').textContent")) == ("0", "play")
@@ -121,7 +154,7 @@ def test_rows_of_a_safety_report_show_where_it_is(browser, pages):
 def test_words_on_a_picture_have_contrast(browser, pages, paper):
     browser.media(prefers_color_scheme=paper)
     opened(browser, pages["motion"])
-    named = ("--ink", "--soft", "--hit", "--sky", "--paper")
+    named = ("--ink", "--soft", "--hard", "--sky", "--paper")
     colors = [
         browser.evaluate(f"getComputedStyle(document.documentElement).getPropertyValue('{name}').trim()")
         for name in named
@@ -168,6 +201,12 @@ def test_the_printer_gets_the_canvas_too(browser, pages, kind):
         )
         assert len(inside) == 2
         assert all(inside)
+    if kind in ("drawing", "motion", "safety"):  # words stand above the picture, whatever its size
+        above, top = browser.evaluate(
+            "[document.querySelector('#words').getBoundingClientRect().bottom,"
+            " document.querySelector('canvas').getBoundingClientRect().top]"
+        )
+        assert above <= top
     pdf = browser._ask("Page.printToPDF", printBackground=True)["data"]
     assert len(base64.b64decode(pdf)) > 20_000
     browser._ask("Emulation.setEmulatedMedia", media="")
@@ -366,6 +405,12 @@ def test_the_texts_examples_are_there(browser, pages, name, told):
     )
     browser.settle()
     assert browser.evaluate("document.querySelector('#verdict').textContent") == told
+    steps, end = browser.evaluate(
+        "(() => { const all = [...document.querySelectorAll('#all li')];"
+        " return [all.length, all.at(-1).textContent]; })()"
+    )
+    assert ("w1, is the origin: the shapes share a point" in end) == (steps == 2)  # where the loop has nothing to do,
+    assert browser.evaluate("document.querySelector('#curve').checkVisibility()") == (steps > 2)  # and no bounds
     for _ in range(8):
         browser.key("ArrowRight")
     browser.settle()

@@ -86,7 +86,7 @@ def test_chromium_draws_the_page_and_hides_what_is_unticked(tmp_path):
     assert vivid(path, "all.png") > 0.05
     _, dom = browse(path, tmp_path, "--dump-dom")
     assert 'data-state="drawn"' in dom
-    assert dom.count("<span") == 3  # the names of the balls
+    assert dom.count('<span class="label"') == 3  # the names of the balls
     # the same page, told to untick the first box: its policy must know the script
     script = template("gjk3d", "viewer.js") + template("gjk3d.viz", "picture.js")
     style = template("gjk3d", "page.css") + template("gjk3d.viz", "picture.css")

@@ -11,6 +11,7 @@ from browser import Browser, program
 import gjk3d as gk
 from gjk3d.query.difference import Difference
 from gjk3d.viz.explanation.files import given_to
+from gjk3d.wording import told
 
 RUN = """pairs.map(([a, b]) => {
   const far = gjk3dLoop.gjk(a, b), meets = gjk3dLoop.gjk(a, b, [0, 0, 0], { boolean: true });
@@ -80,6 +81,25 @@ def test_a_thousand_pairs_have_the_distance_of_the_kernels(browser, kinds, seed)
     assert 0.3 < apart.mean() < 0.8
 
 
+def test_the_page_writes_bounds_as_python_does_rounded_outward(browser):
+    rng = np.random.default_rng(5)
+    middle = rng.choice([-1.0, 1.0], 3000) * 10.0 ** rng.uniform(-9, 9, 3000)
+    half = np.abs(middle) * rng.choice([0.0, 1e-15, 1e-6, 1e-5, 1e-4, 0.1, 3.0], 3000) * rng.uniform(0, 1, 3000)
+    bounds = [
+        *np.stack([middle - half, middle + half], axis=1).tolist(),
+        [0.0, 0.0],
+        [-1e-17, 0.0],
+        [99999.6, 100000.4],
+    ]
+    asked = json.dumps([{"lower": low, "upper": high} for low, high in bounds])
+    page = json.loads(browser.evaluate(f"JSON.stringify({asked}.map(gjk3dTell.bounds))"))
+    assert page == [f"distance {told(low, high, 3 if low < 0 < high else 5)}" for low, high in bounds]
+    for text, (low, high) in zip(page, bounds, strict=True):
+        if "between" in text:
+            below, above = map(float, re.findall(r"-?[\d.]+(?:e[-+]\d+)?", text))
+            assert below <= low <= high <= above
+
+
 def test_what_overlaps_is_told_to_overlap_and_what_touches_to_touch(browser):
     asked = [gk.signed_distance(r.shape_a, r.shape_b, r.pose_a, r.pose_b) for r in pairs(200, range(8), 4)]
     asked = [r for r in asked if abs(r.distance) > 1e-9 * Difference(r).size]
@@ -88,24 +108,24 @@ def test_what_overlaps_is_told_to_overlap_and_what_touches_to_touch(browser):
         gk.signed_distance(box, box, None, pose(*at)) for at in ((1, 0, 0), (1, 0.3, 0.2), (1, 1, 0.1), (1, 1, 1))
     ]
     wanted = ["apart" if r.lower > 0 else "overlapping" if r.upper < 0 else "touching" for r in asked]
-    told = [page[-1][0].removeprefix("Answer: ") for page in run(browser, asked, TELL)]
-    unsure = [want for want, answer in zip(wanted, told, strict=True) if answer == "touching or overlapping"]
+    answers = [page[-1][0].removeprefix("Answer: ") for page in run(browser, asked, TELL)]
+    unsure = [want for want, answer in zip(wanted, answers, strict=True) if answer == "touching or overlapping"]
     assert "apart" not in unsure  # GJK alone cannot tell the other two apart, where the origin is on its simplex
     assert len(unsure) < 20
-    for want, answer in zip(wanted, told, strict=True):
+    for want, answer in zip(wanted, answers, strict=True):
         assert answer.split(" by")[0] in (want, "touching or overlapping")
     assert wanted.count("overlapping") > 40
 
 
 def test_the_page_tells_its_steps_in_the_words_of_the_kernels_trace(browser):
     asked = [r for r in pairs(160, range(5), 3) if r.lower > 1e-6][:60]
-    told = run(browser, asked, TELL)
+    pages = run(browser, asked, TELL)
     alike = 0
 
     def words(title, sentence, *_):
         return title, re.sub(r"way is w\d+ again", "way is one again", sentence)  # which of two as far is rounding
 
-    for pair, page in zip(asked, told, strict=True):
+    for pair, page in zip(asked, pages, strict=True):
         steps = gk.viz.explain(gk.signed_distance(pair.shape_a, pair.shape_b, pair.pose_a, pair.pose_b)).steps
         assert page[-1][0] == steps[-1].title
         alike += [words(step.title, step.sentence) for step in steps] == [words(*step) for step in page]

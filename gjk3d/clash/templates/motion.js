@@ -3,11 +3,10 @@ const clashMotion = (function () {
   if (!clashStage || !gjk3d.data.motion) return null;
   const { data, element, state: root, make, number, numbers } = gjk3d, { picture, put, placePair } = clashStage;
   const { begin, end, frames, unit, bodies, courses } = data.motion, MARGIN = 6;
-  const slider = element("time"), moving = [];
-  for (const { parts, poses } of bodies) {
+  const slider = element("time"), moving = bodies.flatMap(({ parts, poses }) => {
     const rows = numbers(poses, Float32Array);
-    for (const index of parts) moving.push({ index, rows });
-  }
+    return parts.map((index) => ({ part: data.parts[index], rows }));
+  });
   let now = begin, row = null, moved = () => {};
 
   // --- where the parts are --------------------------------------------------------------------------------------------
@@ -21,7 +20,7 @@ const clashMotion = (function () {
     slider.value = now;
     element("now").textContent = `${number(now, 5)}${unit && " " + unit}`;
     root.time = now;
-    for (const { index, rows } of moving) if (data.parts[index].drawn) put(data.parts[index], matrixAt(rows, now));
+    for (const { part, rows } of moving) if (part.drawn) put(part, matrixAt(rows, now));
     placePair();
     cursor();
     moved();
@@ -34,7 +33,6 @@ const clashMotion = (function () {
   const value = ([, , upper, inside]) => (inside > 0 ? -inside : upper);
   function chart() {
     const box = element("chart"), course = row && courses[row.course];
-    root.course = course ? row.course : "";
     if (!course || !course.series.length) {
       box.replaceChildren(make("span", { class: "soft" }, row ? "These two keep their places to each other." : "Choose a finding: here is how near its parts come."));
       return;
@@ -66,13 +64,11 @@ const clashMotion = (function () {
   const LONG = 8000; // milliseconds for all of it
   Object.assign(slider, { min: begin, max: end });
   const player = gjk3d.player(element("play"), slider, to, (since) => (now < end ? now + (since / LONG) * (end - begin) : null));
-  element("play").addEventListener("click", () => { if (now >= end) to(begin); });
   const timed = data.rows.map((one, index) => ({ time: one.time, index })).filter(({ time }) => time !== undefined).sort((one, two) => one.time - two.time);
   function jump(way) {
     const here = timed.findIndex(({ index }) => index === clashTable.selected);
-    const last = timed.length - 1, next = here >= 0 ? here + way : timed.findIndex(({ time }) => (way > 0 ? time >= now : time > now)) - (way < 0 ? 1 : 0);
-    const place = here < 0 && !timed.some(({ time }) => time >= now) ? last : Math.max(0, Math.min(last, next));
-    if (timed[place]) clashTable.select(timed[place].index);
+    const near = here >= 0 ? timed[here + way] : way > 0 ? timed.find(({ time }) => time >= now) : timed.findLast(({ time }) => time <= now);
+    clashTable.select((near || timed.at(way > 0 ? -1 : 0)).index);
   }
   element("before").addEventListener("click", () => jump(-1));
   element("next").addEventListener("click", () => jump(1));
@@ -84,12 +80,9 @@ const clashMotion = (function () {
     begin() { to(begin); },
     // Show the chart of a finding, at the time of its numbers.
     follow(chosen) {
-      row = chosen || null;
+      row = chosen;
       chart();
-      if (row && row.time !== undefined) {
-        player.play(false);
-        to(row.time);
-      }
+      if (row?.time !== undefined) player.stopped(() => to(row.time))();
     },
     // Whether the marks of a finding are where its parts are now.
     holds: (one) => !one || one.time === undefined || Math.abs(one.time - now) <= 1e-9 * (end - begin),

@@ -9,7 +9,7 @@
     for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
     return [...counts].sort((one, two) => two[1] - one[1]);
   }
-  const open = (row) => row.state === "new" || row.state === "active" || row.state === "reviewed";
+  const open = (row) => ["new", "active", "reviewed"].includes(row.state);
   const MOST = 500, groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
   element("group").append(option("", "any group"));
   if (data.causes.length) element("group").append(section("explained by one part",
@@ -28,7 +28,7 @@
   countStates();
 
   function filter() {
-    const kinds = new Set(tiles.filter((tile) => tile.getAttribute("aria-pressed") === "true").map((tile) => tile.dataset.kind));
+    const kinds = new Set(tiles.filter((tile) => tile.ariaPressed === "true").map((tile) => tile.dataset.kind));
     const wanted = element("search").value.toLowerCase().split(/\s+/).filter(Boolean);
     const group = element("group").value, status = element("status").value;
     clashTable.show((row, words) =>
@@ -36,37 +36,28 @@
       (!group || group === "group " + row.group || group === "cause " + row.cause) && (status === "all" || (status === "open" ? open(row) : row.state === status)) &&
       (!wanted.length || wanted.every(((text) => (word) => text.includes(word))(words()))));
   }
-  function clear() {
-    for (const tile of tiles) tile.setAttribute("aria-pressed", "false");
+  element("clear").addEventListener("click", () => {
+    for (const tile of tiles) tile.ariaPressed = "false";
     for (const id of ["search", "group"]) element(id).value = "";
     clashTree.choose("");
     element("status").value = "open";
     filter();
-  }
-  for (const tile of tiles) {
-    tile.addEventListener("click", () => {
-      tile.setAttribute("aria-pressed", tile.getAttribute("aria-pressed") !== "true");
-      filter();
-    });
-  }
+  });
+  for (const tile of tiles) tile.addEventListener("click", () => {
+    tile.ariaPressed = tile.ariaPressed !== "true";
+    filter();
+  });
   for (const id of ["search", "group", "status"]) element(id).addEventListener("input", filter);
   clashTree.on(filter);
-  element("clear").addEventListener("click", clear);
 
   // --- one finding ---------------------------------------------------------------------------------------------------
-  function copier(text) {
-    const press = button("copy", () => (navigator.clipboard ? navigator.clipboard.writeText(text).then(done, byHand) : byHand()), { class: "small" });
-    const done = () => {
-      press.textContent = "copied";
-      setTimeout(() => { press.textContent = "copy"; }, 1200);
-    };
-    const byHand = () => {
-      const area = document.body.appendChild(make("textarea", {}, text));
-      area.select();
-      if (document.execCommand("copy")) done();
-      area.remove();
-    };
-    return press;
+  function copier(name) { // of an element; its words are selected, for pages over http may copy nothing else
+    return button("copy", async ({ target }) => {
+      window.getSelection().selectAllChildren(name);
+      try { await navigator.clipboard.writeText(name.textContent); } catch (error) { document.execCommand("copy"); }
+      target.textContent = "copied";
+      setTimeout(() => { target.textContent = "copy"; }, 1200);
+    }, { class: "small" });
   }
   function vector(values) {
     const least = 1e-13 * Math.max(...values.map(Math.abs)); // below this, rounding
@@ -74,28 +65,30 @@
   }
   function partLine(side, index) {
     const part = data.parts[index], about = [part.file !== part.name && part.file, part.triangles && `${part.triangles} triangles`];
-    return make("p", { class: "part" }, chip(side), make("b", {}, side.toUpperCase()), make("bdi", { class: "full" }, part.name), copier(part.name),
+    const name = make("bdi", { class: "full" }, part.name);
+    return make("p", { class: "part" }, chip(side), make("b", {}, side.toUpperCase()), name, copier(name),
       button("all of its findings", () => { clashTree.choose(part.name); filter(); }, { class: "small" }), clashTools.alone(side),
       make("small", {}, about.filter(Boolean).join(", ")));
   }
   function facts(row) {
-    const told = row.told, list = [["distance", told.distance], ["depth", told.depth]];
-    if (told.inside) list.unshift(["penetration", `${told.inside}${unit} where one reaches farthest into the other`]);
-    if (row.mtv && row.mtv.some(Boolean)) list.push(["to free B", `move it by ${vector(row.mtv)}, ${told.way} long`]);
-    if (told.volume) list.push(["volume", `${told.volume}${unit && unit + "³"} in both parts`]);
-    list.push(["extent", told.extent]);
-    if (told.when) list.push(["when", told.when]);
-    if (row.point) list.push(["where", vector(row.point)]);
-    if (row.point_a) list.push(["point on A", vector(row.point_a)], ["point on B", vector(row.point_b)]);
-    if (row.normal) list.push(["normal", vector(row.normal) + ", from A to B"]);
-    if (told.error) list.push(["error", `at most ${told.error}`]);
-    if (told.hulls) list.push(["hulls", `are ${told.hulls} closer than the parts`]);
-    if (row.group) list.push(["group", row.group]);
-    if (row.cause !== undefined) {
-      const [part, count] = data.causes[row.cause];
-      list.push(["cause", `${data.parts[part].name} is in ${count} findings`]);
-    }
-    return list.filter(([, text]) => text);
+    const { told } = row, [part, count] = data.causes[row.cause] || [];
+    return [
+      ["penetration", told.inside && `${told.inside}${unit} where one reaches farthest into the other`],
+      ["distance", told.distance],
+      ["depth", told.depth],
+      ["to free B", row.mtv && `move it by ${vector(row.mtv)}, ${told.way} long`],
+      ["volume", told.volume && `${told.volume}${unit && unit + "³"} in both parts`],
+      ["extent", told.extent],
+      ["when", told.when],
+      ["where", row.point && vector(row.point)],
+      ["point on A", row.point_a && vector(row.point_a)],
+      ["point on B", row.point_b && vector(row.point_b)],
+      ["normal", row.normal && `${vector(row.normal)}, from A to B`],
+      ["error", told.error && `at most ${told.error}`],
+      ["hulls", told.hulls && `are ${told.hulls} closer than the parts`],
+      ["group", row.group],
+      ["cause", count && `${data.parts[part].name} is in ${count} findings`],
+    ].filter(([, text]) => text);
   }
   function describe(index) {
     const box = element("detail");
@@ -110,7 +103,7 @@
       make("h2", {}, make("span", { class: "kind " + row.kind }, row.kind), make("span", { class: "meaning" }, data.meaning[row.kind]),
         make("span", { class: "soft" }, `rank ${row.severity || index + 1} · `, make("code", {}, row.id))),
       ...sides(row).map((side) => partLine(side, row[side])), row.note ? make("p", { class: "note" }, row.note) : "", clashTriage.editor(row), clashTools.views(row),
-      make("p", { id: "how", class: "how" }, data.decided[row.decided]),
+      make("p", { id: "how" }, data.decided[row.decided]),
       make("dl", {}, facts(row).map(([label, text]) => make("div", {}, make("dt", {}, label), make("dd", {}, text)))),
       make("p", { class: "soft" }, clashView && clashView.missing(row)));
     box.scrollTop = 0;

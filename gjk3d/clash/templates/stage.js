@@ -3,13 +3,8 @@ const clashStage = (function () {
   const { data, element, css, vec, points: at } = gjk3d;
   const CREASE = Math.cos((30 * Math.PI) / 180), SMOOTH = 150000, PROBED = 60000;
 
-  let picture;
-  try {
-    picture = new gjk3d.View(element("view"), 32);
-  } catch (error) {
-    gjk3d.withoutWebGL("; the table has every number", ["controls", "foot"]);
-    return null;
-  }
+  const picture = gjk3d.drawn(() => new gjk3d.View(element("view"), 32), "; the table has every number", ["controls", "foot"]);
+  if (!picture) return null;
   const { scene, camera, box: view } = picture;
   const local = (p) => vec(p.map((x, k) => (x - data.center[k]) / data.size));
 

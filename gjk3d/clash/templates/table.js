@@ -1,15 +1,12 @@
 // The table of findings: filtered, sorted, and only the rows in sight are in the page, so that any number stays quick.
 const clashTable = (function () {
   const HEIGHT = 46, HEAD = 36, MARGIN = 12, PRINTED = 5000;
-  const { data, element, make, chip, number } = gjk3d;
+  const { data, element, make, chip } = gjk3d;
   const scroll = element("scroll"), body = element("rows");
   const unit = data.unit ? " " + data.unit : "";
   let shown = [], selected = -1, key = "severity", direction = 1, printing = false;
   let onSelect = () => {}, onShow = () => {};
 
-  function length(value, digits) {
-    return value === undefined ? "" : number(value, digits) + unit;
-  }
   // A part is known by the end of its path; the way there is set smaller behind it. A name that is too long lacks its
   // middle, for "bolt_M6x20_left" and "bolt_M6x20_right" differ at their ends.
   function pathName(name) {
@@ -27,7 +24,7 @@ const clashTable = (function () {
     document.querySelector(".c-" + column).style.width = `max(${title}px, calc(${most}ch + 17px))`;
   if (data.unit) for (const [field, power] of [["penetration", ""], ["distance", ""], ["overlap_volume", "³"]])
     document.querySelector(`[data-sort=${field}]`).append(make("small", {}, data.unit + power));
-  const kindOrder = new Map(data.kinds.map((kind, k) => [kind, k])), groupOrder = new Map(data.groups.map((name, k) => [name, k]));
+  const places = (names) => new Map(names.map((name, k) => [name, k])), kindOrder = places(data.kinds), groupOrder = places(data.groups);
   const RANKS = { // parts and groups come in the order of their names
     a: (row) => (row.a < 0 ? undefined : row.a), b: (row) => (row.b < 0 ? undefined : row.b),
     kind: (row) => kindOrder.get(row.kind), group: (row) => groupOrder.get(row.group), severity: (row) => row.index,
@@ -50,7 +47,7 @@ const clashTable = (function () {
     return make("tr", {
       id: "row-" + index, class: row.kind + (index === selected ? " selected" : ""), "data-row": index, "aria-rowindex": place + 2, "aria-selected": index === selected,
     },
-    make("td", { class: "rank" }, row.severity || index + 1),
+    make("td", { class: "right soft" }, row.severity || index + 1),
     make("td", { title: said ? `${said} comment${said === 1 ? "" : "s"}` : undefined },
       make("span", { class: "kind " + row.kind }, row.kind), make("small", {}, said ? `${row.state} · ${said}` : row.state)),
     make("td", { class: "parts" }, sides(row).map((side) => make("div", {}, chip(side), pathName(data.parts[row[side]].name)))),
@@ -76,21 +73,13 @@ const clashTable = (function () {
     lines.push(spacer(printing ? 0 : shown.length - last));
     body.replaceChildren(...lines);
   }
-  let waiting = false;
-  scroll.addEventListener("scroll", () => {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; draw(); });
-  });
+  scroll.addEventListener("scroll", draw); // once a frame: browsers tell it no more often
   new ResizeObserver(draw).observe(scroll);
   window.addEventListener("beforeprint", () => { printing = true; draw(); });
   window.addEventListener("afterprint", () => { printing = false; draw(); });
 
-  function prepare() { // block by block, what the printer will want: it does not wait
-    for (const index of shown.slice(0, PRINTED)) {
-      const missing = clashRows.fetchRows([index]);
-      if (missing) return void missing.then(() => setTimeout(prepare, 30));
-    }
+  async function prepare() { // block by block, what the printer will want: it does not wait
+    for (const index of shown.slice(0, PRINTED)) await clashRows.fetchRows([index]);
   }
   setTimeout(prepare, 500);
 
@@ -140,13 +129,11 @@ const clashTable = (function () {
     const line = event.target.closest("[data-row]");
     if (line && !String(window.getSelection())) select(Number(line.dataset.row));
   });
-  for (const button of document.querySelectorAll("[data-sort]")) {
-    button.addEventListener("click", () => {
-      direction = button.dataset.sort === key ? -direction : 1;
-      key = button.dataset.sort;
-      arrange();
-    });
-  }
+  for (const button of document.querySelectorAll("[data-sort]")) button.addEventListener("click", () => {
+    direction = button.dataset.sort === key ? -direction : 1;
+    key = button.dataset.sort;
+    arrange();
+  });
   return {
     sides, show, select, move, unit, draw,
     get selected() { return selected; },

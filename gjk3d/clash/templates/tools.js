@@ -2,26 +2,22 @@
 const clashTools = (function () {
   if (!clashView) return { views: () => "", alone: () => "", selected() {} };
   const { data, element, make, button, number } = gjk3d;
-  const { picture, scene, camera, local, pair, ghosts, dirty } = clashStage;
+  const { picture, scene, camera, vec, local, pair, ghosts, dirty } = clashStage;
   const world = (p) => p.toArray().map((x, k) => x * data.size + data.center[k]);
 
   // --- the section box: round the finding, or round the middle of all ---------------------------------------------------
   const AXES = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]];
-  let kept = null; // planes of a view that was taken up
+  // by a point and its normal to what is not seen; three.js keeps the side that a normal points to
+  const plane = (point, outward) => new THREE.Plane().setFromNormalAndCoplanarPoint(outward.normalize().negate(), point);
+  let kept = []; // planes of a view that was taken up
   function cut() {
     const on = element("section").checked, box = clashView.frame(), half = box.radius * 10 ** Number(element("section-size").value);
-    element("section-size").hidden = !on || Boolean(kept);
-    picture.renderer.clippingPlanes = !on ? [] : kept || AXES.map((axis) => {
-      const normal = new THREE.Vector3(...axis).negate(); // three.js keeps the side that a normal points to
-      return new THREE.Plane(normal, half - normal.dot(box.center));
-    });
+    element("section-size").hidden = !on || kept.length > 0;
+    const round = AXES.map(vec).map((axis) => plane(box.center.clone().addScaledVector(axis, half), axis));
+    picture.renderer.clippingPlanes = !on ? [] : kept.length ? kept : round;
     dirty();
   }
-  function planes() { // a point of each, and its normal to what is not seen
-    return picture.renderer.clippingPlanes.map((plane) =>
-      [world(plane.normal.clone().multiplyScalar(-plane.constant)), plane.normal.clone().negate().toArray()]);
-  }
-  element("section").addEventListener("input", () => { kept = null; cut(); });
+  element("section").addEventListener("input", () => { kept = []; cut(); });
   element("section-size").addEventListener("input", cut);
 
   // --- the distance between two clicks: at corners where one is near ------------------------------------------------------
@@ -61,7 +57,11 @@ const clashTools = (function () {
     ends.push(point);
     draw();
   });
-  element("measure").addEventListener("input", () => { ends.length = 0; draw(); });
+  function measure() { // anew
+    ends.length = 0;
+    draw();
+  }
+  element("measure").addEventListener("input", measure);
 
   // --- one part alone ---------------------------------------------------------------------------------------------------
   function alone(side) {
@@ -78,9 +78,10 @@ const clashTools = (function () {
   const METRES = { nm: 1e-9, um: 1e-6, mm: 1e-3, cm: 1e-2, dm: 0.1, m: 1, km: 1e3, in: 0.0254, ft: 0.3048 };
   function views(row) {
     const saved = clashTriage.viewsOf(row), save = () => {
-      clashTriage.saveView(row, {
-        name: `view ${saved.length + 1}`, eye: world(camera.position), target: world(picture.controls.target), up: camera.up.toArray(), planes: planes(),
-      });
+      const planes = picture.renderer.clippingPlanes.map(({ normal, constant }) =>
+        [world(normal.clone().multiplyScalar(-constant)), normal.clone().negate().toArray()]);
+      const name = `view ${saved.length + 1}`, eye = world(camera.position), target = world(picture.controls.target);
+      clashTriage.saveView(row, { name, eye, target, up: camera.up.toArray(), planes });
       line.replaceWith(views(row));
     };
     const line = make("div", { id: "views", class: "line" }, button("save view", save, { class: "small" }), saved.map((view) =>
@@ -92,19 +93,14 @@ const clashTools = (function () {
     const place = (p) => local(p.map((x) => x * scale)), eye = place(view.eye), to = place(view.target).sub(eye).normalize();
     // what was looked at is known by its way alone where another program saved the view
     const far = Math.max(1e-3, clashView.frame().center.sub(eye).dot(to));
-    kept = (view.planes || []).map(([point, normal]) => {
-      const inward = new THREE.Vector3(...normal).normalize().negate();
-      return new THREE.Plane(inward, -inward.dot(place(point)));
-    });
-    if (!kept.length) kept = null;
-    element("section").checked = Boolean(kept);
+    kept = (view.planes || []).map(([point, normal]) => plane(place(point), vec(normal)));
+    element("section").checked = kept.length > 0;
     cut();
-    clashView.stand(eye, eye.clone().addScaledVector(to, far), new THREE.Vector3(...view.up));
+    picture.fly(eye.clone().addScaledVector(to, far), far, to.negate(), vec(view.up), 0);
   }
   function selected() { // the box goes along; a tape and a cut of another place do not
-    kept = null;
-    ends.length = 0;
-    draw();
+    kept = [];
+    measure();
     cut();
   }
   cut();

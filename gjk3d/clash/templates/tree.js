@@ -2,7 +2,7 @@
 const clashTree = (function () {
   const { data, element, make, button } = gjk3d, { sides } = clashTable, MOST = 300;
   const root = { name: "", path: "", count: 0, below: new Map() };
-  let chosen = "", among = null, onChoose = () => {};
+  let among = null, onChoose = () => {};
   function grow() { // only parts with findings, and only when it is opened
     const ways = new Map(data.rows.flatMap((row) => sides(row).map((side) => [row[side], []])));
     for (const part of [...ways.keys()].sort((one, two) => one - two)) {
@@ -32,7 +32,6 @@ const clashTree = (function () {
   }
   // Keep what has the part of this name, or those below this branch, which ends in a slash; all with "".
   function choose(path) {
-    chosen = path;
     among = path && Uint8Array.from(data.parts, ({ name }) => name === path || (path.endsWith("/") && name.startsWith(path)));
     element("part").replaceChildren(make("bdi", {}, path || "any part"));
     element("part").title = path;

@@ -10,13 +10,10 @@ const clashTriage = (function () {
   let unsaved = 0, onChange = () => {};
 
   // --- merging, by finding and time: as gjk3d.clash.triage does ---------------------------------------------------------
-  const order = (one, two, names) => {
-    for (const name of names) {
-      const a = one[name] === undefined ? "" : one[name], b = two[name] === undefined ? "" : two[name];
-      if (a !== b) return a < b ? -1 : 1;
-    }
-    return 0;
-  };
+  function order(one, two, names) {
+    const text = (item, name) => item[name] ?? "", first = names.find((name) => text(one, name) !== text(two, name));
+    return first === undefined ? 0 : text(one, first) < text(two, first) ? -1 : 1;
+  }
   const later = (one, two) => (!one || (two && order(one, two, ["at", "by", "value"]) < 0) ? two : one);
   function joined(one = [], two = []) {
     const names = ["at", "by", "text", "name"], byId = new Map();
@@ -45,10 +42,10 @@ const clashTriage = (function () {
 
   // --- one finding ------------------------------------------------------------------------------------------------------
   function settle(row) {
-    const issue = issues.get(row.id);
-    row.state = (issue && issue.state && issue.state.value) || row.status;
-    row.assignee = (issue && issue.assignee && issue.assignee.value) || "";
-    row.said = issue && issue.comments ? issue.comments.length : 0;
+    const { state, assignee, comments } = issues.get(row.id) || {};
+    row.state = state?.value || row.status;
+    row.assignee = assignee?.value || "";
+    row.said = comments?.length || 0;
   }
   function issueOf(row) {
     if (!issues.has(row.id)) {
@@ -60,10 +57,8 @@ const clashTriage = (function () {
   let author = "";
   try { author = localStorage.getItem("gjk3d.author") || ""; } catch (error) { /* a page without a store asks each time */ }
   const stamp = () => ({ at: new Date().toISOString(), by: author });
-  const ident = () => { // a GUID; crypto.randomUUID is for https alone
-    const hex = [...crypto.getRandomValues(new Uint8Array(16))].map((x, k) => (k === 6 ? (x & 15) | 64 : k === 8 ? (x & 63) | 128 : x));
-    return hex.map((x) => x.toString(16).padStart(2, "0")).join("").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-  };
+  // a GUID, with which the address of an object ends; crypto.randomUUID is for https alone
+  const ident = () => URL.createObjectURL(new Blob()).slice(-36);
   function changed(row) {
     unsaved++;
     settle(row);
@@ -71,28 +66,21 @@ const clashTriage = (function () {
     onChange(row);
     if (data.served) send();
   }
+  function mark(row, name, value, more = {}) {
+    issueOf(row)[name] = { value, ...stamp(), ...more };
+    changed(row);
+  }
+  function add(row, list, item) {
+    const issue = issueOf(row);
+    issue[list] = joined(issue[list], [{ id: ident(), ...stamp(), ...item }]);
+    changed(row);
+  }
   function setState(row, value) {
-    const more = row.whole && row.distance !== undefined ? { distance: row.distance, unit: data.unit } : {};
-    if (row.intervals) more.intervals = row.intervals; // of a moving pair: when
-    issueOf(row).state = { value, ...stamp(), ...more };
-    changed(row);
+    const measured = row.whole && row.distance !== undefined ? { distance: row.distance, unit: data.unit } : {};
+    mark(row, "state", value, { ...measured, intervals: row.intervals }); // of a moving pair: when
   }
-  function assign(row, value) {
-    if (value === row.assignee) return;
-    issueOf(row).assignee = { value, ...stamp() };
-    changed(row);
-  }
-  function comment(row, text) {
-    if (!text.trim()) return;
-    const issue = issueOf(row);
-    issue.comments = joined(issue.comments, [{ id: ident(), ...stamp(), text: text.trim().slice(0, 20000) }]);
-    changed(row);
-  }
-  function saveView(row, view) {
-    const issue = issueOf(row);
-    issue.views = joined(issue.views, [{ id: ident(), ...stamp(), ...view, unit: data.unit }]);
-    changed(row);
-  }
+  const comment = (row, text) => { if (text.trim()) add(row, "comments", { text: text.trim().slice(0, 20000) }); };
+  const saveView = (row, view) => add(row, "views", { ...view, unit: data.unit });
   const people = document.body.appendChild(make("datalist", { id: "people" }));
   const field = (label, id, value, change) =>
     make("label", { class: "field" }, label + " ", make("input", { id, value, maxlength: 200, list: "people", change: (event) => change(event.target.value.trim()) }));
@@ -112,7 +100,7 @@ const clashTriage = (function () {
       make("div", { class: "line" },
         make("div", { class: "states", role: "group", "aria-label": "state" }, STATES.map((value, k) =>
           button(value, () => setState(row, value), { "data-state": value, title: `${MEANING[value]} (key ${k + 1})`, "aria-pressed": row.state === value }))),
-        field("assigned to", "assignee", row.assignee, (value) => assign(row, value)), issue.state && when(issue.state)),
+        field("assigned to", "assignee", row.assignee, (value) => { if (value !== row.assignee) mark(row, "assignee", value); }), issue.state && when(issue.state)),
       (issue.comments || []).map((item) => make("p", { class: "said" }, when(item), make("bdi", {}, item.text))),
       make("div", { class: "line" }, words, button("add comment", () => comment(row, words.value), { class: "small" }), field("your name", "author", author, sign)));
   }

@@ -1,7 +1,7 @@
 // Where the camera is, what marks a finding, and what a click in the picture means.
 const clashView = (function () {
   if (!clashStage) return null;
-  const { data, element, state: root, css, dark, calm, tint } = gjk3d;
+  const { data, element, state: root, css, dark, tint } = gjk3d;
   const { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, fill, setPair, dirty } = clashStage;
   const up = vec(data.up), iso = (data.up[1] ? new THREE.Vector3(1, 0.75, 1.3) : new THREE.Vector3(1, -1.3, 0.75)).normalize();
   const half = (box) => 0.5 * vec(box[1]).distanceTo(vec(box[0]));
@@ -24,39 +24,36 @@ const clashView = (function () {
   shaft.renderOrder = head.renderOrder = 10;
   balls.forEach((ball) => { ball.renderOrder = 11; });
   scene.add(marks);
-  const arrow = { from: new THREE.Vector3(), way: new THREE.Vector3(), size: 0, words: "" };
+  let arrow = null;
 
+  // An arrow without a length, as that of a normal, is drawn as long as it takes to see it.
+  function arrowOf(row, a, b, at) {
+    const from = b || at || a;
+    if (row.mtv && from) return { from, way: vec(row.mtv).divideScalar(data.size), ink: "out", words: `arrow: the way out for B, ${row.told.way}` };
+    if (a && b && row.distance > 0 && a.distanceTo(b) > 0) return { from: a, way: b.clone().sub(a), ink: "ink", words: `arrow: the gap from A to B, ${row.told.distance}` };
+    return a && row.normal ? { from: a, way: vec(row.normal), ink: "n", words: "arrow: the normal, from A to B", fixed: true } : null;
+  }
   function setMarks(row) {
-    const a = row.point_a && local(row.point_a), b = row.point_b && local(row.point_b), at = row.point && local(row.point);
-    balls[0].visible = Boolean(a || at);
-    balls[1].visible = Boolean(b);
-    if (a || at) balls[0].position.copy(a || at);
-    if (b) balls[1].position.copy(b);
-    arrow.size = 0;
-    arrow.words = "";
-    const use = (from, way, ink, words, fixed) => {
-      arrow.from.copy(from);
-      arrow.size = fixed ? 1e-12 : way.length();
-      arrow.way.copy(way).normalize();
-      arrow.words = words;
-      arrow.fixed = fixed;
-      shaft.material = head.material = inks[ink];
-    };
-    const mtv = row.mtv && row.mtv.some(Boolean) ? vec(row.mtv).divideScalar(data.size) : null;
-    if (mtv && (b || at || a)) use(b || at || a, mtv, "out", `arrow: the way out for B, ${row.told.way}`);
-    else if (a && b && row.distance > 0 && a.distanceTo(b) > 0) use(a, b.clone().sub(a), "ink", `arrow: the gap from A to B, ${row.told.distance}`);
-    else if (a && row.normal) use(a, vec(row.normal), "n", "arrow: the normal, from A to B", true);
+    const [a, b, at] = ["point_a", "point_b", "point"].map((name) => row[name] && local(row[name]));
+    [a || at, b].forEach((point, side) => {
+      balls[side].visible = Boolean(point);
+      if (point) balls[side].position.copy(point);
+    });
+    arrow = arrowOf(row, a, b, at);
+    if (arrow) shaft.material = head.material = inks[arrow.ink];
   }
   function sizeMarks(pixel) {
     for (const ball of balls) ball.scale.setScalar(5.5 * pixel);
-    shaft.visible = head.visible = arrow.size > 0;
-    if (!arrow.size) return;
-    const least = (arrow.fixed ? 56 : 34) * pixel, long = Math.max(arrow.size, least), tip = Math.min(13 * pixel, 0.5 * long);
-    stretched = arrow.size < least && !arrow.fixed;
-    for (const mesh of [shaft, head]) mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), arrow.way);
+    shaft.visible = head.visible = Boolean(arrow);
+    if (!arrow) return;
+    const size = arrow.fixed ? 0 : arrow.way.length(), least = (arrow.fixed ? 56 : 34) * pixel;
+    const long = Math.max(size, least), tip = Math.min(13 * pixel, 0.5 * long);
+    stretched = size < least && !arrow.fixed;
+    const way = arrow.way.clone().normalize();
+    for (const mesh of [shaft, head]) mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), way);
     shaft.position.copy(arrow.from);
     shaft.scale.set(2 * pixel, long - tip, 2 * pixel);
-    head.position.copy(arrow.from).addScaledVector(arrow.way, long);
+    head.position.copy(arrow.from).addScaledVector(way, long);
     head.scale.set(5.5 * pixel, tip, 5.5 * pixel);
   }
 
@@ -94,32 +91,11 @@ const clashView = (function () {
   });
 
   // --- the camera -----------------------------------------------------------------------------------------------------
+  picture.reach = 2;
   picture.aim(iso.clone(), new THREE.Vector3(), up);
   const { controls } = picture;
-  let flight = null;
-  const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
-  function fly(target, radius, way, jump) {
-    const far = (1.08 * radius) / Math.sin((picture.angle * Math.PI) / 360);
-    const from = camera.position.clone().sub(controls.target), begin = from.length() || far;
-    flight = {
-      start: performance.now(), time: jump || calm.matches ? 0 : 650, from: controls.target.clone(), to: target.clone(), begin, end: far,
-      turn: new THREE.Quaternion().setFromUnitVectors(from.normalize(), way), way: from, lift: camera.up.clone(),
-    };
-    root.flight = "moving";
-    dirty();
-  }
-  const still = new THREE.Quaternion();
-  function advance(now) {
-    const t = flight.time ? Math.min(1, (now - flight.start) / flight.time) : 1, s = ease(Math.max(0, t));
-    const way = flight.way.clone().applyQuaternion(still.identity().slerp(flight.turn, s));
-    controls.target.copy(flight.from).lerp(flight.to, s);
-    camera.position.copy(controls.target).addScaledVector(way, flight.begin ** (1 - s) * flight.end ** s);
-    camera.up.copy(flight.lift).lerp(up, s).normalize();
-    if (t >= 1) {
-      flight = null;
-      camera.up.copy(up);
-    }
-    dirty();
+  function fly(target, radius, way, time) {
+    picture.fly(target, (1.08 * radius) / Math.sin((picture.angle * Math.PI) / 360), way, up, time);
   }
   // how often a look from outside along `way` meets the surface of one of the pair before it gets to the point
   const look = new THREE.Raycaster();
@@ -154,24 +130,24 @@ const clashView = (function () {
     const [one, two] = clashTable.sides(row).map((side) => row[side]).sort((i, j) => size(i) - size(j));
     return [one, two === undefined ? -1 : two];
   }
-  function frameFor(row) {
-    const box = (data.parts[bySize(row)[0]] || {}).box, least = box ? half(box) : 0.3; // of the smaller part
-    if (!row.reach) return Math.max(1e-6, 1.2 * least);
-    return Math.max(1e-6, Math.min(1.3 * least, Math.max(0.4 * least, (6 * row.reach) / data.size)));
+  // the place that is looked at, and how much of it is seen
+  function frame() {
+    const row = data.rows[current];
+    if (!row) return { center: new THREE.Vector3(), radius: 1 };
+    const box = data.parts[bySize(row)[0]]?.box, least = box ? half(box) : 0.3; // of the smaller part
+    const radius = row.reach ? Math.min(1.3 * least, Math.max(0.4 * least, (6 * row.reach) / data.size)) : 1.2 * least;
+    return { center: placeOf(current), radius: Math.max(1e-6, radius) };
   }
   function show(index) {
     current = index;
-    const row = data.rows[index];
+    const row = data.rows[index], { center, radius } = frame();
     root.view = row ? "finding" : "assembly";
     element("slide").value = 0;
-    element("label-slide").hidden = !(row && row.mtv && row.mtv.some(Boolean));
+    element("label-slide").hidden = !(row && row.mtv);
     setPair(row ? [row.a, row.a === row.b ? -1 : row.b] : [-1, -1]);
-    if (clashMotion) clashMotion.follow(row);
-    if (row) {
-      const point = placeOf(index);
-      setMarks(row);
-      fly(point, frameFor(row), bestWay(row, point));
-    } else fly(new THREE.Vector3(), 1, iso);
+    clashMotion?.follow(row);
+    if (row) setMarks(row);
+    fly(center, radius, row ? bestWay(row, center) : iso, 650);
     toggle();
   }
   function missing(row) {
@@ -193,7 +169,7 @@ const clashView = (function () {
     });
     const out = Number(element("slide").value);
     if (on && row.mtv) pair[1].position.copy(vec(row.mtv)).multiplyScalar(out / data.size);
-    if (out > 0 && !flight) picture.keep(pair[1]);
+    if (out > 0 && !picture.flight) picture.keep(pair[1]);
     dirty();
   }
   for (const id of ["show-a", "show-b", "show-rest", "show-colours", "show-marks", "glass", "slide"]) element(id).addEventListener("input", toggle);
@@ -202,18 +178,15 @@ const clashView = (function () {
   element("label-colours").hidden = !data.colours.length;
 
   picture.before = (far) => {
-    camera.near = Math.max(far / 100, camera.position.length() - 1.1);
-    camera.far = camera.position.length() + 1.5;
-    camera.updateProjectionMatrix();
     sizeMarks((2 * far * Math.tan((camera.fov * Math.PI) / 360)) / view.clientHeight);
-    element("legend").textContent = marks.visible && arrow.size ? arrow.words + (stretched ? ", drawn longer than it is" : "") : "";
+    element("legend").textContent = marks.visible && arrow ? arrow.words + (stretched ? ", drawn longer than it is" : "") : "";
   };
   picture.after = () => {
-    if (!flight) root.eye = camera.position.toArray().concat(controls.target.toArray()).map((x) => x.toFixed(5)).join(" ");
+    if (!picture.flight) root.eye = camera.position.toArray().concat(controls.target.toArray()).map((x) => x.toFixed(5)).join(" ");
   };
   paint();
   root.view = "assembly";
-  fly(new THREE.Vector3(), 1, iso, true);
+  fly(new THREE.Vector3(), 1, iso, 0);
   toggle();
   if (clashMotion) clashMotion.onMove(toggle);
   // what was chosen meanwhile is shown when the shapes are there
@@ -223,22 +196,6 @@ const clashView = (function () {
     if (clashMotion) clashMotion.begin();
     if (current >= 0) show(current);
     dirty();
-  }).catch(clashRows.complain).finally(() => gjk3d.start((now) => {
-    if (flight) advance(now);
-    return Boolean(flight);
-  }));
-  // the place that is looked at, and how much of it is seen
-  function frame() {
-    const row = data.rows[current];
-    return row ? { center: placeOf(current), radius: frameFor(row) } : { center: new THREE.Vector3(), radius: 1 };
-  }
-  function stand(eye, target, lift) {
-    flight = null;
-    controls.target.copy(target);
-    camera.position.copy(eye);
-    camera.up.copy(lift);
-    camera.lookAt(target);
-    dirty();
-  }
-  return { show, mark, missing, frame, stand, onPick(handler) { pick = handler; } };
+  }).catch(clashRows.complain).finally(gjk3d.start);
+  return { show, mark, missing, frame, onPick(handler) { pick = handler; } };
 })();

@@ -1,12 +1,11 @@
 (function () {
   const { data, state, element, make, dark, calm, vec } = gjk3d;
-  const { sub, add, scale, dot, norm } = gjk3dLoop, { local, workspace, differences, legend } = gjk3dPieces, { paint, grown } = gjk3dPanel;
+  const { sub, add, scale, dot, norm, middle, size } = gjk3dLoop, { local, workspace, differences, legend } = gjk3dPieces, { paint, grown } = gjk3dPanel;
   const GLIDE = 450, SLANT = 0.8, MARGIN = 16; // what is nearer is larger
   // what is looked at: the pair given, or one that was made here, and where B was dragged to
   let steps = data.steps, pair = data.given, picked = ["given", "given"], shift = [0, 0, 0], at = 0, panels = [];
 
   // --- shapes made here: those of the list, and of the 2D texts as prisms ---------------------------------------------
-
   const R = data.views[0].unit / 2, SQUARE = [-1, 1].flatMap((x) => [-1, 1].map((y) => [x, y]));
   const prism = (polygon) => ({ points: polygon.flatMap(([x, y]) => [-2, 2].map((z) => [x, y, z])) });
   const curved = (kind, ...sizes) => ({ kind, sizes: sizes.map((x) => x * R), turn: [1, 0, 0, 0, 0.8, -0.6, 0, 0.6, 0.8], at: [0, 0, 0] });
@@ -26,6 +25,7 @@
   };
   const TEXT = ["the text's triangle", "the text's quadrangle"];
   const PRESETS = { "2D text: they overlap": [0, 0, 0], "2D text: apart by 11/√41": [3, -1, 0], "2D text: just touching": [4, 2, 0] };
+  const own = () => picked.some((name) => name !== "given");
   function shape(side, name) {
     if (name === "given") return data.given[side];
     const made = { name, radius: 0, ...SHAPES[name]() };
@@ -34,10 +34,8 @@
   }
 
   // --- from where ------------------------------------------------------------------------------------------------------
-
   // `home`: from where one looks, by `reset` or by hand; each step is seen from there, or from beside it
-  let turning = null, gliding = null, home = null, placed = null;
-  const sight = (panel) => panel.camera.position.clone().sub(panel.controls.target).normalize();
+  let gliding = null, home = null, placed = null;
   // No arrow points at the viewer, or away, and EPA's nearest face is not seen edge on: the least turn from here.
   function slanted({ way }) {
     const step = steps[at], arrow = step && step.direction && vec(step.direction), along = arrow ? arrow.dot(way) : 0;
@@ -47,30 +45,27 @@
     if (across.lengthSq() < 1e-6) across.set(...data.up).cross(arrow);
     return across.normalize().multiplyScalar(Math.sqrt(1 - wish * wish)).addScaledVector(arrow, wish);
   }
-  // be so far on the way to a step: pieces and the sight of them
-  function come(t) {
-    panels.forEach((panel) => panel.advance(t));
-    if (turning) {
-      placed = turning.from.clone().lerp(turning.to, t).normalize();
-      panels.forEach((panel) => panel.fit(placed, home.top));
-    }
-    if (t >= 1) gliding = turning = null;
+  function look(time, zoom) {
+    placed = slanted(home);
+    panels.forEach((panel) => panel.fit(placed, home.top, time, zoom));
   }
   function reset() {
-    if (gliding !== null) come(1);
     home = { way: vec(data.view), top: vec(data.up) };
-    placed = slanted(home);
-    panels.forEach((panel) => panel.fit(placed, home.top, 1));
+    look(0, 1);
+  }
+  function see(step) {
+    go(step, false);
+    reset();
   }
   function tick(now) {
     if (gliding === null) return false;
     const t = Math.min(1, Math.max(0, now - gliding) / GLIDE);
-    come(t * t * (3 - 2 * t));
-    return gliding !== null;
+    panels.forEach((panel) => panel.change(gjk3d.ease(t)));
+    if (t === 1) gliding = null;
+    return t < 1;
   }
 
   // --- from step to step ------------------------------------------------------------------------------------------------
-
   const question = () => element("ask").checked && steps[at + 1] && steps[at].phase === "GJK" && steps[at].joins && (steps[at].after || []).length > 0;
   let asked = -1;
   function go(to, glides = !calm.matches) {
@@ -78,21 +73,12 @@
     at = Math.min(Math.max(to, 0), steps.length - 1);
     if (before !== at) asked = -1;
     write();
-    if (gliding !== null) come(1);
     panels.forEach((panel, i) => panel.show(pieces()[i], glides));
-    if (home && panels.length) {
-      const from = sight(panels[0]), way = slanted(home);
-      if (from.distanceTo(way) > 1e-6) turning = { from, to: way };
-      if (glides) [gliding, state.flight] = [performance.now(), "moving"];
-      else come(1);
-    }
+    if (home && panels.length && panels[0].sight().distanceTo(slanted(home)) > 1e-6) look(glides ? GLIDE : 0);
+    gliding = glides ? performance.now() : null;
+    if (glides) state.flight = "moving";
     state.step = at;
     link();
-  }
-  function chip(role) {
-    const dot = make("span", { class: "chip" });
-    dot.style.background = paint(role);
-    return dot;
   }
   const pieces = () => [workspace, differences].map((draw, i) => draw(panels.length ? panels[i].view : data.views[i], steps[at]));
   function write() {
@@ -107,7 +93,11 @@
     element("slide").setAttribute("aria-valuetext", `step ${at + 1}: ${step.title}`);
     element("back").disabled = at === 0;
     element("next").disabled = at === steps.length - 1;
-    element("legend").replaceChildren(...legend(step, pieces().flat()).map(([role, words]) => make("li", {}, chip(role), words)));
+    element("legend").replaceChildren(...legend(step, pieces().flat()).map(([role, words]) => {
+      const chip = make("span", { class: "chip" });
+      chip.style.background = paint(role);
+      return make("li", {}, chip, words);
+    }));
     curve();
     element("quiz").hidden = !question();
     if (!open) return;
@@ -121,7 +111,6 @@
   }
   const long = () => 1500 + 250 * steps[at].sentence.split(" ").length, end = () => at === steps.length - 1;
   const player = gjk3d.player(element("play"), element("slide"), (to) => go(to), (since) => (end() ? null : since < long() ? undefined : at + 1));
-  element("play").addEventListener("click", () => { if (end()) go(0); });
   const by = (to) => player.stopped(() => go(to()));
   gjk3d.keys({
     ArrowLeft: by(() => at - 1), ArrowRight: by(() => at + 1), Home: by(() => 0), End: by(() => steps.length - 1), " ": player.toggle,
@@ -133,10 +122,11 @@
   for (const id of ["ask", "region"]) element(id).addEventListener("input", () => { asked = -1; go(at); });
 
   // --- the curve of both bounds -----------------------------------------------------------------------------------------
-
   const svg = element("curve").appendChild(make("svg", { preserveAspectRatio: "none", role: "img", "aria-label": "Bounds of the distance, step by step; the words tell each" }));
   let frame = null;
   function curve() {
+    const known = steps.map((step, i) => [i, step.lower, step.upper]).filter((row) => row[1] !== null && row[2] !== null);
+    element("curve").hidden = !known.length;
     const width = Math.max(300, element("curve").clientWidth), [low, high] = gjk3dTell.limits(steps), ticks = gjk3dTell.ticks([low, high]);
     const left = Math.max(70, 22 + 8 * Math.max(...ticks.map((tick) => tick[1].length))), count = steps.length;
     const x = (i) => left + ((width - 20 - left) * (i + 0.5)) / count, y = (v) => 142 - (134 * (v - low)) / (high - low);
@@ -148,7 +138,6 @@
       put("line", { x1: left, x2: width - 20, y1: y(value), y2: y(value), stroke: words === "0" ? "var(--soft)" : "var(--line)" });
       put("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" }, words);
     }
-    const known = steps.map((step, i) => [i, step.lower, step.upper]).filter((row) => row[1] !== null && row[2] !== null);
     const seen = known.filter((row) => row[0] <= at), later = known.slice(Math.max(0, seen.length - 1));
     if (seen.length > 1) put("polygon", { points: join([...seen.map((row) => [x(row[0]), y(row[1])]), ...seen.slice().reverse().map((row) => [x(row[0]), y(row[2])])]), fill: "var(--band)" });
     for (const side of [1, 2]) {
@@ -172,17 +161,16 @@
   });
 
   // --- GJK again, in this page -----------------------------------------------------------------------------------------
-
   // Of the pair as it was given, the steps are those of the kernels; else of this page's own GJK.
   function again(refit) {
-    const own = picked.some((name) => name !== "given") || norm(shift) > 0;
-    steps = own ? gjk3dTell.tell(...pair, shift) : data.steps;
-    state.live = own ? "own" : "given";
-    element("verdict").textContent = own ? steps[steps.length - 1].title.replace(/Answer: (.)/, (_, first) => first.toUpperCase()) : data.verdict;
+    const live = own() || norm(shift) > 0;
+    steps = live ? gjk3dTell.tell(...pair, shift) : data.steps;
+    state.live = live ? "own" : "given";
+    element("verdict").textContent = live ? steps[steps.length - 1].title.replace(/Answer: (.)/, (_, first) => first.toUpperCase()) : data.verdict;
     element("all").replaceChildren(...steps.map((step) => make("li", {}, make("b", {}, `${step.title}.`), ` ${step.sentence}`)));
     panels.forEach((panel, i) => {
       if (!refit) return panel.move(shift);
-      panel.dress(pair, picked.some((name) => name !== "given"), shift);
+      panel.dress(pair, own(), shift);
       panel.tips = steps.flatMap((step) => [workspace, differences][i](panel.view, step).flatMap((one) => (one.kind === "arrow" ? one.points : [])));
     });
   }
@@ -194,28 +182,21 @@
     frames();
     again(true);
     asked = -1;
-    if (home && panels.length) { go(Math.min(at, steps.length - 1), false); reset(); }
   }
   // the middle and the unit of each view, of what is shown now
   function frames() {
-    if (picked.every((name) => name === "given")) return panels.forEach((panel, i) => Object.assign(panel.view, data.views[i]));
-    const [a, b] = pair, axes = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
-    const box = (mapping) => axes.map((axis, k) => [mapping(scale(-1, axis))[k], mapping(axis)[k]]);
-    const views = [
-      box((d) => [grown(a, d), add(grown(b, d), shift)].reduce((p, q) => (dot(p, d) >= dot(q, d) ? p : q))),
-      box((d) => sub(grown(a, d), add(grown(b, scale(-1, d)), shift))),
-    ];
-    panels.forEach((panel, i) => Object.assign(panel.view, { center: views[i].map(([low, high]) => (low + high) / 2), unit: Math.hypot(...views[i].map(([low, high]) => (high - low) / 2)) || 1 }));
+    const [a, b] = pair.map(middle), unit = size(...pair, shift) / 2 || 1;
+    const views = own() ? [{ center: a, unit }, { center: sub(a, add(b, shift)), unit }] : data.views;
+    panels.forEach((panel, i) => Object.assign(panel.view, views[i]));
   }
   // B's place on the screen and in the world; all of it stays on its canvas, or its middle where it is larger
   function drag(panel, from, dx, dy) {
     const scaleOf = (2 * panel.camera.position.distanceTo(panel.controls.target) * Math.tan((panel.camera.fov * Math.PI) / 360)) / panel.box.clientHeight;
     const right = new THREE.Vector3(), top = new THREE.Vector3(), out = new THREE.Vector3();
     panel.camera.matrixWorld.extractBasis(right, top, out);
-    const middle = (s) => vec(local(panel.view, add(gjk3dLoop.middle(pair[1]), s)));
-    const pixel = panel.view.unit * scaleOf, reach = (way) => dot(sub(grown(pair[1], way), gjk3dLoop.middle(pair[1])), way) / pixel;
-    const within = (x, axis, size) => Math.min(Math.max(x, Math.min(reach(axis.clone().negate().toArray()) + MARGIN, size / 2)), Math.max(size - reach(axis.toArray()) - MARGIN, size / 2));
-    const [px, py] = panel.pixel(middle(from));
+    const pixel = panel.view.unit * scaleOf, heart = middle(pair[1]), reach = (way) => dot(sub(grown(pair[1], way), heart), way) / pixel;
+    const within = (x, axis, long) => Math.min(Math.max(x, Math.min(reach(axis.clone().negate().toArray()) + MARGIN, long / 2)), Math.max(long - reach(axis.toArray()) - MARGIN, long / 2));
+    const [px, py] = panel.pixel(vec(local(panel.view, add(heart, from))));
     const mx = within(px + dx, right, panel.box.clientWidth) - px, my = within(py + dy, top.negate(), panel.box.clientHeight) - py;
     shift = add(from, scale(pixel, right.multiplyScalar(mx).addScaledVector(top, my).toArray()));
     again(false);
@@ -226,37 +207,37 @@
     drag(panels[0], shift, 12 * x, -12 * y);
     return true;
   }
-  function dragging(panel) {
+  function dragging([panel, other]) {
+    const hear = (name, act) => panel.box.addEventListener(name, act, true); // before the controls do
     const hits = (event) => {
       const [met] = panel.ray(event).intersectObjects(panel.bodies, true).filter((one) => one.object.isMesh);
       return Boolean(met) && met.object.parent === panel.bodies[1];
     };
     let from = null;
-    // before the controls hear of it: what takes hold of B does not turn the view
-    panel.box.addEventListener("pointerdown", (event) => {
-      if (!pair || panel.side || event.button || !hits(event)) return;
-      event.stopPropagation();
+    hear("pointerdown", (event) => {
+      if (event.button || !hits(event)) return;
       event.preventDefault();
       player.play(false);
+      panel.controls.enabled = false; // what takes hold of B does not turn the view
       panel.canvas.setPointerCapture(event.pointerId);
       from = { shift, x: event.clientX, y: event.clientY };
-    }, true);
-    panel.box.addEventListener("pointermove", (event) => {
-      if (!from) { if (pair && !panel.side && !event.buttons) panel.canvas.style.cursor = hits(event) ? "move" : ""; return; }
-      event.stopPropagation();
-      drag(panel, from.shift, event.clientX - from.x, event.clientY - from.y);
-    }, true);
-    for (const name of ["pointerup", "pointercancel"]) panel.box.addEventListener(name, (event) => {
+    });
+    hear("pointermove", (event) => {
+      if (from) drag(panel, from.shift, event.clientX - from.x, event.clientY - from.y);
+      else if (!event.buttons) panel.canvas.style.cursor = hits(event) ? "move" : "";
+    });
+    hear("lostpointercapture", () => {
       if (!from) return;
-      event.stopPropagation();
       from = null;
+      panel.controls.enabled = true;
       link();
-      panels[1].fit(sight(panels[1]), panels[1].camera.up.clone(), 1);
-    }, true);
-    panel.turned = () => { // by hand: the other turns along
-      const way = sight(panel);
-      if (turning || way.distanceTo(placed) < 1e-6) return;
-      const other = panels[1 - panel.side], away = other.camera.position.distanceTo(other.controls.target);
+      other.fit(other.sight(), other.camera.up.clone(), 0, 1);
+    });
+  }
+  function together(panel, other) { // turned by hand, one turns the other
+    panel.turned = () => {
+      const way = panel.sight(), away = other.camera.position.distanceTo(other.controls.target);
+      if (panel.flight || way.distanceTo(placed) < 1e-6) return;
       placed = way;
       home = { way, top: panel.camera.up.clone() };
       other.camera.position.copy(other.controls.target).addScaledVector(way, away);
@@ -266,60 +247,54 @@
   }
 
   // --- a link that keeps what is seen -------------------------------------------------------------------------------------
-
   // once what changes rests: browsers take few changes of an address in a second
   let linking = 0;
   function link() {
     window.clearTimeout(linking);
-    linking = window.setTimeout(keep, 100);
     state.address = "due";
-  }
-  function keep() {
-    const text = new URLSearchParams({ a: picked[0], b: picked[1], at: shift.map((x) => gjk3d.number(x, 9)).join(), step: at + 1, ...(element("ask").checked ? { ask: 1 } : {}) });
-    try { window.history.replaceState(null, "", `#${text}`); } catch (error) { /* a frame without an address of its own */ }
-    state.address = "kept";
+    linking = window.setTimeout(() => {
+      const text = new URLSearchParams({ a: picked[0], b: picked[1], at: shift.map((x) => gjk3d.number(x, 9)).join(), step: at + 1, ...(element("ask").checked ? { ask: 1 } : {}) });
+      try { window.history.replaceState(null, "", `#${text}`); } catch (error) { /* a frame without an address of its own */ }
+      state.address = "kept";
+    }, 100);
   }
   function follow() {
-    const text = new URLSearchParams(window.location.hash.slice(1)), wish = [0, 1].map((i) => text.get("ab"[i]) || "given");
-    const where = (text.get("at") || "0,0,0").split(",").map(Number), to = Number(text.get("step"));
+    const text = new URLSearchParams(window.location.hash.slice(1)), wish = ["a", "b"].map((side) => text.get(side) || "given");
+    const where = (text.get("at") || "0,0,0").split(",").map(Number);
     element("ask").checked = text.get("ask") === "1";
-    if (!data.given || !wish.every((name) => name === "given" || Object.hasOwn(SHAPES, name)) || where.length !== 3 || !where.every((x) => Number.isFinite(x) && Math.abs(x) <= 1e3 * gjk3dLoop.size(...data.given, [0, 0, 0]) + 1e3)) return [["given", "given"], [0, 0, 0], to];
-    return [wish, where, to];
+    if (data.given) {
+      const most = 1e3 * size(...data.given, [0, 0, 0]) + 1e3, known = wish.every((name) => name === "given" || Object.hasOwn(SHAPES, name));
+      if (known && where.length === 3 && where.every((x) => Math.abs(x) <= most)) choose(wish, where);
+      else choose(["given", "given"], [0, 0, 0]);
+    } else again(true);
+    see((Number(text.get("step")) || 1) - 1);
   }
 
-  try {
-    panels = ["left", "right"].map((name, i) => new gjk3dPanel.Panel(element(name), i));
-  } catch (error) {
-    gjk3d.withoutWebGL("; the words and the curve are here", ["left", "right", "reset"]);
-    panels = [];
-  }
+  const sides = ["left", "right"];
+  panels = gjk3d.drawn(() => sides.map((name, i) => new gjk3dPanel.Panel(element(name), i)), "; the words and the curve are here", [...sides, "reset"]) || [];
   if (data.given) {
     ["a", "b"].forEach((side, i) => {
       element(side).append(...["given", ...Object.keys(SHAPES)].map((name) => make("option", { value: name }, name === "given" ? data.names[i] : name)));
       element(side).addEventListener("input", () => {
-        const wish = [element("a").value, element("b").value], middle = gjk3dLoop.middle(pair[1]);
-        choose(wish, add(shift, sub(middle, gjk3dLoop.middle(shape(1, wish[1]))))); // B stays where it is
+        const wish = [element("a").value, element("b").value];
+        choose(wish, add(shift, sub(middle(pair[1]), middle(shape(1, wish[1]))))); // B stays where it is
+        see(at);
       });
     });
     element("preset").append(make("option", { value: "" }, "examples"), make("option", { value: "given" }, "the pair given"), ...Object.keys(PRESETS).map((name) => make("option", { value: name }, name)));
     element("preset").addEventListener("input", () => {
       const name = element("preset").value;
       if (name) choose(name === "given" ? ["given", "given"] : TEXT, PRESETS[name] || [0, 0, 0]);
-      go(0);
+      see(0);
       element("preset").value = "";
     });
   } else element("make").hidden = true;
   dark.addEventListener("change", () => { again(true); go(at, false); });
-  window.addEventListener("hashchange", () => { const [names, where, to] = follow(); choose(names, where); if (to) go(to - 1); });
+  window.addEventListener("hashchange", follow);
   new ResizeObserver(curve).observe(element("curve"));
 
-  const [names, where, to] = follow();
-  if (data.given) choose(names, where);
-  else again(true);
-  at = Math.min(Math.max((to || 1) - 1, 0), steps.length - 1);
-  go(at, false);
-  reset();
-  go(at, false);
-  panels.forEach(dragging);
+  follow();
+  panels.forEach((panel, i) => together(panel, panels[1 - i]));
+  if (pair && panels.length) dragging(panels);
   gjk3d.start(tick);
 })();

@@ -12,7 +12,6 @@ const gjk3dLoop = (function () {
   const MAX_STEPS = 256, ROUNDING = 2 ** -53, TOUCHING = 4, PATIENCE = 8;
 
   // --- farthest points -----------------------------------------------------------------------------------------------
-
   const round = (r, z, d) => (Math.hypot(d[0], d[1]) > 0 ? [...scale(r / Math.hypot(d[0], d[1]), d).slice(0, 2), z] : [0, 0, z]);
   const CURVED = {
     cylinder: ([r, h], d) => round(r, d[2] >= 0 ? h : -h, d),
@@ -47,7 +46,6 @@ const gjk3dLoop = (function () {
   }
 
   // --- the point of a simplex nearest to the origin, and its coordinates, zero for a corner to drop -------------------
-
   function onSegment([a, b], tiny) {
     const ab = sub(b, a), long = dot(ab, ab), aa = dot(a, a), bb = dot(b, b);
     if (!(long > tiny * tiny)) return aa <= bb ? [a, [1, 0]] : [b, [0, 1]];
@@ -125,7 +123,6 @@ const gjk3dLoop = (function () {
   }
 
   // --- the loop -------------------------------------------------------------------------------------------------------
-
   // `boolean` ends it once a direction parts the two: their distance is then not known, that they are apart is.
   function gjk(a, b, shift = [0, 0, 0], { boolean = false } = {}) {
     const long = size(a, b, shift), tiny = 16 * ROUNDING * long, error = 64 * ROUNDING * long, radii = a.radius + b.radius;

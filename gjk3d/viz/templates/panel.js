@@ -31,7 +31,7 @@ const gjk3dPanel = (function () {
   class Panel extends gjk3d.View {
     constructor(box, side) {
       super(box, 16, 0.66, [0.45, 0.2]);
-      Object.assign(this, { side, view: { ...data.views[side] }, bodies: [new THREE.Group(), new THREE.Group()], items: new Map(), tips: [], reach: 40 });
+      Object.assign(this, { side, view: { ...data.views[side] }, bodies: [new THREE.Group(), new THREE.Group()], items: new Map(), changes: [], tips: [], reach: 40 });
       this.scene.add(...this.bodies);
     }
     color(role, shade) { return tint(paint(role, shade)); }
@@ -108,8 +108,9 @@ const gjk3dPanel = (function () {
       }
       return made;
     }
-    // Pieces that stay stay; the others vanish, grow or move until `advance` has come to 1.
+    // Pieces that stay stay; the others vanish, grow or move until `change` has come to 1.
     show(pieces, glides) {
+      this.change(1);
       this.labels.forEach(([node]) => node.remove());
       this.labels = [];
       const next = new Map();
@@ -121,7 +122,6 @@ const gjk3dPanel = (function () {
           node.style.color = paint(one.role, one.role === "ink" || one.role === "new" ? "light" : "line");
         }
       }
-      this.changes = [];
       for (const [key, item] of this.items) if (!next.has(key)) this.changes.push({ item, way: -1 });
       for (const [key, one] of next) {
         const item = this.items.get(key), was = item && item.piece;
@@ -131,9 +131,9 @@ const gjk3dPanel = (function () {
         this.items.set(key, made);
         this.changes.push({ item: made, way: 1, from: was && was.points.length === one.points.length && one.kind !== "region" ? was : null });
       }
-      this.advance(glides && this.changes.length < 160 ? 0 : 1);
+      this.change(glides && this.changes.length < 160 ? 0 : 1);
     }
-    advance(t) {
+    change(t) {
       for (const { item, way, from } of this.changes) {
         clear(item.group);
         if (way > 0 || t < 1) item.group.add(...this.build(part(item.piece, way > 0 ? t : 1 - t, way > 0 ? from : null)));
@@ -144,7 +144,7 @@ const gjk3dPanel = (function () {
     }
     // what must be in sight, in this view: the bodies, the origin, and the tips of the arrows of all steps
     extent() {
-      const out = [[-1, -1, -1], [1, 1, 1]].map(() => origin(this.view)).slice(0, this.side);
+      const out = this.side ? [origin(this.view)] : [];
       this.scene.updateMatrixWorld(true);
       for (const group of this.bodies) group.traverse((mesh) => {
         const place = mesh.geometry && mesh.geometry.attributes.position, every = place && Math.ceil(place.count / 400);
@@ -153,30 +153,20 @@ const gjk3dPanel = (function () {
       return [...out, ...this.tips].map(vec);
     }
     // stand where all is in sight, looking against `way`; no nearer or farther than the reader has gone
-    fit(way, top, zoom = this.controls ? this.camera.position.distanceTo(this.controls.target) / this.far : 1) {
+    fit(way, top, time = 0, zoom = this.controls ? (this.flight?.far || this.camera.position.distanceTo(this.controls.target)) / this.far : 1) {
       const right = top.clone().cross(way).normalize(), over = way.clone().cross(right), all = this.extent();
       const span = [right, over, way].map((axis) => { const x = all.map((p) => p.dot(axis)); return [Math.min(...x), Math.max(...x)]; });
       const center = new THREE.Vector3();
       [right, over, way].forEach((axis, i) => center.addScaledVector(axis, (span[i][0] + span[i][1]) / 2));
-      this.half = span.slice(0, 2).map(([low, high]) => Math.max(high - low, 0.2) / 2);
-      this.far = this.away();
+      const [wide, high] = span.map(([low, high]) => Math.max(high - low, 0.2) / 2);
+      const aspect = this.box.clientWidth / Math.max(this.box.clientHeight, 1);
+      this.far = (1.2 * Math.max(high + 0.06, wide / aspect)) / Math.tan((this.angle * Math.PI) / 360);
       this.reach = 3 * this.far;
-      const eye = center.clone().addScaledVector(way, zoom * this.far);
-      if (!this.controls) return this.aim(eye, center, top);
-      this.controls.target.copy(center);
-      this.camera.position.copy(eye);
-      this.camera.up.copy(top);
-      this.touched = true;
+      if (this.controls) this.fly(center, zoom * this.far, way, top, time);
+      else this.aim(center.clone().addScaledVector(way, this.far), center, top);
     }
-    away() {
-      return (1.2 * Math.max(this.half[1] + 0.06, this.half[0] / (this.box.clientWidth / Math.max(this.box.clientHeight, 1)))) / Math.tan((this.angle * Math.PI) / 360);
-    }
-    resized() {
-      if (!this.half || !this.controls) return;
-      const before = this.far;
-      this.far = this.away();
-      this.camera.position.sub(this.controls.target).multiplyScalar(this.far / before).add(this.controls.target);
-    }
+    sight() { return this.camera.position.clone().sub(this.controls.target).normalize(); }
+    resized() { if (!this.flight) this.fit(this.sight(), this.camera.up.clone()); }
   }
   // Materials are not disposed of: the last one of a kind would take its compiled program with it, 0.2 s a frame.
   function clear(group) {

@@ -1,13 +1,8 @@
 // A picture: items that can be hidden, with words at points; where the data say so a slide that moves B, or a motion.
 (function () {
   const { data, state, element, dark, calm, vec, tint, numbers, points, surface } = gjk3d;
-  let view;
-  try {
-    view = new gjk3d.View(element("view"), data.angle);
-  } catch (error) {
-    gjk3d.withoutWebGL(data.table ? "; the numbers are beside" : "", ["reset", "keys"]);
-    return;
-  }
+  const view = gjk3d.drawn(() => new gjk3d.View(element("view"), data.angle), data.table ? "; the numbers are beside" : "", ["reset", "keys"]);
+  if (!view) return;
   Object.assign(view, { wide: 4 / 3, reach: data.reach, foot: element("foot") });
   const over = { transparent: true, depthTest: false, depthWrite: false }, time = data.states;
 
@@ -55,11 +50,10 @@
     view.touched = true;
   }
   for (const box of boxes) box.addEventListener("input", toggle);
-  function slide() {
-    moving.position.copy(vec(data.slide)).multiplyScalar(Number(element("slide").value));
+  element("slide")?.addEventListener("input", ({ target }) => {
+    moving.position.copy(vec(data.slide)).multiplyScalar(Number(target.value));
     view.keep(moving);
-  }
-  if (data.slide) element("slide").addEventListener("input", slide);
+  });
   element("reset").addEventListener("click", () => {
     for (const box of boxes) if (!box.checked) box.click();
     if (data.slide) element("slide").value = 0, moving.position.set(0, 0, 0);

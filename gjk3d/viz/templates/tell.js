@@ -3,11 +3,10 @@ const gjk3dTell = (function () {
   const { number } = gjk3d, { gjk, sub, add, scale, norm } = gjk3dLoop;
 
   // --- numbers, as gjk3d/wording.py writes them: bounds are rounded outward ---------------------------------------------
-
   function outward(x, digits, way) {
-    const short = Number(x.toPrecision(digits));
-    if (!x || way * (short - x) >= 0) return number(short, digits);
-    return number(short + way * 10 ** (Number(x.toExponential(digits - 1).split("e")[1]) + 1 - digits), digits);
+    const [exact, power] = x.toExponential(100).split("e"), kept = exact.slice(0, digits + (x < 0 ? 2 : 1));
+    const cut = /[1-9]/.test(exact.slice(kept.length)) && x < 0 === way < 0; // towards zero, if so
+    return number(Number(`${kept}e${power}`) + (cut ? way * 10 ** (Number(power) + 1 - digits) : 0), digits);
   }
   function told(low, high, digits = 6) {
     if (number(low, digits) === number(high, digits)) return number(low, digits);
@@ -17,12 +16,9 @@ const gjk3dTell = (function () {
   }
   const listed = (names) => (names.length < 2 ? names[0] || "nothing" : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
   const part = (names) => `${["", "corner", "edge", "triangle", "tetrahedron"][names.length]} ${names.join(" ")}`;
-  function bounds(step) {
-    return step.lower === null || step.upper === null ? "" : `distance ${told(step.lower, step.upper, 5)}`;
-  }
+  const bounds = ({ lower, upper }) => (lower === null || upper === null ? "" : `distance ${told(lower, upper, 5)}`);
 
   // --- the steps ------------------------------------------------------------------------------------------------------
-
   function tell(a, b, shift) {
     const run = gjk(a, b, shift), { size } = run, radii = a.radius + b.radius, what = radii > 0 ? "cores" : "shapes";
     const known = [], short = (x) => number(x, 4);
@@ -75,6 +71,7 @@ const gjk3dTell = (function () {
     const sure = run.within || upper < -run.error;
     const grown = [["A", a], ["B", b]].filter((one) => one[1].radius > 0).map(([who, shape]) => `${shape.name} ${who}'s ${number(shape.radius, 4)}`);
     const words = grown.length && !run.end.startsWith("origin") ? [`All that was of the cores, which are apart by ${told(low + radii, upper + radii, 4)}; taken off are the radii, ${listed(grown)}.`] : [];
+    if (!run.steps.length) words.push(`The first point of A - B, w1, is the origin: the ${radii > 0 ? "cores" : "shapes"} share a point.`);
     if (apart) words.push(`The two points are the nearest, and the shapes are proven to be ${told(low, upper, 9)} apart.`);
     else if (touching) words.push(`The two touch: the distance is ${told(low, upper, 9)}.`);
     else words.push(`${sure ? "The two overlap. How deep" : "The two share a point. Whether they overlap, and how deep"}, EPA finds: gjk3d.signed_distance, explained, has its steps.`);
@@ -97,7 +94,6 @@ const gjk3dTell = (function () {
   }
 
   // --- the curve ------------------------------------------------------------------------------------------------------
-
   function limits(steps) {
     const values = steps.flatMap((s) => [s.lower, s.upper]).filter((x) => x !== null && Number.isFinite(x));
     if (!values.length) values.push(0);

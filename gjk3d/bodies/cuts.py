@@ -6,7 +6,7 @@ from math import sqrt
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.triangles import Triangle, read
-from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
+from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, cross, dot, sub
 from gjk3d.typing import Array
 
 POOL = 14  #: floats of a triangle that waits, of the plane that it is to be cut along, and how deep its middle is
@@ -35,7 +35,7 @@ def _plane_of(t: Triangle) -> Plane:
     """Return the plane of a triangle, zeros where it has none."""
     n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
     length = sqrt(dot(n, n))
-    if not length > 0.0:
+    if not length > NO_LENGTH:
         return NO_PLANE
     x, y, z = n[0] / length, n[1] / length, n[2] / length
     return x, y, z, x * t[0][0] + y * t[0][1] + z * t[0][2]

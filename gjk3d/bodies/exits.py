@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.traversal import box_pose
 from gjk3d.bodies.triangles import Triangle, place, read
-from gjk3d.geometry.vec3 import Rigid, Vec3, cross, dot, sub
+from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, cross, dot, sub
 from gjk3d.typing import Array, Ints
 
 Faces = tuple[Array, Ints, Array]  #: the tree of a mesh: boxes, links, corners
@@ -139,7 +139,7 @@ def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
         i, j = (last - 2) // 3, (last - 2) % 3
         n = cross(sub(s[(i + 1) % 3], s[i]), sub(t[(j + 1) % 3], t[j]))
     length = sqrt(dot(n, n))
-    if not length > 0.0:
+    if not length > NO_LENGTH:
         return d
     f = (1.0 if dot(n, d) >= 0.0 else -1.0) / length
     return (f * n[0], f * n[1], f * n[2])

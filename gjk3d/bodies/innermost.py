@@ -35,7 +35,7 @@ from gjk3d.bodies.inner import (
 from gjk3d.bodies.parts import Triangles, closed_skin
 from gjk3d.bodies.traversal import STACK
 from gjk3d.bodies.within_planes import NO_PLANES, planes_of
-from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, row3, sub, turn, turn_back
+from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, dot, offset, place, row3, sub, turn, turn_back
 from gjk3d.poses import IDENTITY
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
@@ -182,7 +182,7 @@ def grow_balls(m: Rigid, noise: float, a: Given, b: Given, room: GivenRoom, ways
 def _add_unit(units: Array, kept: int, way: Vec3) -> int:
     """Put a unit vector behind those that are kept, where none is about the same; return how many there are."""
     length = sqrt(dot(way, way))
-    if not length > 0.0:
+    if not length > NO_LENGTH:
         return kept
     way = (way[0] / length, way[1] / length, way[2] / length)
     for k in range(kept):

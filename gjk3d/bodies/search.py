@@ -29,7 +29,7 @@ from gjk3d.bodies.part_tree import Given, of
 from gjk3d.bodies.partings import Sides, deeper, listed, meets, outward_at, past, shifted
 from gjk3d.bodies.triangles import common_of, place, read
 from gjk3d.bodies.walk import HELD, GivenBench, Two, bench_of, held, list_parts, parts_at, two_at
-from gjk3d.geometry.vec3 import Vec3, add, dot, neg, row3, scale, sub, turn
+from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array2, Ints2
@@ -159,7 +159,7 @@ def _go(x: Two, s: Sides, d: Desk, count: int, most: int) -> None:
 def _add(d: Desk, count: int, way: Vec3) -> int:
     """Put a direction behind those to try; return how many there are."""
     length = sqrt(dot(way, way))
-    if not length > 0.0:
+    if not length > NO_LENGTH:
         return count
     _put(d.todo[count], 0, scale(1.0 / length, way))
     return count + 1

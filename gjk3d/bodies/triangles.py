@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import sqrt
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.geometry.vec3 import Rigid, Vec3, cross, dot, scale, sub
+from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, cross, dot, scale, sub
 from gjk3d.typing import Array
 
 Triangle = tuple[Vec3, Vec3, Vec3]
@@ -255,7 +255,7 @@ def normal_of(t: Triangle) -> Vec3:
     """Return the unit normal of a triangle, zero where it has none."""
     n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
     length = sqrt(dot(n, n))
-    if not length > 0.0:
+    if not length > NO_LENGTH:
         return (0.0, 0.0, 0.0)
     return scale(1.0 / length, n)
 

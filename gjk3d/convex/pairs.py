@@ -27,7 +27,7 @@ from gjk3d.convex.rows import (
     take_turns,
 )  # fmt: skip
 from gjk3d.convex.solve import is_mapped, plane_core, way
-from gjk3d.errors import ShapeError
+from gjk3d.errors import PoseError, ShapeError
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import PAIR, collide_many, fill_table, solve_many
@@ -258,7 +258,7 @@ class Pairs:
             card.collide(self._ints, self._floats, table, rows, margin, answer)
         else:
             in_chunks(len(pairs), workers, run)
-        singly = self._singly[pairs].any(axis=1)
+        singly = self._are_singly(pairs)
         for a, b, some, placed in self._by_shapes(pairs, table, rows, np.flatnonzero(singly)):
             answer[some] = self._way(a, b).collide(a, b, placed, margin)
         left = np.flatnonzero((answer == 2) & ~singly)
@@ -353,7 +353,8 @@ class Pairs:
         width = 0.0 if tol is None else float(tol)
         asked = mode, float(max_distance), width, workers, memory, on_card
         out, flags = self._solve_rows(pairs, table, rows, *asked)
-        return pair_distance(out, flags, pairs, self.shapes, matrices, (mode, max_distance, tol, False))
+        kept = np.array(matrices, dtype=np.float64)
+        return pair_distance(out, flags, pairs, self.shapes, kept, (mode, max_distance, tol, False))
 
     def _solve_rows(
         self, pairs: Ints, table: Ints, rows: Array, mode: int, max_distance: float, tol: float, workers: int,
@@ -370,7 +371,7 @@ class Pairs:
                 work, ints, points, out, flags, _cache(memory), NO_LOG,
             )  # fmt: skip
 
-        curved = self._ints[table[:, [0, 5]] + layout.POLYTOPE].min(axis=1) == 0
+        curved = (self._ints[table[:, 0] + layout.POLYTOPE] & self._ints[table[:, 5] + layout.POLYTOPE]) == 0
         points, again = FIRST_POINTS, False
         if on_card:
             card.solve(self._ints, self._floats, table, rows, Wanted(mode, max_distance, tol), out, flags)
@@ -382,14 +383,18 @@ class Pairs:
             if points >= MOST_POINTS[False]:
                 flags[curved, 3] = 0  # these have no finite end
         # half-spaces and the like, and the few that the exact stage may have to settle
-        apart = self._singly[pairs].any(axis=1) | (
-            (flags[:, 2] == 0) & ~curved & (tol == 0.0) & (flags[:, 0] != Status.BEYOND)
-        )
+        apart = self._are_singly(pairs)
+        if tol == 0.0:
+            apart |= (flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND) & ~curved
         for a, b, some, placed in self._by_shapes(pairs, table, rows, np.flatnonzero(apart)):
             found, marks = empty_answers(len(some))
             self._way(a, b).solve(a, b, placed, Wanted(mode, max_distance, tol), found, marks)
             out[some], flags[some] = found, marks
         return out, flags
+
+    def _are_singly(self, pairs: Ints) -> NDArray[np.bool_]:
+        """Tell which pairs are answered apart."""
+        return self._singly[pairs].any(axis=1) if self._singly.any() else np.zeros(len(pairs), dtype=bool)
 
     def _by_shapes(self, pairs: Ints, table: Ints, rows: Array, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
         """Yield two shapes, those of some pairs that are of these two, and their poses."""
@@ -408,9 +413,8 @@ class Pairs:
             pairs = np.zeros((0, 2), dtype=np.int64)
         if pairs.dtype.kind not in "iu" or pairs.ndim != 2 or pairs.shape[1] != 2:
             raise ShapeError(f"index_pairs has shape {pairs.shape} and dtype {pairs.dtype}, expected (m, 2) integers")
-        bad = np.flatnonzero(((pairs < 0) | (pairs >= len(self.shapes))).any(axis=1))
-        if len(bad):
-            k = int(bad[0])
+        if pairs.size and not (pairs.min() >= 0 and pairs.max() < len(self.shapes)):
+            k = int(((pairs < 0) | (pairs >= len(self.shapes))).any(axis=1).argmax())
             raise ShapeError(f"index_pairs[{k}] is {pairs[k].tolist()}, and there are {len(self.shapes)} shapes")
         return pairs.astype(np.int64)
 
@@ -420,16 +424,20 @@ class Pairs:
         """Check everything; return pairs, their rows for the kernels, pose rows and matrices."""
         check_workers(workers)
         pairs = self._indices(index_pairs)
-        both = np.flatnonzero(self.planes[pairs].all(axis=1))
+        both = np.flatnonzero(self.planes[pairs].all(axis=1)) if self.planes.any() else ()
         if len(both):
             self._way(*(self.shapes[i] for i in pairs[both[0]]))  # says that two half-spaces are no pair
         matrices = np.asarray(poses)
         if matrices.ndim == 4 and matrices.shape[1:2] == (2,):
             if len(matrices) != len(pairs):
                 raise ShapeError(f"poses has {len(matrices)} rows of two poses, and there are {len(pairs)} index_pairs")
-            rows = np.concatenate([pose_rows(matrices[:, i], f"poses[:, {i}]")[0] for i in range(2)])
-            where = np.arange(len(pairs))
-            at = np.column_stack([where, len(pairs) + where])
+            try:
+                rows, _ = pose_rows(matrices.reshape(2 * len(pairs), *matrices.shape[2:]), "poses")
+            except PoseError:
+                for i in range(2):  # names the side
+                    pose_rows(matrices[:, i], f"poses[:, {i}]")
+                raise
+            at = np.arange(2 * len(pairs)).reshape(-1, 2)
         else:
             if matrices.ndim == 3 and len(matrices) != len(self.shapes):
                 raise ShapeError(
@@ -442,7 +450,7 @@ class Pairs:
             at = pairs
         if memory is not None and len(memory) != len(pairs):
             raise ShapeError(f"memory is of {len(memory)} pairs, and there are {len(pairs)}")
-        return pairs, self._table(pairs, at), rows, np.array(matrices, dtype=np.float64)
+        return pairs, self._table(pairs, at), rows, matrices
 
     @property
     def _arena(self) -> tuple[Ints, Array]:

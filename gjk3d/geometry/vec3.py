@@ -13,6 +13,8 @@ Rigid = tuple[float, float, float, float, float, float, float, float, float, flo
 
 #: square of a sine: below it a cross product has lost half of its digits, and its products are taken exactly
 NEARLY_PARALLEL = 1e-8
+#: of a vector this short the square has lost digits, or is 0: it has no direction
+NO_LENGTH = 1e-140
 
 
 @inlined
@@ -107,9 +109,9 @@ def place(m: Rigid | Array, a: Vec3) -> Vec3:
 
 @kernel
 def unit(a: Vec3) -> Vec3:
-    """Return a / |a|, the x axis where a is zero, so that a direction is never NaN."""
+    """Return a / |a|, the x axis where a is next to zero, so that a direction is never NaN."""
     n = sqrt(dot(a, a))
-    if not n > 0.0:
+    if not n > NO_LENGTH:
         return (1.0, 0.0, 0.0)
     return divide(a, n)
 

@@ -17,7 +17,18 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.geometry.vec3 import Vec3, cross, dot, offset, perpendicular, place, sub, triangle_normal, turn_back
+from gjk3d.geometry.vec3 import (
+    NO_LENGTH,
+    Vec3,
+    cross,
+    dot,
+    offset,
+    perpendicular,
+    place,
+    sub,
+    triangle_normal,
+    turn_back,
+)
 from gjk3d.narrow.cores import Cores, support_pair
 from gjk3d.narrow.epa import APART, CLOSED, Depth
 from gjk3d.narrow.gjk import set_row
@@ -114,7 +125,7 @@ def nearest_kept(c: Cores, kept: Array, k: int) -> tuple[float, Vec3]:
         p2, _, _ = corner_of(c, kept, k, at + 2 * CORNER)
         up = triangle_normal(p0, p1, p2)
         length = sqrt(dot(up, up))
-        if not length > 0.0:
+        if not length > NO_LENGTH:
             return 0.0, n
         key = min(dot(up, p0), dot(up, p1), dot(up, p2)) / length
         if not key + before > moved:

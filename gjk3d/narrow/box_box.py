@@ -14,6 +14,7 @@ from math import sqrt
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.vec3 import (
+    NO_LENGTH,
     Rigid,
     Vec3,
     add,
@@ -79,7 +80,7 @@ def as_boxes(c: Cores) -> tuple[bool, Vec3, Vec3, Rigid]:
     h, g = half_extents(first), half_extents(second)
     if second.ints[_KIND] == _SEGMENT:
         length = sqrt(dot(g, g))
-        e = divide(turn(m, g), length) if length > 0.0 else (1.0, 0.0, 0.0)
+        e = divide(turn(m, g), length) if length > NO_LENGTH else (1.0, 0.0, 0.0)
         m, g = (e[0], 0.0, 0.0, e[1], 0.0, 0.0, e[2], 0.0, 0.0, m[9], m[10], m[11]), (length, 0.0, 0.0)
     return flipped, h, g, m
 

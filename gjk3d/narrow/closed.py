@@ -9,7 +9,21 @@ from math import sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.geometry.vec3 import Vec3, along, divide, dot, neg, offset, place, scale, sub, turn, turn_back, unit
+from gjk3d.geometry.vec3 import (
+    NO_LENGTH,
+    Vec3,
+    along,
+    divide,
+    dot,
+    neg,
+    offset,
+    place,
+    scale,
+    sub,
+    turn,
+    turn_back,
+    unit,
+)
 from gjk3d.narrow.box_box import as_boxes, is_boxes, seen_from_a
 from gjk3d.narrow.box_gap import nearest_of_boxes
 from gjk3d.narrow.cores import Cores, between_centers, direction_between, support_pair
@@ -168,7 +182,7 @@ def from_cylinder(r: float, h: float, q: Vec3) -> tuple[float, Vec3, Vec3]:
     """Do as `from_solid` does of a cylinder with this radius and half height."""
     x, y, z = q
     rho = sqrt(x * x + y * y)
-    ux, uy = (x / rho, y / rho) if rho > 0.0 else (1.0, 0.0)
+    ux, uy = (x / rho, y / rho) if rho > NO_LENGTH else (1.0, 0.0)
     out, up, s = rho - r, abs(z) - h, 1.0 if z >= 0.0 else -1.0
     if out > 0.0 and up > 0.0:
         length = sqrt(out * out + up * up)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.simplex import closest_on_triangle
-from gjk3d.geometry.vec3 import Vec3, cross, dot, row3, scale, sub, triangle_normal
+from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, cross, dot, row3, scale, sub, triangle_normal
 from gjk3d.narrow.gjk import first_four
 from gjk3d.narrow.room import FACES_PER_POINT, SIMPLEX, VERTEX_ROW, Room
 from gjk3d.typing import Array1, Array2, Ints1, Ints2
@@ -80,7 +80,7 @@ def add_face(p: Polytope, f: int, i: int, j: int, k: int) -> bool:
         square = dot(n, n)
     p.fi[f, 0], p.fi[f, 1], p.fi[f, 2] = i, j, k
     p.fi[f, 6] = 1
-    if not square > 0.0:
+    if not square > NO_LENGTH * NO_LENGTH:
         return False
     n = scale(1.0 / sqrt(square), n)
     p.ff[f, 0], p.ff[f, 1], p.ff[f, 2] = n

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import inf, nan, sqrt
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d.geometry.vec3 import Vec3, along, divide, dot, neg, offset, row3, sub, turn, turn_back
+from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, along, divide, dot, neg, offset, row3, sub, turn, turn_back
 from gjk3d.poses import UNIT_ROUNDOFF, check_row
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
@@ -49,7 +49,7 @@ def enter_ball(p: Vec3, d: Vec3, radius: float, slack: float) -> Entry:
 def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> Entry:
     """Enter the points within a radius of the segment from -half to half."""
     reach = sqrt(dot(half, half))
-    if not reach > 0.0:
+    if not reach > NO_LENGTH:
         return enter_ball(p, d, radius, slack)
     a = divide(half, reach)
     height, rise = dot(p, a), dot(d, a)

@@ -382,7 +382,8 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
     clear = margin + c.radii + 4.0 * c.error + WIDTH_CURVED * c.size
     if between_centers(m) - fa[_RHO] - fb[_RHO] > clear:
         return 0
-    if gap_of_inner(c) - c.radii <= margin:
+    inner = gap_of_inner(c)
+    if inner - c.radii <= margin:
         return 1
     if c.a.ints[_KIND] == _BOX and c.b.ints[_KIND] == _BOX:
         gap, _, widest, sure = best_axis(half_extents(c.a), half_extents(c.b), m, clear)
@@ -406,6 +407,8 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
         found = gap_of(c)
         if found.settled and (found.signed != 0.0 or -c.radii <= margin):
             return 0 if found.signed - c.error - c.radii > margin else 1
+    if inner <= 0.0:  # the long way asks no GJK, whose bound may be a hair above EPA's
+        return 2
     width = _GJK_WIDTH * c.size if is_curved(c) else 0.0
     start = Start(direction_between(m), 0)
     walk = gjk(c, start, width, margin, margin, simplex, simplex[0, :0])

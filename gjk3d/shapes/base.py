@@ -122,6 +122,7 @@ class Shape(Frozen):
         from gjk3d.shapes.table import support_rows
 
         d, single = points_of(directions, "support: directions", lengths=False)
+        d = np.ldexp(d, -np.frexp(np.abs(d).max(axis=1, keepdims=True))[1])  # to where no product is too large or small
         out = np.empty_like(d)
         ints, floats = self._packed
         support_rows(ints, floats, d, out)

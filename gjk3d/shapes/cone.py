@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d._kernels.decorators import inlined
-from gjk3d.geometry.vec3 import Vec3
+from gjk3d.geometry.vec3 import NO_LENGTH, Vec3
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.arguments import factors3, number
 from gjk3d.shapes.base import Curved, Shape
@@ -21,7 +21,7 @@ def support_cone(f: Array, d: Vec3) -> Vec3:
     r = sqrt(d[0] * d[0] + d[1] * d[1])
     if 2.0 * f[1] * d[2] >= f[0] * r:
         return (0.0, 0.0, f[1])
-    if not r > 0.0:
+    if not r > NO_LENGTH:
         return (0.0, 0.0, -f[1])
     s = f[0] / r
     return (s * d[0], s * d[1], -f[1])

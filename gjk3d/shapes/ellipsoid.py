@@ -9,7 +9,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import inlined
 from gjk3d.errors import ShapeError
-from gjk3d.geometry.vec3 import Vec3
+from gjk3d.geometry.vec3 import NO_LENGTH, Vec3
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.arguments import factors3, vector
 from gjk3d.shapes.base import Curved, Shape
@@ -21,7 +21,7 @@ def support_ellipsoid(f: Array, d: Vec3) -> Vec3:
     """Return the surface point with outward normal d of the ellipsoid with radii f[:3]."""
     x, y, z = f[0] * d[0], f[1] * d[1], f[2] * d[2]
     n = sqrt(x * x + y * y + z * z)
-    if not n > 0.0:
+    if not n > NO_LENGTH:
         return (f[0], 0.0, 0.0)
     return (f[0] * (x / n), f[1] * (y / n), f[2] * (z / n))
 

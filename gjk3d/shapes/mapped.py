@@ -11,7 +11,7 @@ import numpy as np
 from gjk3d._kernels.callback import call, callback, raise_pending
 from gjk3d._kernels.decorators import kernel
 from gjk3d.errors import ShapeError
-from gjk3d.geometry.vec3 import Vec3
+from gjk3d.geometry.vec3 import NO_LENGTH, Vec3
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import number, vector
 from gjk3d.shapes.base import Shape
@@ -30,7 +30,7 @@ _CLOSE, _SLACK = 1e-7, 1e-13
 def support_mapped(address: int, f: Array, d: Vec3) -> Vec3:
     """Return what the function at an address says of the direction d, from its centre at f[:3]."""
     length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
-    if not length > 0.0:
+    if not length > NO_LENGTH:
         length = 1.0
     p = call(address, d[0] / length, d[1] / length, d[2] / length)
     return (p[0] - f[0], p[1] - f[1], p[2] - f[2])

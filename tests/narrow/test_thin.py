@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import laws
 import numpy as np
 import pytest
@@ -85,3 +87,47 @@ def test_two_points_in_one_place_far_from_the_origins_of_their_frames():
         assert answer.lower <= 0 <= answer.upper < 1e-28
         assert answer.status == gk.Status.TOUCHING
         assert gk.verify(answer, point, point, pose, pose)
+
+
+#: their squares have lost digits in floats, or vanish
+NEXT_TO_NOTHING = [1e-150, 1e-158, 1e-160, 1e-161, 1.5e-162, 2e-162, 2.6e-162, 1e-170, 1e-310]
+SOME = ["box", "capsule", "cylinder", "cone", "ellipsoid", "hull", "squashed cone", "rounded box"]
+
+
+@pytest.mark.parametrize("far", NEXT_TO_NOTHING)
+@pytest.mark.parametrize(("a", "b"), [*itertools.pairwise(SOME), ("cylinder", "cylinder"), ("hull", "hull")])
+def test_centres_next_to_nothing_apart_are_as_good_as_one(a, b, far):
+    """A direction is a unit vector however short what it comes from: no bound or boolean is off by its length."""
+    one, other = strategies.build(SHAPES[a]), strategies.build(SHAPES[b])
+    still = gk.signed_distance(one, other)
+    for way in ((1.0, 0.0, 0.0), (0.36, 0.48, 0.8)):
+        pose = np.eye(4)
+        pose[:3, 3] = far * np.array(way)
+        for trace in (False, True):
+            found = gk.signed_distance(one, other, None, pose, trace=trace)
+            assert max(found.lower, still.lower) <= min(found.upper, still.upper)
+            assert abs(np.linalg.norm(found.normal) - 1.0) < 1e-14
+        common = gk.distance(one, other, None, pose)
+        assert abs(np.linalg.norm(common.normal) - 1.0) < 1e-14
+        for share in (1.001, 0.999, 0.95, 0.8, 0.6):
+            margin = float(share * still.distance)
+            assert gk.collide(one, other, None, pose, margin=margin) == (share < 1.0)
+
+
+@pytest.mark.parametrize("name", ["cylinder", "cone", "ellipsoid", "squashed cone", "capsule", "disc"])
+@pytest.mark.parametrize("far", NEXT_TO_NOTHING)
+def test_directions_next_to_an_axis_have_support_points_of_the_shape(name, far):
+    shape = strategies.build(SHAPES[name])
+    for axis in np.vstack([np.eye(3), -np.eye(3)]):
+        for side in np.eye(3)[axis == 0.0]:
+            point = shape.support(axis + far * side)
+            assert shape.contains(point)
+            assert abs(point @ axis - shape.support(axis) @ axis) < 1e-15
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_support_takes_directions_of_any_length(name):
+    shape = strategies.build(SHAPES[name])
+    directions = np.random.default_rng(4).normal(size=(20, 3))
+    for power in (-1000, -600, -400, 400, 600, 1000):
+        np.testing.assert_array_equal(shape.support(np.ldexp(directions, power)), shape.support(directions))

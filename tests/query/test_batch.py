@@ -169,6 +169,7 @@ def test_nothing_asked_nothing_answered():
         ({"poses": np.tile(np.eye(4), (2, 1, 1))}, gk.errors.ShapeError, "poses has 2 rows, and there are 3 shapes"),
         ({"poses": np.tile(np.eye(4), (3, 2, 1, 1))}, gk.errors.ShapeError, "3 rows of two poses, and there are 1"),
         ({"poses": np.full((3, 4, 4), np.nan)}, gk.errors.PoseError, r"poses\[0\] is not finite"),
+        ({"poses": [[np.eye(4), np.diag([2, 2, 2, 1])]]}, gk.errors.PoseError, r"poses\[:, 1\]\[0\] has scale"),
         ({"workers": 0}, gk.errors.ShapeError, "workers is 0"),
         ({"workers": "all"}, gk.errors.ShapeError, "workers is 'all'"),
     ],

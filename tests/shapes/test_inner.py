@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import laws
 import naive
 import numpy as np
 import strategies
-from hypothesis import given
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 from strategies import SHAPES, examples
 
@@ -33,6 +37,24 @@ def test_no_core_is_lower_than_its_ball(spec):
     assert (
         0.0 <= inner(shape) <= max(lowest(shape, DIRECTIONS), 0.0) + 1e-13 * gk.bounding_sphere(shape).radius + 1e-299
     )
+
+
+@examples(100)
+@given(strategies.clouds(4, 20), strategies.scales, strategies.points, st.sampled_from([0.0, 1.0, 1e6]))
+def test_no_facet_of_a_hull_is_nearer_in_rational_numbers(cloud, scale, shift, far):
+    """The faces are a closed surface of vertices: where each of their planes is beyond a ball, so is the hull's own."""
+    shape = gk.ConvexHull((cloud + far * np.asarray(shift)) * scale)
+    radius = Fraction(inner(shape))
+    assume(radius > 0)
+    ints, floats = shape._packed
+    numbers = floats[layout.FLOAT_HEAD : layout.FLOAT_HEAD + 3 * ints[layout.VERTICES]]
+    rows = [[Fraction(x) for x in row] for row in numbers.reshape(3, -1).T.tolist()]
+    for i, j, k in shape.faces.tolist():
+        a, e, f = rows[i], *([x - y for x, y in zip(rows[other], rows[i], strict=True)] for other in (j, k))
+        n = [e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]]
+        height = sum(x * y for x, y in zip(n, a, strict=True))
+        assert height >= 0
+        assert height**2 >= radius**2 * sum(x * x for x in n)
 
 
 def test_of_primitives_it_is_the_largest_ball():
@@ -97,3 +119,50 @@ def test_where_the_balls_meet_a_common_point_and_the_depth_are_those_of_a_trace(
             assert max(deep.lower, shown.lower) <= min(deep.upper, shown.upper)
             assert deep.distance <= near - inner(one) - inner(other) + 1e-9
             assert gk.verify(deep, one, other, None, pose)
+
+
+HOLDS = ["box", "capsule", "cylinder", "cone", "ellipsoid", "sphere", "segment", "point", "rounded cone", "disc"]
+near = st.sampled_from([0.0, 1e-9, 0.5, 1.0, 1 - 1e-16, 1 + 1e-16, 1 - 1e-15, 1 + 1e-15, 1 - 1e-14, 1 + 1e-14, 1.01])
+
+
+@examples(60)
+@given(
+    st.sampled_from(HOLDS), st.sampled_from(HOLDS), st.integers(0, 2**20), near, st.booleans(),
+    st.sampled_from([1.0, 1e-9, 1e9]), st.sampled_from([0.0, 1e6]),
+)  # fmt: skip
+def test_pairs_whose_balls_kiss_keep_the_laws(name_a, name_b, seed, share, rounded, scale, far):
+    """Balls of the cores, or with the radii round them; the margins are the answer's own bounds and what is next."""
+    rng = np.random.default_rng(seed)
+    a, b = (
+        strategies.thinned(rng, strategies.random_spec(rng, name), 3 * rng.integers(2)) for name in (name_a, name_b)
+    )
+    a, b = strategies.rescaled(a, scale), strategies.rescaled(b, scale)
+    one, other = strategies.build(a), strategies.build(b)
+    radii = one._packed[1][layout.RADIUS] + other._packed[1][layout.RADIUS] if rounded else 0.0
+    apart = share * (inner(one) + inner(other) + radii)
+    poses = [naive.pose(turn) for turn in naive.random_rotations(rng, 2)]
+    poses[0][:3, 3] = far * scale * rng.normal(size=3)
+    middles = [shape._packed[1][layout.CENTER : layout.CENTER + 3] for shape in (one, other)]
+    at = poses[0][:3, 3] + poses[0][:3, :3] @ middles[0] + apart * naive.unit_vectors(rng, 1)[0]
+    poses[1][:3, 3] = at - poses[1][:3, :3] @ middles[1]
+    pair = laws.Pair(a, poses[0], b, poses[1])
+    laws.all_laws(pair, tight=False, rng=rng)
+    found = gk.signed_distance(one, other, *poses)
+    for bound in (found.lower, found.upper, found.distance):
+        for margin in (bound, np.nextafter(bound, np.inf), np.nextafter(bound, -np.inf)):
+            assert gk.collide(one, other, *poses, margin=float(margin)) == (not found.lower > margin)
+    assert gk.distance(one, other, *poses).lower <= max(found.upper, 0.0)
+
+
+def test_a_bound_of_gjk_that_is_a_hair_above_that_of_epa_is_no_boolean_of_its_own():
+    """Where balls meet the interval is EPA's alone: a margin at its lower end is not below it."""
+    cases = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        ellipsoid = gk.Ellipsoid(10.0 ** rng.uniform(-9, -3, 3))
+        point, pose = gk.Point(), naive.pose(naive.random_rotations(rng, 1)[0])
+        pose[:3, 3] = 0.5 * inner(ellipsoid) * naive.unit_vectors(rng, 1)[0]
+        found = gk.signed_distance(point, ellipsoid, None, pose)
+        cases += found.lower < 0.0
+        assert gk.collide(point, ellipsoid, None, pose, margin=float(found.lower))
+    assert cases == 300

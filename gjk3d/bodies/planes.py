@@ -7,6 +7,7 @@ is told by the gaps between the pieces, seen along the plane.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from gjk3d.bodies import distance as parted
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.hulls import placing
 from gjk3d.bodies.parts import parts_of
-from gjk3d.convex.rows import Rows, Wanted
+from gjk3d.convex.rows import Rows, Wanted, empty_answers, take
 from gjk3d.convex.solve import way
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
@@ -68,28 +69,56 @@ def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: boo
     return Standing(square, body, at_square, rows_b, error)
 
 
+def alike(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: bool = False) -> list[Ints]:
+    """Return which rows have a square of one width, off by as much: answers are those of rows asked by themselves."""
+    plane, body, at_plane, at_body = (b, a, rows_b, rows_a) if isinstance(b, Halfspace) else (a, b, rows_a, rows_b)
+    count = max(len(at_plane), len(at_body)) if len(at_plane) and len(at_body) else 0
+    if count < 2 or not isinstance(plane, Plane):
+        return [np.arange(count)] if count else []
+    sizes = np.stack(_sizes(plane, body, at_plane, at_body, moving), axis=1)
+    kinds, which = np.unique(np.frexp(sizes)[1], axis=0, return_inverse=True)
+    return [np.flatnonzero(which.ravel() == k) for k in range(len(kinds))]
+
+
+def _sizes(plane: Plane, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Array, Array]:
+    """Return of each row how far the body reaches and goes, and how far off things are from the world's origin."""
+    reach = np.full(max(len(at_plane), len(at_body)), parts_of(body).reach)
+    if moving:
+        ways = np.linalg.norm(at_body[:, WAY:TURN], axis=1) + np.linalg.norm(at_plane[:, WAY:TURN], axis=1)
+        reach += ways + 2.0 * np.linalg.norm(at_body[:, REFERENCE:], axis=1)
+    places = np.maximum(np.abs(at_plane[:, 9:12]).max(axis=1), np.abs(at_body[:, 9:12]).max(axis=1))
+    return reach, np.maximum(places, np.abs(_heights(plane, at_plane, at_body)[1]))
+
+
+def _heights(plane: Plane, at_plane: Array, at_body: Array) -> tuple[Array, Array]:
+    """Return the plane's normals at each row, and how far along these the body's origin is."""
+    normals = at_plane[:, :9].reshape(-1, 3, 3) @ plane.normal
+    away = at_body[:, 9:12] - at_plane[:, 9:12]
+    return normals, np.einsum("ij,ij->i", np.broadcast_to(normals, away.shape), away) - plane.offset
+
+
 def _square(plane: Plane, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Shape, Array, float]:
     """Return a square in the plane about the foot of the body, where it is, and by how much it may be off."""
-    reach = parts_of(body).reach
-    if moving:
-        ways = np.linalg.norm(at_body[:, WAY:TURN], axis=1).max() + np.linalg.norm(at_plane[:, WAY:TURN], axis=1).max()
-        reach += float(ways + 2.0 * np.linalg.norm(at_body[:, REFERENCE:], axis=1).max())
+    reach, far = (float(x.max()) for x in _sizes(plane, body, at_plane, at_body, moving))
+    # what rows have in common, see `alike`
+    reach, far = _power_of_two(reach) if moving else reach, _power_of_two(far)
     half = _WIDE * reach if reach > 0.0 else 1.0
     count = max(len(at_plane), len(at_body))
-    turns = np.broadcast_to(at_plane[:, :9].reshape(-1, 3, 3), (count, 3, 3))
-    normals = turns @ plane.normal
-    heights = np.einsum("ij,ij->i", normals, at_body[:, 9:12] - at_plane[:, 9:12]) - plane.offset
+    normals, heights = _heights(plane, at_plane, at_body)
     poses = np.tile(np.eye(4), (count, 1, 1))
-    poses[:, :3, :3] = turns @ _axes(plane.normal)
+    poses[:, :3, :3] = at_plane[:, :9].reshape(-1, 3, 3) @ _axes(plane.normal)
     poses[:, :3, 3] = at_body[:, 9:12] - heights[:, None] * normals
     rows = pose_rows(poses)[0]
-    far = max(float(np.abs(x).max()) for x in (at_plane[:, 9:12], at_body[:, 9:12], heights))
     if moving:
         out = np.zeros((count, at_plane.shape[1]))
         out[:, :12], out[:, WAY:TURN] = rows[:, :12], at_plane[:, WAY:TURN]
         rows = out
     square = _of_width(half) if moving else body._cached("square", lambda: _of_width(half))
     return square, rows, ROUNDING * (far + abs(plane.offset))
+
+
+def _power_of_two(x: float) -> float:
+    return float(np.ldexp(1.0, np.frexp(x)[1])) if x > 0.0 else 0.0
 
 
 def _of_width(half: float) -> Shape:
@@ -103,16 +132,33 @@ def _axes(normal: Array) -> Array:
     return np.column_stack([u, np.cross(normal, u), normal])
 
 
+def _pieces(a: Thing, b: Thing, rows: Rows) -> Iterator[tuple[Ints, Rows]]:
+    for some in alike(a, b, rows.a, rows.b):
+        yield (
+            some,
+            rows
+            if len(some) == rows.total
+            else rows._replace(a=take(rows.a, some), b=take(rows.b, some), total=len(some)),
+        )
+
+
 def collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
     """Tell whether a body and a half-space or a plane meet."""
+    met = np.empty(rows.total, dtype=bool)
+    for some, few in _pieces(a, b, rows):
+        met[some] = _collide(a, b, few, margin)
+    return met
+
+
+def _collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
     x = standing_in(a, b, rows.a, rows.b)
     there = rows._replace(a=x.rows_a, b=x.rows_b)
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
         return way(x.a, x.b).collide(x.a, x.b, there, margin + x.error)
     if margin + x.error >= 0.0:
         return parted.collide(x.a, x.b, there, margin + x.error)
-    out, flags = np.empty((rows.total, narrow.FLOATS)), np.zeros((rows.total, narrow.INTS), dtype=np.int64)
-    solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
+    out, flags = empty_answers(rows.total)
+    _solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
     met: Bools = out[:, 1] <= margin
     return met
 
@@ -120,10 +166,18 @@ def collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
 def solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     """Answer distances of a body and a half-space or a plane."""
     parted.check_no_log(wanted)
+    for some, few in _pieces(a, b, rows):
+        own, marks = empty_answers(len(some))
+        _solve(a, b, few, wanted, own, marks)
+        out[some], flags[some] = own, marks
+
+
+def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     x = standing_in(a, b, rows.a, rows.b)
-    unsigned = wanted.mode == narrow.UNSIGNED
+    unsigned, most = wanted.mode == narrow.UNSIGNED, wanted.max_distance
     there = rows._replace(a=x.rows_a, b=x.rows_b)
     crossing = np.zeros(rows.total, dtype=bool)
+    wanted = wanted._replace(max_distance=float(np.nextafter(most + 2.0 * x.error, np.inf)))
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
         way(x.a, x.b).solve(x.a, x.b, there, wanted, out, flags)
     else:
@@ -135,6 +189,8 @@ def solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Int
     out[some, 1], out[some, 2] = out[some, 1] - x.error, out[some, 2] + x.error
     if unsigned:
         out[:, 1] = np.maximum(out[:, 1], 0.0)
+    beyond = flags[:, 0] == Status.BEYOND
+    out[beyond, 1] = np.maximum(out[beyond, 1], np.nextafter(most, np.inf))  # as was asked, and there is more
     apart, within = flags[:, 0] == Status.SEPARATED, flags[:, 0] == Status.OVERLAPPING
     flags[(apart & (out[:, 1] <= 0.0)) | (within & (out[:, 2] > 0.0)), 0] = Status.TOUCHING
     for k in np.flatnonzero(crossing).tolist():

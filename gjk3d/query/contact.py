@@ -108,9 +108,10 @@ class Contact(Answer[N]):
     @property
     def result(self) -> Distance[N]:
         """The signed distance of the pair; where one is not convex it is found when it is first read."""
-        if isinstance(self._result, Unread):
-            self._result = self._result.read()
-        return self._result
+        result = self._result  # looked at once, as another thread may read it, too
+        if isinstance(result, Unread):
+            self._result = result = result.read()
+        return result
 
     @property
     def points_a(self) -> Array:
@@ -172,7 +173,7 @@ class Contact(Answer[N]):
 
     @property
     def distance(self) -> N:
-        """Signed distance of the pair, see `Distance`; also the least of the gaps."""
+        """Signed distance of the pair, see `Distance`; of convex shapes also the least of the gaps."""
         return self.result.distance
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
 from gjk3d.convex.checks import check_workers, three, vectors
-from gjk3d.convex.rows import in_chunks
+from gjk3d.convex.rows import in_chunks, take
 from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import toi as narrow
@@ -312,10 +312,21 @@ def _run(
             raise UnsupportedPair(f"time_of_impact: a {type(x).__name__} cannot turn: use a large Box")
     both_convex = isinstance(a, Shape) and isinstance(b, Shape)
     if not both_convex and (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
-        from gjk3d.bodies.planes import standing_in  # loaded where there is a mesh or the like
+        from gjk3d.bodies.planes import alike, standing_in  # loaded where there is a mesh or the like
 
-        a, b, rows_a, rows_b, error = standing_in(a, b, rows_a, rows_b, moving=True)
-        clearance += error
+        for some in alike(a, b, rows_a, rows_b, moving=True):
+            x = standing_in(a, b, take(rows_a, some), take(rows_b, some), moving=True)
+            own, marks = out[some], flags[some]
+            _fill(x.a, x.b, x.rows_a, x.rows_b, clearance + x.error, workers, own, marks)
+            out[some], flags[some] = own, marks
+        return
+    _fill(a, b, rows_a, rows_b, clearance, workers, out, flags)
+
+
+def _fill(
+    a: Collider, b: Collider, rows_a: Array, rows_b: Array, clearance: float, workers: int, out: Array, flags: Any
+) -> None:
+    """Do so for what is no body beside a half-space."""
     in_parts = way_of(a, b).impact
     if in_parts is not None:
         in_parts(a, b, rows_a, rows_b, clearance, out, flags)

@@ -347,8 +347,8 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
 
 def _unread(narrow: Narrow, answers: Answers, deep: NDArray[np.bool_], within: float) -> Unread:
     """Return the distances of pairs, of which those that overlap are found when they are read."""
-    then = copy(narrow)
-    then.rows = narrow.rows.copy()
+    then = copy(narrow)  # of what objects are there now, and where
+    then.rows, then.which_a, then.which_b = narrow.rows.copy(), narrow.which_a.copy(), narrow.which_b.copy()
 
     def find(index: int | None) -> Any:
         which = np.flatnonzero(deep) if index is None else np.arange(len(deep))[[index]]

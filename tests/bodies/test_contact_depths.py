@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,8 @@ def test_a_scene_that_moved_on(remember: bool) -> None:
     for name in list(poses):
         scene.move(name, at(9, 9, 9))
     scene.remove("part 3")
+    scene.add("new", gk.Sphere(3.0))  # in that place, and of another shape
+    scene.collides()
     deep = [k for k, (a, b) in enumerate(found.pairs) if isinstance(shapes[a], gk.Mesh | gk.Compound)]
     assert len(deep) > 20
     for k, (a, b, row) in enumerate(rows):
@@ -136,3 +139,19 @@ def test_no_face_pushes_much_farther_than_the_whole_is_deep(other: Any) -> None:
     assert np.median(ratios) <= 1.001
     assert np.percentile(ratios, 75) <= 1.1
     assert max(ratios) <= 2.0
+
+
+def test_threads_read_one_contact() -> None:
+    poses = np.stack([at(0.5, 0.1, 0.2), at(0.4, -0.1, 0.1)])
+    expected = gk.signed_distance(TORUS, BOX, None, poses)
+    for _ in range(20):
+        found = gk.contact(TORUS, BOX, None, poses)
+        with ThreadPoolExecutor(6) as pool:
+            for read in [pool.submit(lambda x=found: x.result) for _ in range(6)]:
+                same(read.result(), expected)
+
+
+def test_none_of_a_stack_of_none() -> None:
+    for other in (BOX, TORUS, gk.Plane((0, 0, 1), 0.0), gk.Halfspace((0, 0, 1), 0.0)):
+        found = gk.contact(TORUS, other, None, np.empty((0, 4, 4)))
+        assert (len(found), found.result.distance.shape) == (0, (0,))

@@ -286,3 +286,45 @@ def test_a_plane_comes_back_from_a_file(tmp_path: Any) -> None:
         found = gk.replay.run(tmp_path / "case.json")
         assert found.sameness is gk.replay.Sameness.SAME
         assert found.case.answer.shape_a == plane
+
+
+BODIES = [make().body for make in BOUNDED.values()]
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: type(body).__name__)
+def test_a_pose_far_off_in_a_stack_changes_no_other_answer(body: Any) -> None:
+    """The square that stands for a plane, and by how much it is off, are those of each row, not of the farthest."""
+    rng, plane = np.random.default_rng(3), gk.Plane((0.6, 0.0, 0.8), 0.1)
+    poses = np.stack([*(anywhere(rng, 1.0) for _ in range(6)), at(0, 0, 3e4), at(1e-9, 0, 0)])
+    many, met = gk.signed_distance(body, plane, poses), gk.collide(body, plane, poses)
+    near = gk.contact(plane, body, None, poses, within=0.3, max_points=None)
+    start, end = poses.copy(), poses.copy()
+    end[:, :3, 3] -= 3.0 * plane.normal * np.arange(1, 9)[:, None]
+    hits = gk.time_of_impact(body, plane, gk.Motion.between(start, end))
+    for k, pose in enumerate(poses):
+        one, own = (
+            gk.signed_distance(body, plane, pose),
+            gk.contact(plane, body, None, pose, within=0.3, max_points=None),
+        )
+        for field in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight"):
+            np.testing.assert_array_equal(getattr(many[k], field), getattr(one, field), field)
+        assert met[k] == gk.collide(body, plane, pose)
+        np.testing.assert_array_equal(near[k].points_a, own.points_a)
+        np.testing.assert_array_equal(near[k].lower, own.lower)
+        hit = gk.time_of_impact(body, plane, gk.Motion.between(start[k], end[k]))
+        np.testing.assert_array_equal(hits.time[k], hit.time)
+        assert hits.status[k] == hit.status
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: type(body).__name__)
+@pytest.mark.parametrize("plane", [gk.Plane((0, 0, 1), 0.0), gk.Halfspace((0, 0, 1), 0.0)], ids=["plane", "half-space"])
+def test_what_is_beyond_is_proven_to_be(plane: Any, body: Any) -> None:
+    """The bound of what is farther than asked was that distance less the error, and contacts took it as near."""
+    bottom = gk.aabb(body).low[2]
+    for within in (0.0, 1e-3, 0.3, 5.0):
+        poses = np.stack([at(0, 0, within - bottom + beyond) for beyond in (0.02, 1.0, 1e3)])
+        found = gk.distance(body, plane, poses, max_distance=within)
+        assert (found.status == gk.Status.BEYOND).all()
+        assert (found.lower > within).all()
+        assert (gk.contact(body, plane, poses, within=within).count == 0).all()
+        assert not gk.collide(body, plane, poses, margin=within).any()

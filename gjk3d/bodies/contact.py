@@ -201,8 +201,8 @@ def _all_points(
 
 @kernel
 def _choose(
-    x: Two, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, found: bool, f: Met, first: Ints,
-    room: Ints, w: Bench,
+    x: Two, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, f: Met, first: Ints, room: Ints,
+    w: Bench,
 ) -> int:  # fmt: skip
     """Choose of the pairs of parts at one pair of poses those that have points; return how many."""
     count = 0
@@ -211,7 +211,7 @@ def _choose(
             f.some[count] = j
             count += 1
     elif first[1] > first[0]:
-        most = outer.most if found else freeing(x, kind == MESHES, f, first[0], first[1], outer, room, w)
+        most = outer.most if outer.known else freeing(x, kind == MESHES, f, first[0], first[1], outer, room, w)
         count = push_out(x, kind == MESHES, f, first[0], first[1], most, w)
     for j in range(first[1], first[2]):
         if face_each_other(x, f, j):
@@ -269,8 +269,8 @@ def point_rows(
     )  # fmt: skip
     for k in range(rows_a.shape[0]):
         x, done = two_at(one, two, rows_a[k], rows_b[k]), begins[k]
-        known = Outer(hull_a, hull_b, outer[2], outer[4][k])
-        count = _choose(x, origin, kind, mutual, within, known, outer[3], f, first[2 * k :], notes[5], w)
+        known = Outer(hull_a, hull_b, outer[2], outer[3], outer[4][k])
+        count = _choose(x, origin, kind, mutual, within, known, f, first[2 * k :], notes[5], w)
         _sort_by_gap(f, count, notes[3], notes[4])
         found = write_points(x, w, side_a[0], side_b[0], f, count, within, d, points[done:])
         _into_world(rows_a[k], points, done, done + found)

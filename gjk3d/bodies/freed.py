@@ -30,8 +30,9 @@ class Outer(NamedTuple):
 
     a: PartTree
     b: PartTree
-    of_hulls: bool
-    most: float  #: where there are no hulls
+    of_hulls: bool  #: whether their ways out are tried
+    known: bool  #: whether the translation is, so that none is looked for
+    most: float
 
 
 @kernel

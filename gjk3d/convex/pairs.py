@@ -394,7 +394,9 @@ class Pairs:
 
     def _are_singly(self, pairs: Ints) -> NDArray[np.bool_]:
         """Tell which pairs are answered apart."""
-        return self._singly[pairs].any(axis=1) if self._singly.any() else np.zeros(len(pairs), dtype=bool)
+        if not self._singly.any():
+            return np.zeros(len(pairs), dtype=bool)
+        return self._singly[pairs[:, 0]] | self._singly[pairs[:, 1]]
 
     def _by_shapes(self, pairs: Ints, table: Ints, rows: Array, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
         """Yield two shapes, those of some pairs that are of these two, and their poses."""
@@ -424,9 +426,9 @@ class Pairs:
         """Check everything; return pairs, their rows for the kernels, pose rows and matrices."""
         check_workers(workers)
         pairs = self._indices(index_pairs)
-        both = np.flatnonzero(self.planes[pairs].all(axis=1)) if self.planes.any() else ()
-        if len(both):
-            self._way(*(self.shapes[i] for i in pairs[both[0]]))  # says that two half-spaces are no pair
+        if self.planes.any():
+            for k in np.flatnonzero(self.planes[pairs].all(axis=1))[:1]:
+                self._way(*(self.shapes[i] for i in pairs[k]))  # says that two half-spaces are no pair
         matrices = np.asarray(poses)
         if matrices.ndim == 4 and matrices.shape[1:2] == (2,):
             if len(matrices) != len(pairs):

@@ -123,7 +123,7 @@ class Shape(Frozen):
 
         d, single = points_of(directions, "support: directions", lengths=False)
         d = np.ldexp(d, -np.frexp(np.abs(d).max(axis=1, keepdims=True))[1])  # to where no product is too large or small
-        out = np.empty_like(d)
+        out: Array = np.empty_like(d)
         ints, floats = self._packed
         support_rows(ints, floats, d, out)
         return out[0] if single else out

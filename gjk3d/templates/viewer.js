@@ -178,6 +178,9 @@ const gjk3d = (function () {
     if (this.resized) this.resized();
     this.touched = true;
   };
+  View.prototype.fits = function () {
+    return this.canvas.style.width === `${this.box.clientWidth}px` && this.canvas.style.height === `${Math.max(this.box.clientHeight, 1)}px`;
+  };
   // the line of sight at a pointer
   View.prototype.ray = function (event) {
     const frame = this.canvas.getBoundingClientRect(), ray = new THREE.Raycaster();
@@ -256,7 +259,7 @@ const gjk3d = (function () {
   function start(tick) {
     if (tick) movers.push(tick);
     // a new size clears the canvas after the frame's drawing, and it would be shown empty
-    const observer = new ResizeObserver(() => views.forEach((view) => { view.resize(); view.draw(); }));
+    const observer = new ResizeObserver(() => views.filter((view) => !view.fits()).forEach((view) => { view.resize(); view.draw(); }));
     views.forEach((view) => observer.observe(view.box));
     function frame(now) {
       requestAnimationFrame(frame);

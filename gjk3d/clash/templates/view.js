@@ -59,7 +59,7 @@ const clashView = (function () {
 
   // --- every finding as a dot -----------------------------------------------------------------------------------------
   const dots = new THREE.Points(new THREE.BufferGeometry(), new THREE.ShaderMaterial({
-    transparent: true, depthTest: false, depthWrite: false, uniforms: { size: { value: 13 * picture.renderer.getPixelRatio() } },
+    transparent: true, depthTest: false, depthWrite: false, uniforms: { size: { value: 13 } },
     vertexShader: "attribute vec3 color; varying vec3 ink; uniform float size; void main() { ink = color; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); gl_PointSize = size; }",
     fragmentShader: "varying vec3 ink; void main() { float r = length(gl_PointCoord - 0.5); if (r > 0.5) discard; gl_FragColor = vec4(r > 0.4 ? 0.35 * ink : ink, 0.92); }",
   }));
@@ -79,8 +79,9 @@ const clashView = (function () {
       at.set(places.subarray(3 * index, 3 * index + 3), 3 * k);
       inks.set(tints.get(data.rows[index].kind), 3 * k);
     });
-    dots.geometry.setAttribute("position", new THREE.BufferAttribute(at, 3));
-    dots.geometry.setAttribute("color", new THREE.BufferAttribute(inks, 3));
+    const wide = Math.sqrt((4 * view.clientWidth * view.clientHeight) / Math.max(1, shown.length)); // dots four deep at most: more only costs time
+    dots.material.uniforms.size.value = Math.min(13, Math.max(4, wide)) * picture.renderer.getPixelRatio();
+    for (const [name, values] of [["position", at], ["color", inks]]) dots.geometry.setAttribute(name, new THREE.BufferAttribute(values, 3));
     dirty();
   }
   let pick = () => {};

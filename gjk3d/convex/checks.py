@@ -18,6 +18,7 @@ from gjk3d.wording import kind_of, with_article
 MOST_WORKERS = 1024
 FACETS = 3  #: the separating axis test, beside the modes of `gjk3d.narrow.solve`
 _FLOAT, _THREE = np.dtype(np.float64), (3,)
+_GREATEST = float(np.finfo(np.float64).max)
 _WHOLE = 2**53  #: integers below it are floats
 _MODES = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
 
@@ -89,9 +90,15 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
     return UnsupportedPair(f"{name} is {given}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull")
 
 
+def is_finite(value: Any) -> bool:
+    """Tell whether it is one finite number; an integer that no float holds is none."""
+    size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else inf
+    return bool(size <= _GREATEST)
+
+
 def check_margin(margin: Any, what: str = "margin", of: str = "for all rows") -> None:
     """Raise unless it is what `collide` takes."""
-    if isinstance(margin, bool) or not isinstance(margin, Real) or not -inf < float(margin) < inf:
+    if not is_finite(margin):
         raise ShapeError(f"{what} is {margin!r:.80}, expected one finite number, {of}")
 
 
@@ -120,9 +127,9 @@ def check_device(device: Any) -> bool:
 
 def check_limits(max_distance: Any, tol: Any) -> None:
     """Raise unless both are what a distance takes."""
-    if not isinstance(max_distance, Real) or not float(max_distance) >= 0:
-        raise ShapeError(f"max_distance is {max_distance}, expected one number, at least 0")
-    if tol is not None and not (isinstance(tol, Real) and 0 <= float(tol) < inf):
+    if not (is_finite(max_distance) or (isinstance(max_distance, Real) and max_distance == inf)) or max_distance < 0:
+        raise ShapeError(f"max_distance is {max_distance!r:.80}, expected one number, at least 0")
+    if tol is not None and (not is_finite(tol) or tol < 0):
         raise ShapeError(f"tol is {tol!r}, expected a number, at least 0, relative to the pair's size")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isnan
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -137,9 +136,9 @@ class RobotDistances(NamedTuple):
 
 def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool) -> RobotDistances:
     """Answer `Checker.distances`."""
-    if isinstance(within, bool) or not isinstance(within, Real) or isnan(within):
+    if isinstance(within, bool) or not isinstance(within, Real) or within != within:
         raise RobotError(f"within is {within!r:.80}, expected a number")
-    most = np.full(len(cell.slots), min(float(within), 1e50))
+    most = np.full(len(cell.slots), float(within) if within < 1e50 else 1e50)
     none = np.zeros(0, dtype=np.int64)
     of, pair, answers = map(
         np.concatenate, zip((none, none, np.zeros((0, FLOATS))), *near(cell, rows, most), strict=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels import builtins
-from gjk3d.convex.checks import check_margin, check_workers
+from gjk3d.convex.checks import check_limits, check_margin, check_workers
 from gjk3d.robot import queries, results, single
 from gjk3d.robot.all_pairs import RobotDistances, distances
 from gjk3d.robot.outside import outside
@@ -217,6 +217,7 @@ class ConfigurationChecks(PlanningScene):
             distance, lower, upper = row[:3].tolist()
             named = None if p < 0 else cell.names(p)
             return RobotClearance(distance, lower, upper, row[3:6], row[6:9], row[9:12], named)
+        check_limits(max_distance, None)
         rows, stacked = self.robot.configurations(q)
         out, which = queries.nearest(cell, rows, float(max_distance), workers)
         pairs = [None if p < 0 else cell.names(p) for p in which[:, 0].tolist()]

@@ -91,10 +91,10 @@ def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
         if unknown := [name for name in given if name not in parts]:
             raise RobotError(f"{what} names {unknown[0]!r}, which is no part; there are {', '.join(parts)}")
     for part, kind in joints.items():
-        if kind not in _HOLDS:
+        if not isinstance(kind, str) or kind not in _HOLDS:
             raise RobotError(f"joints: {part!r} has {kind!r}, expected one of {', '.join(map(repr, _HOLDS))}")
     for part, link in on.items():
-        other, _, name = link.partition("/")
+        other, _, name = link.partition("/") if isinstance(link, str) else ("", "", "")
         if other not in parts or name not in parts[other].links:
             raise RobotError(f"on: {part!r} stands on {link!r}, expected a link of a part, as in 'arm/flange'")
         seen = [part]

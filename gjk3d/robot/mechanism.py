@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite
 from numbers import Real
+from operator import index
 from typing import Any, overload
 
 import numpy as np
@@ -14,6 +15,7 @@ from gjk3d.errors import RobotError
 from gjk3d.robot.kinematics import FIXED, Chain, many_link_poses, many_point_jacobians
 from gjk3d.robot.urdf import Description, Joint, tree_of
 from gjk3d.typing import Array, Ints, Number, Row, Rows, Unclear
+from gjk3d.wording import kind_of
 
 _FLOAT = np.dtype(np.float64)
 
@@ -89,7 +91,10 @@ class Mechanism:
             if link not in self.links:
                 raise RobotError(f"robot {self.name!r} has no link {link!r}; it has {listed(self.links)}")
             return self.links.index(link)
-        number = int(link)
+        try:
+            number = index(link)
+        except TypeError:
+            raise RobotError(f"a link is {kind_of(link)}, expected its name or its number") from None
         if not 0 <= number < len(self.links):
             raise RobotError(f"robot {self.name!r} has no link {number}, expected 0 to {len(self.links) - 1}")
         return number
@@ -114,11 +119,16 @@ class Mechanism:
             There is no such joint, or it has more numbers or fewer.
         """
         q = np.zeros(self.dof) if start is None else self.configurations(start)[0][0].copy()
+        if not isinstance(values, Mapping):
+            raise RobotError(f"values are {kind_of(values)}, expected a mapping of names of joints to their numbers")
         for name, value in values.items():
             if name not in self.columns:
                 raise RobotError(f"robot {self.name!r} has no joint {name!r} of its own; it has "
                                  + listed(self.joint_names))  # fmt: skip
-            numbers = np.asarray(value, dtype=np.float64).ravel()
+            try:
+                numbers = np.asarray(value, dtype=np.float64).ravel()
+            except (TypeError, ValueError, OverflowError):
+                raise RobotError(f"joint {name!r} is at {value!r:.80}, expected numbers") from None
             own = self.columns[name]
             if len(numbers) != own.stop - own.start:
                 raise RobotError(f"joint {name!r} has {own.stop - own.start} numbers, {len(numbers)} given")

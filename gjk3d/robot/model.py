@@ -17,7 +17,7 @@ from gjk3d.robot.bodies import Body, Geometry, make_bodies
 from gjk3d.robot.formats import read_any
 from gjk3d.robot.joined import Shapes, held, joined, with_shapes
 from gjk3d.robot.mechanism import Mechanism, listed, rigid_bodies
-from gjk3d.robot.obstacles import one_pose
+from gjk3d.robot.obstacles import names_in, one_pose
 from gjk3d.robot.paired_links import PairedLinks
 from gjk3d.robot.spheres import RobotSpheres, cover
 from gjk3d.robot.urdf import Description, Link, read_urdf, tree_of
@@ -390,7 +390,7 @@ class Robot(PairedLinks):
         >>> one.joint_names, one.dof
         (('elbow',), 1)
         """
-        names = tuple(self.columns) if joints is None else tuple(joints)
+        names = tuple(self.columns) if joints is None else names_in(joints, "held: joints")
         for name in names:
             if name not in self.columns:
                 raise RobotError(f"held: robot {self.name!r} has no joint {name!r} of its own; see its joint_names")
@@ -467,7 +467,7 @@ class Robot(PairedLinks):
         >>> arm.state("home")  # doctest: +SKIP
         array([ 0. , -1.2, 1.9, 0. , 0.7, 0. ])
         """
-        if name not in self.states:
+        if not isinstance(name, str) or name not in self.states:
             raise RobotError(
                 f"robot {self.name!r} has no pose {name!r}; "
                 + (f"it has {listed(tuple(self.states))}" if self.states else "poses are read from an SRDF, srdf=...")

@@ -71,9 +71,19 @@ def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch:
     if link != WORLD and outline(shape).plane is not None:
         raise RobotError(f"{name!r} is {kind_of(shape)}, which has no end: it cannot hang on a link")
     matrix = one_pose(pose, f"pose of {name!r}")
-    if isinstance(touch, str):
-        raise RobotError(f"{name!r}: touch is the text {touch!r}, expected names in a list")
-    return CollisionObject(name, shape, matrix, link, frozenset(touch))
+    return CollisionObject(name, shape, matrix, link, frozenset(names_in(touch, f"{name!r}: touch")))
+
+
+def names_in(given: Any, what: str) -> tuple[str, ...]:
+    """Return names in a list or the like; `RobotError` where it has none."""
+    if isinstance(given, str):
+        raise RobotError(f"{what} is the text {given!r}, expected names in a list")
+    if not isinstance(given, Iterable):
+        raise RobotError(f"{what} is {kind_of(given)}, expected names in a list")
+    names = tuple(given)
+    if wrong := [name for name in names if not isinstance(name, str)]:
+        raise RobotError(f"{what} has {kind_of(wrong[0])}, expected names")
+    return names
 
 
 def one_pose(pose: OnePose, name: str) -> Array:

@@ -260,8 +260,7 @@ class PlanningScene:
     def _say(self, a: str, b: str, may: bool) -> None:
         objects, links = dict(self._said.objects), self._said.links
         for name in (a, b):
-            if name not in self.robot.links and name not in objects:
-                raise RobotError(f"{name!r} is neither a link nor an object")
+            self._check_known(name)
         if a == b:
             raise RobotError(f"{a!r} twice, expected two names: nothing is checked against itself")
         if a in objects or b in objects:
@@ -273,6 +272,10 @@ class PlanningScene:
             first, second = sorted((a, b), key=self.robot.links.index)
             links = {**links, (first, second): may}
         self._said = self._said._replace(objects=objects, links=links)
+
+    def _check_known(self, name: Any, where: str = "") -> None:
+        if not isinstance(name, str) or (name not in self.robot.links and name not in self._said.objects):
+            raise RobotError(f"{where}{name!r:.80} is neither a link nor an object")
 
     def set_margin(self, a: str, b: str | None, margin: float) -> None:
         """Say how close is too close for two links or objects, or for one of them and all others.
@@ -303,9 +306,8 @@ class PlanningScene:
         False
         """
         check_margin(margin, f"set_margin({a!r:.80}, {b!r:.80}): margin", "in the robot's unit")
-        for name in (a, b):
-            if name is not None and name not in self.robot.links and name not in self._said.objects:
-                raise RobotError(f"set_margin: {name!r} is neither a link nor an object")
+        for name in (a,) if b is None else (a, b):
+            self._check_known(name, "set_margin: ")
         if b is not None and not self._cell().has(a, b):
             raise RobotError(f"set_margin: {a!r} and {b!r} are no pair that is checked")
         self._set_margins(self.margin, (*self._said.rules, Rule(a, b, float(margin))))
@@ -340,7 +342,7 @@ class PlanningScene:
         False
         """
         check_margin(padding, f"set_padding({name!r:.80}): padding", "in the robot's unit")
-        if name not in self.robot.links and name not in self.attached:
+        if not isinstance(name, str) or (name not in self.robot.links and name not in self.attached):
             raise RobotError(f"set_padding: {name!r} is neither a link nor an attached object")
         self._set_margins(self.margin, (*self._said.rules, Rule(name, OBSTACLES, float(padding))))
 
@@ -411,7 +413,7 @@ class PlanningScene:
 
     def _object(self, name: str) -> CollisionObject:
         objects = self._said.objects
-        if name not in objects:
+        if not isinstance(name, str) or name not in objects:
             raise RobotError(f"there is no object {name!r}; there is {', '.join(map(repr, objects)) or 'none'}")
         return objects[name]
 

@@ -260,7 +260,7 @@ def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Arr
 def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] | None:
     """Answer `nearest` of one configuration with hardly any Python: a row and its pair; None where that must."""
     row = plain_row(q)
-    if row is None or len(row) != cell.robot.dof or type(most) is not float:
+    if row is None or len(row) != cell.robot.dof or type(most) is not float or not most >= 0.0:
         return None
     if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
-from numbers import Real
 from typing import Any
 
+from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
 from gjk3d.robot.bodies import Body, Geometry
 from gjk3d.robot.model import Robot
@@ -44,7 +43,7 @@ def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
     """
     by_link: dict[int, float] = {}
     for name, factor in factors.items():
-        if isinstance(factor, bool) or not isinstance(factor, Real) or not 0.0 < float(factor) < inf:
+        if not is_finite(factor) or not factor > 0.0:
             raise RobotError(f"scaled: the factor of {name!r} is {factor!r:.80}, expected a number above 0")
         by_link[robot.link_number(name)] = float(factor)
     bodies: list[Body] = []

@@ -12,13 +12,14 @@ from __future__ import annotations
 import heapq
 import os
 from collections.abc import Mapping
-from math import ceil, isfinite, sqrt
+from math import ceil, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
 from gjk3d.query.bounding import aabb
 from gjk3d.query.distance import signed_distance
@@ -142,7 +143,7 @@ def _float(x: float) -> str:
 
 def cover(robot: Robot, excess: float) -> RobotSpheres:
     """Return spheres round all links that have shapes; see `Robot.spheres`."""
-    if isinstance(excess, bool) or not isinstance(excess, (int, float)) or not (isfinite(excess) and excess > 0.0):
+    if not is_finite(excess) or not excess > 0.0:
         raise RobotError(f"excess is {excess!r}, expected a finite length above 0")
     links: dict[str, LinkSpheres] = {}
     for k, name in enumerate(robot.links):
@@ -177,7 +178,7 @@ def _cubes(bodies: list[Body], excess: float, name: str) -> tuple[Array, float]:
     sizes = (high - low).tolist()
     counts, edge = [_CUBES], excess
     for edge, most in ((0.2 * excess, _FINE), (0.3 * excess, _FINE), (0.5 * excess, _CUBES)):
-        counts = [max(1, ceil(size * (1.0 + 1e-9) / edge)) for size in sizes]
+        counts = [max(1, ceil(min(size * (1.0 + 1e-9) / edge, 2.0 * _CUBES))) for size in sizes]
         if np.prod(counts, dtype=float) <= most:
             break
     else:

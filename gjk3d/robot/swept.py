@@ -20,12 +20,13 @@ import numpy as np
 
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.curves import points_on
 from gjk3d.robot.kinematics import FIXED, FLOATING
 from gjk3d.robot.motion_bounds import curve_speeds, slot_reaches
-from gjk3d.robot.obstacles import outline
+from gjk3d.robot.obstacles import names_in, outline
 from gjk3d.robot.trajectories import Parts
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.capsule import Capsule
@@ -105,7 +106,15 @@ class SweptVolume(NamedTuple):
         ----------
         begin, end : float
             Of the times of the trajectory.
+
+        Raises
+        ------
+        RobotError
+            One is no number.
         """
+        for time in (begin, end):
+            if isinstance(time, bool) or not isinstance(time, Real) or time != time:
+                raise RobotError(f"during: {time!r:.80} is no time, expected a number")
         return self._replace(pieces=tuple(p for p in self.pieces if p.end >= begin and p.begin <= end))
 
     def compounds(self) -> dict[str, Compound]:
@@ -161,12 +170,11 @@ class _Speeds(NamedTuple):
 
 def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) -> SweptVolume:
     """Answer `Checker.swept`."""
-    if isinstance(excess, bool) or not isinstance(excess, Real) or not 0.0 < float(excess) < inf:
+    if not is_finite(excess) or not excess > 0.0:
         raise RobotError(f"excess is {excess!r}, expected a length above 0")
     names = {cell.owners[cell.owner[slot]] for slot in cell.own.tolist()}
-    if isinstance(links, str):
-        raise RobotError(f"swept: links is the text {links!r}, expected names in a list")
-    for name in links or ():
+    wanted = () if links is None else names_in(links, "swept: links")
+    for name in wanted:
         if name not in names:
             raise RobotError(
                 f"swept: {name!r} is no link with shapes, nor attached; there are {', '.join(sorted(names))}"
@@ -177,7 +185,7 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
         curve_speeds(*cell.robot._chain, parts.curves.controls[e], parts.curves.loose[e], joints[e])
     found: list[SweptPiece] = []
     worst = 0.0
-    slots = [s for s in cell.own.tolist() if not links or cell.owners[cell.owner[s]] in links]
+    slots = [s for s in cell.own.tolist() if cell.owners[cell.owner[s]] in (wanted or names)]
     for slot in sorted(slots, key=lambda s: int(cell.owner[s])):
         speeds, wrong = _speeds(cell, joints, reach[slot], int(cell.layout.link[slot]))
         for holder in _holders(cell.shapes[slot]):

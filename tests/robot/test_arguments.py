@@ -1,0 +1,80 @@
+"""Arguments of a wrong kind are refused by an error that says what was given; the checker answers as before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.errors import Gjk3dError, RobotError
+from gjk3d.robot import Checker, Robot, Trajectory
+
+FAR = np.eye(4)
+FAR[0, 3] = 2.0
+
+NO_NAMES = (None, 3.5, b"hand", ["hand"], np.array(["hand", "wall"]))
+ASKED = {
+    "link_number": lambda c, x: c.robot.link_number(x),
+    "jacobian": lambda c, x: c.robot.jacobian([0.0, 0.0], x),
+    "attach": lambda c, x: c.attach("cup", gk.Sphere(0.1), x),
+    "with_geometry": lambda c, x: c.robot.with_geometry(x, gk.Sphere(0.1)),
+    "allow": lambda c, x: c.allow("hand", x),
+    "forbid": lambda c, x: c.forbid(x, "wall"),
+    "set_margin": lambda c, x: c.set_margin(x, "wall", 0.1),
+    "set_padding": lambda c, x: c.set_padding(x, 0.1),
+    "move": lambda c, x: c.move(x, None),
+    "remove": lambda c, x: c.remove(x),
+    "state": lambda c, x: c.robot.state(x),
+    "on": lambda c, x: Robot.join({"a": c.robot, "b": c.robot}, on={"b": x}),
+    "joints": lambda c, x: Robot.join({"a": c.robot}, joints={"a": x}),
+}
+NO_LISTS = ("hand", 1, 2.5, [None], [["hand"]])
+LISTED = {
+    "touching": lambda c, x: c.add("ball", gk.Sphere(0.1), touching=x),
+    "touch_links": lambda c, x: c.attach("cup", gk.Sphere(0.1), "hand", touch_links=x),
+    "swept": lambda c, x: c.swept(Trajectory([[0.0, 0.0], [0.1, 0.1]], [0.0, 1.0]), links=x),
+    "held": lambda c, x: c.robot.held([0.0, 0.0], x),
+}
+
+
+@pytest.mark.parametrize("call", ASKED)
+@pytest.mark.parametrize("name", NO_NAMES, ids=repr)
+def test_what_is_no_name_is_refused(call, name):
+    checker = Checker(Robot.example(), {"wall": (gk.Sphere(0.1), FAR)})
+    with pytest.raises(RobotError):
+        ASKED[call](checker, name)
+    assert checker.free([0.0, 0.0])
+
+
+@pytest.mark.parametrize("call", LISTED)
+@pytest.mark.parametrize("names", NO_LISTS, ids=repr)
+def test_what_is_no_list_of_names_is_refused(call, names):
+    checker = Checker(Robot.example(), {"wall": (gk.Sphere(0.1), FAR)})
+    with pytest.raises(RobotError):
+        LISTED[call](checker, names)
+    assert checker.free([0.0, 0.0])
+
+
+@pytest.mark.parametrize("value", ["x", None, np.nan, -1.0, 10**400], ids=lambda value: repr(value)[:8])
+def test_what_is_no_length_is_refused(value):
+    checker = Checker(Robot.example())
+    for ask in (
+        lambda: checker.clearance([0.0, 0.0], max_distance=value),
+        lambda: checker.clearance([[0.0, 0.0]], max_distance=value),
+        lambda: checker.robot.spheres(value),
+        lambda: gk.robot.scaled(checker.robot, {"hand": value}),
+        lambda: checker.swept(Trajectory([[0.0, 0.0], [0.1, 0.1]], [0.0, 1.0]), excess=value),
+    ):
+        with pytest.raises(Gjk3dError, match="expected"):
+            ask()
+    with pytest.raises(RobotError, match="too little"):
+        checker.robot.spheres(1e-320)
+
+
+def test_a_configuration_is_of_names_and_numbers():
+    robot = Robot.example()
+    with pytest.raises(RobotError, match="expected a mapping of names of joints"):
+        robot.configuration([0.0, 1.0])
+    for value in ("x", [["a"]], 10**400, 1j):
+        with pytest.raises(RobotError, match="joint 'elbow' is at"):
+            robot.configuration({"elbow": value})

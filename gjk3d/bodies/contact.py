@@ -78,7 +78,7 @@ def contact_points(a: Any, b: Any, rows: Rows, answers: Array, within: float, mo
     which = np.flatnonzero(answers[:, 1] <= within)
     if not len(which):
         return
-    first, second = (np.broadcast_to(each, (rows.total, each.shape[1]))[which] for each in (rows.a, rows.b))
+    first, second = (each[which % len(each)] for each in (rows.a, rows.b))
     turned = order_of(a, b) == TURNED
     if turned:
         a, b, first, second = b, a, second, first

@@ -195,7 +195,7 @@ class Group(NamedTuple):
 
 def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Group]:
     """Yield two at those rows that have their parts, and their order, in common."""
-    first, second = (np.broadcast_to(each, (rows.total, each.shape[1]))[which] for each in (rows.a, rows.b))
+    first, second = (each[which % len(each)] for each in (rows.a, rows.b))
     everywhere = np.arange(len(which))
     each = [(everywhere, False)]
     if order == TIED:

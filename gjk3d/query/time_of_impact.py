@@ -315,9 +315,9 @@ def _run(
         from gjk3d.bodies.planes import alike, standing_in  # loaded where there is a mesh or the like
 
         for some in alike(a, b, rows_a, rows_b, moving=True):
-            stand = standing_in(a, b, take(rows_a, some), take(rows_b, some), moving=True)
+            one, two, at_a, at_b, error = standing_in(a, b, take(rows_a, some), take(rows_b, some), moving=True)
             own, marks = out[some], flags[some]
-            _fill(stand.a, stand.b, stand.rows_a, stand.rows_b, clearance + stand.error, workers, own, marks)
+            _fill(one, two, at_a, at_b, clearance + error, workers, own, marks)
             out[some], flags[some] = own, marks
         return
     _fill(a, b, rows_a, rows_b, clearance, workers, out, flags)

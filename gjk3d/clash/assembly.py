@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.clash.finding import Vector
 from gjk3d.clash.instances import Shapes
 from gjk3d.clash.parts import AssemblyPart, Scaled, order
 from gjk3d.clash.reading import File, named_files, sha256, unread
-from gjk3d.clash.report import Input, Report, Vector
+from gjk3d.clash.report import Input, Report
 from gjk3d.convex.checks import line_for
 from gjk3d.errors import ShapeError
 from gjk3d.shown import shown

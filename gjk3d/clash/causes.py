@@ -9,8 +9,9 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
+from gjk3d.clash.finding import Clash, Vector
 from gjk3d.clash.parts import order
-from gjk3d.clash.report import Clash, PartRow, Report, Vector
+from gjk3d.clash.report import PartRow, Report
 from gjk3d.wording import count, number, with_unit
 
 #: Kinds that something has to be done about; what touches, touches by design.

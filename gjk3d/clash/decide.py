@@ -13,7 +13,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.raycast import holds
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.contacts import HERE, Two, crossing, shared_depth, touching
-from gjk3d.clash.report import Vector
+from gjk3d.clash.finding import Vector
 from gjk3d.results import Distance
 from gjk3d.typing import Array
 

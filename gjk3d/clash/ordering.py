@@ -12,8 +12,8 @@ import numpy as np
 from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.blocking import Seen, blocked, frame_of, seen
 from gjk3d.clash.contacts import available
+from gjk3d.clash.finding import Vector
 from gjk3d.clash.parts import AssemblyPart
-from gjk3d.clash.report import Vector
 from gjk3d.clash.rules import Rule, matcher, read_rules
 from gjk3d.errors import ShapeError
 from gjk3d.typing import Array, Ints

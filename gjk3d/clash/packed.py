@@ -11,8 +11,9 @@ import numpy as np
 
 from gjk3d.clash.causes import Cause
 from gjk3d.clash.drawn import Frame
+from gjk3d.clash.finding import KINDS, STATUSES, Clash
 from gjk3d.clash.parts import order
-from gjk3d.clash.report import KINDS, STATUSES, Clash, Report
+from gjk3d.clash.report import Report
 from gjk3d.clash.wording import brief, decided, depth, distance, inside, way_out, when
 from gjk3d.typing import Array
 from gjk3d.webpage import deflated, to_base64, to_json

@@ -15,11 +15,12 @@ from gjk3d import webpage
 from gjk3d.clash.assembly import upward
 from gjk3d.clash.causes import causes
 from gjk3d.clash.drawn import MAX_TRIANGLES, Drawn, Frame, gather, placed
+from gjk3d.clash.finding import KINDS
 from gjk3d.clash.findings import readable
 from gjk3d.clash.motion.play import played
 from gjk3d.clash.packed import Packed, pack, places
 from gjk3d.clash.parts import hex_of, order
-from gjk3d.clash.report import KINDS, Report
+from gjk3d.clash.report import Report
 from gjk3d.clash.triage import Triage
 from gjk3d.clash.wording import MEANING, facts, headline
 from gjk3d.webpage import to_base64, to_json

@@ -8,9 +8,10 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from gjk3d.clash.finding import KINDS, STATUSES, Clash
 from gjk3d.clash.motion.record import Course, MotionRecord
 from gjk3d.clash.motion.track import Track
-from gjk3d.clash.report import KINDS, STATUSES, Clash, Input, PartRow
+from gjk3d.clash.report import Input, PartRow
 from gjk3d.errors import ParseError
 
 _Test = Callable[[Any], bool]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from gjk3d.clash.report import Clash
+from gjk3d.clash.finding import Clash
 from gjk3d.clash.triage import Mark, Triage, now
 from gjk3d.units import conversion
 from gjk3d.wording import number, with_unit

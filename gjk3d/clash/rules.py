@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gjk3d.clash.report import KINDS, Clash
+from gjk3d.clash.finding import KINDS, Clash
 from gjk3d.errors import FileError, ParseError
 
 _LARGEST = 1 << 24

@@ -19,13 +19,14 @@ from gjk3d.clash import instances
 from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.decide import Verdict, unchecked
 from gjk3d.clash.decisions import Decided, Decisions, Question
+from gjk3d.clash.finding import Clash, clash_id
 from gjk3d.clash.findings import Findings, in_unit, known, read_baseline
 from gjk3d.clash.motion.decide import Moving, timed
 from gjk3d.clash.motion.files import read_motion
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.nearness import boxes_close, default_tolerances, reaches
 from gjk3d.clash.parts import AssemblyPart, order
-from gjk3d.clash.report import BY_DEFAULT, Clash, Report, clash_id
+from gjk3d.clash.report import BY_DEFAULT, Report
 from gjk3d.clash.resuming import taken_up
 from gjk3d.clash.rules import Rule, RuleBook, chosen, read_rules
 from gjk3d.clash.summary import summary

@@ -17,7 +17,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from gjk3d.clash.report import Clash, Vector
+from gjk3d.clash.finding import Clash, Vector
 from gjk3d.errors import ParseError
 
 #: What people say of a finding. "approved" may stay as it is; "resolved" is mended, which the next run looks at.

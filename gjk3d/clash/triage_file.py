@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gjk3d.clash.report import Vector
+from gjk3d.clash.finding import Vector
 from gjk3d.clash.triage import SCHEMA_VERSION, STATES, Comment, Issue, Mark, Triage, View, joined
 from gjk3d.errors import FileError, ParseError
 

@@ -7,7 +7,8 @@ from math import inf, nextafter
 from pathlib import PurePath
 
 from gjk3d import wording
-from gjk3d.clash.report import Clash, Report
+from gjk3d.clash.finding import Clash
+from gjk3d.clash.report import Report
 
 
 def bounds(clash: Clash) -> tuple[float, float] | None:

@@ -258,6 +258,7 @@ const gjk3d = (function () {
   // Each frame `tick` is told the time and tells whether something moves.
   function start(tick) {
     if (tick) movers.push(tick);
+    views.forEach((view) => view.resize()); // what stands at its foot is as high as it will be
     // a new size clears the canvas after the frame's drawing, and it would be shown empty
     const observer = new ResizeObserver(() => views.filter((view) => !view.fits()).forEach((view) => { view.resize(); view.draw(); }));
     views.forEach((view) => observer.observe(view.box));

@@ -12,7 +12,8 @@ from gjk3d.viz.picture import new_plotter, plot, shot
 from gjk3d.viz.rendering import check_rendering
 
 if TYPE_CHECKING:
-    from gjk3d.clash.report import Clash, Report
+    from gjk3d.clash.finding import Clash
+    from gjk3d.clash.report import Report
 
 _SIZE = (800, 600)
 

@@ -9,6 +9,15 @@ from reports import ENDING, EVIL, many, three_cubes
 from gjk3d.clash.page import write_page
 
 COUNT = 100_000
+#: Counts how often points are drawn, of what is drawn the slowest without a GPU.
+COUNTING = """
+window.drawn = [];
+const draw = WebGL2RenderingContext.prototype.drawArrays;
+WebGL2RenderingContext.prototype.drawArrays = function (mode, first, count) {
+  if (mode === 0) window.drawn.push(count);
+  return draw.call(this, mode, first, count);
+};
+"""
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +34,9 @@ def page(report, tmp_path_factory):
     folder = tmp_path_factory.mktemp("many")
     browser = Browser(folder / "profile")
     browser.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
+    browser.before_scripts(COUNTING)
     browser.open(write_page(report, folder / "many.html"))
+    browser.drawn = browser.evaluate("drawn")
     yield browser
     browser.close()
 
@@ -59,6 +70,21 @@ def whole(browser, index):
 
 def first_in_sight(browser):
     return browser.evaluate("Number(document.querySelector('#rows tr[data-row]').dataset.row)")
+
+
+def test_opening_draws_the_points_once(browser):
+    assert browser.drawn == [COUNT]
+
+
+def test_many_points_are_small_ones(browser):
+    """All of them cover the picture four times at most, and a few are as large as ever."""
+    size = "clashStage.scene.children.find((child) => child.isPoints).material.uniforms.size.value"
+    wide, high = browser.evaluate("[clashStage.view.clientWidth, clashStage.view.clientHeight]")
+    assert browser.evaluate(size) ** 2 * COUNT <= max(4 * wide * high, 16 * COUNT)
+    browser.evaluate("document.querySelector('#search').value = 'no such part'")
+    browser.evaluate("document.querySelector('#search').dispatchEvent(new Event('input'))")
+    assert browser.state("shown") == "0"
+    assert browser.evaluate(size) == 13
 
 
 def test_scrolling_to_the_end_unpacks_what_is_there(browser, report):

@@ -5,8 +5,9 @@ import pickle
 from math import inf
 
 import gjk3d as gk
+from gjk3d.clash.finding import KINDS, Clash, clash_id
 from gjk3d.clash.findings import ranked
-from gjk3d.clash.report import KINDS, Clash, PartRow, Report, clash_id
+from gjk3d.clash.report import PartRow, Report
 
 
 def clash(kind: str, a: str, b: str, status: str = "new", **values) -> Clash:

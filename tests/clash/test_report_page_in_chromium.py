@@ -6,8 +6,9 @@ from browser import Browser, program
 from reports import ENDING, EVIL, finding, many, three_cubes
 
 from gjk3d.clash import Report
+from gjk3d.clash.finding import KINDS
 from gjk3d.clash.page import write_page
-from gjk3d.clash.report import KINDS, PartRow
+from gjk3d.clash.report import PartRow
 
 
 @pytest.fixture(scope="module")

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from gjk3d.clash import wording
 from gjk3d.clash.assembly import upward
+from gjk3d.clash.finding import KINDS, Clash, Vector
 from gjk3d.clash.findings import converted
 from gjk3d.clash.formats.text import document, legal
-from gjk3d.clash.report import KINDS, Clash, Report, Vector
+from gjk3d.clash.report import Report
 from gjk3d.clash.triage import Issue, Triage, View
 from gjk3d.units import conversion
 

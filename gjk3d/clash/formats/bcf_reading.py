@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, XMLPullParser
 from xml.etree.ElementTree import ParseError as XmlError
 
+from gjk3d.clash.finding import Clash, Vector
 from gjk3d.clash.formats.bcf import TOPIC_STATUS, guid
-from gjk3d.clash.report import Clash, Report, Vector
+from gjk3d.clash.report import Report
 from gjk3d.clash.triage import STATES, Comment, Issue, Mark, Triage, View, joined, now
 from gjk3d.clash.triage_file import time_of
 from gjk3d.errors import FileError, ParseError

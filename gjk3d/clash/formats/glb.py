@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from gjk3d.clash.contacts import overlap, solid
+from gjk3d.clash.finding import Clash
 from gjk3d.clash.parts import hex_of
-from gjk3d.clash.report import Clash, Report
+from gjk3d.clash.report import Report
 from gjk3d.errors import ShapeError
 from gjk3d.units import conversion
 

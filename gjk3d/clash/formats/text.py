@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 from xml.etree import ElementTree
 
 from gjk3d.clash import wording
+from gjk3d.clash.finding import KINDS, Clash
 from gjk3d.clash.findings import converted
-from gjk3d.clash.report import KINDS, Clash, Report
+from gjk3d.clash.report import Report
 from gjk3d.clash.wording import brief, inside
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ import numpy as np
 
 from gjk3d.clash import wording
 from gjk3d.clash.assembly import Assembly, upward
+from gjk3d.clash.finding import Clash
 from gjk3d.clash.findings import converted
 from gjk3d.clash.parts import hex_of
-from gjk3d.clash.report import Clash, Report
+from gjk3d.clash.report import Report
 from gjk3d.errors import Gjk3dError, UnsupportedPair
 from gjk3d.scene import Scene
 from gjk3d.shapes.halfspace import Halfspace

@@ -63,8 +63,7 @@ const clashView = (function () {
     vertexShader: "attribute vec3 color; varying vec3 ink; uniform float size; void main() { ink = color; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); gl_PointSize = size; }",
     fragmentShader: "varying vec3 ink; void main() { float r = length(gl_PointCoord - 0.5); if (r > 0.5) discard; gl_FragColor = vec4(r > 0.4 ? 0.35 * ink : ink, 0.92); }",
   }));
-  dots.frustumCulled = false;
-  dots.renderOrder = 20;
+  Object.assign(dots, { frustumCulled: false, renderOrder: 20 });
   scene.add(dots);
   let places = [], listed = []; // three numbers a finding
   const known = (index) => places[3 * index] <= Infinity;

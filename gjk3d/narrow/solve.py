@@ -136,7 +136,8 @@ def search(c: Cores, asked: Asked, room: Room, cache: Array, k: int) -> Known:
     start = recall(cache, k, c.m, room.simplex)
     if room.log.shape[0] > 0:
         room.log[0] = 1.0
-    deep = mode == SIGNED and start.given == 0 and room.log.shape[0] == 0 and gap_of_inner(c) <= 0.0
+    # not of curved cores: EPA has no end there, and the surface that proves a depth must come from the same start
+    deep = mode == SIGNED and not curved and start.given == 0 and room.log.shape[0] == 0 and gap_of_inner(c) <= 0.0
     if deep:
         walk, known = from_within(c, room.simplex)
     else:

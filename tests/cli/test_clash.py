@@ -226,7 +226,7 @@ def test_junit_and_the_exit_code_agree(run, grown, level, gate, baseline, which,
     ("argv", "message"),
     [
         ((), "name an assembly, several files or a folder"),
-        (("",), "a name is empty: name a file or a folder"),
+        (("",), "word 2 is empty, expected a name or a value"),
         (("nowhere.glb",), "there is no file nowhere.glb"),
         (("{one}",), "no pair of parts to test: only one part could be loaded"),
         (("{one}", "{two}", "--a", "tow"), "a 'tow' fits none of the 2 parts: did you mean two?"),

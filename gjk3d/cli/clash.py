@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import Parameter, Token
+from cyclopts import Parameter
 
 from gjk3d.cli.arguments import PoseText, UsageError, check_output, output_form
 from gjk3d.cli.cluster import cluster_at
@@ -34,15 +33,8 @@ _INTERRUPTED = 130
 _PAGE = 50_000  #: findings that are kept for a page where each has gone out as a line already
 
 
-def _named(kind: Any, tokens: Sequence[Token]) -> Path:
-    """Return a path; the path of an empty name would be the folder one is in."""
-    if not tokens[0].value:
-        raise ValueError("a name is empty: name a file or a folder ('.' is this one)")
-    return Path(tokens[0].value)
-
-
 def clash(
-    *inputs: Annotated[Path, Parameter(converter=_named)],
+    *inputs: Path,
     motion: Path | None = None,
     a: str | None = None,
     b: str | None = None,

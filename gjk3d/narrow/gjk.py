@@ -47,9 +47,6 @@ _LONGER, _PATIENCE = 1.0 + 1e-15, 8
 #: again
 _FIRST_TRIAL, _AGAIN = 3, 2
 
-#: cosine of the angle up to which remembered points and the old axis agree on a direction: 2.5 degrees
-_AGREE = 0.999
-
 #: floats that a query leaves for the next one about the same two shapes: how many points of the simplex (0: nothing
 #: yet), the axis in A's frame, then each point of A and of B in its own frame
 MEMORY = 28
@@ -59,7 +56,7 @@ AXIS = 4  #: the same without the points
 class Start(NamedTuple):
     """Where GJK starts: its first direction, and how many rows of the simplex hold points of A - B already.
 
-    That number is negative where the direction to these points is asked instead of one that nearly agrees with it.
+    From these it starts in the direction to them, and asks the other one only where they touch the origin.
     """
 
     axis: Vec3
@@ -183,7 +180,7 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
     ``far`` and ``near`` stop it early: once the bounds of the distance, radii taken off, prove more than ``far`` or at
     most ``near``. ``width`` is the gap between the bounds at which it is done.
     """
-    axis, count, code, steps, level = unit(start.axis), abs(start.given), LIMIT, 0, 0
+    axis, count, code, steps, level = unit(start.axis), start.given, LIMIT, 0, 0
     lower, v, asks = -inf, (0.0, 0.0, 0.0), True
     glides, trial = log.shape[0] == 0 and glide_both(c), _FIRST_TRIAL  # a trace shows GJK's own steps
     if count > 0:  # from points remembered
@@ -193,8 +190,7 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
             w, a, b = support_pair(c, axis)
             return Walk(INSIDE_SIMPLEX, count, v, -dot(axis, w), axis, 1)
         count = keep(s, count, l4)
-        length = sqrt(dot(v, v))
-        asks = start.given > 0 or not (length > AS_GOOD * c.tiny and -dot(v, axis) >= _AGREE * length)
+        asks = not dot(v, v) > (AS_GOOD * c.tiny) ** 2
     if asks:
         w, a, b = support_pair(c, axis)
         lower, steps = -dot(axis, w), 1

@@ -141,8 +141,7 @@ def search(c: Cores, asked: Asked, room: Room, cache: Array, k: int) -> Known:
     if deep:
         walk, known = from_within(c, room.simplex)
     else:
-        # near where it was, the direction to the points remembered is the better one of two
-        walk = gjk(c, Start(start.axis, -start.given), width, asked.max_distance, -inf, room.simplex, room.log)
+        walk = gjk(c, start, width, asked.max_distance, -inf, room.simplex, room.log)
         known = separate(c, end_log(c, walk, room), room)
     remember(cache, k, c.m, room.simplex, start, walk)
     if is_open(c, asked, known):

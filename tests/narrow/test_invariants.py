@@ -19,7 +19,6 @@ from gjk3d.exact import exact_signed_distance
 POLYTOPES = [pair for pair in PAIRS if all(is_polytope(SHAPES[name]) for name in pair)]
 
 
-@pytest.mark.many
 @pytest.mark.parametrize(("one", "other"), PAIRS[::2])
 def test_i3_no_shorter_shift_parts_what_overlaps(one, other):
     rng = np.random.default_rng(PAIRS.index((one, other)))

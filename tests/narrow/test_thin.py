@@ -114,7 +114,6 @@ def test_centres_next_to_nothing_apart_are_as_good_as_one(a, b, far):
             assert gk.collide(one, other, None, pose, margin=margin) == (share < 1.0)
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("name", ["cylinder", "cone", "ellipsoid", "squashed cone", "capsule", "disc"])
 @pytest.mark.parametrize("far", NEXT_TO_NOTHING)
 def test_directions_next_to_an_axis_have_support_points_of_the_shape(name, far):

@@ -203,7 +203,6 @@ def test_numbers_of_any_real_type_are_converted():
     assert gk.Box(np.array([1, 2, 3])) == gk.Box((1.0, 2.0, 3.0))
 
 
-@pytest.mark.many
 @pytest.mark.parametrize("solid", [gk.Cylinder(0.4, 1), gk.Capsule(0.2, 1), gk.Cone(0.5, 2), gk.Ellipsoid((1, 2, 3))])
 def test_oriented_boxes_follow_a_shape_that_is_stretched_or_turned(solid):
     stretched = solid.scaled((1, 2, 0.5))

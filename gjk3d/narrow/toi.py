@@ -23,9 +23,9 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, turn, turn_back
-from gjk3d.narrow.cores import Cores, cores_at, rounding_error
-from gjk3d.narrow.gjk import INSIDE_SIMPLEX, MEMORY, gjk, recall, remember, witnesses
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, turn, turn_back, unit
+from gjk3d.narrow.cores import Cores, cores_at, rounding_error, support_pair
+from gjk3d.narrow.gjk import INSIDE_SIMPLEX, MEMORY, Start, gjk, recall, remember, witnesses
 from gjk3d.narrow.motion import CENTER as _START
 from gjk3d.narrow.motion import MOTION, place
 from gjk3d.narrow.motion import REFERENCE as _REFERENCE
@@ -207,10 +207,12 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
         return Gap(low - c.error > x.target, low, low, n, zero, zero)
     least = _LEAST_WIDTH * c.size
     width = max(least, _LOOSE * near)
+    start = recall(x.cache, plain(0), c.m, x.simplex)
+    former = unit(start.axis)
     while True:
-        start = recall(x.cache, plain(0), c.m, x.simplex)
         walk = gjk(c, start, width, inf, -inf, x.simplex, x.simplex[0, :0])
         remember(x.cache, plain(0), c.m, x.simplex, start, walk)
+        start = Start(walk.axis, walk.rows)
         low = walk.lower
         if walk.code == INSIDE_SIMPLEX:
             return Gap(False, low, low, walk.axis, zero, zero)
@@ -219,7 +221,11 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
         # a loose width is for what is far, by the bounds it leaves
         if (apart and high - low <= _GOOD * (high - x.target)) or width <= least:
             a, b = witnesses(x.simplex, walk.rows)
-            return Gap(apart, low, high, walk.axis, a, b)
+            if apart:
+                return Gap(True, low, high, walk.axis, a, b)
+            # along the direction of the step that led here phi has kept them apart; GJK has not asked it
+            w, _, _ = support_pair(c, former)
+            return Gap(-dot(former, w) - c.error > x.target, max(low, -dot(former, w)), high, former, a, b)
         width = max(least, min(0.1 * width, _LOOSE * (high - x.target)))
 
 
@@ -295,7 +301,7 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
     for step in range(1, MAX_STEPS):
         c = cores_in_flight(x, t)
         gap = probe(x, c, near)
-        if not gap.apart:
+        if not gap.apart and (t == x.begin or gap.high - x.target <= 2.0 * c.error):
             return STARTED if t == x.begin else HIT, t, t, step
         near = gap.low - c.error - x.target
         way, ra, rb, v = ahead_of(x, c, gap.normal)
@@ -308,7 +314,7 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
             ahead = max(ahead, one, two)
         if t + ahead >= x.end:
             return FREE, x.end, x.end, step
-        if near <= coarse:
+        if coarse > 0.0 and near <= coarse:
             return UNRESOLVED, t + ahead, t + ahead, step
         if near <= 8.0 * c.error or not t + ahead > t:
             # as close as floats can tell: a proof of contact is looked for, past where it should be by as much

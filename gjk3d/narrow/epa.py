@@ -90,21 +90,21 @@ def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: 
 
 @kernel
 def look_out(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3, float, bool]:
-    """Return the face nearest to an origin outside or on the polytope, which is ``top`` where no plane is below it.
+    """Return the face nearest to an origin outside or on the polytope, the newest of those that it touches.
 
-    And the direction to ask, the face's distance, and whether that direction is the one to its nearest point, as in
-    GJK: along a plane's normal alone the loop would go astray.
+    All faces that meet in a cone's apex touch an origin there; split one after the other, none would soon be narrow
+    enough to be a proof. It is ``top`` where no face is as low. Return also the direction to ask, the face's distance,
+    and whether that direction is the one to its nearest point, as in GJK: along a plane's normal alone the loop would
+    go astray.
     """
-    face = top
-    point = closest_on_face(p, top, c.tiny)
-    if p.ff[top, 3] < 0.0:
-        least = inf
-        for f in range(faces):
-            if p.fi[f, 6] == 1 and p.ff[f, 3] <= c.error:
-                q = closest_on_face(p, f, c.tiny)
-                if dot(q, q) < least:
-                    least = dot(q, q)
-                    point, face = q, f
+    face, point, least = top, (0.0, 0.0, 0.0), inf
+    for f in range(faces - 1, -1, -1):
+        if p.fi[f, 6] == 1 and p.ff[f, 3] <= c.error:
+            q = closest_on_face(p, f, c.tiny)
+            if dot(q, q) < least:
+                least, point, face = dot(q, q), q, f
+            if least <= (TOUCHING * c.tiny) ** 2:
+                break
     length = sqrt(dot(point, point))
     if p.ff[face, 3] < 0.0 and length > TOUCHING * c.tiny:
         return face, divide(point, -length), length, True

@@ -104,6 +104,21 @@ def test_worked_by_hand():
     assert answer.distance == pytest.approx(-3, abs=1e-14)
 
 
+@pytest.mark.parametrize(("radius", "height"), [(0.5, 1.0), (0.01, 1.0), (2.0, 0.1)])
+@pytest.mark.parametrize("off", [0.0, 1e-16, -1e-16, -1e-15, -1e-14])
+def test_a_cones_apex_is_touched_in_few_steps(radius, height, off):
+    """All faces of EPA that meet in the apex are as near as each other; it took a thousand steps, and a tenth second"""
+    cone, point = gk.Cone(radius, height), gk.ConvexHull(np.zeros((1, 3)))
+    apex = float(cone.support((0, 0, 1.0))[2])
+    above, turned = np.eye(4), np.diag((1.0, -1.0, -1.0, 1.0))
+    above[2, 3], turned[2, 3] = apex + off, 2.0 * apex + off
+    for touched in (gk.signed_distance(cone, point, None, above), gk.signed_distance(cone, cone, None, turned)):
+        assert touched.lower <= max(off, 0.0)
+        assert touched.upper >= min(off, 0.0)
+        assert touched.upper - touched.lower < 4e-13 * max(radius, height)
+        assert touched.iterations <= 40
+
+
 @pytest.mark.parametrize("radii", [(1.0, 1.0, 1.0), (1.0, 1.0, 1.0 + 1e-9), (1.0, 1.001, 1.002), (1.0, 2.0, 5.0)])
 def test_ellipsoids_round_one_centre_with_the_same_axes(radii):
     rng = np.random.default_rng(7)

@@ -137,6 +137,14 @@ def cases():
         tilted, "signed_distance", ("OVERLAPPING", *around(-0.7, 8)),
         "closed form: half the slab, 0.8 of half the height and 0.6 of the radius, less how high the cylinder is",
     )  # fmt: skip
+    tip = [[1.0, 0.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, 0.0, -1.0, 1.0], [0.0, 0.0, 0.0, 1.0]]
+    yield (
+        "cones-tip-to-tip",
+        "EPA split all faces that meet in the apex one after the other: a thousand steps, a tenth of a second",
+        {"shape": "Cone", "radius": 0.5, "height": 1.0},
+        {"shape": "Cone", "radius": 0.5, "height": 1.0},
+        tip, "signed_distance", ("TOUCHING", 0.0, 0.0), "closed form: the tips are one point, the cones on both sides",
+    )  # fmt: skip
     yield from mesh_cases()
 
 

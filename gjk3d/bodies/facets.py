@@ -8,6 +8,7 @@ edges are nearly parallel, or the nearest points are not those of these features
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, sqrt
 from typing import Any, NamedTuple
 
@@ -31,8 +32,8 @@ _WIDTH = 4.0  #: of a gap, in units of the error of places
 _OFF = 64.0  #: so far may a nearest point be off, in the same units
 APART, DEEP, OPEN = range(3)
 
-#: see `Solid`
-GivenSolid = tuple[Array2, Array2, Array2, Ints2, Array2]
+#: several of `Solid` behind each other, scratch for one; where the vertices, planes and edges of each begin, and end
+GivenSolids = tuple[Array2, Array2, Array2, Ints2, Array2, Ints2]
 
 
 class Solid(NamedTuple):
@@ -55,26 +56,39 @@ class Facet(NamedTuple):
     sure: bool  #: whether it is the widest, and its points are the nearest as far as the triangle goes
 
 
-NO_SOLID: GivenSolid = (
-    np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 6)), np.empty((0, 2), dtype=np.int64), np.empty((0, 3))
-)  # fmt: skip
+_NONE = np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 6)), np.empty((0, 2), dtype=np.int64)
 
 
 @inlined
-def solid_in(t: GivenSolid) -> Solid:
-    """Return what Python handed over by names."""
-    return Solid(t[0], t[1], t[2], t[3], t[4])
+def solid_in(t: GivenSolids, k: int) -> Solid:
+    """Return one of what Python handed over by names."""
+    p, q = t[5][k], t[5][k + 1]
+    return Solid(t[0][p[0] : q[0]], t[1][p[1] : q[1]], t[2][p[2] : q[2]], t[3][p[2] : q[2]], t[4])
 
 
-def solid_of(parts: Parts) -> GivenSolid:
-    """Return the one part of a body as a solid polytope, its scratch new; `NO_SOLID` where it is none of few edges."""
+def solids_of(every: Sequence[Parts]) -> GivenSolids:
+    """Return bodies that are a solid polytope of few edges each; others have no planes."""
+    made = [_solid_of(parts) for parts in every]
+    vertices, planes, edges, sides = (np.concatenate(column) for column in zip(*made, strict=True))
+    begins = np.zeros((len(made) + 1, 3), dtype=np.int64)
+    begins[1:] = np.cumsum([[len(column) for column in each[:3]] for each in made], axis=0)
+    return vertices, planes, edges, sides, np.empty((0, 3)), begins
+
+
+def with_scratch(solids: GivenSolids) -> GivenSolids:
+    """Return solids with scratch that no other thread has."""
+    most = int((solids[5][1:, 1] - solids[5][:-1, 1]).max())
+    return (*solids[:4], np.empty((most, 3)), solids[5])
+
+
+def _solid_of(parts: Parts) -> tuple[Array, Array, Array, Ints]:
     if not (isinstance(parts, PlacedParts) and len(parts.things) == 1):
-        return NO_SOLID
+        return _NONE
     thing, row = parts.things[0]
     if not isinstance(thing, Polytope) or not (row == IDENTITY[0]).all():
-        return NO_SOLID
-    made = thing._cached("facets", lambda: _make(thing))
-    return (*made, np.empty((len(made[1]), 3))) if made is not None else NO_SOLID
+        return _NONE
+    made: tuple[Array, Array, Array, Ints] | None = thing._cached("facets", lambda: _make(thing))
+    return _NONE if made is None else made
 
 
 def _make(shape: Polytope) -> tuple[Array, Array, Array, Ints] | None:

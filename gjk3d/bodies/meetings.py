@@ -12,11 +12,12 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.facets import APART, DEEP, NO_SOLID, GivenSolid, Solid, facet_of, solid_in, solid_of
+from gjk3d.bodies.facets import APART, DEEP, GivenSolids, Solid, facet_of, solid_in, with_scratch
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
-from gjk3d.bodies.part_tree import Given, of
+from gjk3d.bodies.part_tree import Given, GivenShelf, of, on_shelf
 from gjk3d.bodies.parts import PlacedParts, Triangles
+from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.walk import APART as PARTS_APART
 from gjk3d.bodies.walk import Bench, GivenBench, Two, bench, bench_of, list_parts, part_meets, parts_at, two_at
@@ -102,17 +103,18 @@ def _measure_faces(x: Two, s: Solid, first: int, count: int, w: Bench, pairs: In
 
 @entry
 def list_rows(
-    a: Given, b: Given, solid: GivenSolid, order_a: Ints1, order_b: Ints1, kind: int, within: float, rows_a: Array2,
-    rows_b: Array2, start: int, bench: GivenBench, pairs: Ints2, out: Array2, flags: Ints2, begins: Ints1,
+    a: Given, b: GivenShelf, solids: GivenSolids, order_a: Ints1, order_b: Ints1, kind: int, within: float,
+    which: Ints1, rows_a: Array2, rows_b: Array2, start: int, bench: GivenBench, pairs: Ints2, out: Array2,
+    flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
     """Write what `Listed` holds from pose rows ``start`` on; return at which the room is at an end.
 
-    The orders are the numbers of the faces of meshes, in the order of their leaves; ``solid`` is the polytope that
-    these meet, see `facets`.
+    At pose k it is body ``which[k]`` of the shelf. The orders are the numbers of the faces of meshes, in the order of
+    their leaves; ``solids`` are the polytopes that these meet, see `facets`.
     """
-    one, two, w, s = of(a), of(b), bench_of(bench), solid_in(solid)
+    one, all_of_b, w = of(a), of(b[0]), bench_of(bench)
     for k in range(start, rows_a.shape[0]):
-        x = two_at(one, two, rows_a[k], rows_b[k])
+        x, s = two_at(one, on_shelf(all_of_b, b[1], which[k]), rows_a[k], rows_b[k]), solid_in(solids, which[k])
         for step in range(2):
             first, count = begins[2 * k + step], 0
             found = pairs[first:]
@@ -135,17 +137,23 @@ def list_rows(
     return int(rows_a.shape[0])
 
 
-def list_meeting(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, within: float) -> Listed:
-    """Return the pairs of parts that touch, overlap, or come within a distance at each pair of pose rows."""
-    if a.any_mapped or b.any_mapped:
-        return _by_functions(a, b, rows_a, rows_b, kind, within)
-    solid = solid_of(b) if kind == FACES else NO_SOLID
+def list_meeting(
+    a: Parts, shelf: Shelf, which: Ints, rows_a: Array, rows_b: Array, kind: int, within: float
+) -> Listed:  # fmt: skip
+    """Return the pairs of parts that touch, overlap, or come within a distance at each pair of pose rows.
+
+    At pose k the second is ``which[k]`` of the shelf.
+    """
+    first = shelf.parts[0]
+    if a.any_mapped or first.any_mapped:
+        return _by_functions(a, first, rows_a, rows_b, kind, within)
+    solids = with_scratch(shelf.solids)
     room, done, begins = _ROOM * (1 + len(rows_a)), 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
     pairs, (out, flags) = np.empty((room, 2), dtype=np.int64), empty_answers(room)
     while True:
         done = list_rows(
-            a.given, b.given, solid, _order_in(a), _order_in(b), kind, within, rows_a, rows_b, done, bench(), pairs,
-            out, flags, begins,
+            a.given, shelf.given, solids, _order_in(a), _order_in(first), kind, within, which, rows_a, rows_b, done,
+            bench(), pairs, out, flags, begins,
         )  # fmt: skip
         if done == len(rows_a):
             break
@@ -160,7 +168,8 @@ def list_meeting(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, wi
         for k in range(len(rows_a)):
             own = slice(begins[2 * k], begins[2 * k + 2])
             if left[own].any():
-                BodyPair(a, b, relative(rows_a[k], rows_b[k])).solve_again(pairs[own], SIGNED, out[own], flags[own])
+                x = BodyPair(a, shelf.parts[which[k]], relative(rows_a[k], rows_b[k]))
+                x.solve_again(pairs[own], SIGNED, out[own], flags[own])
     return Listed(pairs, out, begins, _NONE)
 
 

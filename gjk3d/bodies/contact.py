@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
+from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth import depths, outer_ways
-from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.facing import face_each_other, keep_mutual
 from gjk3d.bodies.freed import Outer, freeing
@@ -103,9 +103,9 @@ def contact_points_beside(
     """Do as `contact_points` of a body and shapes of a shelf, one at each pose; answers of (shape, body) are turned."""
     which = np.flatnonzero(answers[:, 1] <= within)
     first, second, each = rows.a[which], rows.b[which], each[which]
-    for ours, of in parts_near(a, shelf.reaches[each], first, second):
-        some = which[of]
-        x = _Beside(a, ours, shelf, each[of], first[of], second[of])
+    for ours, rows_near in parts_near(a, shelf.reaches[each], first, second):
+        some = which[rows_near]
+        x = _Beside(a, ours, shelf, each[rows_near], first[rows_near], second[rows_near])
         own = _turned(answers[some], turned[some])
         yield _told(some, *_points_of(x, own, within, most, rows.workers), turned[some])
 
@@ -176,8 +176,8 @@ def _points_of(x: _Beside, answers: Array, within: float, most: int | None, work
 def _measure_deep(x: _Beside, begins: Ints, answers: Array) -> None:
     """Find where two overlap of whose surfaces nothing meets: their signed distances become the answers."""
     deep = (begins[1:] == begins[:-1]) & (answers[:, 1] <= 0.0)
-    for k, at in x.by_thing() if deep.any() else ():
-        which = at[deep[at]]
+    for k, some in x.by_thing() if deep.any() else ():
+        which = some[deep[some]]
         if len(which):
             out, flags = empty_answers(len(which))
             there = Rows(x.rows_a[which], x.rows_b[which], len(which), True)
@@ -194,13 +194,13 @@ def _outer(x: _Beside, kind: int, mapped: bool) -> GivenOuter:
     if ours is not None and theirs is not None:
         return parts_of(ours).given, theirs, True, False, most
     m = relatives(x.rows_a, x.rows_b)
-    for k, at in x.by_thing():
+    for k, some in x.by_thing():
         if mapped:  # no kernel looks for another
-            most[at] = depths(x.ours, x.shelf.parts[k], m[at])[:, MOST_DEPTH]
+            most[some] = depths(x.ours, x.shelf.parts[k], m[some])[:, MOST_DEPTH]
         else:
-            found = np.empty((len(at), STATE))
-            outer_ways(x.ours, x.shelf.parts[k], m[at], found)
-            most[at] = found[:, MOST_DEPTH]
+            found = np.empty((len(some), STATE))
+            outer_ways(x.ours, x.shelf.parts[k], m[some], found)
+            most[some] = found[:, MOST_DEPTH]
     return point[0], point, False, mapped, most
 
 

@@ -17,6 +17,7 @@ from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.part_tree import Given, GivenShelf, of, on_shelf
 from gjk3d.bodies.parts import PlacedParts, Triangles
+from gjk3d.bodies.rounds import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.walk import APART as PARTS_APART
@@ -86,12 +87,17 @@ def _measure(x: Two, p: int, q: int, w: Bench, out: Array, flags: Ints, row: int
 
 
 @kernel
-def _measure_faces(x: Two, s: Solid, first: int, count: int, w: Bench, pairs: Ints, out: Array, flags: Ints) -> int:
-    """Leave of triangles whose boxes meet a polytope those that do themselves, and write how deep; return how many."""
+def _measure_faces(
+    x: Two, s: Solid, r: Round, first: int, count: int, w: Bench, pairs: Ints, out: Array, flags: Ints
+) -> int:
+    """Leave of triangles whose boxes meet a shape those that do themselves, and write how deep; return how many."""
     kept = first
     for i in range(first, first + count):
         p, q = pairs[i, 0], pairs[i, 1]
-        told = facet_of(x, p, s, out, flags, kept)
+        if s.faces > 0:
+            told = facet_of(x, p, s, out, flags, kept)
+        else:
+            told = round_of(x, p, r, out, flags, kept)
         if told == APART or (told != DEEP and part_meets(parts_at(x, p, q, w), x.error, w) == PARTS_APART):
             continue
         if told != DEEP:
@@ -118,18 +124,20 @@ def list_rows(
         for step in range(2):
             first, count = begins[2 * k + step], 0
             found = pairs[first:]
-            by_facets = step == 0 and kind == FACES and s.planes.shape[0] > 0
+            by_formula = step == 0 and kind == FACES
+            r = round_in(x, w) if by_formula else NO_ROUND
+            by_formula = by_formula and (s.faces > 0 or r.radius > 0.0)
             if step == 1:
                 if kind != PARTS and within > 0.0:
                     count = list_parts(x, within, _ASKS, w, found)
             elif kind == MESHES:
                 count = _list_faces(x, order_a, order_b, w, found)
             else:
-                count = list_parts(x, within if kind == PARTS else 0.0, not by_facets, w, found)
+                count = list_parts(x, within if kind == PARTS else 0.0, not by_formula, w, found)
             if count > found.shape[0]:
                 return k
-            if by_facets:
-                count = _measure_faces(x, s, first, count, w, pairs, out, flags)
+            if by_formula:
+                count = _measure_faces(x, s, r, first, count, w, pairs, out, flags)
             else:
                 for i in range(first, first + count):
                     _measure(x, pairs[i, 0], pairs[i, 1], w, out, flags, i)

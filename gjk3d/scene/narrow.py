@@ -190,24 +190,26 @@ class Narrow:
         convex = ~(solids.mixed | solids._singly)
         taken = convex[shapes].any(axis=1)
         for number in np.unique(shapes[solids.mixed[shapes]]).tolist():
-            if solids.shapes[number]._as_parts().any_mapped:  # type: ignore[attr-defined]
+            if solids.shapes[number]._as_parts().any_mapped:
                 taken &= (shapes != number).all(axis=1)
         left, which, shapes = which[~taken], which[taken], shapes[taken]
         if not len(which):
             return [], left
         turned = convex[shapes[:, 0]]
         body, other = np.where(turned, shapes[:, 1], shapes[:, 0]), np.where(turned, shapes[:, 0], shapes[:, 1])
-        numbers, each = np.unique(other, return_inverse=True)
-        key, kept = numbers.tobytes(), solids._cache.get("shelf")
-        if kept is None or kept[0] != key:
-            kept = solids._cache["shelf"] = key, Shelf([solids.shapes[number] for number in numbers.tolist()])
+        numbers, shelf = solids._cache.get("shelf", (other[:0], None))
+        if not np.isin(other, numbers).all():  # those of before stay, as objects come and go step by step
+            numbers = np.union1d(numbers, other)
+            shelf = Shelf([solids.shapes[number] for number in numbers.tolist()])
+            solids._cache["shelf"] = numbers, shelf
+        each = np.searchsorted(numbers, other)
         at = pairs[which] + (0, self.shift)
         at[turned] = at[turned, ::-1]
         order = np.argsort(body, kind="stable")
         begins = np.flatnonzero(np.diff(body[order], prepend=-1))
         return [
             Beside(
-                solids.shapes[body[some[0]]], kept[1], each[some],
+                solids.shapes[body[some[0]]], shelf, each[some],
                 Rows(self.rows[at[some, 0]], self.rows[at[some, 1]], len(some), True, self.workers),
                 turned[some], which[some],
             )

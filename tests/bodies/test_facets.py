@@ -87,9 +87,9 @@ def test_what_is_no_polytope_of_few_edges_is_left_to_others() -> None:
     ball = gk.ConvexHull(trimesh.creation.icosphere(subdivisions=2).vertices)
     flat = gk.ConvexHull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]), gk.Triangle(rng.normal(size=(3, 3)))
     others = gk.Sphere(1), gk.Box((1, 1, 1)).inflated(0.1), ball, *flat
-    vertices, planes, edges, sides, turns, begins = with_scratch(
-        solids_of([parts_of(shape) for shape in (*others, gk.Box((1, 2, 3)))])
-    )
+    every = [parts_of(shape) for shape in (*others, gk.Box((1, 2, 3)))]
+    vertices, planes, edges, sides, begins, heights, *_ = with_scratch(solids_of(every))
     assert begins.tolist() == [[0, 0, 0]] * (len(others) + 1) + [[8, 6, 12]]
-    assert [len(each) for each in (vertices, planes, edges, sides, turns)] == [8, 6, 12, 12, 6]
+    assert [each.shape for each in (vertices, planes, edges, sides)] == [(8, 3), (4, 6), (12, 6), (12, 2)]
+    assert heights.shape == (4, 6)
     assert sorted(np.bincount(sides.ravel()).tolist()) == [4] * 6

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
+from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth import depths, outer_ways
-from gjk3d.bodies.distance import Group, groups, solve
+from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.facing import face_each_other, keep_mutual
 from gjk3d.bodies.freed import Outer, freeing
 from gjk3d.bodies.innermost import surface_of
@@ -19,19 +20,19 @@ from gjk3d.bodies.meetings import FACES, MESHES, PARTS, Listed, list_meeting, so
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.order import TURNED, order_of
-from gjk3d.bodies.part_tree import Given, PartTree, of
+from gjk3d.bodies.part_tree import Given, GivenShelf, PartTree, of, on_shelf
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.pushes import CORNERS, NOTED, Met, push_out, vec_at
 from gjk3d.bodies.search import MOST as MOST_DEPTH
 from gjk3d.bodies.search import STATE
+from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.spread import KEY, WIDTH, kept, order_by_key
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
 from gjk3d.bodies.walk import Bench, GivenBench, Two, bench, bench_of, two_at
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
-from gjk3d.convex.planes import planes_of
 from gjk3d.convex.rows import Rows, Wanted, empty_answers, in_chunks, mirror
 from gjk3d.geometry.vec3 import Vec3, dot, sub
 from gjk3d.geometry.vec3 import place as at
@@ -43,11 +44,11 @@ from gjk3d.poses import ROUNDING, relatives
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.simplices import Point
-from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Ints2
 
 _CHUNK = 64  #: pairs of poses a call into the kernels
-_NO_PLANES, _NO_NORMAL = np.empty((0, 4)), np.zeros((1, 3))
-_POINT = Point()
+_NO_NORMAL = np.zeros((1, 3))
+_POINT = Shelf([Point()])
 _MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)
 
 #: the faces of the parts of one, their normals outwards, or one zero row, and whether they bound a solid
@@ -55,7 +56,7 @@ GivenSide = tuple[Faces, Array2, bool]
 #: pairs of parts and what is known of them, where those of each pair of poses begin, see `Listed`
 GivenList = tuple[Ints2, Array2, Array2, Ints1]
 #: trees of hulls, whether there are any, else whether depths are known, and how far something parts each two
-GivenOuter = tuple[Given, Given, bool, bool, Array1]
+GivenOuter = tuple[Given, GivenShelf, bool, bool, Array1]
 #: scratch: room, noted and some of `Met`, keys and an order, a pair of parts
 GivenNotes = tuple[Array3, Array2, Ints1, Array2, Ints1, Ints2]
 
@@ -91,21 +92,34 @@ def contact_points(a: Any, b: Any, rows: Rows, answers: Array, within: float, mo
         yield _told(which, *kept(points, begins, own, most), turned)
         return
     for group in groups(a, b, there, order_of(a, b), np.arange(len(which))):
-        some = which[group.which]
-        own = _turned(answers[some], turned or group.turned)
-        yield _told(some, *_points_of(group, own, within, most, rows.workers), turned or group.turned)
+        some, back = which[group.which], turned or group.turned
+        x = _Beside(group.a, group.ours, Shelf([group.b]), np.zeros_like(some), group.rows_a, group.rows_b)
+        yield _told(some, *_points_of(x, _turned(answers[some], back), within, most, rows.workers), back)
 
 
-def _turned(answers: Array, turned: bool) -> Array:
+def contact_points_beside(
+    a: Body, shelf: Shelf, each: Ints, rows: Rows, answers: Array, turned: Bools, within: float, most: int | None
+) -> Iterator[Touching]:
+    """Do as `contact_points` of a body and shapes of a shelf, one at each pose; answers of (shape, body) are turned."""
+    which = np.flatnonzero(answers[:, 1] <= within)
+    first, second, each = rows.a[which], rows.b[which], each[which]
+    for ours, rows_near in parts_near(a, shelf.reaches[each], first, second):
+        some = which[rows_near]
+        x = _Beside(a, ours, shelf, each[rows_near], first[rows_near], second[rows_near])
+        own = _turned(answers[some], turned[some])
+        yield _told(some, *_points_of(x, own, within, most, rows.workers), turned[some])
+
+
+def _turned(answers: Array, turned: bool | Bools) -> Array:
     """Return answers as those of (b, a), where that is asked; the rows are a copy."""
     mirror(answers, turned)
     return answers
 
 
-def _told(which: Ints, points: Array, counts: Ints, turned: bool) -> Touching:
-    if turned:
-        points = points[:, _MIRRORED]
-        points[:, POINT:] = 0.0 - points[:, POINT:]
+def _told(which: Ints, points: Array, counts: Ints, turned: bool | Bools) -> Touching:
+    back = np.repeat(turned, counts) if isinstance(turned, np.ndarray) else np.full(len(points), turned)
+    points[back] = points[back][:, _MIRRORED]
+    points[back, POINT:] = 0.0 - points[back, POINT:]
     return Touching(which, points, counts)
 
 
@@ -121,80 +135,97 @@ def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> 
     return np.hstack([points[own], normals]), np.concatenate([[0], np.cumsum(count)])
 
 
-def _points_of(x: Group, answers: Array, within: float, most: int | None, workers: int) -> tuple[Array, Ints]:
+class _Beside(NamedTuple):
+    """A body, and at some pose rows one of a shelf each."""
+
+    a: Body
+    ours: Parts
+    shelf: Shelf
+    each: Ints
+    rows_a: Array
+    rows_b: Array
+
+    def by_thing(self) -> Iterator[tuple[int, Ints]]:
+        """Yield what of the shelf is there, and at which rows."""
+        for k in np.unique(self.each).tolist():
+            yield k, np.flatnonzero(self.each == k)
+
+
+def _points_of(x: _Beside, answers: Array, within: float, most: int | None, workers: int) -> tuple[Array, Ints]:
     """Return the points of two bodies at some pose rows behind each other, and how many each has."""
-    kind = PARTS
-    if isinstance(x.a, Mesh) and isinstance(x.b, (Mesh, Shape)):
-        kind = MESHES if isinstance(x.b, Mesh) else FACES
+    kind, first = PARTS, x.shelf.things[0]
+    if isinstance(x.a, Mesh) and isinstance(first, (Mesh, Shape)):
+        kind = MESHES if isinstance(first, Mesh) else FACES
     found: dict[int, tuple[Array, Ints]] = {}
 
     def run(start: int, stop: int) -> None:
-        p, q, own = x.rows_a[start:stop], x.rows_b[start:stop], answers[start:stop]
-        listed = list_meeting(x.ours, x.theirs, p, q, kind, within)
-        points, begins = _all_points(x, kind, listed, p, q, within)
-        _measure_deep(x, p, q, begins, own)
+        some, own = slice(start, stop), answers[start:stop]
+        y = x._replace(each=x.each[some], rows_a=x.rows_a[some], rows_b=x.rows_b[some])
+        listed = list_meeting(y.ours, y.shelf, y.each, y.rows_a, y.rows_b, kind, within)
+        points, begins = _all_points(y, kind, listed, within)
+        _measure_deep(y, begins, own)
         found[start] = kept(points, begins, own, most)
 
-    in_chunks(len(x.which), workers, run, _CHUNK)
+    in_chunks(len(x.each), workers, run, _CHUNK)
     if len(found) == 1:
         return found[0]
     parts = [found[start] for start in sorted(found)]
     return np.concatenate([points for points, _ in parts]), np.concatenate([counts for _, counts in parts])
 
 
-def _measure_deep(x: Group, rows_a: Array, rows_b: Array, begins: Ints, answers: Array) -> None:
+def _measure_deep(x: _Beside, begins: Ints, answers: Array) -> None:
     """Find where two overlap of whose surfaces nothing meets: their signed distances become the answers."""
-    which = np.flatnonzero((begins[1:] == begins[:-1]) & (answers[:, 1] <= 0.0))
-    if len(which):
-        out, flags = empty_answers(len(which))
-        solve(x.a, x.b, Rows(rows_a[which], rows_b[which], len(which), True), Wanted(SIGNED), out, flags)
-        answers[which] = out
+    deep = (begins[1:] == begins[:-1]) & (answers[:, 1] <= 0.0)
+    for k, some in x.by_thing() if deep.any() else ():
+        which = some[deep[some]]
+        if len(which):
+            out, flags = empty_answers(len(which))
+            there = Rows(x.rows_a[which], x.rows_b[which], len(which), True)
+            solve(x.a, x.shelf.things[k], there, Wanted(SIGNED), out, flags)
+            answers[which] = out
 
 
-def _outer(x: Group, rows_a: Array, rows_b: Array, kind: int, mapped: bool) -> GivenOuter:
+def _outer(x: _Beside, kind: int, mapped: bool) -> GivenOuter:
     """Return the hulls of two, and where there are none how far B is moved by a translation that parts them."""
-    most, point = np.zeros(len(rows_a)), parts_of(_POINT).given
+    most, point = np.zeros(len(x.each)), _POINT.given
     if kind == PARTS:  # these do not push
-        return point, point, False, True, most
-    ours, theirs = x.ours.hull(), x.theirs.hull()
-    if ours is not None and theirs is not None and not mapped:
-        return parts_of(ours).given, parts_of(theirs).given, True, False, most
-    m = relatives(rows_a, rows_b)
-    if mapped:  # no kernel looks for another
-        most = depths(x.ours, x.theirs, m)[:, MOST_DEPTH].copy()
-    else:
-        found = np.empty((len(m), STATE))
-        outer_ways(x.ours, x.theirs, m, found)
-        most[:] = found[:, MOST_DEPTH]
-    return point, point, False, mapped, most
+        return point[0], point, False, True, most
+    ours, theirs = x.ours.hull(), None if mapped else x.shelf.hulls
+    if ours is not None and theirs is not None:
+        return parts_of(ours).given, theirs, True, False, most
+    m = relatives(x.rows_a, x.rows_b)
+    for k, some in x.by_thing():
+        if mapped:  # no kernel looks for another
+            most[some] = depths(x.ours, x.shelf.parts[k], m[some])[:, MOST_DEPTH]
+        else:
+            found = np.empty((len(some), STATE))
+            outer_ways(x.ours, x.shelf.parts[k], m[some], found)
+            most[some] = found[:, MOST_DEPTH]
+    return point[0], point, False, mapped, most
 
 
-def _all_points(
-    x: Group, kind: int, listed: Listed, rows_a: Array, rows_b: Array, within: float
-) -> tuple[Array, Ints]:  # fmt: skip
+def _all_points(x: _Beside, kind: int, listed: Listed, within: float) -> tuple[Array, Ints]:
     """Return all points of pairs of parts at some pose rows, in world axes, and where those of each row begin."""
-    (faces_a, most_a), (faces_b, most_b) = faces_in(x.ours), faces_in(x.theirs)
+    (faces_a, most_a), (faces_b, most_b), first = faces_in(x.ours), x.shelf.faces, x.shelf.parts[0]
     outward_a = outward_b = _NO_NORMAL
-    planes = _NO_PLANES
     if kind != PARTS:
-        outward_a, outward_b = surface_of(x.ours)[1], surface_of(x.theirs)[1]
-        planes = planes_of(x.b) if kind == FACES else planes
-    side_a, side_b = (faces_a, outward_a, bool(x.ours.solids)), (faces_b, outward_b, bool(x.theirs.solids))
-    pairs, out, first, lowest = listed
-    many = first[2::2] - first[:-2:2]
+        outward_a = surface_of(x.ours)[1]
+        outward_b = surface_of(first)[1] if kind == MESHES else outward_b
+    side_a, side_b = (faces_a, outward_a, bool(x.ours.solids)), (faces_b, outward_b, bool(first.solids))
+    pairs, out, starts, lowest = listed
+    many = starts[2::2] - starts[:-2:2]
     longest = int(many.max())
     notes = (
         np.empty((2, CORNERS, 3)), np.empty((longest, NOTED)), np.empty(longest, dtype=np.int64),
         np.empty((longest, 3)), np.empty(longest, dtype=np.int64), np.zeros((1, 2), dtype=np.int64),
     )  # fmt: skip
-    scratch, begins = desk(most_a, most_b), np.zeros(len(rows_a) + 1, dtype=np.int64)
-    mapped = x.ours.any_mapped or x.theirs.any_mapped  # functions of a user's have been asked which are mutual
-    outer = _outer(x, rows_a, rows_b, kind, mapped)
+    scratch, begins = desk(most_a, most_b), np.zeros(len(x.each) + 1, dtype=np.int64)
+    mapped = x.ours.any_mapped or first.any_mapped  # functions of a user's have been asked which are mutual
     points = np.empty((int((np.minimum(many, MOST) * scratch[-1] + many).sum()), WIDTH))
     point_rows(
-        x.ours.given, x.theirs.given, side_a, side_b, planes, parts_of(_POINT).given, kind, within > 0.0 and not mapped,
-        within, rows_a, rows_b, outer, (pairs, out, lowest, first), bench(), scratch, notes,
-        points, begins,
+        x.ours.given, x.shelf.given, side_a, side_b, x.shelf.planes, _POINT.given[0], kind, within > 0.0 and not mapped,
+        within, x.each, x.rows_a, x.rows_b, _outer(x, kind, mapped), (pairs, out, lowest, starts), bench(), scratch,
+        notes, points, begins,
     )  # fmt: skip
     return points[: begins[-1]], begins
 
@@ -251,28 +282,31 @@ def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
 
 @entry
 def point_rows(
-    a: Given, b: Given, side_a: GivenSide, side_b: GivenSide, planes: Array2, point: Given, kind: int, mutual: bool,
-    within: float, rows_a: Array2, rows_b: Array2, outer: GivenOuter, listed: GivenList, bench: GivenBench,
-    scratch: GivenDesk, notes: GivenNotes, points: Array2, begins: Ints1,
+    a: Given, b: GivenShelf, side_a: GivenSide, side_b: GivenSide, planes: tuple[Array2, Ints1], point: Given,
+    kind: int, mutual: bool, within: float, which: Ints1, rows_a: Array2, rows_b: Array2, outer: GivenOuter,
+    listed: GivenList, bench: GivenBench, scratch: GivenDesk, notes: GivenNotes, points: Array2, begins: Ints1,
 ) -> None:  # fmt: skip
     """Write the points of pairs of parts at each pair of poses, in world axes; see `write_points`.
 
     Those of pair k of poses begin at ``begins[k]``; there must be room for all. What is known of pairs of faces changes
-    where these push. ``mutual`` says that of parts that are apart only the nearest to each other count; ``point`` is
-    one at the origin.
+    where these push. At pose k it is body ``which[k]`` of the shelf, whose planes lie behind each other. ``mutual``
+    says that of parts that are apart only the nearest to each other count; ``point`` is one at the origin.
     """
-    one, two, origin, w, d = of(a), of(b), of(point), bench_of(bench), desk_of(scratch)
-    first, hull_a, hull_b = listed[3], of(outer[0]), of(outer[1])
+    one, all_of_b, origin, w, d = of(a), of(b[0]), of(point), bench_of(bench), desk_of(scratch)
+    first, hull_a, hulls_b = listed[3], of(outer[0]), of(outer[1][0])
     normals_a, normals_b, solid_a, solid_b = side_a[1], side_b[1], side_a[2], side_b[2]
-    f = Met(
-        listed[0], listed[1], listed[2], normals_a, normals_b, solid_a, solid_b, planes, notes[0], notes[1], notes[2]
-    )  # fmt: skip
     for k in range(rows_a.shape[0]):
-        x, done = two_at(one, two, rows_a[k], rows_b[k]), begins[k]
-        known = Outer(hull_a, hull_b, outer[2], outer[3], outer[4][k])
+        i, done = which[k], begins[k]
+        x = two_at(one, on_shelf(all_of_b, b[1], i), rows_a[k], rows_b[k])
+        f = Met(
+            listed[0], listed[1], listed[2], normals_a, normals_b, solid_a, solid_b,
+            planes[0][planes[1][i] : planes[1][i + 1]], notes[0], notes[1], notes[2],
+        )  # fmt: skip
+        known = Outer(hull_a, on_shelf(hulls_b, outer[1][1], i), outer[2], outer[3], outer[4][k])
         count = _choose(x, origin, kind, mutual, within, known, f, first[2 * k :], notes[5], w)
         _sort_by_gap(f, count, notes[3], notes[4])
-        found = write_points(x, w, side_a[0], side_b[0], f, count, within, d, points[done:])
+        faces_b = (side_b[0][0], side_b[0][1], side_b[0][2][i:])
+        found = write_points(x, w, side_a[0], faces_b, f, count, within, d, points[done:])
         _into_world(rows_a[k], points, done, done + found)
         begins[k + 1] = done + found
 

@@ -21,7 +21,8 @@ from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.search import LEAST as LEAST_DEPTH
 from gjk3d.bodies.search import MOST, NORMAL, PLACE
-from gjk3d.bodies.walk import bench, meet_rows
+from gjk3d.bodies.shelf import Shelf
+from gjk3d.bodies.walk import bench, meet_each, meet_rows
 from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, take
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
@@ -104,6 +105,21 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
     if margin < 0.0:
         for deep in _depths(a, b, rows, order, np.flatnonzero(answer)):
             answer[deep.which] = -deep.found[:, MOST] <= margin
+    return answer
+
+
+def collide_beside(a: Body, shelf: Shelf, each: Ints, rows: Rows, margin: float) -> Bools:
+    """Do as `collide` of a body and shapes of a shelf, one at each pose, and a margin of at least 0."""
+    told, one = np.empty(rows.total, dtype=np.int64), a._as_parts().given
+
+    def run(start: int, stop: int) -> None:
+        meet_each(one, shelf.given, each, rows.a, rows.b, margin, start, stop, bench(), told)
+
+    in_chunks(rows.total, rows.workers, run, _CHUNK)
+    answer: Bools = (told == walk.MEET) | (told == walk.HELD)
+    for k in np.flatnonzero(told > walk.HELD).tolist():
+        few = Rows(rows.a[k : k + 1], rows.b[k : k + 1], 1, True)
+        answer[k] = collide(a, shelf.things[each[k]], few, margin)[0]
     return answer
 
 
@@ -204,14 +220,21 @@ def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Grou
     for some, turned in each:
         x, y, p, q = (b, a, second[some], first[some]) if turned else (a, b, first[some], second[some])
         theirs, turned = parts_of(y), turned or order == TURNED
-        if not isinstance(x, HeightField):
-            if len(some):
-                yield Group(which[some], x, y, x._as_parts(), theirs, p, q, turned)
-            continue
-        near = [x._parts_near(theirs.reach, relative(*both)[9:12]) for both in zip(p, q, strict=True)]
-        for ours in dict.fromkeys(near):
-            of = np.array([each is ours for each in near])
+        for ours, of in parts_near(x, np.full(len(some), theirs.reach), p, q):
             yield Group(which[some[of]], x, y, ours, theirs, p[of], q[of], turned)
+
+
+def parts_near(x: Body, reaches: Array, rows_x: Array, rows_y: Array) -> Iterator[tuple[Parts, Ints]]:
+    """Yield the parts that are asked about at some pose rows, and at which, beside what reaches so far there."""
+    if not isinstance(x, HeightField):
+        if len(rows_x):
+            yield x._as_parts(), np.arange(len(rows_x))
+        return
+    near = [
+        x._parts_near(float(reach), relative(p, q)[9:12]) for reach, p, q in zip(reaches, rows_x, rows_y, strict=True)
+    ]
+    for ours in dict.fromkeys(near):
+        yield ours, np.flatnonzero([each is ours for each in near])
 
 
 class _Deep(NamedTuple):

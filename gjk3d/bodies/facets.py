@@ -8,6 +8,7 @@ edges are nearly parallel, or the nearest points are not those of these features
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, sqrt
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from gjk3d.narrow.solve import OVERLAPPING
 from gjk3d.poses import IDENTITY, ROUNDING
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope
-from gjk3d.typing import Array, Array2, Ints, Ints2
+from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 _MOST_EDGES = 192  #: of a polytope: of larger ones GJK and EPA are as fast
 _CLEAR_CUT = 0.02  #: sine between two edges, below which the facet is left to GJK and EPA
@@ -31,18 +32,23 @@ _WIDTH = 4.0  #: of a gap, in units of the error of places
 _OFF = 64.0  #: so far may a nearest point be off, in the same units
 APART, DEEP, OPEN = range(3)
 
-#: see `Solid`
-GivenSolid = tuple[Array2, Array2, Array2, Ints2, Array2]
+#: several of `Solid` behind each other; where the vertices, planes and edges of each begin, and the last end; scratch
+GivenSolids = tuple[Array2, Array2, Array2, Ints2, Ints2, Array2, Array2, Ints1]
+_CORNER, _WAY, _OUT = 0, 3, 6  #: columns of a triangle's corner: its place, the edge from there on, and out of that
 
 
 class Solid(NamedTuple):
     """A solid polytope in its frame; of no rows where it is none, or has too many edges."""
 
     vertices: Array2
-    planes: Array2  #: unit normals and their limits, (faces, 4)
+    planes: Array2  #: unit normals and their limits, (4, faces of all solids)
+    first: int  #: of the faces
+    faces: int
     edges: Array2  #: a point and the unit direction, (edges, 6)
     sides: Ints2  #: the two faces of an edge
-    turns: Array2  #: scratch: how far the triangle's edges go along the normals, (faces, 3)
+    heights: Array2  #: scratch: how far the triangle's corners are along the normals, and the gap of each, (4, faces)
+    corners: Array2  #: scratch: see `_CORNER`, (3, 9)
+    outline: Ints1  #: scratch
 
 
 class Facet(NamedTuple):
@@ -55,26 +61,69 @@ class Facet(NamedTuple):
     sure: bool  #: whether it is the widest, and its points are the nearest as far as the triangle goes
 
 
-NO_SOLID: GivenSolid = (
-    np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 6)), np.empty((0, 2), dtype=np.int64), np.empty((0, 3))
-)  # fmt: skip
+_NONE = np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 6)), np.empty((0, 2), dtype=np.int64)
 
 
 @inlined
-def solid_in(t: GivenSolid) -> Solid:
-    """Return what Python handed over by names."""
-    return Solid(t[0], t[1], t[2], t[3], t[4])
+def solid_in(t: GivenSolids, k: int) -> Solid:
+    """Return one of what Python handed over by names."""
+    p, q = t[4][k], t[4][k + 1]
+    return Solid(
+        t[0][p[0] : q[0]], t[1], p[1], q[1] - p[1], t[2][p[2] : q[2]], t[3][p[2] : q[2]], t[5], t[6], t[7]
+    )  # fmt: skip
 
 
-def solid_of(parts: Parts) -> GivenSolid:
-    """Return the one part of a body as a solid polytope, its scratch new; `NO_SOLID` where it is none of few edges."""
+@inlined
+def normal_at(s: Solid, f: int) -> Vec3:
+    """Return the normal of a face."""
+    return (s.planes[0, s.first + f], s.planes[1, s.first + f], s.planes[2, s.first + f])
+
+
+@inlined
+def _limit_at(s: Solid, f: int) -> float:
+    return float(s.planes[3, s.first + f])
+
+
+@inlined
+def _corner_at(s: Solid, k: int, column: int) -> Vec3:
+    return (s.corners[k, column], s.corners[k, column + 1], s.corners[k, column + 2])
+
+
+@inlined
+def _put_corner(s: Solid, k: int, p: Vec3, way: Vec3, out: Vec3) -> None:
+    c = s.corners[k]
+    c[_CORNER], c[_CORNER + 1], c[_CORNER + 2] = p
+    c[_WAY], c[_WAY + 1], c[_WAY + 2] = way
+    c[_OUT], c[_OUT + 1], c[_OUT + 2] = out
+
+
+def solids_of(every: Sequence[Parts]) -> GivenSolids:
+    """Return bodies that are a solid polytope of few edges each; others have no planes."""
+    made = [_solid_of(parts) for parts in every]
+    vertices, planes, edges, sides = (np.concatenate(column) for column in zip(*made, strict=True))
+    begins = np.zeros((len(made) + 1, 3), dtype=np.int64)
+    begins[1:] = np.cumsum([[len(column) for column in each[:3]] for each in made], axis=0)
+    return vertices, np.ascontiguousarray(planes.T), edges, sides, begins, *_scratch(begins)
+
+
+def _scratch(begins: Ints) -> tuple[Array, Array, Ints]:
+    faces, edges = np.diff(begins[:, 1:], axis=0).max(axis=0).tolist()
+    return np.empty((4, faces)), np.empty((3, 9)), np.empty(3 * edges + 1, dtype=np.int64)
+
+
+def with_scratch(solids: GivenSolids) -> GivenSolids:
+    """Return solids with scratch that no other thread has."""
+    return (*solids[:5], *_scratch(solids[4]))
+
+
+def _solid_of(parts: Parts) -> tuple[Array, Array, Array, Ints]:
     if not (isinstance(parts, PlacedParts) and len(parts.things) == 1):
-        return NO_SOLID
+        return _NONE
     thing, row = parts.things[0]
     if not isinstance(thing, Polytope) or not (row == IDENTITY[0]).all():
-        return NO_SOLID
-    made = thing._cached("facets", lambda: _make(thing))
-    return (*made, np.empty((len(made[1]), 3))) if made is not None else NO_SOLID
+        return _NONE
+    made: tuple[Array, Array, Array, Ints] | None = thing._cached("facets", lambda: _make(thing))
+    return _NONE if made is None else made
 
 
 def _make(shape: Polytope) -> tuple[Array, Array, Array, Ints] | None:
@@ -94,21 +143,33 @@ def _make(shape: Polytope) -> tuple[Array, Array, Array, Ints] | None:
 
 
 @kernel
-def _past_face(t: Triangle, s: Solid, enough: float) -> Facet:
-    """Try the faces of the polytope; a gap of more than ``enough`` ends it."""
-    best, which, corner = -inf, 0, 0
-    for f in range(s.planes.shape[0]):
-        n = row3(s.planes, f)
-        x, y, z = dot(n, t[0]), dot(n, t[1]), dot(n, t[2])
-        s.turns[f, 0], s.turns[f, 1], s.turns[f, 2] = y - x, z - y, x - z
-        gap = min(x, min(y, z)) - s.planes[f, 3]
-        if gap > best:
-            best, which = gap, f
-            corner = 0 if x <= y and x <= z else (1 if y <= z else 2)
-            if gap > enough:
-                break
-    n = row3(s.planes, which)
-    a = t[0] if corner == 0 else t[1] if corner == 1 else t[2]
+def _rise(x: Array, y: Array, z: Array, p: Vec3, out: Array) -> None:
+    """Write how far a point is along many normals; a loop for vector instructions, as is that of `_gaps`."""
+    for f in range(out.shape[0]):
+        out[f] = x[f] * p[0] + y[f] * p[1] + z[f] * p[2]
+
+
+@kernel
+def _gaps(x: Array, y: Array, z: Array, limits: Array, out: Array) -> None:
+    for f in range(out.shape[0]):
+        out[f] = min(x[f], min(y[f], z[f])) - limits[f]
+
+
+@kernel
+def _past_face(t: Triangle, s: Solid) -> Facet:
+    """Try the faces of the polytope."""
+    start, stop, h = s.first, s.first + s.faces, s.heights
+    for k in range(3):
+        p = _corner_at(s, k, _CORNER)
+        _rise(s.planes[0, start:stop], s.planes[1, start:stop], s.planes[2, start:stop], p, h[k, : s.faces])
+    _gaps(h[0, : s.faces], h[1, : s.faces], h[2, : s.faces], s.planes[3, start:stop], h[3, : s.faces])
+    best, which = -inf, 0
+    for f in range(s.faces):
+        if h[3, f] > best:
+            best, which = h[3, f], f
+    x, y, z = h[0, which], h[1, which], h[2, which]
+    a = t[0] if x <= y and x <= z else t[1] if y <= z else t[2]
+    n = normal_at(s, which)
     return Facet(best, neg(n), a, along(a, n, -best), True)
 
 
@@ -137,44 +198,66 @@ def _past_triangle(t: Triangle, n: Vec3, s: Solid, found: Facet) -> Facet:
 
 
 @kernel
-def _past_edges(t: Triangle, n: Vec3, s: Solid, found: Facet, enough: float) -> Facet:
-    """Try the edges of the triangle against those of the polytope's outline along each."""
-    ways = (sub(t[1], t[0]), sub(t[2], t[1]), sub(t[0], t[2]))
-    out = (cross(ways[0], n), cross(ways[1], n), cross(ways[2], n))
+def _list_outlines(s: Solid) -> int:
+    """List edges on the polytope's outline along each edge k of the triangle, j as 3 j + k; return how many.
+
+    Whether an edge is there cannot be guessed, so each is written down, and only counted if it is.
+    """
+    h, count = s.heights, 0
     for j in range(s.edges.shape[0]):
         f, g = s.sides[j, 0], s.sides[j, 1]
-        for k in range(3):
-            u, v = s.turns[f, k], s.turns[g, k]
-            if u * v >= 0.0:
-                continue
-            d = add(scale(abs(v), row3(s.planes, f)), scale(abs(u), row3(s.planes, g)))
-            if dot(d, out[k]) > 0.0:
-                continue
-            p, far = row3(s.edges, j), sqrt(dot(d, d))
-            gap = dot(d, sub(t[k], p)) / far
-            if not gap > found.gap:
-                continue
-            e = ways[k]
-            if max(abs(u), abs(v)) < _CLEAR_CUT * sqrt(dot(e, e)):
-                return Facet(found.gap, found.normal, found.a, found.b, False)
-            way = scale(-1.0 / far, d)
-            # where the triangle's edge passes over the other: both lie in planes across the way
-            across = cross((s.edges[j, 3], s.edges[j, 4], s.edges[j, 5]), way)
-            r = dot(across, sub(p, t[k])) / dot(across, e)
-            a = along(t[k], e, r)
-            found = Facet(gap, way, a, along(a, way, gap), 0.0 <= r <= 1.0)
-            if gap > enough:
-                return found
+        x, y, z, u, v, w = h[0, f], h[1, f], h[2, f], h[0, g], h[1, g], h[2, g]
+        s.outline[count] = 3 * j
+        count += 1 if (y - x) * (v - u) < 0.0 else 0
+        s.outline[count] = 3 * j + 1
+        count += 1 if (z - y) * (w - v) < 0.0 else 0
+        s.outline[count] = 3 * j + 2
+        count += 1 if (x - z) * (u - w) < 0.0 else 0
+    return count
+
+
+@kernel
+def _past_edges(s: Solid, found: Facet, enough: float) -> Facet:
+    """Try the edges of the triangle against those of the polytope's outline along each."""
+    for i in range(_list_outlines(s)):
+        j, k = s.outline[i] // 3, s.outline[i] % 3
+        f, g, end = s.sides[j, 0], s.sides[j, 1], k + 1 if k < 2 else 0
+        u, v = s.heights[end, f] - s.heights[k, f], s.heights[end, g] - s.heights[k, g]
+        d = add(scale(abs(v), normal_at(s, f)), scale(abs(u), normal_at(s, g)))
+        t, p, far = _corner_at(s, k, _CORNER), row3(s.edges, j), sqrt(dot(d, d))
+        gap = dot(d, sub(t, p)) / far
+        if not ((gap > found.gap) & (dot(d, _corner_at(s, k, _OUT)) <= 0.0)):
+            continue
+        e = _corner_at(s, k, _WAY)
+        if max(abs(u), abs(v)) < _CLEAR_CUT * sqrt(dot(e, e)):
+            return Facet(found.gap, found.normal, found.a, found.b, False)
+        way = scale(-1.0 / far, d)
+        # where the triangle's edge passes over the other: both lie in planes across the way
+        across = cross((s.edges[j, 3], s.edges[j, 4], s.edges[j, 5]), way)
+        r = dot(across, sub(p, t)) / dot(across, e)
+        a = along(t, e, r)
+        found = Facet(gap, way, a, along(a, way, gap), 0.0 <= r <= 1.0)
+        if gap > enough:
+            return found
     return found
 
 
 @kernel
 def _holds(s: Solid, p: Vec3, off: float) -> bool:
     """Tell whether a point lies in a polytope, as far as rounding tells."""
-    for f in range(s.planes.shape[0]):  # noqa: SIM110, a generator does not compile
-        if dot(row3(s.planes, f), p) > s.planes[f, 3] + off:
+    for f in range(s.faces):  # noqa: SIM110, a generator does not compile
+        if dot(normal_at(s, f), p) > _limit_at(s, f) + off:
             return False
     return True
+
+
+@inlined
+def put_deep(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array, flags: Ints, row: int) -> None:
+    """Write an answer as `gjk3d.narrow.solve` does."""
+    out[row, 0], out[row, 1], out[row, 2] = gap, gap - width, gap + width
+    for c in range(3):
+        out[row, 3 + c], out[row, 6 + c], out[row, 9 + c] = n[c], a[c], b[c]
+    flags[row, 0], flags[row, 1], flags[row, 2], flags[row, 3] = OVERLAPPING, 1, 1, 0
 
 
 @kernel
@@ -185,25 +268,23 @@ def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int
     own: Triangle = (
         turn_back(x.m, sub(t[0], to)), turn_back(x.m, sub(t[1], to)), turn_back(x.m, sub(t[2], to))
     )  # fmt: skip
-    clear = _WIDTH * x.error
-    found = _past_face(own, s, clear)
+    clear, n = _WIDTH * x.error, normal_of(own)
+    for i in range(3):
+        way = sub(own[(i + 1) % 3], own[i])
+        _put_corner(s, i, own[i], way, cross(way, n))
+    found = _past_face(own, s)
     if found.gap > clear:
         return APART
-    n = normal_of(own)
     if n[0] == 0.0 and n[1] == 0.0 and n[2] == 0.0:
         return OPEN
     found = _past_triangle(own, n, s, found)
     if found.gap > clear:
         return APART
-    found = _past_edges(own, n, s, found, clear)
+    found = _past_edges(s, found, clear)
     if found.gap > clear and found.sure:
         return APART
     if found.gap > -clear or not found.sure or not _holds(s, found.b, _OFF * x.error):
         return OPEN
-    out[row, 0], out[row, 1], out[row, 2] = found.gap, found.gap - clear, found.gap + clear
     way, b = turn(x.m, found.normal), place(x.m, found.b)
-    a = along(b, way, -found.gap)
-    for c in range(3):
-        out[row, 3 + c], out[row, 6 + c], out[row, 9 + c] = way[c], a[c], b[c]
-    flags[row, 0], flags[row, 1], flags[row, 2], flags[row, 3] = OVERLAPPING, 1, 1, 0
+    put_deep(way, along(b, way, -found.gap), b, found.gap, clear, out, flags, row)
     return DEEP

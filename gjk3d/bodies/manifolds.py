@@ -17,6 +17,7 @@ from gjk3d.bodies.part_tree import PRISMS, PartTree
 from gjk3d.bodies.pushes import Met
 from gjk3d.bodies.spread import put_answer
 from gjk3d.bodies.walk import Bench, Two, parts_at
+from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.narrow.features import Loops
@@ -142,9 +143,14 @@ def faces_in(parts: Parts) -> tuple[Faces, int]:
     if not hasattr(parts, "_looped"):
         shapes, which = parts.made_of()
         found = faces_of(shapes or [None])
-        parts._looped = (found.ints, found.floats, found.starts[which]), max(4, int(found.corners.max()))
+        parts._looped = (found.ints, found.floats, found.starts[which]), most_corners_in(found)
     faces: tuple[Faces, int] = parts._looped
     return faces
+
+
+def most_corners_in(faces: ShapeFaces) -> int:
+    """Return the most corners that a feature of some shapes has, triangles and columns not forgotten."""
+    return max(4, int(faces.corners.max()))
 
 
 #: `Desk` as entries take it

@@ -12,11 +12,13 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.facets import APART, DEEP, NO_SOLID, GivenSolid, Solid, facet_of, solid_in, solid_of
+from gjk3d.bodies.facets import APART, DEEP, GivenSolids, Solid, facet_of, solid_in, with_scratch
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
-from gjk3d.bodies.part_tree import Given, of
+from gjk3d.bodies.part_tree import Given, GivenShelf, of, on_shelf
 from gjk3d.bodies.parts import PlacedParts, Triangles
+from gjk3d.bodies.rounds import NO_ROUND, Round, round_in, round_of
+from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.walk import APART as PARTS_APART
 from gjk3d.bodies.walk import Bench, GivenBench, Two, bench, bench_of, list_parts, part_meets, parts_at, two_at
@@ -85,12 +87,17 @@ def _measure(x: Two, p: int, q: int, w: Bench, out: Array, flags: Ints, row: int
 
 
 @kernel
-def _measure_faces(x: Two, s: Solid, first: int, count: int, w: Bench, pairs: Ints, out: Array, flags: Ints) -> int:
-    """Leave of triangles whose boxes meet a polytope those that do themselves, and write how deep; return how many."""
+def _measure_faces(
+    x: Two, s: Solid, r: Round, first: int, count: int, w: Bench, pairs: Ints, out: Array, flags: Ints
+) -> int:
+    """Leave of triangles whose boxes meet a shape those that do themselves, and write how deep; return how many."""
     kept = first
     for i in range(first, first + count):
         p, q = pairs[i, 0], pairs[i, 1]
-        told = facet_of(x, p, s, out, flags, kept)
+        if s.faces > 0:
+            told = facet_of(x, p, s, out, flags, kept)
+        else:
+            told = round_of(x, p, r, out, flags, kept)
         if told == APART or (told != DEEP and part_meets(parts_at(x, p, q, w), x.error, w) == PARTS_APART):
             continue
         if told != DEEP:
@@ -102,32 +109,35 @@ def _measure_faces(x: Two, s: Solid, first: int, count: int, w: Bench, pairs: In
 
 @entry
 def list_rows(
-    a: Given, b: Given, solid: GivenSolid, order_a: Ints1, order_b: Ints1, kind: int, within: float, rows_a: Array2,
-    rows_b: Array2, start: int, bench: GivenBench, pairs: Ints2, out: Array2, flags: Ints2, begins: Ints1,
+    a: Given, b: GivenShelf, solids: GivenSolids, order_a: Ints1, order_b: Ints1, kind: int, within: float,
+    which: Ints1, rows_a: Array2, rows_b: Array2, start: int, bench: GivenBench, pairs: Ints2, out: Array2,
+    flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
     """Write what `Listed` holds from pose rows ``start`` on; return at which the room is at an end.
 
-    The orders are the numbers of the faces of meshes, in the order of their leaves; ``solid`` is the polytope that
-    these meet, see `facets`.
+    At pose k it is body ``which[k]`` of the shelf. The orders are the numbers of the faces of meshes, in the order of
+    their leaves; ``solids`` are the polytopes that these meet, see `facets`.
     """
-    one, two, w, s = of(a), of(b), bench_of(bench), solid_in(solid)
+    one, all_of_b, w = of(a), of(b[0]), bench_of(bench)
     for k in range(start, rows_a.shape[0]):
-        x = two_at(one, two, rows_a[k], rows_b[k])
+        x, s = two_at(one, on_shelf(all_of_b, b[1], which[k]), rows_a[k], rows_b[k]), solid_in(solids, which[k])
         for step in range(2):
             first, count = begins[2 * k + step], 0
             found = pairs[first:]
-            by_facets = step == 0 and kind == FACES and s.planes.shape[0] > 0
+            by_formula = step == 0 and kind == FACES
+            r = round_in(x, w) if by_formula else NO_ROUND
+            by_formula = by_formula and (s.faces > 0 or r.radius > 0.0)
             if step == 1:
                 if kind != PARTS and within > 0.0:
                     count = list_parts(x, within, _ASKS, w, found)
             elif kind == MESHES:
                 count = _list_faces(x, order_a, order_b, w, found)
             else:
-                count = list_parts(x, within if kind == PARTS else 0.0, not by_facets, w, found)
+                count = list_parts(x, within if kind == PARTS else 0.0, not by_formula, w, found)
             if count > found.shape[0]:
                 return k
-            if by_facets:
-                count = _measure_faces(x, s, first, count, w, pairs, out, flags)
+            if by_formula:
+                count = _measure_faces(x, s, r, first, count, w, pairs, out, flags)
             else:
                 for i in range(first, first + count):
                     _measure(x, pairs[i, 0], pairs[i, 1], w, out, flags, i)
@@ -135,17 +145,23 @@ def list_rows(
     return int(rows_a.shape[0])
 
 
-def list_meeting(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, within: float) -> Listed:
-    """Return the pairs of parts that touch, overlap, or come within a distance at each pair of pose rows."""
-    if a.any_mapped or b.any_mapped:
-        return _by_functions(a, b, rows_a, rows_b, kind, within)
-    solid = solid_of(b) if kind == FACES else NO_SOLID
+def list_meeting(
+    a: Parts, shelf: Shelf, which: Ints, rows_a: Array, rows_b: Array, kind: int, within: float
+) -> Listed:  # fmt: skip
+    """Return the pairs of parts that touch, overlap, or come within a distance at each pair of pose rows.
+
+    At pose k the second is ``which[k]`` of the shelf.
+    """
+    first = shelf.parts[0]
+    if a.any_mapped or first.any_mapped:
+        return _by_functions(a, first, rows_a, rows_b, kind, within)
+    solids = with_scratch(shelf.solids)
     room, done, begins = _ROOM * (1 + len(rows_a)), 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
     pairs, (out, flags) = np.empty((room, 2), dtype=np.int64), empty_answers(room)
     while True:
         done = list_rows(
-            a.given, b.given, solid, _order_in(a), _order_in(b), kind, within, rows_a, rows_b, done, bench(), pairs,
-            out, flags, begins,
+            a.given, shelf.given, solids, _order_in(a), _order_in(first), kind, within, which, rows_a, rows_b, done,
+            bench(), pairs, out, flags, begins,
         )  # fmt: skip
         if done == len(rows_a):
             break
@@ -160,7 +176,8 @@ def list_meeting(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, wi
         for k in range(len(rows_a)):
             own = slice(begins[2 * k], begins[2 * k + 2])
             if left[own].any():
-                BodyPair(a, b, relative(rows_a[k], rows_b[k])).solve_again(pairs[own], SIGNED, out[own], flags[own])
+                x = BodyPair(a, shelf.parts[which[k]], relative(rows_a[k], rows_b[k]))
+                x.solve_again(pairs[own], SIGNED, out[own], flags[own])
     return Listed(pairs, out, begins, _NONE)
 
 

@@ -66,6 +66,21 @@ def of(t: Given) -> PartTree:
     )  # fmt: skip
 
 
+#: several bodies of one part behind each other, and of each its rim and reach; or any body, and one row
+GivenShelf = tuple[Given, Array2]
+
+
+@inlined
+def on_shelf(t: PartTree, own: Array2, k: int) -> PartTree:
+    """Return body k of a shelf, ``own`` being the rims and reaches of all."""
+    if own.shape[0] == 1:
+        return t
+    return PartTree(
+        t.boxes[k:], t.links[k:], t.places, t.table[k:], t.ints, t.floats, t.skin_boxes, t.skin_links, t.skin_corners,
+        t.span, t.points[k : k + 1], t.kind, t.inside, own[k, 0], own[k, 1],
+    )  # fmt: skip
+
+
 @inlined
 def _put_pose(row: Array, x: float, y: float, z: float) -> None:
     """Write a pose that only translates."""

@@ -60,7 +60,7 @@ def _clamp(x: float) -> float:
 
 
 @inlined
-def _edges(p: Vec3, u: Vec3, q: Vec3, v: Vec3) -> Nearest:
+def nearest_on_edges(p: Vec3, u: Vec3, q: Vec3, v: Vec3) -> Nearest:
     """Return the squared distance and nearest points of p + s u and q + t v, s and t from 0 to 1 (Lumelsky 1985)."""
     r = sub(q, p)
     uu, vv, uv, ur, vr = dot(u, u), dot(v, v), dot(u, v), dot(u, r), dot(v, r)
@@ -104,7 +104,7 @@ def nearest(p: Triangle, q: Triangle) -> Nearest:
     best, a, b = 1e308, p[0], q[0]
     for s, u, third in ((p[0], u0, p[2]), (p[1], u1, p[0]), (p[2], u2, p[1])):
         for t, v, other in ((q[0], v0, q[2]), (q[1], v1, q[0]), (q[2], v2, q[1])):
-            d, x, y = _edges(s, u, t, v)
+            d, x, y = nearest_on_edges(s, u, t, v)
             if d < best:
                 best, a, b = d, x, y
                 w = sub(y, x)

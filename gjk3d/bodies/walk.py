@@ -23,10 +23,12 @@ from gjk3d.bodies.part_tree import (
     PRISMS,
     WIDEST,
     Given,
+    GivenShelf,
     PartTree,
     column_gap,
     nodes_apart,
     of,
+    on_shelf,
     part_at,
     put_behind,
 )
@@ -276,6 +278,18 @@ def meet_rows(
         told = meet(x, margin, w)
         answer[k] = told
     return told
+
+
+@entry
+def meet_each(
+    a: Given, b: GivenShelf, which: Ints1, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
+    bench: GivenBench, answer: Ints1,
+) -> None:  # fmt: skip
+    """Write what `meet` says of a body and ``which[k]`` of a shelf at pose rows k, start to stop."""
+    one, all_of_b, w = of(a), of(b[0]), bench_of(bench)
+    for k in range(start, stop):
+        w.last[0] = -1
+        answer[k] = meet(two_at(one, on_shelf(all_of_b, b[1], which[k]), rows_a[k], rows_b[k]), margin, w)
 
 
 @entry

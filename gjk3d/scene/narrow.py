@@ -1,7 +1,8 @@
 """What the narrow phase says about pairs of objects: all, and the nearest.
 
 Pairs of convex shapes are answered by the kernels of `gjk3d.convex.pairs.Pairs` in one call; those with a mesh, a
-compound or the like in their own way, see `gjk3d.query.dispatch`, all poses of two such in one call.
+compound or the like in their own way, see `gjk3d.query.dispatch`: whether it meets convex shapes, and where, in one
+call for all of these, and the rest two of a kind at a time, all poses of these two in one call.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,17 @@ class PairPoses:
         if at.ndim == 2:
             return PairPoses(self._rows, at)
         return matrices(self._rows[at])
+
+
+class Beside(NamedTuple):
+    """Pairs of a body and convex shapes of a shelf, as `gjk3d.bodies.contact.contact_points_beside` takes them."""
+
+    body: Any
+    shelf: Any
+    each: Ints
+    rows: Rows
+    turned: NDArray[np.bool_]  #: which pairs are of the shape first
+    which: Ints
 
 
 class Narrow:
@@ -131,6 +143,12 @@ class Narrow:
         which, apart = self._meshes_apart(pairs, which, max(margin, 0.0))
         if len(apart):
             yield apart, np.zeros(len(apart), dtype=bool)
+        if margin >= 0.0:
+            from gjk3d.bodies.distance import collide_beside  # loaded where there is a mesh or the like
+
+            beside, which = self.by_bodies(pairs, which)
+            for x in beside:
+                yield x.which, collide_beside(x.body, x.shelf, x.each, x.rows, margin)
         for a, b, some, rows in self.by_shapes(pairs, which):
             way = way_of(a, b)
             yield some, way.collide(a, b, rows, margin)
@@ -160,6 +178,43 @@ class Narrow:
         """Yield two shapes, those of the pairs that are of these two, and their poses."""
         shapes, table = self.table(pairs)
         return self.pairs._by_shapes(shapes, table, self.rows, which)
+
+    def by_bodies(self, pairs: Ints, which: Ints) -> tuple[list[Beside], Ints]:
+        """Return for each body those pairs that are of it and a convex shape, and which pairs are left.
+
+        Left are those of two bodies, of half-spaces, and of users' functions.
+        """
+        from gjk3d.bodies.shelf import Shelf  # loaded where there is a mesh or the like
+
+        shapes, solids = self.shapes(pairs[which]), self.pairs
+        convex = ~(solids.mixed | solids._singly)
+        taken = convex[shapes].any(axis=1)
+        for number in np.unique(shapes[solids.mixed[shapes]]).tolist():
+            if solids.shapes[number]._as_parts().any_mapped:
+                taken &= (shapes != number).all(axis=1)
+        left, which, shapes = which[~taken], which[taken], shapes[taken]
+        if not len(which):
+            return [], left
+        turned = convex[shapes[:, 0]]
+        body, other = np.where(turned, shapes[:, 1], shapes[:, 0]), np.where(turned, shapes[:, 0], shapes[:, 1])
+        numbers, shelf = solids._cache.get("shelf", (other[:0], None))
+        if not np.isin(other, numbers).all():  # those of before stay, as objects come and go step by step
+            numbers = np.union1d(numbers, other)
+            shelf = Shelf([solids.shapes[number] for number in numbers.tolist()])
+            solids._cache["shelf"] = numbers, shelf
+        each = np.searchsorted(numbers, other)
+        at = pairs[which] + (0, self.shift)
+        at[turned] = at[turned, ::-1]
+        order = np.argsort(body, kind="stable")
+        begins = np.flatnonzero(np.diff(body[order], prepend=-1))
+        return [
+            Beside(
+                solids.shapes[body[some[0]]], shelf, each[some],
+                Rows(self.rows[at[some, 0]], self.rows[at[some, 1]], len(some), True, self.workers),
+                turned[some], which[some],
+            )
+            for some in np.split(order, begins[1:])
+        ], left  # fmt: skip
 
     # --- how far -------------------------------------------------------------------------------------------------
 
@@ -322,7 +377,7 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
             narrow.result(answers, within),
             *patch_points(narrow.pairs, shapes, table, narrow.rows, answers.out, within, most, narrow.workers),
         )
-    from gjk3d.bodies.contact import contact_points  # loaded where there is a mesh or the like
+    from gjk3d.bodies.contact import contact_points, contact_points_beside  # loaded where there is a mesh or the like
 
     result = _unread(narrow, answers, mixed & (answers.out[:, 1] <= 0.0), within)
     count = np.zeros(len(answers), dtype=np.int64)
@@ -330,9 +385,17 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
     some, count[~mixed] = patch_points(
         narrow.pairs, shapes, table, narrow.rows, answers.out[~mixed], within, most, narrow.workers
     )
+    beside, left = narrow.by_bodies(answers.pairs, np.flatnonzero(mixed))
     others = [
+        touching._replace(which=x.which[touching.which])
+        for x in beside
+        for touching in contact_points_beside(
+            x.body, x.shelf, x.each, x.rows, answers.out[x.which], x.turned, within, most
+        )
+    ]
+    others += [
         touching._replace(which=which[touching.which])
-        for a, b, which, rows in narrow.by_shapes(answers.pairs, np.flatnonzero(mixed))
+        for a, b, which, rows in narrow.by_shapes(answers.pairs, left)
         for touching in contact_points(a, b, rows, answers.out[which], within, most)
     ]
     every, counts, ways = padded(others, len(answers), most)

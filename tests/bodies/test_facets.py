@@ -14,9 +14,10 @@ from scipy.spatial.transform import Rotation
 from strategies import examples
 
 import gjk3d as gk
-from gjk3d.bodies.facets import NO_SOLID, solid_of
+from gjk3d.bodies.facets import solids_of, with_scratch
 from gjk3d.bodies.meetings import FACES, Listed, list_meeting
 from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.shelf import Shelf
 from gjk3d.poses import IDENTITY
 from tests.bodies.places import at
 
@@ -36,7 +37,8 @@ def solid(kind: str, rng: np.random.Generator) -> Any:
 def listed(corners: Any, shape: Any, poses: Any) -> Listed:
     rows = np.array([[*pose[:3, :3].ravel(), *pose[:3, 3], 0.0] for pose in poses])
     mesh = gk.Mesh(corners, [(0, 1, 2)])
-    return list_meeting(mesh._as_parts(), parts_of(shape), np.repeat(IDENTITY, len(rows), axis=0), rows, FACES, 0.0)
+    first, each = np.repeat(IDENTITY, len(rows), axis=0), np.zeros(len(rows), dtype=np.int64)
+    return list_meeting(mesh._as_parts(), Shelf([shape]), each, first, rows, FACES, 0.0)
 
 
 @examples(40)
@@ -73,7 +75,7 @@ def test_most_triangles_are_answered_by_facets(monkeypatch: pytest.MonkeyPatch) 
     corners, shape = rng.normal(size=(3, 3)), solid("hull", rng)
     poses = [at(*rng.normal(size=3) * 0.3, rotation=Rotation.random(rng=rng)) for _ in range(200)]
     by_facets = listed(corners, shape, poses)
-    monkeypatch.setattr("gjk3d.bodies.meetings.solid_of", lambda parts: NO_SOLID)
+    monkeypatch.setattr("gjk3d.bodies.shelf.solids_of", lambda every: solids_of([parts_of(gk.Point())]))
     by_epa = listed(corners, shape, poses)
     np.testing.assert_array_equal(by_facets.pairs, by_epa.pairs)
     np.testing.assert_allclose(by_facets.out[:, 0], by_epa.out[:, 0], atol=1e-11)
@@ -84,8 +86,10 @@ def test_what_is_no_polytope_of_few_edges_is_left_to_others() -> None:
     rng = np.random.default_rng(1)
     ball = gk.ConvexHull(trimesh.creation.icosphere(subdivisions=2).vertices)
     flat = gk.ConvexHull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]), gk.Triangle(rng.normal(size=(3, 3)))
-    for shape in (gk.Sphere(1), gk.Box((1, 1, 1)).inflated(0.1), ball, *flat):
-        assert solid_of(parts_of(shape)) is NO_SOLID
-    vertices, planes, edges, sides, turns = solid_of(parts_of(gk.Box((1, 2, 3))))
-    assert [len(each) for each in (vertices, planes, edges, sides, turns)] == [8, 6, 12, 12, 6]
+    others = gk.Sphere(1), gk.Box((1, 1, 1)).inflated(0.1), ball, *flat
+    every = [parts_of(shape) for shape in (*others, gk.Box((1, 2, 3)))]
+    vertices, planes, edges, sides, begins, heights, *_ = with_scratch(solids_of(every))
+    assert begins.tolist() == [[0, 0, 0]] * (len(others) + 1) + [[8, 6, 12]]
+    assert [each.shape for each in (vertices, planes, edges, sides)] == [(8, 3), (4, 6), (12, 6), (12, 2)]
+    assert heights.shape == (4, 6)
     assert sorted(np.bincount(sides.ravel()).tolist()) == [4] * 6

@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
+import trimesh
 from model_files import CORNERS, TRIANGLES
 
 import gjk3d as gk
@@ -33,6 +34,25 @@ def test_the_numbers_of_a_cube():
     assert mesh.is_convex
     assert mesh.convexity == pytest.approx(1.0, abs=1e-12)
     assert (mesh.name, mesh.unit, mesh.parts, mesh.source) == (None, None, (), None)
+
+
+def test_how_far_a_mesh_is_from_convex_is_the_same_in_any_blocks(monkeypatch):
+    fine = trimesh.creation.box((2.0, 2.0, 2.0)).subdivide().subdivide().subdivide()
+    corners = np.array(fine.vertices)
+    inner = np.flatnonzero((np.abs(corners) == 1.0).sum(axis=1) == 1)
+    corners[inner[0]] *= 1.0 - 1e-6  # a dent, which is_convex still allows
+    slacks = []
+    for block in (1, 500, 10**9):
+        monkeypatch.setattr("gjk3d.bodies.surface._BLOCK", block)
+        mesh = gk.Mesh(corners, fine.faces)
+        assert mesh.is_convex
+        slacks.append(mesh._convex_slack)
+    v = corners[fine.faces]
+    n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
+    n /= np.linalg.norm(n, axis=1)[:, None]
+    above = max(float(((corners - face[0]) @ m).max()) for m, face in zip(n, v, strict=True))
+    assert slacks == [slacks[0]] * 3
+    assert 1e-7 < above <= slacks[0] <= 4.0 * above
 
 
 def test_a_mesh_with_a_notch_is_not_convex():

@@ -1,0 +1,86 @@
+"""How deep a triangle lies in a ball or a capsule, against the nearest of many points, and against GJK and EPA."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+from strategies import examples
+
+import gjk3d as gk
+from gjk3d.bodies.meetings import FACES, Listed, list_meeting
+from gjk3d.bodies.shelf import Shelf
+from gjk3d.poses import pose_rows
+from tests.bodies.places import at
+
+_FINE = np.linspace(0.0, 1.0, 41)
+
+
+def listed(corners: Any, shape: Any, poses: Any) -> Listed:
+    rows = pose_rows(np.asarray(poses), "poses")[0]
+    mesh, first = gk.Mesh(corners, [(0, 1, 2)]), pose_rows(np.tile(np.eye(4), (len(rows), 1, 1)), "poses")[0]
+    return list_meeting(mesh._as_parts(), Shelf([shape]), np.zeros(len(rows), dtype=np.int64), first, rows, FACES, 0.0)
+
+
+def spread_over(corners: Any) -> Any:
+    """Return points all over a triangle."""
+    u, v = (each.ravel() for each in np.meshgrid(_FINE, _FINE))
+    u, v = np.where(u + v > 1.0, 1.0 - u, u), np.where(u + v > 1.0, 1.0 - v, v)
+    return corners[0] + u[:, None] * (corners[1] - corners[0]) + v[:, None] * (corners[2] - corners[0])
+
+
+def nearest_by_points(points: Any, ends: Any) -> float:
+    """Return how far the nearest of some points is from a segment."""
+    way = ends[1] - ends[0]
+    t = np.clip((points - ends[0]) @ way / max(way @ way, 1e-300), 0.0, 1.0)
+    return float(np.linalg.norm(points - ends[0] - t[:, None] * way, axis=1).min())
+
+
+@examples(60)
+@given(
+    seed=st.integers(0, 10**6), height=st.sampled_from([0.0, 0.2, 2.0]), straight=st.booleans(),
+    flat=st.sampled_from([1.0, 1e-3, 0.0]),
+)  # fmt: skip
+def test_depth_of_a_triangle_in_what_is_round(seed: int, height: float, straight: bool, flat: float) -> None:
+    rng = np.random.default_rng(seed)
+    radius = float(rng.uniform(0.2, 0.8))
+    shape = gk.Capsule(radius, height) if height else gk.Sphere(radius)
+    corners = rng.normal(size=(3, 3)) * rng.choice([0.1, 1.0, 3.0])
+    corners[2] = corners[0] + 0.3 * (corners[1] - corners[0]) + flat * (corners[2] - corners[0])
+    if straight:  # across the axis, along it, through the centre
+        corners = np.round(corners)
+    turn = None if straight else Rotation.random(rng=rng)
+    pose = at(*(corners.mean(axis=0) + rng.normal(size=3) * 0.5).round(0 if straight else 9), rotation=turn)
+    found, triangle = listed(corners, shape, [pose]), gk.Triangle(corners)
+    assert len(found.pairs) == int(gk.collide(triangle, shape, None, pose))
+    if not len(found.pairs):
+        return
+    row, size = found.out[0], float(np.abs(corners).max() + np.abs(pose[:3, 3]).max() + radius + height)
+    one = gk.signed_distance(triangle, shape, None, pose)
+    assert row[0] == pytest.approx(one.distance, abs=1e-9 * size)
+    assert row[1] <= one.upper
+    assert one.lower <= row[2]
+    assert np.linalg.norm(row[3:6]) == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(row[9:12] - row[6:9], row[0] * row[3:6], atol=1e-11 * size)
+    free = at(*((1e-9 * size - row[1]) * row[3:6])) @ pose
+    assert not gk.collide(triangle, shape, None, free)
+    ends = [pose[:3, :3] @ (0.0, 0.0, s * height / 2) + pose[:3, 3] for s in (-1.0, 1.0)]
+    core = gk.distance(triangle, gk.Segment(*ends)).distance
+    if core > 0.0:  # no point comes nearer to the axis, and the nearest of many comes near
+        nearest = nearest_by_points(spread_over(corners), ends)
+        step = float(np.linalg.norm(corners[1:] - corners[0], axis=1).max()) * 2.0 / (len(_FINE) - 1)
+        assert row[0] + radius - 1e-9 * size <= nearest <= row[0] + radius + step
+
+
+def test_what_the_axis_pierces_is_left_to_gjk_and_epa() -> None:
+    """There the way between the nearest points is none: the depth is that of all ways out."""
+    corners = np.array([(-1.0, -1.0, 0.0), (2.0, -1.0, 0.0), (-1.0, 2.0, 0.0)])
+    shape = gk.Capsule(0.25, 2.0)
+    for pose in (np.eye(4), at(0.0, 0.0, 0.5), at(0.3, -0.2, 0.1, rotation=Rotation.from_rotvec((0.3, 0.2, 0.0)))):
+        (row,) = listed(corners, shape, [pose]).out
+        assert row[0] == pytest.approx(gk.signed_distance(gk.Triangle(corners), shape, None, pose).distance, abs=1e-12)
+        assert row[0] < -0.25

@@ -1,0 +1,94 @@
+"""Shapes that a body meets by turns: one call gives of each the very bits that it gives alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import trimesh
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+from gjk3d.bodies.contact import Touching, contact_points, contact_points_beside
+from gjk3d.bodies.distance import collide, collide_beside
+from gjk3d.bodies.shelf import Shelf
+from gjk3d.convex.rows import Rows, take
+from gjk3d.narrow.solve import FLOATS
+from gjk3d.poses import pose_rows
+from gjk3d.typing import Array
+
+_RNG = np.random.default_rng(0)
+_RING = trimesh.creation.torus(0.5, 0.2, 12, 6)
+BODIES = {
+    "mesh": gk.Mesh(_RING.vertices, _RING.faces),
+    "open mesh": gk.Mesh(_RING.vertices, _RING.faces[30:], solid=False),
+    "compound": gk.Compound([(gk.Box((1, 0.2, 0.2)), None), (gk.Sphere(0.3), None)]),
+    "voxels": gk.VoxelGrid(_RNG.random((4, 4, 4)) < 0.5, 0.2),
+    "cloud": gk.PointCloud(_RNG.normal(size=(40, 3)) * 0.4, 0.05),
+    "heights": gk.HeightField(_RNG.random((9, 9)) * 0.4, 0.3),
+}
+SHAPES = (
+    gk.Box((0.6, 0.4, 0.5)),
+    gk.Sphere(0.3),
+    gk.ConvexHull(_RNG.normal(size=(24, 3)) * 0.3),
+    gk.Capsule(0.1, 0.6),
+    gk.Box((0.3, 0.4, 0.2)).inflated(0.1),
+    gk.Point((0.1, 0.0, 0.0)),
+    gk.Triangle(_RNG.normal(size=(3, 3)) * 0.4),
+    gk.MinkowskiSum(gk.Box((0.3, 0.3, 0.3)), gk.Cylinder(0.1, 0.2)),
+)
+_EACH = 6
+
+
+def question(kind: str) -> tuple[Any, Shelf, Array, Rows]:
+    """Return a body, a shelf, and of both at some poses, by turns."""
+    rng = np.random.default_rng(3)
+    count = _EACH * len(SHAPES)
+    poses = np.tile(np.eye(4), (2, count, 1, 1))
+    poses[..., :3, :3] = Rotation.random(2 * count, rng=rng).as_matrix().reshape(2, count, 3, 3)
+    poses[1, :, :3, 3] = poses[0, :, :3, 3] + rng.normal(size=(count, 3)) * 0.4
+    first, second = (pose_rows(some, "poses")[0] for some in poses)
+    return BODIES[kind], Shelf(SHAPES), rng.permutation(count) % len(SHAPES), Rows(first, second, count, True)
+
+
+def by_row(found: list[Touching]) -> dict[int, list[list[float]]]:
+    told = {}
+    for some in found:
+        for which, points in zip(some.which, np.split(some.points, np.cumsum(some.counts)[:-1]), strict=True):
+            told[int(which)] = points.tolist()
+    return told
+
+
+@pytest.mark.parametrize("kind", BODIES)
+@pytest.mark.parametrize("margin", [0.0, 0.05])
+def test_booleans_are_those_of_each_alone(kind: str, margin: float) -> None:
+    body, shelf, each, rows = question(kind)
+    told = collide_beside(body, shelf, each, rows, margin)
+    assert 0 < told.sum() < len(told)
+    for k, shape in enumerate(SHAPES):
+        which = np.flatnonzero(each == k)
+        alone = Rows(take(rows.a, which), take(rows.b, which), len(which), True)
+        np.testing.assert_array_equal(told[which], collide(body, shape, alone, margin))
+
+
+@pytest.mark.parametrize("kind", BODIES)
+@pytest.mark.parametrize(("within", "most"), [(0.0, 4), (0.05, None)])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_points_are_those_of_each_alone(kind: str, within: float, most: int | None, workers: int) -> None:
+    body, shelf, each, rows = question(kind)
+    answers = np.zeros((rows.total, FLOATS))
+    answers[~collide_beside(body, shelf, each, rows, within), 1] = np.inf
+    turned = np.arange(rows.total) % 3 == 0
+    rows = rows._replace(workers=workers)
+    told = by_row(list(contact_points_beside(body, shelf, each, rows, answers, turned, within, most)))
+    assert len(told) > rows.total // 8
+    for k, shape in enumerate(SHAPES):
+        for back in (False, True):
+            which = np.flatnonzero((each == k) & (turned == back))
+            p, q = take(rows.a, which), take(rows.b, which)
+            asked = (shape, body, Rows(q, p, len(which), True)) if back else (body, shape, Rows(p, q, len(which), True))
+            alone = by_row(list(contact_points(*asked, answers[which], within, most)))
+            assert {int(which[i]): points for i, points in alone.items()} == {
+                int(i): told[int(i)] for i in which if int(i) in told
+            }

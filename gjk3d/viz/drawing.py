@@ -23,8 +23,6 @@ AXES = (SEPARATION, COLORS[1], NORMAL)
 #: sign that shows through everything; one among the bodies; line segments, whose vertices are ends in pairs; dots.
 BODY, MODEL, MARK, PART, LINES, DOTS = "body", "model", "mark", "part", "lines", "dots"
 
-_NO_FACES = np.zeros((0, 3), dtype=np.int64)
-
 
 @dataclass(frozen=True, slots=True)
 class Style:
@@ -120,15 +118,8 @@ class Drawing:
 
     def body(self, vertices: Any, faces: Any, color: str, opacity: float = 1.0, **more: Any) -> None:
         """Add a solid; without faces it is a point, or the segment of the first and last vertex."""
-        self.items.append(
-            Item(
-                np.asarray(vertices, dtype=np.float64),
-                np.asarray(faces, dtype=np.int64).reshape(-1, 3),
-                color,
-                opacity,
-                **more,
-            )
-        )
+        corners = np.asarray(faces, dtype=np.int64).reshape(-1, 3)
+        self.items.append(Item(np.asarray(vertices, dtype=np.float64), corners, color, opacity, **more))
 
     def marks(self, solids: Any, color: str, **more: Any) -> None:
         """Add signs, each of vertices and faces, that show through everything unless ``look=PART``."""
@@ -165,15 +156,16 @@ class Drawing:
 
     def lines(self, ends: Any, color: str, **more: Any) -> None:
         """Add segments, (k, 2, 3) float."""
-        points = np.asarray(ends, dtype=np.float64).reshape(-1, 3)
-        if len(points):
-            self.items.append(Item(points, _NO_FACES, color, look=LINES, **more))
+        if np.size(ends):
+            self.body(np.reshape(ends, (-1, 3)), (), color, look=LINES, **more)
 
     def dots(self, points: Any, color: str, **more: Any) -> None:
         """Add points drawn as dots, (n, 3) float."""
-        self.items.append(
-            Item(np.asarray(points, dtype=np.float64).reshape(-1, 3), _NO_FACES, color, look=DOTS, **more)
-        )
+        self.body(np.reshape(points, (-1, 3)), (), color, look=DOTS, **more)
+
+    def label(self, point: Array, text: str, color: str = INK) -> None:
+        """Write a word at a point."""
+        self.labels.append(Label(point, text, color))
 
     def key(self, text: str, color: str) -> None:
         """Explain a colour."""
@@ -192,8 +184,7 @@ class Drawing:
     @property
     def framed(self) -> Array:
         """Points that have to be in the picture."""
-        kept = [item.vertices for item in self.items if item.framed and len(item.vertices)]
-        return np.concatenate(kept) if kept else np.zeros((0, 3))
+        return np.concatenate([np.zeros((0, 3)), *(item.vertices for item in self.items if item.framed)])
 
     @property
     def ball(self) -> tuple[Array, float]:

@@ -15,8 +15,8 @@ from gjk3d.robot.way import State, state_of
 from gjk3d.typing import Array, Row
 from gjk3d.viz.drawing import INK, Drawing, Style
 from gjk3d.viz.kinds.robots import LINKS, THINGS, add_state, add_things, draw_robot, parts_of, words_for
+from gjk3d.viz.paint import Mover, Posed
 from gjk3d.viz.picture import in_window
-from gjk3d.viz.posed import Mover, Posed
 
 if TYPE_CHECKING:
     import pyvista

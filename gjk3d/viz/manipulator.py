@@ -19,8 +19,8 @@ from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, INK, Drawing, Style
 from gjk3d.viz.kinds.answers import add_points, add_witness, key_pair
 from gjk3d.viz.kinds.bodies import add, matrices
+from gjk3d.viz.paint import Mover, Posed
 from gjk3d.viz.picture import in_window
-from gjk3d.viz.posed import Mover, Posed
 from gjk3d.wording import count
 
 if TYPE_CHECKING:

@@ -18,16 +18,16 @@ from gjk3d.query.time_of_impact import Impact
 from gjk3d.robot import Checker, Trajectory
 from gjk3d.robot.moving import Moving
 from gjk3d.robot.way import check_frames
-from gjk3d.typing import Array, Number, Rows, VectorLike
+from gjk3d.typing import Number, Rows, VectorLike
 from gjk3d.viz import notebook
 from gjk3d.viz.drawing import COLORS, INK
 from gjk3d.viz.film import palette, write_frames
 from gjk3d.viz.kinds.robots import HIT, add_ends, travel
 from gjk3d.viz.layout import ready
 from gjk3d.viz.page import FILES, ROOM, camera_data, item_data
+from gjk3d.viz.paint import Posed
 from gjk3d.viz.picture import IMAGES, PAGES, drawing_as_asked, figure_of, new_plotter, shot, show, target_file
 from gjk3d.viz.plays import Play, play_of, play_of_motion
-from gjk3d.viz.posed import Posed
 from gjk3d.viz.progress import telling
 from gjk3d.viz.rendering import check_rendering
 from gjk3d.webpage import color_key, to_base64, to_json
@@ -246,8 +246,11 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
     center, size = play.whole.ball
     items = []
     for mover in play.movers:
-        more = {} if mover.poses is None else {"frames": _frames(mover.poses, center, size)}
-        middle = np.zeros(3) if more else center
+        more, middle = {}, center
+        if mover.poses is not None:
+            moved, middle = mover.poses.copy(), np.zeros(3)
+            moved[:, :3, 3] = (moved[:, :3, 3] - center) / size
+            more["frames"] = to_base64(np.swapaxes(moved, 1, 2), "<f4")  # column after column, as three.js has them
         items += [item_data(item, middle, size) | more for item in ready(mover.items, center, size)]
     states = [
         {
@@ -265,10 +268,3 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
         "fps": float(fps),
         **camera_data(play.whole, play.whole.framed),
     }
-
-
-def _frames(poses: Array, center: Array, size: float) -> str:
-    """Return matrices column after column, as three.js has them."""
-    moved = poses.copy()
-    moved[:, :3, 3] = (poses[:, :3, 3] - center) / size
-    return to_base64(np.swapaxes(moved, 1, 2), "<f4")

@@ -13,10 +13,9 @@ from gjk3d import webpage
 from gjk3d.query.wording import headline, unit_of, verdict
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array, Ints
-from gjk3d.viz.drawing import COLORS as _COLORS
-from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
+from gjk3d.viz.drawing import COLORS, DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.answers import draw_distance
-from gjk3d.viz.layout import called, camera_of, kind, models_of, ready
+from gjk3d.viz.layout import camera_of, kind, models_of, ready
 from gjk3d.viz.triangles import shade
 from gjk3d.webpage import color_key, to_base64, to_json
 from gjk3d.wording import above, below, number, told
@@ -93,19 +92,22 @@ def write_html(
     out = "just touches" if result.tight else "is free"
     slide = "bring B to touch A" if result.distance > 0.0 else f"move B out, until it {out}"
     both = [
-        name if name != "AB"[k] else _called(shape)
+        name if name != "AB"[k] else getattr(shape, "name", None) or _shape(shape)
         for k, (name, shape) in enumerate(zip(names, (result.shape_a, result.shape_b), strict=True))
     ]
     rows = "\n".join(f"<tr><th>{name}</th><td>{html.escape(told)}</td></tr>" for name, told in _rows(result, unit))
-    layers = [("A", _COLORS[0]), ("B", _COLORS[1])]
-    layers += [("hulls", "hulls"), ("models", "models")] if drawn else []
+    layers = [("A", COLORS[0]), ("B", COLORS[1])]
+    legend = [color_key(*key) for key in drawing.keys[2:]]  # A and B stand above
+    if drawn:
+        layers += [("hulls", "hulls"), ("models", "models")]
+        legend.append("solid: the models; glassy: their convex hulls, which were compared")
     box = '<label id="label-{0}"><input type="checkbox" checked value="{1}"> {0}</label>'
     answer = (
         '<section id="answer" aria-label="answer">\n'
         f'<h1 class="{result.status.name.lower()}">{html.escape(headline(result, unit))}</h1>'
         + f'\n<p id="between">{"<br>".join(map(_who, "ab", both))}</p>\n'
         + "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more))
-        + f'\n<table>\n{rows}\n</table>\n<p id="legend">{_legend(drawing, drawn)}</p>\n</section>'
+        + f'\n<table>\n{rows}\n</table>\n<p id="legend">{"<br>".join(legend)}</p>\n</section>'
     )
     markup = {
         "words": "",
@@ -156,26 +158,15 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
     return rows
 
 
-def _called(shape: Any) -> str:
-    return called(shape) if getattr(shape, "name", None) else _shape(shape)
-
-
 def _shape(shape: Any) -> str:
     points = getattr(shape, "points", None)
     return f"{kind(shape)} of {len(points)} points" if points is not None else kind(shape)
 
 
-def _legend(drawing: Drawing, models: bool) -> str:
-    words = [color_key(*key) for key in drawing.keys[2:]]  # A and B stand above
-    if models:
-        words.append("solid: the models; glassy: their convex hulls, which were compared")
-    return "<br>".join(words)
-
-
 def _pair_scene(drawing: Drawing, result: Distance) -> dict[str, Any]:
     """Return a drawing of an answer in which B can be moved along the normal, and what is of a kind can be hidden."""
     scene, (center, size) = _scene_of(drawing, []), drawing.ball
-    mine = {_COLORS[1], darker(_COLORS[1])}
+    mine = {COLORS[1], darker(COLORS[1])}
     for entry, item in zip(scene["items"], drawing.items, strict=True):
         entry["moves"] = item.color in mine
         entry["layer"] = "marks" if item.look == MARK else "models" if item.look == MODEL and not item.name else "hulls"

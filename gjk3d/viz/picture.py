@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,15 +16,15 @@ from numpy.typing import NDArray
 
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
-from gjk3d.errors import FileError, RenderingUnavailableError, ShapeError
+from gjk3d.errors import FileError, RenderingUnavailableError
 from gjk3d.results import Distance
 from gjk3d.shapes.arguments import number, rigid, vector
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array, VectorLike
+from gjk3d.typing import VectorLike
 from gjk3d.viz import notebook
 from gjk3d.viz.drawing import GREY, Drawing, Style
 from gjk3d.viz.kinds import drawing_of, is_solid
-from gjk3d.viz.layout import half_space, placed, ready
+from gjk3d.viz.layout import direction, half_space, placed, ready
 from gjk3d.viz.page import write_drawing, write_html
 from gjk3d.viz.paint import mesh_of, paint, polydata, prepare
 from gjk3d.viz.rendering import check_rendering, has_display
@@ -143,12 +144,7 @@ def _painted(
     drawing: Drawing, plotter: pyvista.Plotter | None, off_screen: bool | None, path: Path | None, size: tuple[int, int]
 ) -> pyvista.Plotter | Path:
     """Paint into a plotter, or in a window, or into a file, which is returned then."""
-
-    def make(empty: pyvista.Plotter) -> pyvista.Plotter:
-        paint(drawing, empty)
-        return empty
-
-    made, saved = in_window(make, "", plotter, off_screen, path, size=size)
+    made, saved = in_window(partial(paint, drawing), "", plotter, off_screen, path, size=size)
     if saved is None:
         return made
     if plotter is None:
@@ -201,9 +197,7 @@ def plot(
     >>> plotter.close()
     """
     drawing = drawing_as_asked(x, pose, colors, opacity, title, names, (view, up, focus), **options)
-    target = new_plotter(off_screen=_off_screen(off_screen)) if plotter is None else plotter
-    paint(drawing, target)
-    return target
+    return paint(drawing, new_plotter(off_screen=_off_screen(off_screen)) if plotter is None else plotter)
 
 
 def to_pyvista(
@@ -265,7 +259,7 @@ def to_pyvista(
     if isinstance(x, pyvista.PolyData):
         return x.copy() if matrix is None else x.transform(matrix, inplace=False)
     if isinstance(x, PointCloud):
-        return pyvista.PolyData(placed(x.points, np.zeros((0, 3), dtype=np.int64), matrix).vertices)
+        return pyvista.PolyData(placed(x.points, (), matrix).vertices)
     if isinstance(x, Halfspace):
         center, radius = np.asarray(around[0], dtype=np.float64), float(around[1])
         (item,) = ready([half_space(x, matrix, GREY, 1.0)], center, radius)
@@ -443,19 +437,11 @@ def drawing_as_asked(
     view, up, focus = look
     if focus is not None:
         drawing.focus = vector(focus[0], "focus center"), number(focus[1], "focus radius")
-    drawing.view = drawing.view if view is None else _direction(view, "view")
-    drawing.up = drawing.up if up is None else _direction(up, "up")
+    drawing.view = drawing.view if view is None else direction(view, "view")
+    drawing.up = drawing.up if up is None else direction(up, "up")
     if any(each is not None for each in look):
         drawing.camera = None
     return drawing
-
-
-def _direction(value: Any, what: str) -> Array:
-    way = vector(value, what)
-    length = float(np.linalg.norm(way))
-    if length == 0.0:
-        raise ShapeError(f"{what} is (0, 0, 0), which is no direction: give one, such as (1, -2, 1)")
-    return way / length
 
 
 def own_page(x: Any, target: Path, title: str | None = None, names: Any = None, **options: Any) -> Path | None:

@@ -18,7 +18,8 @@ from gjk3d.viz.drawing import COLORS, PALETTE, Drawing, Style
 from gjk3d.viz.kinds import impacts, robots
 from gjk3d.viz.kinds.bodies import add, matrices, words_for
 from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, Travel
-from gjk3d.viz.posed import Mover
+from gjk3d.viz.layout import called
+from gjk3d.viz.paint import Mover
 from gjk3d.viz.triangles import is_dots, solid_surface
 from gjk3d.wording import number
 
@@ -123,7 +124,8 @@ def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
     some = matrices(x.at(times[:: max(1, frames // 12)]))
     whole = Drawing([item.moved(pose) for mover in movers for item in mover.items for pose in some])
     moments = [Moment([f"at {number(time, 3)} of the motion"], frozenset(), None) for time in times]
-    heading = title or ", ".join(mover.name for mover in movers)
+    names = ", ".join(map(called, bodies))
+    heading = title or names[:1].upper() + names[1:]
     keys = [(mover.name, mover.color) for mover in movers]
     return Play(heading, "A motion", movers, moments, impacts.track(bodies[0], x, times), whole, keys)
 

@@ -11,15 +11,8 @@ from typing import Any
 import numpy as np
 
 from gjk3d import webpage
-from gjk3d.robot.safety_report import (
-    VERDICTS,
-    SafetyMotion,
-    SafetyPlace,
-    SafetyReport,
-    SafetyRow,
-    motion_cells,
-    row_cells,
-)
+from gjk3d.robot import SafetyMotion, SafetyPlace, SafetyReport, SafetyRow
+from gjk3d.robot.safety_report import VERDICTS, motion_cells, row_cells
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds import robots

@@ -130,7 +130,8 @@ def joined(solids: Sequence[Solid]) -> Solid:
     """Return several solids as one."""
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in solids)])
     faces = [faces + start for (_, faces), start in zip(solids, starts, strict=False)]
-    return np.concatenate([vertices for vertices, _ in solids]), np.concatenate(faces)
+    points = np.concatenate([np.zeros((0, 3)), *(vertices for vertices, _ in solids)])
+    return points, np.concatenate([np.zeros((0, 3), dtype=np.int64), *faces])
 
 
 def turned(surface: surfaces.Surface, start: Array, end: Array, radius: float) -> Solid:

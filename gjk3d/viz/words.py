@@ -43,11 +43,6 @@ def scale_of(plotter: pyvista.Plotter) -> float:
     return float(np.clip(min(wide / _FULL[0], tall / _FULL[1]), _LEAST, 2.0))
 
 
-def add_words(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> None:
-    """Write words, the key to colours and labels, in place of those before; the first line has a colour of its own."""
-    add_labels(plotter, drawing.labels, add_edges(plotter, drawing, head))
-
-
 def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> list[Box]:
     """Write words at the top and what colours mean at the bottom, in place of those before and of labels.
 

@@ -47,9 +47,8 @@ class Narrator:
         self._first()
         for index, step in enumerate(self.trace.gjk):
             self._gjk(index, step)
-        if self.trace.epa:
-            for index, expansion in enumerate(self.trace.epa):
-                self._epa(index, expansion)
+        for index, expansion in enumerate(self.trace.epa):
+            self._epa(index, expansion)
         self._fold()
         self._answer()
         return self.steps
@@ -122,8 +121,9 @@ class Narrator:
         after = self.names.of(self.trace.simplex if last else self.trace.gjk[index + 1].simplex)
         joins = name in after and name not in before
         dropped = tuple(n for n in before if n not in after)
+        where = f"{before[0]}, the first point of A - B, is" if index == 0 else "The origin is"
         sentences = [
-            self._where(step, before, index == 0),
+            f"{where} {short(step.upper)} from {'the origin' if index == 0 else part(before)}.",
             self._found(step, name, again and name in before, joins),
             self._kept(name, after, dropped) if joins and not (last and self.trace.gjk_end in SHARED) else "",
             self._end(before, after) if last else "",
@@ -142,12 +142,6 @@ class Narrator:
             witness_a=step.weights @ step.simplex_a,
             witness_b=step.weights @ step.simplex_b,
         )
-
-    def _where(self, step: GjkStep, before: tuple[str, ...], first: bool) -> str:
-        away = short(step.upper)
-        if first:
-            return f"{before[0]}, the first point of A - B, is {away} from the origin."
-        return f"The origin is {away} from {part(before)}."
 
     def _found(self, step: GjkStep, name: str, again: bool, joins: bool) -> str:
         ahead = step.upper - step.bound  # how much farther along the direction than the simplex

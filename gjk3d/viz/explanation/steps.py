@@ -64,23 +64,19 @@ class Names:
     """Numbers the points of A - B in the order they were found."""
 
     def __init__(self, tolerance: float) -> None:
-        self._tolerance = tolerance
-        self._known, self._count = np.empty((64, 3)), 0
+        self._tolerance, self._known = tolerance, _NO_POINTS
 
     def __call__(self, w: Array) -> str:
         """Return the name of a point, a new one unless it has been seen."""
         found = self._found(w)
-        if found == self._count:
-            if found == len(self._known):
-                self._known = np.concatenate([self._known, np.empty_like(self._known)])
-            self._known[found] = w
-            self._count += 1
+        if found == len(self._known):
+            self._known = np.vstack([self._known, w])
         return f"w{found + 1}"
 
     def _found(self, w: Array) -> int:
         """Return the place of a point among those that have names, their number if it has none."""
-        near = np.abs(self._known[: self._count] - w).max(axis=1) <= self._tolerance
-        return int(near.argmax()) if near.any() else self._count
+        near = np.abs(self._known - w).max(axis=1) <= self._tolerance
+        return int(near.argmax()) if near.any() else len(self._known)
 
     def of(self, points: Array) -> tuple[str, ...]:
         """Name several."""
@@ -88,7 +84,7 @@ class Names:
 
     def knows(self, w: Array) -> bool:
         """Tell whether a point has a name."""
-        return self._found(w) < self._count
+        return self._found(w) < len(self._known)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -67,12 +67,8 @@ def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: st
 
 def track(shape: Any, motion: Motion, times: Array) -> Array:
     """Return where the middle of a body is at some times."""
-    found: Array = (motion.at(times) @ np.append(_middle(shape), 1.0))[:, :3]
+    found: Array = (motion.at(times) @ np.append(ball_of(solid_surface(shape)[0])[0], 1.0))[:, :3]
     return found
-
-
-def _middle(shape: Any) -> Array:
-    return ball_of(solid_surface(shape)[0])[0]
 
 
 def moves(motion: Motion) -> bool:
@@ -86,8 +82,8 @@ def _way(x: Impact) -> Array:
     way = np.zeros(3)
     for shape, motion, sign in ((x.shape_a, x.motion_a, -1.0), (x.shape_b, x.motion_b, 1.0)):
         if not isinstance(shape, Halfspace):
-            middle = np.append(_middle(shape), 1.0)
-            way += sign * ((motion.at(1.0) - motion.at(0.0)) @ middle)[:3]
+            start, end = track(shape, motion, np.array([0.0, 1.0]))
+            way += sign * (end - start)
     length = float(np.linalg.norm(way))
     return way / length if length > 0.0 else np.asarray(x.normal)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.units import reading
 from gjk3d.viz.drawing import (
-    ANGLE,
     COLORS,
     GREY,
     INK,
@@ -27,20 +27,17 @@ from gjk3d.viz.drawing import (
     NORMAL,
     PALETTE,
     SEPARATION,
-    Camera,
     Drawing,
     Item,
-    Label,
     Steps,
     Style,
     ball_of,
-    darker,
 )
+from gjk3d.viz.kinds.answers import add_common, label_depth
 from gjk3d.viz.kinds.bodies import add, add_levels
-from gjk3d.viz.kinds.common import add_common
-from gjk3d.viz.layout import placed, upright
+from gjk3d.viz.layout import camera_at, placed, upright
 from gjk3d.viz.progress import telling
-from gjk3d.viz.triangles import BOX_FACES, CORNERS, box_lines, joined
+from gjk3d.viz.triangles import BOX_FACES, box_lines, joined
 from gjk3d.wording import count, number, with_unit
 
 #: Of what is free; of what collides where most do, and the places are marked.
@@ -83,7 +80,7 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
             resolution=96 if single else 32 if len(x.names) < 500 else 22)  # fmt: skip
         if len(x.names) <= _MOST_NAMES and len(drawing.items):
             top = drawing.items[-1].vertices
-            drawing.labels.append(Label(np.append(ball_of(top)[0][:2], top[:, 2].max()), name))
+            drawing.label(np.append(ball_of(top)[0][:2], top[:, 2].max()), name)
     if not single:
         drawing.items = merged(drawing.items)
     for name in planes:
@@ -117,7 +114,7 @@ def _add_plane(drawing: Drawing, name: str, plane: Any, pose: Array, color: str)
     add(drawing, plane, pose, GREY, 1.0, name=name)
     normal = pose[:3, :3] @ plane.normal
     height = float(normal @ (corner - pose[:3, 3])) - plane.offset
-    drawing.labels.append(Label(corner - height * normal, name, color))
+    drawing.label(corner - height * normal, name, color)
 
 
 def _contacts(x: Scene, margin: float) -> list[Any]:
@@ -144,8 +141,8 @@ def _scene_words(pairs: list[Any], names: list[str]) -> list[str]:
     if not pairs:
         return [f"Nothing collides among {count(len(names), 'object')}"]
     told = ", ".join(f"{a} – {b}" for a, b in pairs[:4]) + (", …" if len(pairs) > 4 else "")
-    collide = "1 pair collides" if len(pairs) == 1 else f"{len(pairs)} pairs collide"
-    return [f"{collide} among {len(names)} objects", told]
+    collide = f"{count(len(pairs), 'pair')} collide{'s' if len(pairs) == 1 else ''}"
+    return [f"{collide} among {count(len(names), 'object')}", told]
 
 
 def draw_assembly(
@@ -198,7 +195,7 @@ def draw_assembly(
 
 def _assembly_words(drawing: Drawing, x: Assembly, parts: int, bodies: int) -> None:
     triangles = sum(len(part.shape.faces) for part in x.parts if part.shape is not None)
-    words = ["1 part" if parts == 1 else f"{parts} parts"]
+    words = [count(parts, "part")]
     if bodies:
         words.append("1 body" if bodies == 1 else f"{bodies} bodies")
     words.append(f"{triangles} triangles")
@@ -237,8 +234,7 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     """
     found = [row for row in x.clashes if row.is_open] or list(x.clashes)
     parts = _parts(x)
-    all_of_it = joined(list(parts.values())) if parts else (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
-    ghost = Item(*all_of_it, style.color(2, (*COLORS, GREY)), 0.16, MODEL, framed=not found)
+    ghost = Item(*joined(list(parts.values())), style.color(2, (*COLORS, GREY)), 0.16, MODEL, framed=not found)
     if not found:
         return Drawing([ghost], [f"No clashes among {len(x.parts)} parts"], up=np.array(upward(x)))
 
@@ -270,8 +266,7 @@ def _one(
     points = np.concatenate([v for _, (v, _) in pair]) if pair else ghost.vertices
     center, size = ball_of(points)
     if row.overlap_box is not None:
-        corners = np.array(row.overlap_box)
-        points = _box(corners)
+        points = _box(row.overlap_box)
         center = points.mean(axis=0)
     elif row.point is not None:
         center = np.array(row.point)
@@ -282,38 +277,34 @@ def _one(
     if not (known and add_common(drawing, [surface for _, surface in pair], False, radius)) and row.overlap_box:
         drawing.lines(box_lines(points), INK, width=2.0)
         drawing.key("box round what both fill", INK)
-    _add_signs(drawing, row, radius)
     unit, factor = x.reading
     read = converted(row, factor, x.unit)
-    if row.mtv is not None and row.depth:
-        above_it = (np.array(row.point_b or row.point)) + 0.5 * np.array(row.mtv) + 0.05 * radius * np.array(upward(x))
-        drawing.labels.append(Label(above_it, wording.depth(read, 3, unit), darker(SEPARATION, 0.8)))
+    _add_signs(drawing, row, radius, 0.05 * radius * np.array(upward(x)), wording.depth(read, 3, unit))
     drawing.words = [f"{k + 1} of {len(found)}: {_headline(read, unit)}", f"{row.a}  –  {row.b}"]
     return drawing
 
 
-def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) -> Camera:
+def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) -> Any:
     """Look at the place of a finding across its normal, from outside the assembly rather than through it."""
     out = center - middle
     out /= float(np.linalg.norm(out)) or 1.0
     normal = np.zeros(3) if row.normal is None else np.array(row.normal)
     ways = _WAYS @ upright(up).T
     view = min(ways, key=lambda way: round(float(way @ normal) ** 2 - 0.5 * float(way @ out), 9))
-    return Camera(center, center + radius / np.sin(np.radians(ANGLE / 2)) * view, up)
+    return camera_at(center, radius, view, up)
 
 
-def _add_signs(drawing: Drawing, row: Clash, size: float) -> None:
+def _add_signs(drawing: Drawing, row: Clash, size: float, above: Array, depth: str) -> None:
+    """Add the nearest points and the way out, with the depth above it, else the normal."""
     if row.point_a is not None and row.point_b is not None:
-        a, b = np.array(row.point_a), np.array(row.point_b)
-        drawing.ends(a, b, size, COLORS)
-    if row.mtv is not None and row.depth:
-        way = np.array(row.mtv)
+        drawing.ends(np.array(row.point_a), np.array(row.point_b), size, COLORS)
+    if row.depth and row.mtv is not None and any(row.mtv):
+        start, way = np.array(row.point if row.point_b is None else row.point_b), np.array(row.mtv)
         length = float(np.linalg.norm(way))
-        if length > 0.0:
-            start = np.array(row.point_b if row.point_b is not None else row.point)
-            shown = max(length, 0.12 * size)
-            drawing.arrows(start, way / length, shown, min(0.014 * size, 0.12 * shown), SEPARATION)
-            drawing.key("way out, for B" if shown == length else "way out, for B (drawn longer)", SEPARATION)
+        shown = max(length, 0.12 * size)
+        drawing.arrows(start, way / length, shown, min(0.014 * size, 0.12 * shown), SEPARATION)
+        drawing.key("way out, for B" if shown == length else "way out, for B (drawn longer)", SEPARATION)
+        label_depth(drawing, start, way, depth, above)
     elif row.normal is not None and row.point is not None:
         drawing.arrows(np.array(row.point), np.array(row.normal), 0.25 * size, 0.009 * size, NORMAL)
         drawing.key("normal, A to B", NORMAL)
@@ -333,13 +324,12 @@ def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
     if x.assembly is not None:
         meshes = {part.name: part.mesh for part in x.assembly.parts}
         return {name: (mesh.vertices, mesh.faces) for name, mesh in meshes.items() if mesh is not None}
-    return {part.name: (_box(np.array(part.bounds)), BOX_FACES) for part in x.parts if part.bounds is not None}
+    return {part.name: (_box(part.bounds), BOX_FACES) for part in x.parts if part.bounds is not None}
 
 
-def _box(bounds: Array) -> Array:
-    """Return the corners of a box from the lowest and the highest."""
-    corners: Array = np.where(CORNERS > 0.0, bounds[1], bounds[0])
-    return corners
+def _box(bounds: Any) -> Array:
+    """Return the corners of a box, the last axis fastest, from the lowest and the highest."""
+    return np.array([*product(*zip(*bounds, strict=True))])
 
 
 def _place(found: list[Clash], wanted: int | str) -> int:

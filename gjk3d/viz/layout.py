@@ -52,7 +52,7 @@ def lay_out(result: Distance) -> Layout:
     if result.normal.ndim == 2:
         raise TypeError(f"this answer is of {len(result)} pairs, and one can be drawn: take a row, result[0]")
     sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))
-    none: tuple[Array, Any] = np.zeros((0, 3)), ()
+    none = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
     a, b = (placed(*(none if isinstance(s, Halfspace) else solid_surface(s)), p) for s, p in sides)
     return Layout(
         (a, b), *_focus([a.vertices, b.vertices], result), side_view(np.asarray(result.normal)), UP, unit_of(result)

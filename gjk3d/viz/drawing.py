@@ -189,16 +189,13 @@ class Drawing:
     @property
     def ball(self) -> tuple[Array, float]:
         """The ball to look at."""
-        if self.focus is not None:
-            return self.focus
-        points = self.framed
-        if not len(points):
-            return np.zeros(3), 1.0
-        return ball_of(points)
+        return self.focus or ball_of(self.framed)
 
 
 def ball_of(points: Array) -> tuple[Array, float]:
     """Return the middle of the box of points and how far the farthest is from it; never of no size."""
+    if not len(points):
+        return np.zeros(3), 1.0
     low, high = points.min(axis=0), points.max(axis=0)
     center = low + (high - low) / 2
     radius = float(np.linalg.norm(points - center, axis=1).max())

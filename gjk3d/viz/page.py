@@ -250,15 +250,8 @@ def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
 def item_data(item: Item, center: Array, size: float) -> dict[str, Any]:
     """Return an item as the viewer of pages reads it, in units of the picture."""
     points = (item.vertices - center) / size
-    entry: dict[str, Any] = {
-        "look": item.look,
-        "name": item.name,
-        "color": item.color,
-        "opacity": item.opacity,
-        "width": item.width,
-        "framed": item.framed,
-        "middle": points.mean(axis=0).tolist(),
-    }
+    entry = {name: getattr(item, name) for name in ("look", "name", "color", "opacity", "width", "framed")}
+    entry["middle"] = points.mean(axis=0).tolist()
     if item.look in (LINES, DOTS):
         return entry | {"positions": to_base64(points, "<f4")}
     entry |= mesh_data(points, item.faces, item.copies)

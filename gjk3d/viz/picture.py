@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
-from gjk3d.errors import FileError, RenderingUnavailableError
+from gjk3d.errors import FileError, Gjk3dError, RenderingUnavailableError
 from gjk3d.results import Distance
 from gjk3d.shapes.arguments import number, rigid, vector
 from gjk3d.shapes.halfspace import Halfspace
@@ -331,10 +331,9 @@ def new_plotter(
 
     look: Any = {"lighting": "none", "border": False, **layout}
     made = pyvista.Plotter(off_screen=off_screen, window_size=list(size), shape=shape, **look)
-    for row in range(shape[0]):
-        for column in range(shape[1]):
-            made.subplot(row, column)
-            prepare(made)
+    for panel in np.ndindex(*shape):
+        made.subplot(*panel)
+        prepare(made)
     made.subplot(0, 0)
     return made
 
@@ -456,3 +455,19 @@ def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any]) -> note
     """Return what a notebook shows of a drawing, with the page that is written for it."""
     size = notebook.WIDTHS[0], notebook.WIDTHS[0] * 3 // 4
     return notebook.figure(text, notebook.told(drawing), lambda path: _painted(drawing, None, True, path, size), write)
+
+
+def bundle(x: Any) -> notebook.Bundle:
+    """Return what an object shows of itself in a notebook: every class that has a picture asks here, by `gjk3d.shown`.
+
+    It is text alone where there is no picture, or nothing can draw one.
+    """
+    if notebook.is_terminal():
+        return {}, {}
+    try:
+        if hasattr(x, "_figure"):  # an explanation
+            return x._figure()  # type: ignore[no-any-return]
+        drawing = drawing_of(x)
+        return figure_of(drawing, repr(x), lambda to: own_page(x, to) or write_drawing(drawing, to))
+    except (TypeError, ValueError, ImportError, Gjk3dError):
+        return {"text/plain": repr(x)}, {}

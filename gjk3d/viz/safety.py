@@ -16,9 +16,8 @@ from gjk3d.robot.safety_report import VERDICTS, motion_cells, row_cells
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds import robots
-from gjk3d.viz.motions import write_page
+from gjk3d.viz.motions import Moment, Play, keys_of, movers_of, write_page
 from gjk3d.viz.page import ROOM
-from gjk3d.viz.plays import Moment, Play, keys_of, movers_of
 
 _FPS = 1.0
 

@@ -55,10 +55,9 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
     if axes:
         add_axes(drawing, stack[shown], 0.75 * drawing.ball[1] if len(stack) == 1 else None)
     drawing.words = [name]
-    if len(shown) < len(stack):
-        drawing.words.append(f"{len(shown)} of {len(stack)} poses, the last one solid")
-    elif len(stack) > 1:
-        drawing.words.append(f"{len(stack)} poses, the last one solid")
+    if len(stack) > 1:
+        of = f" of {len(stack)}" if len(shown) < len(stack) else ""
+        drawing.words.append(f"{len(shown)}{of} poses, the last one solid")
     if level is not None:
         add_levels(drawing, x, stack[-1], level)
     return drawing

@@ -13,7 +13,7 @@ from gjk3d.typing import Array, Number, Row, VectorLike
 from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.bodies import add, evenly
 from gjk3d.viz.layout import placed
-from gjk3d.viz.progress import telling
+from gjk3d.viz.output import telling
 from gjk3d.viz.triangles import joined, surface_of
 from gjk3d.wording import count, depth, told
 

@@ -36,7 +36,7 @@ from gjk3d.viz.drawing import (
 from gjk3d.viz.kinds.answers import add_common, label_depth
 from gjk3d.viz.kinds.bodies import add, add_levels
 from gjk3d.viz.layout import camera_at, placed, upright
-from gjk3d.viz.progress import telling
+from gjk3d.viz.output import telling
 from gjk3d.viz.triangles import BOX_FACES, box_lines, joined
 from gjk3d.wording import count, number, with_unit
 

@@ -40,11 +40,8 @@ class Style:
 
     def alpha(self, k: int, default: float) -> float:
         """Return the opacity of the k-th body."""
-        if self.opacity is None:
-            return default
-        if isinstance(self.opacity, (int, float)):
-            return float(self.opacity)
-        return float(self.opacity[k % len(self.opacity)])
+        every = np.atleast_1d(default if self.opacity is None else self.opacity)
+        return float(every[k % len(every)])
 
     def name(self, k: int, default: str) -> str:
         """Return what the k-th body is called."""

@@ -108,17 +108,15 @@ def upright(up: Array) -> Array:
 
 def side_view(n: Array) -> Array:
     """Return the direction to an eye that sees a unit vector from its side, and a little from above."""
-    up = UP
     if abs(n[2]) > 0.9:  # along z: from the front
         side = np.array([0.35, -1.0, 0.0])
     else:
-        side = np.cross(n, up)
+        side = np.cross(n, UP)
         side *= 1.0 if side[1] <= 0.0 else -1.0  # from the front rather than from behind
         side += 0.35 * np.linalg.norm(side) * n
-    side -= (side @ up) * up
-    view = side / np.linalg.norm(side) + 0.42 * up
-    out: Array = view / np.linalg.norm(view)
-    return out
+    side -= (side @ UP) * UP
+    view = side / np.linalg.norm(side) + 0.42 * UP
+    return np.asarray(view / np.linalg.norm(view))
 
 
 def stand_back(points: Array, center: Array, radius: float, view: Array, up: Array) -> tuple[Array, Array]:

@@ -5,7 +5,6 @@ A `Play` is what moves and what is said at each moment: of a robot's path, of a 
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,9 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gjk3d import webpage
 from gjk3d.errors import RobotError
 from gjk3d.query.motion import Motion
 from gjk3d.query.time_of_impact import Impact, ImpactStatus
@@ -33,16 +30,17 @@ from gjk3d.viz.kinds.bodies import add, matrices, words_for
 from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, Travel, add_ends, travel
 from gjk3d.viz.layout import called, ready
 from gjk3d.viz.output import palette, telling, write_frames
-from gjk3d.viz.page import FILES, ROOM, camera_data, item_data
+from gjk3d.viz.page import camera_data, item_data, write_viewer
 from gjk3d.viz.paint import Mover, Posed
 from gjk3d.viz.picture import IMAGES, PAGES, drawing_as_asked, figure_of, new_plotter, shot, show, target_file
 from gjk3d.viz.rendering import check_rendering
 from gjk3d.viz.triangles import is_dots, solid_surface
-from gjk3d.webpage import color_key, to_base64, to_json
+from gjk3d.webpage import color_key, to_base64
 from gjk3d.wording import kind_of, number
 
 if TYPE_CHECKING:
     import pyvista
+    from PIL import Image
 
 
 ANIMATIONS = (".gif", ".webp", ".mp4")
@@ -310,7 +308,7 @@ class Stage(Posed):
             over.lines(np.stack([play.trace[:k], play.trace[1 : k + 1]], axis=1), color, width=5.0)
         self.set([None if mover.poses is None else mover.poses[k] for mover in play.movers], over, moment.hit)
 
-    def image(self, k: int) -> NDArray[np.uint8]:
+    def image(self, k: int) -> Image.Image:
         """Draw the k-th picture."""
         self.go(k)
         self.plotter.reset_camera_clipping_range()
@@ -319,21 +317,18 @@ class Stage(Posed):
 
 def write_film(file: Path, play: Play, fps: float) -> Path:
     """Write an animation: a .gif or a .webp, which play again and again, or an .mp4."""
-    from PIL import Image
-
     stage = Stage(play)
     try:
         count = len(play.moments)
-        images = [stage.image(k) for k in telling("drawing picture", range(count), count)]
+        frames = [stage.image(k) for k in telling("drawing picture", range(count), count)]
     finally:
         stage.plotter.close()
     if file.suffix.lower() == ".mp4":
         import imageio.v2
 
-        held = images + images[-1:] * round(_HOLD * fps)
-        imageio.v2.mimwrite(file, held, fps=fps, macro_block_size=8)
+        held = frames + frames[-1:] * round(_HOLD * fps)
+        imageio.v2.mimwrite(file, list(map(np.asarray, held)), fps=fps, macro_block_size=8)
         return file
-    frames = [Image.fromarray(image) for image in images]
     times = [max(20, round(1000.0 / fps))] * (count - 1) + [round(1000.0 * _HOLD)]
     # of the first, the middle and the last: every state is in it, and the thin lines have colours of their own
     some = [frames[0], frames[count // 2], frames[-1]]
@@ -354,15 +349,11 @@ def write_page(
     Nothing in the page reaches for the network, and its own policy forbids it. ``#12`` behind its address shows the
     12th picture, and does not play; so do links to it in ``aside``, which is HTML of a style of its own.
     """
-    markup = {
-        "words": f'<h1>{html.escape(play.title)}</h1><p>{html.escape(play.verdict)}</p><p id="state"></p>',
-        "keys": "\n".join(color_key(*key) for key in play.keys),
-        "tools": _PLAYER.format(len(play.moments) - 1),
-        "aside": aside,
-        "scene": to_json({**_scene(play, fps), "running": running}),
-    }
-    text = {"title": play.title, "help": ", arrow keys step, the space bar plays"}
-    return webpage.write_page(file, ROOM, (*FILES, *([style] if style else [])), text=text, markup=markup)
+    scene, keys = _scene(play, fps) | {"running": running}, [color_key(*key) for key in play.keys]
+    tools, help = _PLAYER.format(len(play.moments) - 1), ", arrow keys step, the space bar plays"
+    return write_viewer(
+        file, play.title, scene, keys, words=[play.verdict], tools=tools, aside=aside, help=help, style=style
+    )
 
 
 def _scene(play: Play, fps: float) -> dict[str, Any]:

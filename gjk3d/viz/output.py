@@ -20,13 +20,12 @@ _SILENT, _BETWEEN = 2.0, (0.2, 5.0)  #: seconds; between two words on a terminal
 def telling(what: str, rows: Iterable[T], total: int) -> Iterator[T]:
     """Pass rows on, and say on stderr how many are done once that has taken a while."""
     terminal = sys.stderr.isatty()
+    begin, end = ("\r", "") if terminal else ("", "\n")
     said, due = False, monotonic() + _SILENT
     for k, row in enumerate(rows):
         if monotonic() > due:
             said, due = True, monotonic() + _BETWEEN[0 if terminal else 1]
-            sys.stderr.write(
-                f"{chr(13) if terminal else ''}gjk3d: {what} {k + 1} of {total}{'' if terminal else chr(10)}"
-            )
+            sys.stderr.write(f"{begin}gjk3d: {what} {k + 1} of {total}{end}")
             sys.stderr.flush()
         yield row
     if said and terminal:

@@ -91,10 +91,10 @@ def write_html(
     unit = unit or unit_of(result)
     out = "just touches" if result.tight else "is free"
     slide = "bring B to touch A" if result.distance > 0.0 else f"move B out, until it {out}"
-    both = [
-        name if name != "AB"[k] else getattr(shape, "name", None) or _shape(shape)
-        for k, (name, shape) in enumerate(zip(names, (result.shape_a, result.shape_b), strict=True))
-    ]
+    who = []
+    for k, name, shape in zip("AB", names, (result.shape_a, result.shape_b), strict=True):
+        known = name if name != k else getattr(shape, "name", None) or _shape(shape)
+        who.append(f'<span class="chip {k.lower()}"></span><b>{k}</b> {html.escape(known)}')
     rows = "\n".join(f"<tr><th>{name}</th><td>{html.escape(told)}</td></tr>" for name, told in _rows(result, unit))
     layers = [("A", COLORS[0]), ("B", COLORS[1])]
     legend = [color_key(*key) for key in drawing.keys[2:]]  # A and B stand above
@@ -105,23 +105,28 @@ def write_html(
     answer = (
         '<section id="answer" aria-label="answer">\n'
         f'<h1 class="{result.status.name.lower()}">{html.escape(headline(result, unit))}</h1>'
-        + f'\n<p id="between">{"<br>".join(map(_who, "ab", both))}</p>\n'
+        + f'\n<p id="between">{"<br>".join(who)}</p>\n'
         + "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more))
         + f'\n<table>\n{rows}\n</table>\n<p id="legend">{"<br>".join(legend)}</p>\n</section>'
     )
-    markup = {
-        "words": "",
-        "keys": "\n".join(box.format(*layer) for layer in (*layers, ("points, arrows", "marks"))),
-        "tools": _SLIDE.format(html.escape(slide)) if result.distance != 0.0 else "",
-        "aside": answer,
-        "scene": to_json(scene),
-    }
-    text = {"title": f"{names[0]} and {names[1]}: {verdict(result, unit)}", "help": ""}
-    return webpage.write_page(path, ROOM, FILES, text=text, markup=markup)
+    title, keys = f"{names[0]} and {names[1]}: {verdict(result, unit)}", [*layers, ("points, arrows", "marks")]
+    tools = _SLIDE.format(html.escape(slide)) if result.distance != 0.0 else ""
+    return write_viewer(path, title, scene, [box.format(*layer) for layer in keys], tools=tools, aside=answer)
 
 
-def _who(side: str, name: str) -> str:
-    return f'<span class="chip {side}"></span><b>{side.upper()}</b> {html.escape(name)}'
+def write_viewer(
+    path: str | os.PathLike[str], title: str, scene: Any, keys: list[str], *, words: list[str] | None = None,
+    tools: str = "", aside: str = "", help: str = "", style: str | None = None,
+) -> Path:  # fmt: skip
+    """Write the page of a picture to turn: its title and words over it, what colours mean and tools below it.
+
+    Keys, tools and what stands ``aside`` are HTML; the last may have a ``style`` of its own, a template.
+    """
+    lines = [f"<p>{html.escape(line)}</p>" for line in words or ()]
+    over = "" if words is None else f'<h1>{html.escape(title)}</h1>{"".join(lines)}<p id="state"></p>'
+    markup = {"words": over, "keys": "\n".join(keys), "tools": tools, "aside": aside, "scene": to_json(scene)}
+    files = (*FILES, *([style] if style else []))
+    return webpage.write_page(path, ROOM, files, text={"title": title, "help": help}, markup=markup)
 
 
 def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
@@ -131,12 +136,14 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
         least = 1e-13 * float(np.abs(x).max())  # below this, rounding
         return f"({', '.join(number(float(v), 9) if abs(v) > least else '0' for v in x)})"
 
-    rows = [("Status", result.status.name.lower())]
     more = ": the search stopped there" if result.upper == np.inf else ""
     more = ", negative is overlap" if result.lower < 0.0 else more
-    rows.append(("Distance", told(result.lower, result.upper, 12, unit) + more))
-    rows.append(("Proven at least", below(result.lower, _EVERY)))
-    rows.append(("Proven at most", above(result.upper, _EVERY) if np.isfinite(result.upper) else "not bounded"))
+    rows = [
+        ("Status", result.status.name.lower()),
+        ("Distance", told(result.lower, result.upper, 12, unit) + more),
+        ("Proven at least", below(result.lower, _EVERY)),
+        ("Proven at most", above(result.upper, _EVERY) if np.isfinite(result.upper) else "not bounded"),
+    ]
     if not result.tight:
         rows.append(("", "a wider interval than usual; the true value is in it"))
     if result.depth > 0.0:
@@ -215,14 +222,8 @@ def write_drawing(drawing: Drawing, path: Path) -> Path:
     scene = _scene_of(drawing, words)
     head, *rest = words
     box = '<input type="checkbox" checked value="{}">'
-    markup = {
-        "words": f"<h1>{html.escape(head)}</h1>" + "".join(f"<p>{html.escape(line)}</p>" for line in rest),
-        "keys": "\n".join(color_key(text, color, box.format(html.escape(color))) for text, color in drawing.keys),
-        "scene": to_json(scene),
-        "tools": "",
-        "aside": "",
-    }
-    return webpage.write_page(path, ROOM, FILES, text={"title": head, "help": ""}, markup=markup)
+    keys = [color_key(text, color, box.format(html.escape(color))) for text, color in drawing.keys]
+    return write_viewer(path, head, scene, keys, words=rest)
 
 
 def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:

@@ -176,10 +176,8 @@ def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
     for item in [i for i in rest if i.look == MODEL] + [i for i in bodies if i.opacity >= 1.0] + glass:
         added.append((item, _add_body(plotter, item, outlined)))
     for item in rest:
-        if item.look in (MARK, PART):
-            added.append((item, [_add_mark(plotter, item)]))
-        elif item.look in (LINES, DOTS):
-            added.append((item, [_add_thin(plotter, item)]))
+        if item.look != MODEL:
+            added.append((item, [(_add_mark if item.look in (MARK, PART) else _add_thin)(plotter, item)]))
     return added
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
@@ -32,6 +31,7 @@ from gjk3d.viz.triangles import RESOLUTION
 
 if TYPE_CHECKING:
     import pyvista
+    from PIL import Image
 
 T = TypeVar("T")
 _SIZE = (1000, 750)
@@ -145,11 +145,9 @@ def _painted(
 ) -> pyvista.Plotter | Path:
     """Paint into a plotter, or in a window, or into a file, which is returned then."""
     made, saved = in_window(partial(paint, drawing), "", plotter, off_screen, path, size=size)
-    if saved is None:
-        return made
-    if plotter is None:
+    if saved is not None and plotter is None:
         made.close()
-    return saved
+    return saved or made
 
 
 def plot(
@@ -338,10 +336,12 @@ def new_plotter(
     return made
 
 
-def shot(plotter: pyvista.Plotter) -> NDArray[np.uint8]:
-    """Return what a plotter shows now, (height, width, 3)."""
+def shot(plotter: pyvista.Plotter) -> Image.Image:
+    """Return what a plotter shows now."""
+    from PIL import Image
+
     plotter.render()  # screenshot() alone would give the frame of before the camera moved
-    return np.asarray(plotter.screenshot(None, return_img=True))
+    return Image.fromarray(np.asarray(plotter.screenshot(None, return_img=True)))
 
 
 def save(plotter: pyvista.Plotter, target: Path) -> Path:
@@ -353,14 +353,12 @@ def save(plotter: pyvista.Plotter, target: Path) -> Path:
         It is blank.
     """
     image = shot(plotter)
-    if float(image.std()) < 1.0:
+    if float(np.std(image)) < 1.0:
         raise RenderingUnavailableError(f"{target} would be blank: the OpenGL driver draws nothing (try xvfb-run)")
     if target.suffix.lower() not in _PIXELS:
         plotter.save_graphic(target, raster=True)
-        return target
-    from PIL import Image
-
-    Image.fromarray(image).save(target)
+    else:
+        image.save(target)
     return target
 
 

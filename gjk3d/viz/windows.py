@@ -353,11 +353,8 @@ def sliders(
     robot = x.robot if isinstance(x, Checker) else x
     start = np.array(robot.configurations(np.zeros(robot.dof) if q is None else q)[0][0])
     if joints is None:
-        joints, room = [], MOST_SLIDERS
-        for name in robot.joint_names:
-            room -= robot.columns[name].stop - robot.columns[name].start
-            if room >= 0:
-                joints.append(name)
+        taken = np.cumsum([robot.columns[name].stop - robot.columns[name].start for name in robot.joint_names])
+        joints = [name for name, used in zip(robot.joint_names, taken, strict=True) if used <= MOST_SLIDERS]
     numbers, style = _numbers(robot, joints), Style(colors=None if colors is None else tuple(colors))
     return in_window(
         lambda plotter: Slid(plotter, x, start, numbers, style),

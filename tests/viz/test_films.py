@@ -85,7 +85,7 @@ def test_a_motion_of_anything_is_played(tmp_path):
     grid = play_of_motion(way, gk.VoxelGrid(np.ones((2, 2, 2)), 1.0), None, 2)
     stage = motions.Stage(grid)
     stage.go(1)
-    ((lines, faces, *_),) = stage.actors
+    ((faces, *_, lines),) = stage.actors
     colors = [str(actor.prop.color.hex_rgb).upper() for actor in (lines, faces)]
     stage.plotter.close()
     assert [str(pyvista.Color(darker("#E69F00")).hex_rgb).upper(), "#E69F00"] == colors  # edges stay darker than faces

@@ -13,7 +13,7 @@ from gjk3d.query.difference import Difference
 from gjk3d.results import Distance
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import PART, Drawing, Item, ball_of, darker
-from gjk3d.viz.explanation.steps import Step
+from gjk3d.viz.explanation.narration import Step
 from gjk3d.viz.layout import camera_of, direction, lay_out
 from gjk3d.viz.triangles import across
 
@@ -89,16 +89,14 @@ def arrange(result: Distance, steps: list[Step], difference: Difference, view: A
     core, whole = difference.core(), difference.whole()
     left = View(layout.center, layout.radius, [], [])
     right = View(*ball_of(np.concatenate([whole[0], np.zeros((1, 3))])), [], [])
-    shown = Drawing()
+    shown = Drawing(left.still)  # what is drawn goes in there
     for body, role in zip(layout.bodies, "ab", strict=True):
         shown.body(left.local(body.vertices), body.faces, PALETTE[role], 0.4, name=role, outline=False)
-    left.still.extend(shown.items)
-    shown = Drawing()
+    shown = Drawing(right.still)
     solids = [(whole, 0.12, True)] if sum(difference.radii) > 0.0 else []
     for (vertices, faces), opacity, even in [*solids, (core, 0.22, difference.sampled)]:
         places = right.local(vertices)
         shown.body(places, faces, PALETTE["difference"], opacity, name="difference", outline=even, even=even)
-    right.still.extend(shown.items)
     for at, draw, heading in zip((left, right), (_workspace, _differences), HEADINGS, strict=True):
         at.steps.extend(draw(at, step) for step in steps)
         arrows = [item for one in at.steps for item in one.items if item.color == PALETTE["direction"]]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gjk3d.viz.drawing import INK, NORMAL, Drawing
+from gjk3d.viz.explanation.narration import Step, bounds
 from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene
-from gjk3d.viz.explanation.steps import Step, bounds
 from gjk3d.viz.paint import Added, repaint
 from gjk3d.viz.picture import new_plotter, shot
 
@@ -138,23 +138,19 @@ class Stage:
 
     def shoot(self, index: int) -> Image.Image:
         """Draw a step and return the picture of it."""
-        from PIL import Image
-
         self.show(index)
-        return Image.fromarray(shot(self.plotter))
+        return shot(self.plotter)
 
 
 def shoot_curve(steps: list[Step], size: tuple[int, int]) -> Image.Image:
     """Return a picture of the curve of all steps, and beside it what the colours in any of them mean."""
-    from PIL import Image
-
     plotter = new_plotter(off_screen=True, size=size, shape=(1, 2))
     try:
         plotter.set_background("white", all_renderers=True)
         Curve(plotter, steps).show(len(steps) - 1)
         plotter.subplot(0, 1)
         repaint(plotter, Drawing(keys=legend(*steps)), [])
-        return Image.fromarray(shot(plotter))
+        return shot(plotter)
     finally:
         plotter.close()
 

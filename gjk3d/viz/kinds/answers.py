@@ -50,8 +50,7 @@ def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None
         The models whose hulls were compared, each a Mesh or None: they are drawn inside their hulls.
     """
     layout = lay_out(x)
-    drawing = _of_pair(x, layout, [headline(x), proof(x)])
-    add_pair(drawing, x, layout, models_of(x, surfaces), style)
+    drawing = _of_pair(x, layout, [headline(x), proof(x)], models_of(x, surfaces), style)
     if x.depth > 0.0 and all(len(body.vertices) for body in layout.bodies):
         convex = all(hasattr(shape, "support") for shape in (x.shape_a, x.shape_b))
         add_common(drawing, list(layout.bodies), convex, layout.radius)
@@ -67,14 +66,11 @@ def label_depth(drawing: Drawing, start: Array, way: Array, told: str, above_it:
     drawing.label(start + 0.5 * way + above_it, told, darker(SEPARATION, 0.8))
 
 
-def _of_pair(x: Distance, layout: Layout, words: list[str]) -> Drawing:
-    return Drawing(words=words, view=layout.view, focus=(layout.center, layout.radius), sorted=True)
-
-
-def add_pair(
-    drawing: Drawing, x: Distance, layout: Layout, models: list[Body | None], style: Style, opacity: float = 0.5
-) -> None:
-    """Add the two bodies of an answer, from far to near, and what they are called."""
+def _of_pair(
+    x: Distance, layout: Layout, words: list[str], models: list[Body | None], style: Style, opacity: float = 0.5
+) -> Drawing:
+    """Draw the two bodies of an answer, from far to near, and what they are called."""
+    drawing = Drawing(words=words, view=layout.view, focus=(layout.center, layout.radius), sorted=True)
     shapes = (x.shape_a, x.shape_b)
     # from far to near: the plane between the two, across the normal, has the farther one behind it
     for i in (0, 1) if float(x.normal @ layout.view) >= 0.0 else (1, 0):
@@ -89,6 +85,7 @@ def add_pair(
         else:
             drawing.body(*body, color, look=MODEL, name="AB"[i])
     key_pair(drawing, shapes, style)
+    return drawing
 
 
 def key_pair(drawing: Drawing, shapes: tuple[Any, Any], style: Style) -> None:
@@ -153,8 +150,7 @@ def draw_contact(x: Contact, style: Style) -> Drawing:
         raise TypeError(f"this contact is of {len(x)} pairs, and one can be drawn: take a row, contact[0]")
     layout = lay_out(x.result)
     size = layout.radius
-    drawing = _of_pair(x.result, layout, [contact_words(x)])
-    add_pair(drawing, x.result, layout, [None, None], style, opacity=0.35)
+    drawing = _of_pair(x.result, layout, [contact_words(x)], [None, None], style, opacity=0.35)
     add_points(drawing, x, size, (style.color(0, COLORS), style.color(1, COLORS)))
     start = x.points.mean(axis=0) if x.count else layout.center
     drawing.arrows(start, x.normal, 0.3 * size, 0.009 * size, NORMAL)

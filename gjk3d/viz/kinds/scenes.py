@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -177,11 +179,8 @@ def draw_assembly(
         drawing.items = merged(drawing.items)
     if hull:
         for k, (_, mesh, _) in enumerate(things):
-            try:
-                shell = mesh.hull()
-            except Gjk3dError:
-                continue
-            add(drawing, shell, None, style.color(k), 0.25, outline=len(things) <= _MOST_SINGLE)
+            with suppress(Gjk3dError):  # a flat part has none
+                add(drawing, mesh.hull(), None, style.color(k), 0.25, outline=len(things) <= _MOST_SINGLE)
     _assembly_words(drawing, x, len(meshes), len(things) if bodies else 0)
     if level is not None:
         before = len(drawing.words)
@@ -237,18 +236,14 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     ghost = Item(*joined(list(parts.values())), style.color(2, (*COLORS, GREY)), 0.16, MODEL, framed=not found)
     if not found:
         return Drawing([ghost], [f"No clashes among {len(x.parts)} parts"], up=np.array(upward(x)))
-
-    def make(k: int) -> Drawing:
-        return _one(x, found, k, parts, ghost, style)
-
-    at = _place(found, clash)
+    make, at = partial(_one, x, found, parts, ghost, style), _place(found, clash)
     drawing = make(at)
     drawing.steps = Steps(len(found), at, make)
     return drawing
 
 
 def _one(
-    x: Report, found: list[Clash], k: int, parts: dict[str, tuple[Array, Any]], ghost: Item, style: Style
+    x: Report, found: list[Clash], parts: dict[str, tuple[Array, Any]], ghost: Item, style: Style, k: int
 ) -> Drawing:
     row = found[k]
     drawing = Drawing([ghost], sorted=True)

@@ -149,7 +149,7 @@ class Drawing:
         if bar is not None:
             self.rods(a, b, 0.005 * size, bar, **more)
         for point, color in zip((a, b), colors, strict=True):
-            self.balls(point, min(0.022 * size, max(0.2 * gap, 0.012 * size)), darker(color), **more)
+            self.balls(point, min(0.022 * size, max(0.2 * gap, 0.012 * size)), darker(color), 24, **more)
 
     def lines(self, ends: Any, color: str, **more: Any) -> None:
         """Add segments, (k, 2, 3) float."""

@@ -294,6 +294,7 @@ class Posed:
             for mover, actors in zip(movers, self.actors, strict=True)
         ]
         self._signs: Added = []
+        self._hit: set[int] = set()  #: places of those that are vermilion now
         self.panel = panel_of(plotter)
         aim(plotter, camera)
 
@@ -311,9 +312,10 @@ class Posed:
         for actors, pose in zip(self.actors, poses, strict=False):
             for actor in actors if pose is not None else ():
                 actor.user_matrix = pose
-        for mover, actors, edges in zip(self.movers, self.actors, self._edges, strict=True):
-            now = SEPARATION if mover.name in hit else mover.color
-            for actor, edge in zip(actors, edges, strict=True):
+        for k in {k for k, mover in enumerate(self.movers) if mover.name in hit} ^ self._hit:
+            self._hit ^= {k}
+            now = SEPARATION if k in self._hit else self.movers[k].color
+            for actor, edge in zip(self.actors[k], self._edges[k], strict=True):
                 actor.prop.color = darker(now) if edge else now
         self.plotter.subplot(*self.panel)
         _remove(self.plotter, self._signs)

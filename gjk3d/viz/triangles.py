@@ -196,7 +196,8 @@ def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
     keys, split = np.unique(corners.ravel() * (len(corners) + 1) + np.repeat(patch, 3), return_inverse=True)
     around = coo_array((np.ones(split.size), (split.ravel(), np.repeat(np.arange(len(corners)), 3))),
                        shape=(len(keys), len(corners))).tocsr()  # fmt: skip
-    sums = np.concatenate([around @ each for each in areas])
+    sums = (around @ np.moveaxis(areas, 0, 1).reshape(len(corners), -1)).reshape(len(keys), copies, 3)
+    sums = np.moveaxis(sums, 1, 0).reshape(-1, 3)
     norm = np.linalg.norm(sums, axis=1)
     sums[norm == 0.0] = (0.0, 0.0, 1.0)
     sums /= np.where(norm > 0.0, norm, 1.0)[:, None]

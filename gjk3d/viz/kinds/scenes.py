@@ -17,6 +17,7 @@ from gjk3d.clash.findings import converted
 from gjk3d.clash.parts import hex_of
 from gjk3d.clash.report import Report
 from gjk3d.errors import Gjk3dError, UnsupportedPair
+from gjk3d.query.contact import Contact
 from gjk3d.scene import Scene
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
@@ -62,25 +63,25 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
     contacts : bool
         Mark where the pairs touch or overlap, with the normals, where all of them are convex.
     """
-    drawing = Drawing()
+    drawing, names = Drawing(), x.names
     pairs = x.collisions(margin=margin)
     hit = {name for pair in pairs for name in pair}
-    planes = [name for name in x.names if isinstance(x.shape(name), Halfspace)]
-    single = len(x.names) <= _MOST_SINGLE
-    rows = _contacts(x, margin) if contacts and pairs else []
-    crowded = not single and 3 * len(hit) > len(x.names) and len(rows) > 0
+    planes = [name for name in names if isinstance(x.shape(name), Halfspace)]
+    single = len(names) <= _MOST_SINGLE
+    found = _contacts(x, margin) if contacts and pairs else None
+    crowded = not single and 3 * len(hit) > len(names) and found is not None
     colors = {True: style.color(0, (_CROWD if crowded else SEPARATION,)), False: style.color(1, (_FREE,))}
     alphas = {True: style.alpha(0, 0.8 if single else 1.0), False: style.alpha(1, 0.35 if hit and not crowded else 1.0)}
     alike: dict[Any, list[str]] = {}  # of many objects, the equal ones of one colour are drawn together
-    for name in x.names:
+    for name in names:
         if name not in planes:
             alike.setdefault(name if single else (x.shape(name), name in hit), []).append(name)
     for members in telling("drawing kind of object", alike.values(), len(alike)):
         name, met = members[0], members[0] in hit
         stack = np.array([x.pose(each) for each in members])
         add(drawing, x.shape(name), stack, colors[met], alphas[met], outline=single, name=name if single else "",
-            resolution=96 if single else 32 if len(x.names) < 500 else 22)  # fmt: skip
-        if len(x.names) <= _MOST_NAMES and len(drawing.items):
+            resolution=96 if single else 32 if len(names) < 500 else 22)  # fmt: skip
+        if len(names) <= _MOST_NAMES and len(drawing.items):
             top = drawing.items[-1].vertices
             drawing.label(np.append(ball_of(top)[0][:2], top[:, 2].max()), name)
     if not single:
@@ -89,10 +90,11 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
         _add_plane(drawing, name, x.shape(name), x.pose(name), SEPARATION if name in hit else INK)
     if hit:
         drawing.key("collides", colors[True])
-    if len(hit) < len(x.names):
+    if len(hit) < len(names):
         drawing.key("free", colors[False])
-    _add_contacts(drawing, rows)
-    drawing.words = _scene_words(pairs, x.names)
+    if found is not None:
+        _add_contacts(drawing, found)
+    drawing.words = _scene_words(pairs, names)
     return drawing
 
 
@@ -119,23 +121,24 @@ def _add_plane(drawing: Drawing, name: str, plane: Any, pose: Array, color: str)
     drawing.label(corner - height * normal, name, color)
 
 
-def _contacts(x: Scene, margin: float) -> list[Any]:
-    """Return where the pairs touch, none of them where not all are convex."""
+def _contacts(x: Scene, margin: float) -> Contact[Array] | None:
+    """Return where the pairs touch, None where nothing does or not all of them are convex."""
     try:
-        return [row for _, _, row in x.contacts(within=max(margin, 0.0)) if row.count]
+        found = x.contacts(within=max(margin, 0.0)).result
     except UnsupportedPair:
-        return []
+        return None
+    return found if np.any(found.count) else None
 
 
-def _add_contacts(drawing: Drawing, rows: list[Any]) -> None:
-    size = drawing.ball[1]
-    if len(rows) > _MOST_NORMALS:
-        drawing.balls([row.points.mean(axis=0) for row in rows], 0.006 * size, SEPARATION, 22)
+def _add_contacts(drawing: Drawing, found: Contact[Array]) -> None:
+    size, points = drawing.ball[1], found.points[found.count > 0]
+    middles = np.nanmean(points, axis=1)
+    if len(points) > _MOST_NORMALS:  # so small that few faces make a ball
+        drawing.balls(middles, 0.006 * size, SEPARATION, 12, framed=False)
         drawing.key("where two meet", SEPARATION)
-    elif rows:
-        drawing.balls(np.concatenate([row.points for row in rows]), 0.009 * size, INK, 24)
-        middles = np.array([row.points.mean(axis=0) for row in rows])
-        drawing.arrows(middles, np.array([row.normal for row in rows]), 0.12 * size, 0.005 * size, NORMAL)
+    else:
+        drawing.balls(points[~np.isnan(points)], 0.009 * size, INK, 24)
+        drawing.arrows(middles, found.normal[found.count > 0], 0.12 * size, 0.005 * size, NORMAL)
         drawing.key("normals, from the first name to the second", NORMAL)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import BODY, DOTS, INK, LINES, MARK, MODEL, PART, SEPARATION, Camera, Drawing, Item, darker
 from gjk3d.viz.layout import camera_of, ready
-from gjk3d.viz.triangles import shade
+from gjk3d.viz.triangles import is_sheet, shade
 from gjk3d.viz.words import LINE, Box, add_edges, add_labels, panel_size, write
 
 if TYPE_CHECKING:
@@ -186,8 +186,10 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
     if not len(shaded.faces):
         return []  # each of its triangles has two corners at one place
     mesh = polydata(shaded.vertices, shaded.faces, shaded.normals)
-    if item.look == MODEL or (item.opacity >= 1.0 and not item.outline):
-        actors = [plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, **_LIGHT, **_LOOK)]
+    sheet = item.opacity >= 1.0 and is_sheet(item.vertices, item.faces)  # whose far side would show in stripes
+    if sheet or item.look == MODEL or (item.opacity >= 1.0 and not item.outline):
+        hidden = "back" if sheet else None
+        actors = [plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling=hidden, **_LIGHT, **_LOOK)]
         width = 1.2
     else:
         # The far side first and the near side over it: a convex body then blends in the right order. VTK's depth

@@ -151,6 +151,14 @@ def across(axis: Array) -> tuple[Array, Array]:
     return side, np.cross(axis, side)
 
 
+def is_sheet(vertices: Array, faces: Ints) -> bool:
+    """Return whether a surface encloses nothing: the two sides of a flat body, which are at the same place."""
+    a, b, c = (vertices[faces[:, k]] - vertices[0] for k in range(3))
+    areas = np.cross(b - a, c - a)
+    most = 1e-9 * float(np.abs(areas).sum())
+    return bool(np.abs(areas.sum(axis=0)).max() <= most and abs(np.vdot(a, areas)) <= most * np.abs(a).max())
+
+
 #: Faces that meet at less than this, in degrees, belong to one smooth patch.
 CREASE = 18.0
 

@@ -155,8 +155,6 @@ def draw_contact(x: Contact, style: Style) -> Drawing:
     start = x.points.mean(axis=0) if x.count else layout.center
     drawing.arrows(start, x.normal, 0.3 * size, 0.009 * size, NORMAL)
     drawing.key("normal, A to B", NORMAL)
-    if x.count:
-        drawing.key(f"contact points{', with their gaps' if drawing.labels else ''}", SEPARATION)
     return drawing
 
 
@@ -174,6 +172,8 @@ def add_points(drawing: Drawing, x: Contact, size: float, colors: Sequence[str])
     if 0 < x.count <= _MOST_LABELS and np.ptp(x.gaps) > 1e-9 * size:
         for middle, gap in zip(middles, x.gaps, strict=True):
             drawing.label(middle, "0" if abs(gap) < 1e-13 else number(gap, 4))
+    if x.count:
+        drawing.key(f"contact points{', with their gaps' if drawing.labels else ''}", SEPARATION)
 
 
 #: by `AxisKind`

@@ -24,8 +24,8 @@ VIEW = np.array([0.62, -0.66, 0.43]) / np.linalg.norm([0.62, -0.66, 0.43])
 MOST_GHOSTS = 9
 _LINE = 46  # letters of the pairs that are told: the line has room for so many
 _UNIT = "m"  # of a URDF, by its standard
-#: How much of the surroundings is in the picture, in sizes of the robot.
-_ROOM = 1.5
+#: How much of the surroundings is in the picture, in sizes of the robot: all of them, or of a hall what is near.
+_ALL, _NEAR = 2.5, 1.5
 
 
 def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels: bool = True) -> Drawing:
@@ -66,7 +66,8 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
     drawing.key(name, style.color(0, LINKS))
     if isinstance(x, Checker) and x.objects:
         add_things(drawing, x, hit)
-        drawing.focus = center, _ROOM * radius  # a hall around it would leave no robot to be seen
+        if drawing.ball[1] > _ALL * radius:  # a hall around it would leave no robot to be seen
+            drawing.focus = center, _NEAR * radius
         drawing.key("around it", THINGS)
     if len(rows) > 1:
         drawing.words.append(f"{len(rows)} configurations, the last one solid")

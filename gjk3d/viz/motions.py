@@ -6,7 +6,7 @@ A `Play` is what moves and what is said at each moment: of a robot's path, of a 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -232,7 +232,7 @@ def play_of_travel(there: Travel, title: str) -> Play:
         known = state.closest is not None and np.isfinite(state.distance)
         moments.append(Moment([where, robots.words_for(state)], state.hit, state.points if known else None))
     movers = movers_of(checker, there.poses, there.way.moved)
-    keys = keys_of(title, movers, there.way.moved, "who collides")
+    keys = [*keys_of(title, movers, there.way.moved, "who collides"), ("closest points", INK)]
     return Play(title, there.way.verdict, movers, moments, there.trace, whole, keys)
 
 
@@ -247,8 +247,7 @@ def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
     moments.append(Moment(said, names, (x.point_a, x.point_b) if names else None))
     shape, motion = next(((s, m) for _, s, m in sides[::-1] if impacts.moves(m)), sides[1][1:])
     trace = impacts.track(shape, motion, times)
-    heading = title or " and ".join(text[3:] for text, _ in whole.keys[:2])
-    return Play(heading, said[0], movers, moments, trace, whole, [*whole.keys[:2], ("who collides", HIT)])
+    return Play(title or _heading(text[3:] for text, _ in whole.keys[:2]), said[0], movers, moments, trace, whole, [*whole.keys[:2], ("who collides", HIT)])
 
 
 def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
@@ -265,10 +264,14 @@ def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
     some = matrices(x.at(times[:: max(1, frames // 12)]))
     whole = Drawing([item.moved(pose) for mover in movers for item in mover.items for pose in some])
     moments = [Moment([f"at {number(time, 3)} of the motion"], frozenset(), None) for time in times]
-    names = ", ".join(map(called, bodies))
-    heading = title or names[:1].upper() + names[1:]
     keys = [(mover.name, mover.color) for mover in movers]
-    return Play(heading, "A motion", movers, moments, impacts.track(bodies[0], x, times), whole, keys)
+    return Play(title or _heading(map(called, bodies)), "A motion", movers, moments, impacts.track(bodies[0], x, times), whole, keys)
+
+
+def _heading(names: Iterable[str]) -> str:
+    """Return what moves, as a heading."""
+    text = " and ".join(names)
+    return text[:1].upper() + text[1:]
 
 
 def _mover(name: str, shape: Any, motion: Motion, times: Array, color: str) -> Mover:

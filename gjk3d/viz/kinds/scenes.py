@@ -140,6 +140,7 @@ def _add_contacts(drawing: Drawing, found: Contact[Array]) -> None:
         drawing.balls(points[~np.isnan(points)], 0.009 * size, INK, 24)
         drawing.arrows(middles, found.normal[found.count > 0], 0.12 * size, 0.005 * size, NORMAL)
         drawing.key("normals, from the first name to the second", NORMAL)
+        drawing.key("contact points", INK)
 
 
 def _scene_words(pairs: list[Any], names: list[str]) -> list[str]:

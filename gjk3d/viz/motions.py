@@ -247,7 +247,8 @@ def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
     moments.append(Moment(said, names, (x.point_a, x.point_b) if names else None))
     shape, motion = next(((s, m) for _, s, m in sides[::-1] if impacts.moves(m)), sides[1][1:])
     trace = impacts.track(shape, motion, times)
-    return Play(title or _heading(text[3:] for text, _ in whole.keys[:2]), said[0], movers, moments, trace, whole, [*whole.keys[:2], ("who collides", HIT)])
+    heading = title or _heading(text[3:] for text, _ in whole.keys[:2])
+    return Play(heading, said[0], movers, moments, trace, whole, [*whole.keys[:2], ("who collides", HIT)])
 
 
 def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
@@ -265,7 +266,8 @@ def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
     whole = Drawing([item.moved(pose) for mover in movers for item in mover.items for pose in some])
     moments = [Moment([f"at {number(time, 3)} of the motion"], frozenset(), None) for time in times]
     keys = [(mover.name, mover.color) for mover in movers]
-    return Play(title or _heading(map(called, bodies)), "A motion", movers, moments, impacts.track(bodies[0], x, times), whole, keys)
+    heading = title or _heading(map(called, bodies))
+    return Play(heading, "A motion", movers, moments, impacts.track(bodies[0], x, times), whole, keys)
 
 
 def _heading(names: Iterable[str]) -> str:

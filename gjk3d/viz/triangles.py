@@ -156,7 +156,7 @@ def is_sheet(vertices: Array, faces: Ints) -> bool:
     a, b, c = (vertices[faces[:, k]] - vertices[0] for k in range(3))
     areas = np.cross(b - a, c - a)
     most = 1e-9 * float(np.abs(areas).sum())
-    return bool(np.abs(areas.sum(axis=0)).max() <= most and abs(np.vdot(a, areas)) <= most * np.abs(a).max())
+    return bool(0.0 < most >= np.abs(areas.sum(axis=0)).max() and abs(np.vdot(a, areas)) <= most * np.abs(a).max())
 
 
 #: Faces that meet at less than this, in degrees, belong to one smooth patch.
@@ -204,7 +204,7 @@ def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
     keys, split = np.unique(corners.ravel() * (len(corners) + 1) + np.repeat(patch, 3), return_inverse=True)
     around = coo_array((np.ones(split.size), (split.ravel(), np.repeat(np.arange(len(corners)), 3))),
                        shape=(len(keys), len(corners))).tocsr()  # fmt: skip
-    sums = (around @ np.moveaxis(areas, 0, 1).reshape(len(corners), -1)).reshape(len(keys), copies, 3)
+    sums = (around @ np.moveaxis(areas, 0, 1).reshape(len(corners), 3 * copies)).reshape(len(keys), copies, 3)
     sums = np.moveaxis(sums, 1, 0).reshape(-1, 3)
     norm = np.linalg.norm(sums, axis=1)
     sums[norm == 0.0] = (0.0, 0.0, 1.0)

@@ -87,7 +87,7 @@ def draw(scene, path, file):
         colors=(ROCK, CLOSE, PATH, INK),
         opacity=(0.35, 1.0, 1.0, 1.0),
         names=(f"rocks within {SHOWN} of the way", f"rocks within {NEAR}, from which it turns away", "way", "ship"),
-        title=f"{len(way)} steps among {COUNT} rocks, no one hit",
+        title=f"{len(way)} steps among {COUNT} rocks, none hit",
         view=(0.0, -0.92, 0.38),
         path=file,
     )  # fmt: skip

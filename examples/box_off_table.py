@@ -60,7 +60,9 @@ def slide():
         touch = gk.contact(TABLE, CRATE, None, pose, max_points=None)
         held, side = margin(touch.points, pose[:3, 3])
         print(f"  {x:6.3f}  {touch.count:6d}  {1e4 * area(touch.points):11.2f}  {1e3 * held:12.2f}")
-        story.append((pose, touch, f"{touch.count} points, held by {1e3 * held:.0f} mm"))
+        does, where = ("stands", "inside") if held >= 0 else ("tips", "outside")
+        told = f"It {does}: its centre is {1e3 * abs(held):.0f} mm {where} the {touch.count} points"
+        story.append((pose, touch, told))
         if held < 0:
             break
         x += STEP
@@ -70,7 +72,7 @@ def slide():
         touch = gk.contact(TABLE, CRATE, None, turned)
         gaps = np.abs(touch.gaps).max()
         print(f"  {degrees:2d}°: {touch.status.name.lower()} at {touch.count} points, gaps within {gaps:.0e} m")
-        story.append((turned, touch, f"tipped by {degrees}°: {touch.count} points"))
+        story.append((turned, touch, f"Tipped by {degrees}°: on {touch.count} points"))
     return story
 
 

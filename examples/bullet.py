@@ -26,7 +26,7 @@ def draw(impact, path):
         impact,
         path=path,
         names=("dart", "plate, 4 mm thin"),
-        title="A dart at 3 m/s: no sample need be in the plate",
+        title="A dart at 3 m/s: samples jump over the plate, a proof does not",
         opacity=(0.85, 0.4),
         ghosts=12,
         view=(-0.5, -0.8, 0.3),

@@ -44,7 +44,7 @@ def draw(hulls, clash, clear, path):
         gk.viz.plot(
             result,
             plotter,
-            title=f"{a} and {b}, their hulls, in mm",
+            title=f"{a} and {b}, close up: their hulls, in mm",
             names=(a, b),
             focus=(result.point_b + 6.0 * inwards, 21.0),
             view=view,

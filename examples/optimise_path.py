@@ -84,7 +84,7 @@ def main():
     print(f"all of it, between the samples too: {proof.status.name}")
 
     arguments.out.mkdir(parents=True, exist_ok=True)
-    gk.viz.motion(checker, path, arguments.out / "optimise_path.png")
+    gk.viz.motion(checker, path, arguments.out / "optimise_path.png", title="An optimised way of an arm round a beam")
     print(f"picture: {arguments.out / 'optimise_path.png'}", file=sys.stderr)
 
 

@@ -97,7 +97,7 @@ def main():
     )
 
     arguments.out.mkdir(parents=True, exist_ok=True)
-    gk.viz.motion(checker, path, arguments.out / "plan_arm.png")
+    gk.viz.motion(checker, path, arguments.out / "plan_arm.png", title="An arm's way round a beam, found by a planner")
     print(f"picture: {arguments.out / 'plan_arm.png'}", file=sys.stderr)
 
 

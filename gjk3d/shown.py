@@ -7,6 +7,6 @@ from typing import Any
 
 def shown(self: Any, include: Any = None, exclude: Any = None) -> Any:
     """Return text, a still picture and a page to turn, as Jupyter takes them; only the first where nothing can draw."""
-    from gjk3d.viz.shown import bundle
+    from gjk3d.viz.picture import bundle
 
     return bundle(self)

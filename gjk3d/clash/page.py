@@ -24,6 +24,7 @@ from gjk3d.clash.report import Report
 from gjk3d.clash.triage import Triage
 from gjk3d.clash.wording import MEANING, facts, headline
 from gjk3d.webpage import to_base64, to_json
+from gjk3d.wording import count
 
 #: Findings that one page may list, the worst first.
 MAX_ROWS = 100_000
@@ -135,7 +136,7 @@ def _unchecked(report: Report) -> str:
         f"{f' <small>{html.escape(part.file)}</small>' if part.file and part.file != part.name else ''}</li>"
         for part in parts
     )
-    words = "1 part was not checked" if len(parts) == 1 else f"{len(parts):,} parts were not checked"
+    words = f"{count(len(parts), 'part', ',')} {'was' if len(parts) == 1 else 'were'} not checked"
     state = " open" if len(parts) <= 3 else ""
     return f'<details id="unchecked" class="note"{state}><summary>{words}</summary>\n<ul>{items}</ul></details>'
 

@@ -13,6 +13,9 @@ from gjk3d.wording import count, json_ready, number, told
 SCHEMA_VERSION = 1
 #: what a pair can be that is not proven to keep its margin, the worst first
 VERDICTS = ("collision", "too close", "open")
+#: over the columns of `motion_cells` and of `row_cells`: metres are those of a URDF, seconds those of a trajectory
+MOTION_HEAD = ("motion", "verdict", "least distance, m", "at, s", "pair")
+ROW_HEAD = ("verdict", "motion", "pair", "margin, m", "least distance, m", "at, s", "too close since, s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +176,9 @@ class SafetyReport:
     def to_text(self) -> str:
         """Return both tables as text."""
         first = [motion_cells(each) for each in self.motions]
-        parts = [self.headline, _table(("motion", "verdict", "least distance", "at", "pair"), first)]
+        parts = [self.headline, _table(MOTION_HEAD, first)]
         if self.rows:
-            head = ("verdict", "motion", "pair", "margin", "least distance", "at", "since")
-            parts.append(_table(head, [row_cells(each) for each in self.rows]))
+            parts.append(_table(ROW_HEAD, [row_cells(each) for each in self.rows]))
         return "\n\n".join(parts) + "\n"
 
     def to_dict(self) -> dict[str, Any]:

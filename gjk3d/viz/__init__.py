@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING
 
 _HOME = {
     "check_rendering": "rendering",
-    "drag": "manipulator",
+    "drag": "windows",
     "explain": "explanation",
     "motion": "motions",
     "plot": "picture",
     "plotter": "picture",
     "show": "picture",
-    "sliders": "joint_sliders",
+    "sliders": "windows",
     "to_pyvista": "picture",
     "write_html": "page",
 }
 
 if TYPE_CHECKING:
     from gjk3d.viz.explanation import explain as explain
-    from gjk3d.viz.joint_sliders import sliders as sliders
-    from gjk3d.viz.manipulator import drag as drag
     from gjk3d.viz.motions import motion as motion
     from gjk3d.viz.page import write_html as write_html
     from gjk3d.viz.picture import plot as plot
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
     from gjk3d.viz.picture import show as show
     from gjk3d.viz.picture import to_pyvista as to_pyvista
     from gjk3d.viz.rendering import check_rendering as check_rendering
+    from gjk3d.viz.windows import drag as drag
+    from gjk3d.viz.windows import sliders as sliders
 
 else:  # hidden from type checkers, to which it would make every name right
     __all__ = list(_HOME)

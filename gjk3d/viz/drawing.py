@@ -23,8 +23,6 @@ AXES = (SEPARATION, COLORS[1], NORMAL)
 #: sign that shows through everything; one among the bodies; line segments, whose vertices are ends in pairs; dots.
 BODY, MODEL, MARK, PART, LINES, DOTS = "body", "model", "mark", "part", "lines", "dots"
 
-_NO_FACES = np.zeros((0, 3), dtype=np.int64)
-
 
 @dataclass(frozen=True, slots=True)
 class Style:
@@ -42,11 +40,8 @@ class Style:
 
     def alpha(self, k: int, default: float) -> float:
         """Return the opacity of the k-th body."""
-        if self.opacity is None:
-            return default
-        if isinstance(self.opacity, (int, float)):
-            return float(self.opacity)
-        return float(self.opacity[k % len(self.opacity)])
+        every = np.atleast_1d(default if self.opacity is None else self.opacity)
+        return float(every[k % len(every)])
 
     def name(self, k: int, default: str) -> str:
         """Return what the k-th body is called."""
@@ -120,15 +115,8 @@ class Drawing:
 
     def body(self, vertices: Any, faces: Any, color: str, opacity: float = 1.0, **more: Any) -> None:
         """Add a solid; without faces it is a point, or the segment of the first and last vertex."""
-        self.items.append(
-            Item(
-                np.asarray(vertices, dtype=np.float64),
-                np.asarray(faces, dtype=np.int64).reshape(-1, 3),
-                color,
-                opacity,
-                **more,
-            )
-        )
+        corners = np.asarray(faces, dtype=np.int64).reshape(-1, 3)
+        self.items.append(Item(np.asarray(vertices, dtype=np.float64), corners, color, opacity, **more))
 
     def marks(self, solids: Any, color: str, **more: Any) -> None:
         """Add signs, each of vertices and faces, that show through everything unless ``look=PART``."""
@@ -161,19 +149,20 @@ class Drawing:
         if bar is not None:
             self.rods(a, b, 0.005 * size, bar, **more)
         for point, color in zip((a, b), colors, strict=True):
-            self.balls(point, min(0.022 * size, max(0.2 * gap, 0.012 * size)), darker(color), **more)
+            self.balls(point, min(0.022 * size, max(0.2 * gap, 0.012 * size)), darker(color), 24, **more)
 
     def lines(self, ends: Any, color: str, **more: Any) -> None:
         """Add segments, (k, 2, 3) float."""
-        points = np.asarray(ends, dtype=np.float64).reshape(-1, 3)
-        if len(points):
-            self.items.append(Item(points, _NO_FACES, color, look=LINES, **more))
+        if np.size(ends):
+            self.body(np.reshape(ends, (-1, 3)), (), color, look=LINES, **more)
 
     def dots(self, points: Any, color: str, **more: Any) -> None:
         """Add points drawn as dots, (n, 3) float."""
-        self.items.append(
-            Item(np.asarray(points, dtype=np.float64).reshape(-1, 3), _NO_FACES, color, look=DOTS, **more)
-        )
+        self.body(np.reshape(points, (-1, 3)), (), color, look=DOTS, **more)
+
+    def label(self, point: Array, text: str, color: str = INK) -> None:
+        """Write a word at a point."""
+        self.labels.append(Label(point, text, color))
 
     def key(self, text: str, color: str) -> None:
         """Explain a colour."""
@@ -192,22 +181,18 @@ class Drawing:
     @property
     def framed(self) -> Array:
         """Points that have to be in the picture."""
-        kept = [item.vertices for item in self.items if item.framed and len(item.vertices)]
-        return np.concatenate(kept) if kept else np.zeros((0, 3))
+        return np.concatenate([np.zeros((0, 3)), *(item.vertices for item in self.items if item.framed)])
 
     @property
     def ball(self) -> tuple[Array, float]:
         """The ball to look at."""
-        if self.focus is not None:
-            return self.focus
-        points = self.framed
-        if not len(points):
-            return np.zeros(3), 1.0
-        return ball_of(points)
+        return self.focus or ball_of(self.framed)
 
 
 def ball_of(points: Array) -> tuple[Array, float]:
     """Return the middle of the box of points and how far the farthest is from it; never of no size."""
+    if not len(points):
+        return np.zeros(3), 1.0
     low, high = points.min(axis=0), points.max(axis=0)
     center = low + (high - low) / 2
     radius = float(np.linalg.norm(points - center, axis=1).max())

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.errors import ShapeError
 from gjk3d.query.wording import unit_of
 from gjk3d.results import Distance
+from gjk3d.shapes.arguments import vector
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
 from gjk3d.viz.drawing import ANGLE, BODY, MODEL, Camera, Drawing, Item, ball_of
@@ -19,7 +21,6 @@ UP = np.array([0.0, 0.0, 1.0])
 VIEW = np.array([0.42, -0.80, 0.43]) / np.linalg.norm([0.42, -0.80, 0.43])
 #: How much larger than the smaller body the picture may be, before it leaves part of the larger one out.
 _ZOOM = 5.0
-_NO_FACES = np.zeros((0, 3), dtype=np.int64)
 
 
 class Body(NamedTuple):
@@ -51,14 +52,14 @@ def lay_out(result: Distance) -> Layout:
     if result.normal.ndim == 2:
         raise TypeError(f"this answer is of {len(result)} pairs, and one can be drawn: take a row, result[0]")
     sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))
-    none = np.zeros((0, 3)), _NO_FACES
+    none = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
     a, b = (placed(*(none if isinstance(s, Halfspace) else solid_surface(s)), p) for s, p in sides)
     return Layout(
         (a, b), *_focus([a.vertices, b.vertices], result), side_view(np.asarray(result.normal)), UP, unit_of(result)
     )
 
 
-def placed(vertices: Array, faces: Ints, pose: Array | None) -> Body:
+def placed(vertices: Array, faces: Any, pose: Array | None) -> Body:
     """Move a surface to where it is in the world, or to each of a stack of poses."""
     points, faces = np.asarray(vertices, dtype=np.float64), np.asarray(faces, dtype=np.int64).reshape(-1, 3)
     if pose is None:
@@ -72,7 +73,7 @@ def half_space(shape: Halfspace, pose: Array | None, color: str, opacity: float,
     """Return what stands for a half-space until it is known how large the picture is; a plane has no thickness."""
     thick = 0.04 if shape._sides == 1.0 else 0.0
     ends = np.outer([shape.offset, shape.offset + 1.0], shape.normal)
-    return Item(placed(ends, _NO_FACES, pose).vertices, _NO_FACES, color, opacity, framed=False, slab=thick, **more)
+    return Item(*placed(ends, (), pose), color, opacity, framed=False, slab=thick, **more)
 
 
 def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:
@@ -89,6 +90,15 @@ def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:
     return whole
 
 
+def direction(value: Any, what: str) -> Array:
+    """Return a unit vector, or raise naming ``what``."""
+    way = vector(value, what)
+    length = float(np.linalg.norm(way))
+    if length == 0.0:
+        raise ShapeError(f"{what} is (0, 0, 0), which is no direction: give one, such as (1, -2, 1)")
+    return way / length
+
+
 def upright(up: Array) -> Array:
     """Return the rotation that takes a picture's axes, x to the right and z up, to those of a world with another up."""
     if up[2] > 0.5:
@@ -98,17 +108,15 @@ def upright(up: Array) -> Array:
 
 def side_view(n: Array) -> Array:
     """Return the direction to an eye that sees a unit vector from its side, and a little from above."""
-    up = UP
     if abs(n[2]) > 0.9:  # along z: from the front
         side = np.array([0.35, -1.0, 0.0])
     else:
-        side = np.cross(n, up)
+        side = np.cross(n, UP)
         side *= 1.0 if side[1] <= 0.0 else -1.0  # from the front rather than from behind
         side += 0.35 * np.linalg.norm(side) * n
-    side -= (side @ up) * up
-    view = side / np.linalg.norm(side) + 0.42 * up
-    out: Array = view / np.linalg.norm(view)
-    return out
+    side -= (side @ UP) * UP
+    view = side / np.linalg.norm(side) + 0.42 * UP
+    return np.asarray(view / np.linalg.norm(view))
 
 
 def stand_back(points: Array, center: Array, radius: float, view: Array, up: Array) -> tuple[Array, Array]:
@@ -120,10 +128,7 @@ def stand_back(points: Array, center: Array, radius: float, view: Array, up: Arr
     length = np.linalg.norm(local, axis=1)
     local /= np.maximum(length, 1.0)[:, None]  # what is outside the ball may stay outside the picture
     half = np.tan(np.radians(ANGLE / 2))
-    plus, minus = (
-        half * np.array([1.2, 0.70]),
-        half * np.array([1.2, 0.90]),
-    )  # to the sides, up and down; words go above
+    plus, minus = half * np.array([1.2, 0.70]), half * np.array([1.2, 0.90])  # sideways, up and down; words go above
     # the tightest pyramid round the points: opposite sides fix its axis, the wider pair of them the distance
     high = (local[:, :2] + plus * local[:, 2:]).max(axis=0)
     low = (local[:, :2] - minus * local[:, 2:]).min(axis=0)
@@ -148,6 +153,11 @@ def ready(items: list[Item], center: Array, size: float) -> list[Item]:
     return out
 
 
+def camera_at(center: Array, radius: float, view: Array, up: Array) -> Camera:
+    """Stand where a ball is as high as the picture."""
+    return Camera(center, center + radius / np.sin(np.radians(ANGLE / 2)) * view, up)
+
+
 def camera_of(drawing: Drawing) -> Camera:
     """Choose where to stand."""
     if drawing.camera is not None:
@@ -159,7 +169,7 @@ def camera_of(drawing: Drawing) -> Camera:
     if abs(float(view @ up)) >= 0.99:
         up = upright(up) @ np.array([0.0, 1.0, 0.0])
     if not len(points):
-        return Camera(center, center + 4.0 * radius * view, up)
+        return camera_at(center, radius, view, up)
     return Camera(*stand_back(points, center, radius, view, up), up)
 
 

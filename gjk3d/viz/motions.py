@@ -1,40 +1,46 @@
-"""What moves, a robot along a path or any body: a picture with ghosts, an animation, or a page to play it in."""
+"""What moves, a robot along a path or any body: a picture with ghosts, an animation, or a page to play it in.
+
+A `Play` is what moves and what is said at each moment: of a robot's path, of a motion, and of one that meets something.
+"""
 
 from __future__ import annotations
 
-import html
 import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gjk3d import webpage
 from gjk3d.errors import RobotError
 from gjk3d.query.motion import Motion
-from gjk3d.query.time_of_impact import Impact
+from gjk3d.query.time_of_impact import Impact, ImpactStatus
+from gjk3d.query.wording import impact_words
 from gjk3d.robot import Checker, Trajectory
 from gjk3d.robot.moving import Moving
 from gjk3d.robot.way import check_frames
+from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import notebook
-from gjk3d.viz.drawing import COLORS, INK
-from gjk3d.viz.film import palette, write_frames
-from gjk3d.viz.kinds.robots import HIT, add_ends, travel
-from gjk3d.viz.layout import ready
-from gjk3d.viz.page import FILES, ROOM, camera_data, item_data
+from gjk3d.viz.drawing import COLORS, INK, PALETTE, Drawing, Style
+from gjk3d.viz.kinds import impacts, robots
+from gjk3d.viz.kinds.bodies import add, matrices, words_for
+from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, Travel, add_ends, travel
+from gjk3d.viz.layout import called, ready
+from gjk3d.viz.output import palette, telling, write_frames
+from gjk3d.viz.page import camera_data, item_data, write_viewer
+from gjk3d.viz.paint import Mover, Posed
 from gjk3d.viz.picture import IMAGES, PAGES, drawing_as_asked, figure_of, new_plotter, shot, show, target_file
-from gjk3d.viz.plays import Play, play_of, play_of_motion
-from gjk3d.viz.posed import Posed
-from gjk3d.viz.progress import telling
 from gjk3d.viz.rendering import check_rendering
-from gjk3d.webpage import color_key, to_base64, to_json
-from gjk3d.wording import kind_of
+from gjk3d.viz.triangles import is_dots, solid_surface
+from gjk3d.webpage import color_key, to_base64
+from gjk3d.wording import kind_of, number
 
 if TYPE_CHECKING:
     import pyvista
+    from PIL import Image
 
 
 ANIMATIONS = (".gif", ".webp", ".mp4")
@@ -159,6 +165,127 @@ def _target(target: Any) -> Path | None:
     return file
 
 
+class Moment(NamedTuple):
+    """What is known at one moment."""
+
+    lines: list[str]  #: under the title; the last says what is known
+    hit: frozenset[str]  #: names of those that collide
+    ends: tuple[Array, Array] | None  #: the closest points, or the deepest
+
+
+@dataclass(frozen=True)
+class Play:
+    """All that an animation shows."""
+
+    title: str
+    verdict: str
+    movers: list[Mover]
+    moments: list[Moment]
+    trace: Array  #: (frames, 3), the line that something leaves
+    whole: Drawing  #: what has to be in the picture, whatever moves
+    keys: list[tuple[str, str]]
+
+
+def play_of(x: Travel | Impact | Motion, of: Any, title: str | None, frames: int) -> Play:
+    """Return what happens on a path, up to an impact, or along a motion of something."""
+    if isinstance(x, Travel):
+        return play_of_travel(x, title or x.checker.robot.name or "robot")
+    if isinstance(x, Impact):
+        return play_of_impact(x, title, frames)
+    if isinstance(x, Motion):
+        return play_of_motion(x, of, title, frames)
+    raise TypeError(f"a {type(x).__name__} is nothing that moves: give a Checker and a path, an Impact or a Motion")
+
+
+def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> list[Mover]:
+    """Return the links of a robot at (frames, links, 4, 4) poses, what is attached to them and what stands around.
+
+    Of that ``moved`` has the poses (frames, 4, 4) of what moves.
+    """
+    parts = robots.parts_of(checker, Style())
+    things = Drawing()
+    robots.add_things(things, checker, frozenset())
+    movers = [
+        *(Mover(part.name, part.color, part.items, poses[:, part.link] @ part.local) for part in parts),
+        *(Mover(item.name, THINGS, [item]) for item in things.items if item.name not in moved),
+    ]
+    for k, (name, own) in enumerate(moved.items()):
+        one, color = Drawing(), PALETTE[k % len(PALETTE)]
+        add(one, checker.shape(name), None, color, 1.0, outline=False, name=name)
+        movers.append(Mover(name, color, one.items, own))
+    return movers
+
+
+def keys_of(robot: str, movers: list[Mover], moved: Mapping[str, Array], hit: str) -> list[tuple[str, str]]:
+    """Return what the colours of `movers_of` mean; of many that move, those whose colour is not another's too."""
+    moving = [(mover.name, mover.color) for mover in movers if mover.name in [*moved][: len(PALETTE)]]
+    around = [("around it", THINGS)] if any(mover.poses is None for mover in movers) else []
+    return [(robot, LINKS[0]), *moving, *around, (hit, HIT)]
+
+
+def play_of_travel(there: Travel, title: str) -> Play:
+    """Return a robot's path."""
+    checker = there.checker
+    whole = robots.draw_robot(checker, Style(), q=there.way.q, labels=False)
+    moments = []
+    for where, state in zip(there.way.where, there.states, strict=True):
+        known = state.closest is not None and np.isfinite(state.distance)
+        moments.append(Moment([where, robots.words_for(state)], state.hit, state.points if known else None))
+    movers = movers_of(checker, there.poses, there.way.moved)
+    keys = [*keys_of(title, movers, there.way.moved, "who collides"), ("closest points", INK)]
+    return Play(title, there.way.verdict, movers, moments, there.trace, whole, keys)
+
+
+def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
+    """Return two bodies up to where they meet, or to the end."""
+    whole, said = impacts.draw_impact(x, Style()), impact_words(x)
+    times = np.linspace(0.0, float(x.free_until), frames)
+    sides = [("A", x.shape_a, x.motion_a), ("B", x.shape_b, x.motion_b)]
+    movers = [_mover(*side, times, color) for side, color in zip(sides, COLORS, strict=True)]
+    names = frozenset("AB") if x.status in (ImpactStatus.HIT, ImpactStatus.OVERLAPPING) else frozenset()
+    moments = [Moment([f"at {number(time, 3)} of the motion"], frozenset(), None) for time in times[:-1]]
+    moments.append(Moment(said, names, (x.point_a, x.point_b) if names else None))
+    shape, motion = next(((s, m) for _, s, m in sides[::-1] if impacts.moves(m)), sides[1][1:])
+    trace = impacts.track(shape, motion, times)
+    heading = title or _heading(text[3:] for text, _ in whole.keys[:2])
+    return Play(heading, said[0], movers, moments, trace, whole, [*whole.keys[:2], ("who collides", HIT)])
+
+
+def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
+    """Return a body, or several side by side in one frame, along a motion."""
+    if of is None:
+        raise TypeError("a Motion has no body of its own: pass what moves, as viz.motion(motion, of=shape)")
+    if x.stacked:
+        raise TypeError(f"this Motion is {len(x)} motions, and one can be shown: take a row, motion[0]")
+    bodies = of if isinstance(of, (list, tuple)) else [of]
+    if not bodies:
+        raise ValueError("there is nothing to move: the list is empty")
+    times = np.linspace(0.0, 1.0, frames)
+    movers = [_mover(words_for(body), body, x, times, PALETTE[k % len(PALETTE)]) for k, body in enumerate(bodies)]
+    some = matrices(x.at(times[:: max(1, frames // 12)]))
+    whole = Drawing([item.moved(pose) for mover in movers for item in mover.items for pose in some])
+    moments = [Moment([f"at {number(time, 3)} of the motion"], frozenset(), None) for time in times]
+    keys = [(mover.name, mover.color) for mover in movers]
+    heading = title or _heading(map(called, bodies))
+    return Play(heading, "A motion", movers, moments, impacts.track(bodies[0], x, times), whole, keys)
+
+
+def _heading(names: Iterable[str]) -> str:
+    """Return what moves, as a heading."""
+    text = " and ".join(names)
+    return text[:1].upper() + text[1:]
+
+
+def _mover(name: str, shape: Any, motion: Motion, times: Array, color: str) -> Mover:
+    """Return a body along a motion; a half-space stays where it is at the end."""
+    one, plane = Drawing(), isinstance(shape, Halfspace)
+    if is_dots(shape):
+        one.body(*solid_surface(shape), color, name=name)
+    else:
+        add(one, shape, motion.at(times[-1]) if plane else None, color, 1.0, outline=False, name=name)
+    return Mover(name, color, one.items, None if plane else matrices(motion.at(times)))
+
+
 _SIZE = (800, 600)
 _HOLD = 1.5  #: seconds that the last picture stays
 _COLORS = 96  #: of the palette of a GIF, which is the same in all pictures
@@ -186,7 +313,7 @@ class Stage(Posed):
             over.lines(np.stack([play.trace[:k], play.trace[1 : k + 1]], axis=1), color, width=5.0)
         self.set([None if mover.poses is None else mover.poses[k] for mover in play.movers], over, moment.hit)
 
-    def image(self, k: int) -> NDArray[np.uint8]:
+    def image(self, k: int) -> Image.Image:
         """Draw the k-th picture."""
         self.go(k)
         self.plotter.reset_camera_clipping_range()
@@ -195,21 +322,18 @@ class Stage(Posed):
 
 def write_film(file: Path, play: Play, fps: float) -> Path:
     """Write an animation: a .gif or a .webp, which play again and again, or an .mp4."""
-    from PIL import Image
-
     stage = Stage(play)
     try:
         count = len(play.moments)
-        images = [stage.image(k) for k in telling("drawing picture", range(count), count)]
+        frames = [stage.image(k) for k in telling("drawing picture", range(count), count)]
     finally:
         stage.plotter.close()
     if file.suffix.lower() == ".mp4":
         import imageio.v2
 
-        held = images + images[-1:] * round(_HOLD * fps)
-        imageio.v2.mimwrite(file, held, fps=fps, macro_block_size=8)
+        held = frames + frames[-1:] * round(_HOLD * fps)
+        imageio.v2.mimwrite(file, list(map(np.asarray, held)), fps=fps, macro_block_size=8)
         return file
-    frames = [Image.fromarray(image) for image in images]
     times = [max(20, round(1000.0 / fps))] * (count - 1) + [round(1000.0 * _HOLD)]
     # of the first, the middle and the last: every state is in it, and the thin lines have colours of their own
     some = [frames[0], frames[count // 2], frames[-1]]
@@ -230,15 +354,11 @@ def write_page(
     Nothing in the page reaches for the network, and its own policy forbids it. ``#12`` behind its address shows the
     12th picture, and does not play; so do links to it in ``aside``, which is HTML of a style of its own.
     """
-    markup = {
-        "words": f'<h1>{html.escape(play.title)}</h1><p>{html.escape(play.verdict)}</p><p id="state"></p>',
-        "keys": "\n".join(color_key(*key) for key in play.keys),
-        "tools": _PLAYER.format(len(play.moments) - 1),
-        "aside": aside,
-        "scene": to_json({**_scene(play, fps), "running": running}),
-    }
-    text = {"title": play.title, "help": ", arrow keys step, the space bar plays"}
-    return webpage.write_page(file, ROOM, (*FILES, *([style] if style else [])), text=text, markup=markup)
+    scene, keys = _scene(play, fps) | {"running": running}, [color_key(*key) for key in play.keys]
+    tools, help = _PLAYER.format(len(play.moments) - 1), ", arrow keys step, the space bar plays"
+    return write_viewer(
+        file, play.title, scene, keys, words=[play.verdict], tools=tools, aside=aside, help=help, style=style
+    )
 
 
 def _scene(play: Play, fps: float) -> dict[str, Any]:
@@ -246,8 +366,11 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
     center, size = play.whole.ball
     items = []
     for mover in play.movers:
-        more = {} if mover.poses is None else {"frames": _frames(mover.poses, center, size)}
-        middle = np.zeros(3) if more else center
+        more, middle = {}, center
+        if mover.poses is not None:
+            moved, middle = mover.poses.copy(), np.zeros(3)
+            moved[:, :3, 3] = (moved[:, :3, 3] - center) / size
+            more["frames"] = to_base64(np.swapaxes(moved, 1, 2), "<f4")  # column after column, as three.js has them
         items += [item_data(item, middle, size) | more for item in ready(mover.items, center, size)]
     states = [
         {
@@ -265,10 +388,3 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
         "fps": float(fps),
         **camera_data(play.whole, play.whole.framed),
     }
-
-
-def _frames(poses: Array, center: Array, size: float) -> str:
-    """Return matrices column after column, as three.js has them."""
-    moved = poses.copy()
-    moved[:, :3, 3] = (poses[:, :3, 3] - center) / size
-    return to_base64(np.swapaxes(moved, 1, 2), "<f4")

@@ -133,12 +133,10 @@ def _png(image: Any) -> str:
 
 def _html(words: str, still: Any, packed: Packed | None) -> str:
     """Return a still with the frame over it; without a still a frame of that size, without a page a word about it."""
-    if still is None:
-        picture, height = "", "height:600px;"
-    else:
+    picture, height = "", "height:600px;"
+    if still is not None:
         source = f"data:image/webp;base64,{_bytes(still, 'WEBP', quality=75)}"
-        picture = f'<img src="{source}" alt="{html.escape(words)}" style="display:block;width:100%">'
-        height = ""
+        picture, height = f'<img src="{source}" alt="{html.escape(words)}" style="display:block;width:100%">', ""
     if packed is None:
         more = "<small>too large to be turned here: gjk3d.viz.show(…, path='figure.html') writes a page</small>"
     else:
@@ -158,7 +156,5 @@ def display(data: Bundle) -> None:
 
 
 def display_still(image: Any, words: str) -> None:
-    """Show an image, an array of (height, width, 3), and what it is of."""
-    from PIL import Image
-
-    display(({"text/plain": words, "image/png": _png(Image.fromarray(image))}, {"image/png": {"alt": words}}))
+    """Show an image, and what it is of."""
+    display(({"text/plain": words, "image/png": _png(image)}, {"image/png": {"alt": words}}))

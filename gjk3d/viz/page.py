@@ -13,10 +13,9 @@ from gjk3d import webpage
 from gjk3d.query.wording import headline, unit_of, verdict
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array, Ints
-from gjk3d.viz.drawing import COLORS as _COLORS
-from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
+from gjk3d.viz.drawing import COLORS, DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.answers import draw_distance
-from gjk3d.viz.layout import called, camera_of, kind, models_of, ready
+from gjk3d.viz.layout import camera_of, kind, models_of, ready
 from gjk3d.viz.triangles import shade
 from gjk3d.webpage import color_key, to_base64, to_json
 from gjk3d.wording import above, below, number, told
@@ -92,34 +91,42 @@ def write_html(
     unit = unit or unit_of(result)
     out = "just touches" if result.tight else "is free"
     slide = "bring B to touch A" if result.distance > 0.0 else f"move B out, until it {out}"
-    both = [
-        name if name != "AB"[k] else _called(shape)
-        for k, (name, shape) in enumerate(zip(names, (result.shape_a, result.shape_b), strict=True))
-    ]
+    who = []
+    for k, name, shape in zip("AB", names, (result.shape_a, result.shape_b), strict=True):
+        known = name if name != k else getattr(shape, "name", None) or _shape(shape)
+        who.append(f'<span class="chip {k.lower()}"></span><b>{k}</b> {html.escape(known)}')
     rows = "\n".join(f"<tr><th>{name}</th><td>{html.escape(told)}</td></tr>" for name, told in _rows(result, unit))
-    layers = [("A", _COLORS[0]), ("B", _COLORS[1])]
-    layers += [("hulls", "hulls"), ("models", "models")] if drawn else []
+    layers = [("A", COLORS[0]), ("B", COLORS[1])]
+    legend = [color_key(*key) for key in drawing.keys[2:]]  # A and B stand above
+    if drawn:
+        layers += [("hulls", "hulls"), ("models", "models")]
+        legend.append("solid: the models; glassy: their convex hulls, which were compared")
     box = '<label id="label-{0}"><input type="checkbox" checked value="{1}"> {0}</label>'
     answer = (
         '<section id="answer" aria-label="answer">\n'
         f'<h1 class="{result.status.name.lower()}">{html.escape(headline(result, unit))}</h1>'
-        + f'\n<p id="between">{"<br>".join(map(_who, "ab", both))}</p>\n'
+        + f'\n<p id="between">{"<br>".join(who)}</p>\n'
         + "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more))
-        + f'\n<table>\n{rows}\n</table>\n<p id="legend">{_legend(drawing, drawn)}</p>\n</section>'
+        + f'\n<table>\n{rows}\n</table>\n<p id="legend">{"<br>".join(legend)}</p>\n</section>'
     )
-    markup = {
-        "words": "",
-        "keys": "\n".join(box.format(*layer) for layer in (*layers, ("points, arrows", "marks"))),
-        "tools": _SLIDE.format(html.escape(slide)) if result.distance != 0.0 else "",
-        "aside": answer,
-        "scene": to_json(scene),
-    }
-    text = {"title": f"{names[0]} and {names[1]}: {verdict(result, unit)}", "help": ""}
-    return webpage.write_page(path, ROOM, FILES, text=text, markup=markup)
+    title, keys = f"{names[0]} and {names[1]}: {verdict(result, unit)}", [*layers, ("points, arrows", "marks")]
+    tools = _SLIDE.format(html.escape(slide)) if result.distance != 0.0 else ""
+    return write_viewer(path, title, scene, [box.format(*layer) for layer in keys], tools=tools, aside=answer)
 
 
-def _who(side: str, name: str) -> str:
-    return f'<span class="chip {side}"></span><b>{side.upper()}</b> {html.escape(name)}'
+def write_viewer(
+    path: str | os.PathLike[str], title: str, scene: Any, keys: list[str], *, words: list[str] | None = None,
+    tools: str = "", aside: str = "", help: str = "", style: str | None = None,
+) -> Path:  # fmt: skip
+    """Write the page of a picture to turn: its title and words over it, what colours mean and tools below it.
+
+    Keys, tools and what stands ``aside`` are HTML; the last may have a ``style`` of its own, a template.
+    """
+    lines = [f"<p>{html.escape(line)}</p>" for line in words or ()]
+    over = "" if words is None else f'<h1>{html.escape(title)}</h1>{"".join(lines)}<p id="state"></p>'
+    markup = {"words": over, "keys": "\n".join(keys), "tools": tools, "aside": aside, "scene": to_json(scene)}
+    files = (*FILES, *([style] if style else []))
+    return webpage.write_page(path, ROOM, files, text={"title": title, "help": help}, markup=markup)
 
 
 def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
@@ -129,12 +136,14 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
         least = 1e-13 * float(np.abs(x).max())  # below this, rounding
         return f"({', '.join(number(float(v), 9) if abs(v) > least else '0' for v in x)})"
 
-    rows = [("Status", result.status.name.lower())]
     more = ": the search stopped there" if result.upper == np.inf else ""
     more = ", negative is overlap" if result.lower < 0.0 else more
-    rows.append(("Distance", told(result.lower, result.upper, 12, unit) + more))
-    rows.append(("Proven at least", below(result.lower, _EVERY)))
-    rows.append(("Proven at most", above(result.upper, _EVERY) if np.isfinite(result.upper) else "not bounded"))
+    rows = [
+        ("Status", result.status.name.lower()),
+        ("Distance", told(result.lower, result.upper, 12, unit) + more),
+        ("Proven at least", below(result.lower, _EVERY)),
+        ("Proven at most", above(result.upper, _EVERY) if np.isfinite(result.upper) else "not bounded"),
+    ]
     if not result.tight:
         rows.append(("", "a wider interval than usual; the true value is in it"))
     if result.depth > 0.0:
@@ -156,26 +165,15 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
     return rows
 
 
-def _called(shape: Any) -> str:
-    return called(shape) if getattr(shape, "name", None) else _shape(shape)
-
-
 def _shape(shape: Any) -> str:
     points = getattr(shape, "points", None)
     return f"{kind(shape)} of {len(points)} points" if points is not None else kind(shape)
 
 
-def _legend(drawing: Drawing, models: bool) -> str:
-    words = [color_key(*key) for key in drawing.keys[2:]]  # A and B stand above
-    if models:
-        words.append("solid: the models; glassy: their convex hulls, which were compared")
-    return "<br>".join(words)
-
-
 def _pair_scene(drawing: Drawing, result: Distance) -> dict[str, Any]:
     """Return a drawing of an answer in which B can be moved along the normal, and what is of a kind can be hidden."""
     scene, (center, size) = _scene_of(drawing, []), drawing.ball
-    mine = {_COLORS[1], darker(_COLORS[1])}
+    mine = {COLORS[1], darker(COLORS[1])}
     for entry, item in zip(scene["items"], drawing.items, strict=True):
         entry["moves"] = item.color in mine
         entry["layer"] = "marks" if item.look == MARK else "models" if item.look == MODEL and not item.name else "hulls"
@@ -224,14 +222,8 @@ def write_drawing(drawing: Drawing, path: Path) -> Path:
     scene = _scene_of(drawing, words)
     head, *rest = words
     box = '<input type="checkbox" checked value="{}">'
-    markup = {
-        "words": f"<h1>{html.escape(head)}</h1>" + "".join(f"<p>{html.escape(line)}</p>" for line in rest),
-        "keys": "\n".join(color_key(text, color, box.format(html.escape(color))) for text, color in drawing.keys),
-        "scene": to_json(scene),
-        "tools": "",
-        "aside": "",
-    }
-    return webpage.write_page(path, ROOM, FILES, text={"title": head, "help": ""}, markup=markup)
+    keys = [color_key(text, color, box.format(html.escape(color))) for text, color in drawing.keys]
+    return write_viewer(path, head, scene, keys, words=rest)
 
 
 def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
@@ -259,15 +251,8 @@ def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
 def item_data(item: Item, center: Array, size: float) -> dict[str, Any]:
     """Return an item as the viewer of pages reads it, in units of the picture."""
     points = (item.vertices - center) / size
-    entry: dict[str, Any] = {
-        "look": item.look,
-        "name": item.name,
-        "color": item.color,
-        "opacity": item.opacity,
-        "width": item.width,
-        "framed": item.framed,
-        "middle": points.mean(axis=0).tolist(),
-    }
+    entry = {name: getattr(item, name) for name in ("look", "name", "color", "opacity", "width", "framed")}
+    entry["middle"] = points.mean(axis=0).tolist()
     if item.look in (LINES, DOTS):
         return entry | {"positions": to_base64(points, "<f4")}
     entry |= mesh_data(points, item.faces, item.copies)

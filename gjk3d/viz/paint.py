@@ -1,16 +1,20 @@
-"""Puts a drawing into a plotter: bodies from far to near, signs over them, words at the edges."""
+"""Puts a drawing into a plotter: bodies from far to near, signs over them, words at the edges.
+
+`Posed` holds bodies that keep their form and move, each drawn once: in a film, under the mouse, and by sliders.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, MODEL, PART, Camera, Drawing, Item, Steps, darker
+from gjk3d.viz.drawing import BODY, DOTS, INK, LINES, MARK, MODEL, PART, SEPARATION, Camera, Drawing, Item, darker
 from gjk3d.viz.layout import camera_of, ready
-from gjk3d.viz.triangles import Shaded, shade
+from gjk3d.viz.triangles import is_sheet, shade
 from gjk3d.viz.words import LINE, Box, add_edges, add_labels, panel_size, write
 
 if TYPE_CHECKING:
@@ -45,35 +49,35 @@ def prepare(plotter: pyvista.Plotter) -> None:
 Added = list[tuple[Item, list[Any]]]
 
 
-def paint(drawing: Drawing, plotter: pyvista.Plotter) -> None:
+def paint(drawing: Drawing, plotter: pyvista.Plotter) -> pyvista.Plotter:
     """Draw into the plotter's current renderer, beside what is there, and aim the camera at all of it."""
     whole = _DRAWN.setdefault(plotter.renderer, Drawing())
     whole.take(drawing)
     for part in ("view", "up", "focus", "camera"):
         setattr(whole, part, getattr(drawing, part))
-    added = _paint(plotter, drawing, whole, [])
-    if drawing.steps is not None and drawing.steps.total > 1:
-        _walk(plotter, drawing.steps, added)
+    _walk(plotter, drawing, _paint(plotter, drawing, whole, []))
+    return plotter
 
 
 def repaint(plotter: pyvista.Plotter, drawing: Drawing, before: Added) -> Added:
     """Put a drawing in place of what was painted before it; items that both have stay. Return what is there now."""
-    mine, kept = {id(item) for item in drawing.items}, []
-    for item, actors in before:
-        if id(item) in mine:
-            kept.append((item, actors))
-            continue
+    mine = {id(item) for item in drawing.items}
+    _remove(plotter, [one for one in before if id(one[0]) not in mine])
+    _DRAWN[plotter.renderer] = drawing
+    return _paint(plotter, drawing, drawing, [one for one in before if id(one[0]) in mine])
+
+
+def _remove(plotter: pyvista.Plotter, added: Added) -> None:
+    for _, actors in added:
         for actor in actors:
             plotter.renderer.remove_actor(actor, reset_camera=False, render=False)
-    _DRAWN[plotter.renderer] = drawing
-    return _paint(plotter, drawing, drawing, kept)
 
 
 def _paint(plotter: pyvista.Plotter, drawing: Drawing, whole: Drawing, kept: Added) -> Added:
     """Add the items of a drawing that are not there yet, and show all that is in the panel."""
     there, camera = {id(item) for item, _ in kept}, camera_of(whole)
     items = ready([item for item in drawing.items if id(item) not in there], *whole.ball)
-    added = [*kept, *_add_each(plotter, items, None if drawing.sorted else camera.eye)]
+    added = [*kept, *add_items(plotter, items, None if drawing.sorted else camera.eye)]
     aim(plotter, camera)
     edges = add_edges(plotter, whole)
     if whole.camera is None:
@@ -90,8 +94,11 @@ def panel_of(plotter: pyvista.Plotter) -> tuple[int, int]:
     return int(row), int(column)
 
 
-def _walk(plotter: pyvista.Plotter, steps: Steps, added: Added) -> None:
-    """Let the keys n and p lead through the drawings."""
+def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
+    """Let the keys n and p lead through the drawings, where there are several."""
+    steps = drawing.steps
+    if steps is None or steps.total < 2:
+        return
     at, panel = steps.at, panel_of(plotter)
 
     def go(by: int) -> None:
@@ -154,12 +161,8 @@ def _parted(points: Array, box: Box) -> bool:
     return bool(((points @ ways.T).min(axis=0) >= (corners @ ways.T).max(axis=0)).any())
 
 
-def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> list[Any]:
+def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> Added:
     """Add items: what hides others first, then glass from far to near as the eye sees it, then signs."""
-    return [actor for _, actors in _add_each(plotter, items, eye) for actor in actors]
-
-
-def _add_each(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> Added:
     if hasattr(plotter.renderer, "SetUseOIT"):  # VTK's own order of glass, from 9.4 on, would put it over signs
         plotter.renderer.SetUseOIT(False)
     bodies = [item for item in items if item.look == BODY]
@@ -173,10 +176,8 @@ def _add_each(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
     for item in [i for i in rest if i.look == MODEL] + [i for i in bodies if i.opacity >= 1.0] + glass:
         added.append((item, _add_body(plotter, item, outlined)))
     for item in rest:
-        if item.look in (MARK, PART):
-            added.append((item, [_add_mark(plotter, item)]))
-        elif item.look in (LINES, DOTS):
-            added.append((item, [_add_thin(plotter, item)]))
+        if item.look != MODEL:
+            added.append((item, [(_add_mark if item.look in (MARK, PART) else _add_thin)(plotter, item)]))
     return added
 
 
@@ -184,9 +185,11 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
     shaded = shade(item.vertices, item.faces, item.copies)
     if not len(shaded.faces):
         return []  # each of its triangles has two corners at one place
-    mesh = with_normals(shaded)
-    if item.look == MODEL or (item.opacity >= 1.0 and not item.outline):
-        actors = [plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, **_LIGHT, **_LOOK)]
+    mesh = polydata(shaded.vertices, shaded.faces, shaded.normals)
+    sheet = item.opacity >= 1.0 and is_sheet(item.vertices, item.faces)  # whose far side would show in stripes
+    if sheet or item.look == MODEL or (item.opacity >= 1.0 and not item.outline):
+        hidden = "back" if sheet else None
+        actors = [plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling=hidden, **_LIGHT, **_LOOK)]
         width = 1.2
     else:
         # The far side first and the near side over it: a convex body then blends in the right order. VTK's depth
@@ -216,7 +219,8 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
 
 
 def _add_mark(plotter: pyvista.Plotter, item: Item) -> Any:
-    mesh = with_normals(shade(item.vertices, item.faces, item.copies))
+    vertices, normals, faces, _ = shade(item.vertices, item.faces, item.copies)
+    mesh = polydata(vertices, faces, normals)
     actor = plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling="back", **_LIGHT, **_LOOK)
     if item.look == MARK:  # as if before all others, and painted after what is opaque
         actor.ForceTranslucentOn()
@@ -240,29 +244,83 @@ def mesh_of(item: Item) -> pyvista.PolyData:
     return wires(item.vertices) if item.look == LINES else polydata(item.vertices, item.faces)
 
 
-def with_normals(shaded: Shaded) -> pyvista.PolyData:
-    """Return a shaded mesh as pyvista has it."""
-    mesh = polydata(shaded.vertices, shaded.faces)
-    mesh.point_data["Normals"] = shaded.normals
-    mesh.point_data.active_normals_name = "Normals"
-    return mesh
-
-
 def wires(ends: Array) -> pyvista.PolyData:
     """Return segments, (k, 2, 3) float, as lines."""
     import pyvista
 
-    corners = np.ascontiguousarray(ends).reshape(-1, 3)
-    lines = np.column_stack([np.full(len(corners) // 2, 2), np.arange(len(corners)).reshape(-1, 2)])
-    return pyvista.PolyData(corners, lines=lines.ravel())
+    return pyvista.line_segments_from_points(np.ascontiguousarray(ends).reshape(-1, 3))
 
 
-def polydata(vertices: Array, faces: Any) -> pyvista.PolyData:
+def polydata(vertices: Array, faces: Any, normals: Array | None = None) -> pyvista.PolyData:
     """Build PolyData from arrays; no faces mean a point, or the segment of the first and last vertex."""
     import pyvista
 
-    if len(faces):
-        return pyvista.PolyData.from_regular_faces(np.ascontiguousarray(vertices), np.asarray(faces))
-    if len(vertices) == 1:
-        return pyvista.PolyData(np.ascontiguousarray(vertices))
-    return pyvista.PolyData(np.ascontiguousarray(vertices), lines=[len(vertices), *range(len(vertices))])
+    points = np.ascontiguousarray(vertices)
+    if not len(faces):
+        return pyvista.PolyData(points, lines=[len(points), *range(len(points))] if len(points) > 1 else None)
+    mesh = pyvista.PolyData.from_regular_faces(points, np.asarray(faces))
+    if normals is not None:
+        mesh.point_data.active_normals = normals
+    return mesh
+
+
+class Mover(NamedTuple):
+    """A body that keeps its form."""
+
+    name: str
+    color: str  #: while it is free
+    items: list[Item]  #: in its own frame
+    poses: Array | None = None  #: (frames, 4, 4); None: it stays, or nobody knows yet where it goes
+
+
+class Posed:
+    """A plotter with bodies to be moved and coloured, and the signs and words of the moment.
+
+    Attributes
+    ----------
+    plotter : pyvista.Plotter
+    panel : (int, int)
+        Where in it they are.
+    movers : sequence of Mover
+    actors : list of list of pyvista.Actor
+        Of each of these.
+    """
+
+    def __init__(self, plotter: pyvista.Plotter, whole: Drawing, movers: Sequence[Mover]) -> None:
+        self.plotter, self.movers = plotter, movers
+        self._ball, camera = whole.ball, camera_of(whole)
+        added = [add_items(plotter, ready(mover.items, *self._ball), camera.eye) for mover in movers]
+        self.actors = [[actor for _, actors in each for actor in actors] for each in added]
+        self._edges = [
+            [actor.prop.color != mover.color for actor in actors]
+            for mover, actors in zip(movers, self.actors, strict=True)
+        ]
+        self._signs: Added = []
+        self._hit: set[int] = set()  #: places of those that are vermilion now
+        self.panel = panel_of(plotter)
+        aim(plotter, camera)
+
+    def signs(self, *words: str) -> Drawing:
+        """Return a drawing as large as all of them, for what is known of a moment."""
+        return Drawing(words=list(words), focus=self._ball)
+
+    def set(
+        self, poses: Iterable[Array | None], signs: Drawing, hit: Collection[str] = (), alarm: bool = False
+    ) -> None:
+        """Move the first bodies to their poses, None being where they are, and make those of some names vermilion.
+
+        So is the first line of the words then, or in alarm.
+        """
+        for actors, pose in zip(self.actors, poses, strict=False):
+            for actor in actors if pose is not None else ():
+                actor.user_matrix = pose
+        for k in {k for k, mover in enumerate(self.movers) if mover.name in hit} ^ self._hit:
+            self._hit ^= {k}
+            now = SEPARATION if k in self._hit else self.movers[k].color
+            for actor, edge in zip(self.actors[k], self._edges[k], strict=True):
+                actor.prop.color = darker(now) if edge else now
+        self.plotter.subplot(*self.panel)
+        _remove(self.plotter, self._signs)
+        self._signs = add_items(self.plotter, signs.items, None)
+        edges = add_edges(self.plotter, signs, SEPARATION if hit or alarm else INK)
+        add_labels(self.plotter, signs.labels, edges)

@@ -7,23 +7,23 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
-from gjk3d.errors import FileError, RenderingUnavailableError, ShapeError
+from gjk3d.errors import FileError, Gjk3dError, RenderingUnavailableError
 from gjk3d.results import Distance
 from gjk3d.shapes.arguments import number, rigid, vector
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array, VectorLike
+from gjk3d.typing import VectorLike
 from gjk3d.viz import notebook
 from gjk3d.viz.drawing import GREY, Drawing, Style
 from gjk3d.viz.kinds import drawing_of, is_solid
-from gjk3d.viz.layout import half_space, placed, ready
+from gjk3d.viz.layout import direction, half_space, placed, ready
 from gjk3d.viz.page import write_drawing, write_html
 from gjk3d.viz.paint import mesh_of, paint, polydata, prepare
 from gjk3d.viz.rendering import check_rendering, has_display
@@ -31,6 +31,7 @@ from gjk3d.viz.triangles import RESOLUTION
 
 if TYPE_CHECKING:
     import pyvista
+    from PIL import Image
 
 T = TypeVar("T")
 _SIZE = (1000, 750)
@@ -143,17 +144,10 @@ def _painted(
     drawing: Drawing, plotter: pyvista.Plotter | None, off_screen: bool | None, path: Path | None, size: tuple[int, int]
 ) -> pyvista.Plotter | Path:
     """Paint into a plotter, or in a window, or into a file, which is returned then."""
-
-    def make(empty: pyvista.Plotter) -> pyvista.Plotter:
-        paint(drawing, empty)
-        return empty
-
-    made, saved = in_window(make, "", plotter, off_screen, path, size=size)
-    if saved is None:
-        return made
-    if plotter is None:
+    made, saved = in_window(partial(paint, drawing), "", plotter, off_screen, path, size=size)
+    if saved is not None and plotter is None:
         made.close()
-    return saved
+    return saved or made
 
 
 def plot(
@@ -201,9 +195,7 @@ def plot(
     >>> plotter.close()
     """
     drawing = drawing_as_asked(x, pose, colors, opacity, title, names, (view, up, focus), **options)
-    target = new_plotter(off_screen=_off_screen(off_screen)) if plotter is None else plotter
-    paint(drawing, target)
-    return target
+    return paint(drawing, new_plotter(off_screen=_off_screen(off_screen)) if plotter is None else plotter)
 
 
 def to_pyvista(
@@ -265,7 +257,7 @@ def to_pyvista(
     if isinstance(x, pyvista.PolyData):
         return x.copy() if matrix is None else x.transform(matrix, inplace=False)
     if isinstance(x, PointCloud):
-        return pyvista.PolyData(placed(x.points, np.zeros((0, 3), dtype=np.int64), matrix).vertices)
+        return pyvista.PolyData(placed(x.points, (), matrix).vertices)
     if isinstance(x, Halfspace):
         center, radius = np.asarray(around[0], dtype=np.float64), float(around[1])
         (item,) = ready([half_space(x, matrix, GREY, 1.0)], center, radius)
@@ -337,18 +329,19 @@ def new_plotter(
 
     look: Any = {"lighting": "none", "border": False, **layout}
     made = pyvista.Plotter(off_screen=off_screen, window_size=list(size), shape=shape, **look)
-    for row in range(shape[0]):
-        for column in range(shape[1]):
-            made.subplot(row, column)
-            prepare(made)
+    for panel in np.ndindex(*shape):
+        made.subplot(*panel)
+        prepare(made)
     made.subplot(0, 0)
     return made
 
 
-def shot(plotter: pyvista.Plotter) -> NDArray[np.uint8]:
-    """Return what a plotter shows now, (height, width, 3)."""
+def shot(plotter: pyvista.Plotter) -> Image.Image:
+    """Return what a plotter shows now."""
+    from PIL import Image
+
     plotter.render()  # screenshot() alone would give the frame of before the camera moved
-    return np.asarray(plotter.screenshot(None, return_img=True))
+    return Image.fromarray(np.asarray(plotter.screenshot(None, return_img=True)))
 
 
 def save(plotter: pyvista.Plotter, target: Path) -> Path:
@@ -360,14 +353,12 @@ def save(plotter: pyvista.Plotter, target: Path) -> Path:
         It is blank.
     """
     image = shot(plotter)
-    if float(image.std()) < 1.0:
+    if float(np.std(image)) < 1.0:
         raise RenderingUnavailableError(f"{target} would be blank: the OpenGL driver draws nothing (try xvfb-run)")
     if target.suffix.lower() not in _PIXELS:
         plotter.save_graphic(target, raster=True)
-        return target
-    from PIL import Image
-
-    Image.fromarray(image).save(target)
+    else:
+        image.save(target)
     return target
 
 
@@ -443,19 +434,11 @@ def drawing_as_asked(
     view, up, focus = look
     if focus is not None:
         drawing.focus = vector(focus[0], "focus center"), number(focus[1], "focus radius")
-    drawing.view = drawing.view if view is None else _direction(view, "view")
-    drawing.up = drawing.up if up is None else _direction(up, "up")
+    drawing.view = drawing.view if view is None else direction(view, "view")
+    drawing.up = drawing.up if up is None else direction(up, "up")
     if any(each is not None for each in look):
         drawing.camera = None
     return drawing
-
-
-def _direction(value: Any, what: str) -> Array:
-    way = vector(value, what)
-    length = float(np.linalg.norm(way))
-    if length == 0.0:
-        raise ShapeError(f"{what} is (0, 0, 0), which is no direction: give one, such as (1, -2, 1)")
-    return way / length
 
 
 def own_page(x: Any, target: Path, title: str | None = None, names: Any = None, **options: Any) -> Path | None:
@@ -470,3 +453,19 @@ def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any]) -> note
     """Return what a notebook shows of a drawing, with the page that is written for it."""
     size = notebook.WIDTHS[0], notebook.WIDTHS[0] * 3 // 4
     return notebook.figure(text, notebook.told(drawing), lambda path: _painted(drawing, None, True, path, size), write)
+
+
+def bundle(x: Any) -> notebook.Bundle:
+    """Return what an object shows of itself in a notebook: every class that has a picture asks here, by `gjk3d.shown`.
+
+    It is text alone where there is no picture, or nothing can draw one.
+    """
+    if notebook.is_terminal():
+        return {}, {}
+    try:
+        if hasattr(x, "_figure"):  # an explanation
+            return x._figure()  # type: ignore[no-any-return]
+        drawing = drawing_of(x)
+        return figure_of(drawing, repr(x), lambda to: own_page(x, to) or write_drawing(drawing, to))
+    except (TypeError, ValueError, ImportError, Gjk3dError):
+        return {"text/plain": repr(x)}, {}

@@ -84,24 +84,18 @@ def _probed() -> str | None:
         wishes = [None, _EGL, _OSMESA]
     else:
         wishes = [_EGL, _OSMESA]  # without libX11, VTK's own search crashes
-    for wish in wishes:
-        window = _draw(wish)
-        if window is not None:
-            return window
-    return None
+    return next(filter(None, map(_draw, wishes)), None)
 
 
 def _draw(wish: str | None) -> str | None:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    if wish:
-        environment[_VARIABLE] = wish
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment |= {_VARIABLE: wish} if wish else {}
     try:
         child = subprocess.run(
             [sys.executable, "-P", "-c", _PROBE],
             env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            capture_output=True,
             timeout=_SECONDS,
             check=False,
         )

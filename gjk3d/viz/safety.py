@@ -11,21 +11,13 @@ from typing import Any
 import numpy as np
 
 from gjk3d import webpage
-from gjk3d.robot.safety_report import (
-    VERDICTS,
-    SafetyMotion,
-    SafetyPlace,
-    SafetyReport,
-    SafetyRow,
-    motion_cells,
-    row_cells,
-)
+from gjk3d.robot import SafetyMotion, SafetyPlace, SafetyReport, SafetyRow
+from gjk3d.robot.safety_report import MOTION_HEAD, ROW_HEAD, VERDICTS, motion_cells, row_cells
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds import robots
-from gjk3d.viz.motions import write_page
+from gjk3d.viz.motions import Moment, Play, keys_of, movers_of, write_page
 from gjk3d.viz.page import ROOM
-from gjk3d.viz.plays import Moment, Play, keys_of, movers_of
 
 _FPS = 1.0
 
@@ -39,11 +31,17 @@ def write_safety(report: SafetyReport, path: str | os.PathLike[str]) -> Path:
         "title": html.escape(f"Safety of {report.robot}"),
         "facts": html.escape(report.headline),
         "tiles": tiles,
+        "motion_head": _head(MOTION_HEAD),
+        "row_head": _head(ROW_HEAD),
         "motions": "\n".join(_table_row(k, *each) for k, each in enumerate(cells)),
         "rows": "\n".join(_table_row(k, *each) for k, each in enumerate(found, len(cells))),
     }
     aside = webpage.fill(webpage.template(ROOM, "safety.html"), tables)
     return write_page(Path(path), _play(report), _FPS, aside=aside, style="safety.css", running=False)
+
+
+def _head(titles: Sequence[str]) -> str:
+    return "".join(f"<th>{html.escape(title)}</th>" for title in titles)
 
 
 def _tile(name: str, number_of: int) -> str:
@@ -77,10 +75,10 @@ def _poses_of(name: str, places: Sequence[SafetyPlace], checker: Any) -> Array:
 
 
 def _moment(entry: SafetyMotion | SafetyRow) -> Moment:
-    cells, names = (
-        (row_cells(entry), (entry.a, entry.b)) if isinstance(entry, SafetyRow) else (motion_cells(entry), entry.pair)
-    )
-    words = ", ".join(cells[:3])
+    if isinstance(entry, SafetyMotion):
+        names, words = entry.pair, ", ".join(motion_cells(entry)[:3]) + " m"
+    else:
+        names, words = (entry.a, entry.b), ", ".join(row_cells(entry)[:3])
     hit = frozenset(names or ()) if entry.verdict != "kept" else frozenset()
     ends = np.array([entry.place.point_a, entry.place.point_b])
     return Moment([words], hit, (ends[0], ends[1]) if names and np.isfinite(ends).all() else None)

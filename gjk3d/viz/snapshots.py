@@ -51,11 +51,9 @@ def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None
     def draw(clash: Clash) -> bytes | None:
         if clash.id not in drawn:
             return None
-        from PIL import Image
-
         plotter, made = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
         with contextlib.suppress(Gjk3dError):  # a file without this picture is better than none
-            image = Image.fromarray(shot(plot(report, plotter, clash=clash.id)))
+            image = shot(plot(report, plotter, clash=clash.id))
             image.quantize(128).save(made, "PNG", optimize=True)  # a third of the bytes, and as clear
         plotter.close()
         return made.getvalue() or None

@@ -130,7 +130,8 @@ def joined(solids: Sequence[Solid]) -> Solid:
     """Return several solids as one."""
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in solids)])
     faces = [faces + start for (_, faces), start in zip(solids, starts, strict=False)]
-    return np.concatenate([vertices for vertices, _ in solids]), np.concatenate(faces)
+    points = np.concatenate([np.zeros((0, 3)), *(vertices for vertices, _ in solids)])
+    return points, np.concatenate([np.zeros((0, 3), dtype=np.int64), *faces])
 
 
 def turned(surface: surfaces.Surface, start: Array, end: Array, radius: float) -> Solid:
@@ -148,6 +149,14 @@ def across(axis: Array) -> tuple[Array, Array]:
     side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis), axis=-1)])
     side /= np.linalg.norm(side, axis=-1, keepdims=True)
     return side, np.cross(axis, side)
+
+
+def is_sheet(vertices: Array, faces: Ints) -> bool:
+    """Return whether a surface encloses nothing: the two sides of a flat body, which are at the same place."""
+    a, b, c = (vertices[faces[:, k]] - vertices[0] for k in range(3))
+    areas = np.cross(b - a, c - a)
+    most = 1e-9 * float(np.abs(areas).sum())
+    return bool(0.0 < most >= np.abs(areas.sum(axis=0)).max() and abs(np.vdot(a, areas)) <= most * np.abs(a).max())
 
 
 #: Faces that meet at less than this, in degrees, belong to one smooth patch.
@@ -195,7 +204,8 @@ def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
     keys, split = np.unique(corners.ravel() * (len(corners) + 1) + np.repeat(patch, 3), return_inverse=True)
     around = coo_array((np.ones(split.size), (split.ravel(), np.repeat(np.arange(len(corners)), 3))),
                        shape=(len(keys), len(corners))).tocsr()  # fmt: skip
-    sums = np.concatenate([around @ each for each in areas])
+    sums = (around @ np.moveaxis(areas, 0, 1).reshape(len(corners), 3 * copies)).reshape(len(keys), copies, 3)
+    sums = np.moveaxis(sums, 1, 0).reshape(-1, 3)
     norm = np.linalg.norm(sums, axis=1)
     sums[norm == 0.0] = (0.0, 0.0, 1.0)
     sums /= np.where(norm > 0.0, norm, 1.0)[:, None]

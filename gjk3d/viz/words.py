@@ -18,8 +18,8 @@ _FULL, _LEAST = (1000, 750), 0.8
 _HEAD, LINE, _KEY = 26, 24, 22
 #: Rows of words, above and below.
 _MOST_ROWS = 12
-#: From the left, and from below.
-_EDGE, _FOOT = 0.014, 0.016
+#: From the left, in pixels, and from below.
+_EDGE, _FOOT = 14, 0.016
 #: Of broken lines, in units of the font's own, which is tight.
 _SPACING = 1.3
 _OURS = ("gjk3d line ", "gjk3d key ", "gjk3d chip ", "gjk3d label ")
@@ -43,11 +43,6 @@ def scale_of(plotter: pyvista.Plotter) -> float:
     return float(np.clip(min(wide / _FULL[0], tall / _FULL[1]), _LEAST, 2.0))
 
 
-def add_words(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> None:
-    """Write words, the key to colours and labels, in place of those before; the first line has a colour of its own."""
-    add_labels(plotter, drawing.labels, add_edges(plotter, drawing, head))
-
-
 def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> list[Box]:
     """Write words at the top and what colours mean at the bottom, in place of those before and of labels.
 
@@ -57,16 +52,16 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> li
         # of this panel: the plotter's own method would take them out of every panel
         plotter.renderer.remove_actor(name, reset_camera=False, render=False)
     wide, tall = panel_size(plotter)
+    edge, side = _EDGE * scale_of(plotter) / wide, _KEY * scale_of(plotter)  # of a chip with the room round it
     top, low, across, aside = 0.99, _FOOT, 0.0, 0.0
     for row, line in enumerate(drawing.words[:_MOST_ROWS]):
         size, color = (LINE, INK) if row else (_HEAD, head)
-        long, high = write(plotter, line, (_EDGE, top), size, f"gjk3d line {row}", color, above=False)
-        top, across = top - 0.004 - high, max(across, _EDGE + long)
-    side = _KEY * scale_of(plotter)  # of a chip with the room round it
+        long, high = write(plotter, line, (edge, top), size, f"gjk3d line {row}", color, above=False)
+        top, across = top - 0.004 - high, max(across, edge + long)
     for row, (text, color) in enumerate(reversed(drawing.keys[:_MOST_ROWS])):
-        chip = _chip((_EDGE, low + 0.2 * side / tall), (0.75 * side / wide, 0.75 * side / tall), color)
+        chip = _chip((edge, low + 0.2 * side / tall), (0.75 * side / wide, 0.75 * side / tall), color)
         plotter.add_actor(chip, name=f"gjk3d chip {row}", reset_camera=False, render=False, pickable=False)
-        begin = _EDGE + 1.1 * side / wide
+        begin = edge + 1.1 * side / wide
         long, high = write(plotter, text, (begin, low), _KEY, f"gjk3d key {row}")
         low, aside = low + 0.005 + high, max(aside, begin + long)
     return [(np.array([0.0, top]), np.array([across, 1.0])), (np.zeros(2), np.array([aside, low]))]

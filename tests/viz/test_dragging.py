@@ -81,7 +81,7 @@ def test_the_arrows_and_rings_follow_while_b_is_dragged(dragged):
 
 def marks(made, color):
     """Return the corners of all that is drawn in a colour over the bodies, those of each sign."""
-    signs = [actor for actor in made._posed._signs if actor.prop.color == color]
+    signs = [actor for _, drawn in made._posed._signs for actor in drawn if actor.prop.color == color]
     return [np.asarray(actor.mapper.dataset.points) for actor in signs]
 
 

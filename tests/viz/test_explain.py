@@ -9,8 +9,8 @@ from PIL import Image
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, UnsupportedPair
-from gjk3d.viz.explanation.figure import Curve, limits
-from gjk3d.viz.explanation.steps import Names
+from gjk3d.viz.explanation.narration import Names
+from gjk3d.viz.explanation.stage import Curve, limits
 
 A = np.array([(4, 11), (4, 5), (9, 9)])
 B = np.array([(5, 7), (7, 3), (10, 2), (12, 7)])

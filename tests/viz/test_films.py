@@ -14,10 +14,10 @@ from test_show import share
 
 import gjk3d as gk
 from gjk3d import viz
-from gjk3d.viz import motions, progress
+from gjk3d.viz import motions, output
 from gjk3d.viz.drawing import darker
 from gjk3d.viz.kinds.robots import HIT
-from gjk3d.viz.plays import play_of_impact, play_of_motion
+from gjk3d.viz.motions import play_of_impact, play_of_motion
 
 VERMILION = np.array([213, 94, 0])
 GREEN = np.array([0, 158, 115])
@@ -85,7 +85,7 @@ def test_a_motion_of_anything_is_played(tmp_path):
     grid = play_of_motion(way, gk.VoxelGrid(np.ones((2, 2, 2)), 1.0), None, 2)
     stage = motions.Stage(grid)
     stage.go(1)
-    ((lines, faces, *_),) = stage.actors
+    ((faces, *_, lines),) = stage.actors
     colors = [str(actor.prop.color.hex_rgb).upper() for actor in (lines, faces)]
     stage.plotter.close()
     assert [str(pyvista.Color(darker("#E69F00")).hex_rgb).upper(), "#E69F00"] == colors  # edges stay darker than faces
@@ -165,11 +165,11 @@ def test_pictures_are_drawn_in_silence(tmp_path):
 
 def test_what_takes_long_is_told_and_what_does_not_is_not(monkeypatch):
     clock = iter(np.arange(0.0, 100.0, 0.9))
-    monkeypatch.setattr(progress, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(output, "monotonic", lambda: float(next(clock)))
     told = io.StringIO()
     monkeypatch.setattr(sys, "stderr", told)
-    assert list(progress.telling("drawing picture", range(5), 5)) == [0, 1, 2, 3, 4]
+    assert list(output.telling("drawing picture", range(5), 5)) == [0, 1, 2, 3, 4]
     assert told.getvalue() == "gjk3d: drawing picture 3 of 5\n"
-    monkeypatch.setattr(progress, "monotonic", lambda: 0.0)
-    assert list(progress.telling("drawing picture", range(5), 5)) == [0, 1, 2, 3, 4]
+    monkeypatch.setattr(output, "monotonic", lambda: 0.0)
+    assert list(output.telling("drawing picture", range(5), 5)) == [0, 1, 2, 3, 4]
     assert told.getvalue().count("\n") == 1

@@ -19,7 +19,7 @@ from gjk3d.errors import FileError, RobotError
 from gjk3d.robot.way import along
 from gjk3d.viz.drawing import LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of, robots
-from gjk3d.viz.plays import play_of_travel
+from gjk3d.viz.motions import play_of_travel
 
 VERMILION, BLUE, GREY = (np.array(c) for c in ((213, 94, 0), (86, 180, 233), (168, 178, 189)))
 

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from PIL import Image
 
 import gjk3d as gk
-from gjk3d.viz.triangles import shade
+from gjk3d.viz.triangles import is_sheet, shade
 
 
 @pytest.mark.parametrize("size", [1e-45, 1e-9, 1.0, 1e9])
@@ -48,3 +49,15 @@ def test_degenerate_triangles_do_no_harm():
         np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]]), np.array([[0, 1, 2], [0, 0, 1], [0, 1, 3]])
     )
     assert np.allclose(np.linalg.norm(shaded.normals, axis=1), 1.0)
+
+
+def test_a_flat_body_has_one_shade(tmp_path):
+    flat = gk.ConvexHull([(1, 3, -2), (1, 3, 2), (-4, -1, -2), (-4, -1, 2)])
+    wall = gk.Mesh([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)])
+    assert is_sheet(*flat.surface()[:2])
+    assert not is_sheet(*gk.Box((1, 2, 3)).surface()[:2])
+    assert not is_sheet(wall.vertices, wall.faces)  # of one side only, which is seen from behind too
+    file = gk.viz.show(flat, path=tmp_path / "flat.png", view=(0.3, -0.75, 0.8), size=(400, 300))
+    with Image.open(file) as image:
+        middle = np.asarray(image.convert("RGB"), dtype=float)[130:200, 120:280]
+    assert np.ptp(middle, axis=(0, 1)).max() < 12

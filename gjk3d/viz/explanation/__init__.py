@@ -1,7 +1,7 @@
 """Explain an answer: every step of GJK and EPA, drawn and in words.
 
-`steps` reads the trace of an answer, `narration` puts it into words, `scene` and `figure` draw it, `stage` and `files`
-write it as a page, pictures and films. Pictures of answers without their steps are in `viz/kinds`.
+`narration` reads the trace of an answer and puts it into `steps`, in words; `scene` draws them, `stage` shows them,
+`files` writes them as a page, pictures and films. Pictures of answers without their steps are in `viz/kinds`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shown import shown
 from gjk3d.viz import notebook
-from gjk3d.viz.explanation.narration import SHARED, Narrator
+from gjk3d.viz.explanation.narration import SHARED, Narrator, Step
 from gjk3d.viz.explanation.scene import Scene, arrange
-from gjk3d.viz.explanation.steps import Step
 from gjk3d.viz.picture import PAGES, free_name, target_file
 from gjk3d.viz.rendering import check_rendering, has_display
 from gjk3d.wording import kind_of

@@ -17,13 +17,12 @@ from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Item, darker
+from gjk3d.viz.explanation.narration import PLACES, Step, bounds
 from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene, rod_color
 from gjk3d.viz.explanation.stage import CURVE, Stage, height_beneath, shoot_curve
-from gjk3d.viz.explanation.steps import PLACES, Step, bounds
-from gjk3d.viz.film import palette, write_frames
 from gjk3d.viz.layout import called, kind
+from gjk3d.viz.output import palette, telling, write_frames
 from gjk3d.viz.page import ROOM, mesh_data
-from gjk3d.viz.progress import telling
 from gjk3d.webpage import to_json
 from gjk3d.wording import json_ready
 

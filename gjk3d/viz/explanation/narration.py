@@ -5,9 +5,10 @@ All of it is read from the trace; nothing is solved a second time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import takewhile
-from math import inf
-from typing import Any
+from math import inf, nan
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,7 @@ from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.query.difference import Difference
 from gjk3d.query.wording import verdict
 from gjk3d.results import Distance, EpaStep, GjkStep, Status, Trace
-from gjk3d.typing import Array
-from gjk3d.viz.explanation.steps import PLACES, WAYS, Names, Step, bounds, listed, part, short
+from gjk3d.typing import Array, Ints
 from gjk3d.viz.layout import kind
 from gjk3d.wording import depth, number, told
 
@@ -27,6 +27,98 @@ _LEFT = ("simplex", "names", "vertices", "faces", "closest")
 #: how GJK ends where the cores share a point
 SHARED = ("origin inside", "origin on the simplex")
 _closest: Any = closest_on_triangle  # a kernel, called with tuples
+
+_NO_POINTS, _NO_FACES, _NO_EDGES = np.empty((0, 3)), np.empty((0, 3), np.int64), np.empty((0, 2), np.int64)
+_PARTS = ("", "corner", "edge", "triangle", "tetrahedron")
+
+
+class Step(NamedTuple):
+    """One step: what was known, what was asked, what came of it, and why.
+
+    Points of A - B and directions are in world axes about A - B's own origin; ``support_a``, ``support_b`` and the
+    witness points are where they are in the world. A point of A - B has the same name in every step.
+    """
+
+    number: int  #: from 0
+    phase: str  #: "GJK", "EPA" or "answer"
+    title: str
+    sentence: str  #: why it was taken
+    lower: float = nan  #: bounds of the distance that the steps so far prove, radii taken off
+    upper: float = nan
+    simplex: Array = _NO_POINTS  #: (k, 3) GJK's simplex before the step
+    names: tuple[str, ...] = ()  #: of its corners; of EPA's ``vertices``
+    nearest: Array | None = None  #: (3,) its point nearest to the origin; EPA's, of the closest face
+    direction: Array | None = None  #: (3,) unit, in which the farthest point was asked for
+    point: Array | None = None  #: (3,) the answer, a point of A - B
+    point_name: str = ""
+    joins: bool = False  #: whether it becomes a corner
+    dropped: tuple[str, ...] = ()  #: corners of the simplex that are given up
+    after: tuple[str, ...] = ()  #: those that GJK goes on with, if it does
+    support_a: Array | None = None  #: (3,) the points that the new one is made of
+    support_b: Array | None = None
+    witness_a: Array | None = None  #: (3,) the points that ``nearest`` is made of
+    witness_b: Array | None = None
+    vertices: Array = _NO_POINTS  #: (n, 3) of EPA's polytope
+    faces: Ints = _NO_FACES  #: (m, 3) before the step
+    closest: Ints = np.empty(0, np.int64)  #: (3,) the face nearest to the origin
+    removed: Ints = _NO_FACES  #: (r, 3) faces that the new point sees
+    horizon: Ints = _NO_EDGES  #: (h, 2) the edges round them
+
+
+#: what of a step is a point of A - B or a direction, and what is a point of the world
+WAYS = ("simplex", "nearest", "direction", "point", "vertices")
+PLACES = ("support_a", "support_b", "witness_a", "witness_b")
+
+
+def bounds(step: Step) -> str:
+    """Write what is known of the distance after a step."""
+    if not (np.isfinite(step.lower) and np.isfinite(step.upper)):
+        return ""
+    return f"distance {told(step.lower, step.upper, 5)}"
+
+
+class Names:
+    """Numbers the points of A - B in the order they were found."""
+
+    def __init__(self, tolerance: float) -> None:
+        self._tolerance, self._known = tolerance, _NO_POINTS
+
+    def __call__(self, w: Array) -> str:
+        """Return the name of a point, a new one unless it has been seen."""
+        found = self._found(w)
+        if found == len(self._known):
+            self._known = np.vstack([self._known, w])
+        return f"w{found + 1}"
+
+    def _found(self, w: Array) -> int:
+        """Return the place of a point among those that have names, their number if it has none."""
+        near = np.abs(self._known - w).max(axis=1) <= self._tolerance
+        return int(near.argmax()) if near.any() else len(self._known)
+
+    def of(self, points: Array) -> tuple[str, ...]:
+        """Name several."""
+        return tuple(self(w) for w in points)
+
+    def knows(self, w: Array) -> bool:
+        """Tell whether a point has a name."""
+        return self._found(w) < len(self._known)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write names as people list them."""
+    if not names:
+        return "nothing"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def part(names: Sequence[str]) -> str:
+    """Name a corner, an edge, a triangle or a tetrahedron by its corners."""
+    return f"{_PARTS[len(names)]} {' '.join(names)}"
+
+
+def short(x: float) -> str:
+    """Write a length in a sentence."""
+    return number(x, 4)
 
 
 class Narrator:
@@ -47,9 +139,8 @@ class Narrator:
         self._first()
         for index, step in enumerate(self.trace.gjk):
             self._gjk(index, step)
-        if self.trace.epa:
-            for index, expansion in enumerate(self.trace.epa):
-                self._epa(index, expansion)
+        for index, expansion in enumerate(self.trace.epa):
+            self._epa(index, expansion)
         self._fold()
         self._answer()
         return self.steps
@@ -122,8 +213,9 @@ class Narrator:
         after = self.names.of(self.trace.simplex if last else self.trace.gjk[index + 1].simplex)
         joins = name in after and name not in before
         dropped = tuple(n for n in before if n not in after)
+        where = f"{before[0]}, the first point of A - B, is" if index == 0 else "The origin is"
         sentences = [
-            self._where(step, before, index == 0),
+            f"{where} {short(step.upper)} from {'the origin' if index == 0 else part(before)}.",
             self._found(step, name, again and name in before, joins),
             self._kept(name, after, dropped) if joins and not (last and self.trace.gjk_end in SHARED) else "",
             self._end(before, after) if last else "",
@@ -142,12 +234,6 @@ class Narrator:
             witness_a=step.weights @ step.simplex_a,
             witness_b=step.weights @ step.simplex_b,
         )
-
-    def _where(self, step: GjkStep, before: tuple[str, ...], first: bool) -> str:
-        away = short(step.upper)
-        if first:
-            return f"{before[0]}, the first point of A - B, is {away} from the origin."
-        return f"The origin is {away} from {part(before)}."
 
     def _found(self, step: GjkStep, name: str, again: bool, joins: bool) -> str:
         ahead = step.upper - step.bound  # how much farther along the direction than the simplex

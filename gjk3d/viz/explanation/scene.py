@@ -12,9 +12,10 @@ import numpy as np
 from gjk3d.query.difference import Difference
 from gjk3d.results import Distance
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import PART, Drawing, Item, Label, ball_of, darker
-from gjk3d.viz.explanation.steps import Step
-from gjk3d.viz.layout import camera_of, lay_out
+from gjk3d.viz.drawing import PART, Drawing, Item, ball_of, darker
+from gjk3d.viz.explanation.narration import Step
+from gjk3d.viz.layout import camera_of, direction, lay_out
+from gjk3d.viz.triangles import across
 
 
 class Role(NamedTuple):
@@ -88,16 +89,14 @@ def arrange(result: Distance, steps: list[Step], difference: Difference, view: A
     core, whole = difference.core(), difference.whole()
     left = View(layout.center, layout.radius, [], [])
     right = View(*ball_of(np.concatenate([whole[0], np.zeros((1, 3))])), [], [])
-    shown = Drawing()
+    shown = Drawing(left.still)  # what is drawn goes in there
     for body, role in zip(layout.bodies, "ab", strict=True):
         shown.body(left.local(body.vertices), body.faces, PALETTE[role], 0.4, name=role, outline=False)
-    left.still.extend(shown.items)
-    shown = Drawing()
+    shown = Drawing(right.still)
     solids = [(whole, 0.12, True)] if sum(difference.radii) > 0.0 else []
     for (vertices, faces), opacity, even in [*solids, (core, 0.22, difference.sampled)]:
         places = right.local(vertices)
         shown.body(places, faces, PALETTE["difference"], opacity, name="difference", outline=even, even=even)
-    right.still.extend(shown.items)
     for at, draw, heading in zip((left, right), (_workspace, _differences), HEADINGS, strict=True):
         at.steps.extend(draw(at, step) for step in steps)
         arrows = [item for one in at.steps for item in one.items if item.color == PALETTE["direction"]]
@@ -112,13 +111,10 @@ def arrange(result: Distance, steps: list[Step], difference: Difference, view: A
 
 
 def _look(view: Any, up: Any) -> tuple[Array, Array]:
-    toward, top = np.array(view, dtype=np.float64), np.array(up, dtype=np.float64)
-    toward /= np.linalg.norm(toward)
+    toward, top = direction(view, "view"), direction(up, "up")
     top -= (top @ toward) * toward
-    if np.linalg.norm(top) < 1e-6:
-        top = np.eye(3)[np.argmin(np.abs(toward))]
-        top -= (top @ toward) * toward
-    return toward, top / np.linalg.norm(top)
+    length = float(np.linalg.norm(top))
+    return toward, top / length if length > 1e-6 else across(toward)[1]
 
 
 def _slanted(view: Array, steps: list[Step]) -> Array:
@@ -166,7 +162,7 @@ def _differences(view: View, step: Step) -> Drawing:
     (_add_polytope if len(step.faces) else _add_simplex)(drawing, view, step)
     origin = view.local(np.zeros(3))[0]
     drawing.balls(origin, _BALL, PALETTE["ink"])
-    drawing.labels.append(Label(origin, "origin", PALETTE["ink"]))
+    drawing.label(origin, "origin", PALETTE["ink"])
     if step.nearest is not None:
         near = view.local(step.nearest)[0]
         if np.linalg.norm(near - origin) > _ROD:
@@ -177,7 +173,7 @@ def _differences(view: View, step: Step) -> Drawing:
     if step.point is not None and step.phase != "answer":
         at = view.local(step.point)[0]
         drawing.balls(at, 1.25 * _BALL, PALETTE["new"])
-        drawing.labels.append(Label(at, step.point_name, PALETTE["new"]))
+        drawing.label(at, step.point_name, PALETTE["new"])
     return drawing
 
 
@@ -196,9 +192,9 @@ def _add_simplex(drawing: Drawing, view: View, step: Step) -> None:
     drawing.balls(corners[~kept], 1.1 * _BALL, PALETTE["dropped"], look=PART)
     for corner, name in zip(corners, step.names, strict=True):
         if name in step.dropped:
-            drawing.labels.append(Label(corner, f"{name} (drop)", darker(PALETTE["dropped"], 0.62)))
+            drawing.label(corner, f"{name} (drop)", darker(PALETTE["dropped"], 0.62))
         elif name != step.point_name:
-            drawing.labels.append(Label(corner, name, darker(PALETTE["simplex"], 0.62)))
+            drawing.label(corner, name, darker(PALETTE["simplex"], 0.62))
 
 
 def _add_polytope(drawing: Drawing, view: View, step: Step) -> None:
@@ -220,4 +216,4 @@ def _add_polytope(drawing: Drawing, view: View, step: Step) -> None:
     drawing.balls(vertices[used if len(used) <= 40 else named], 0.7 * _BALL, color, look=PART)
     for i in named.tolist():
         if step.names[i] != step.point_name or step.phase == "answer":
-            drawing.labels.append(Label(vertices[i], step.names[i], darker(PALETTE["polytope"], 0.62)))
+            drawing.label(vertices[i], step.names[i], darker(PALETTE["polytope"], 0.62))

@@ -54,41 +54,32 @@ def draw_list(x: Any, style: Style) -> Drawing:
     """
     if type(x) not in (list, tuple):
         raise TypeError(f"{type(x).__name__} cannot be drawn")  # an answer with fields is no list
-    entries = [_split(entry) for entry in ([x] if _is_pair(x) else x)]
+    entries = [entry if _is_pair(entry) else (entry, None) for entry in ([x] if _is_pair(x) else x)]
     if not entries:
         raise ValueError("there is nothing to draw: the list is empty")
     drawing = Drawing()
     named = len(entries) <= MOST_KEYS
     planes = volumes = 0
     for k, (thing, pose) in enumerate(entries):
-        plane = isinstance(thing, Halfspace)
-        color = GREY if plane and style.colors is None else style.color(k - planes if style.colors is None else k)
-        if type(thing) is list:
-            drawing.items += draw_list(thing, Style(colors=(color,), opacity=style.alpha(k, 1.0))).items
-            if named:
-                drawing.key(style.name(k, f"{len(thing)} bodies"), color)
-            continue
-        if not is_solid(thing):
+        several, plane, alpha = type(thing) is list, isinstance(thing, Halfspace), style.alpha(k, 1.0)
+        if not several and not is_solid(thing):
             colors = style.colors
             if isinstance(thing, Volume):
-                colors = (style.color(volumes, _VOLUMES),)
-                volumes += 1
+                colors, volumes = (style.color(volumes, _VOLUMES),), volumes + 1
             drawing.take(drawing_of(thing, Style(pose, colors, style.opacity)))
             continue
+        color = style.color(k) if style.colors is not None else GREY if plane else style.color(k - planes)
         planes += plane
-        stack = matrices(pose)
+        stack: Any = [] if several else matrices(pose)
         for i, at in enumerate(stack):
-            fade = 1.0 if plane or i == len(stack) - 1 else 0.3
-            add(drawing, thing, at, color, fade * style.alpha(k, 1.0))
+            add(drawing, thing, at, color, alpha if plane or i == len(stack) - 1 else 0.3 * alpha)
+        if several:
+            drawing.items += draw_list(thing, Style(colors=(color,), opacity=alpha)).items
         if named:
-            drawing.key(style.name(k, words_for(thing)), color)
+            drawing.key(style.name(k, f"{len(thing)} bodies" if several else words_for(thing)), color)
     if not named:
         drawing.words.append(f"{len(entries)} bodies")
     return drawing
-
-
-def _split(entry: Any) -> tuple[Any, Any]:
-    return (entry[0], entry[1]) if _is_pair(entry) else (entry, None)
 
 
 def _is_pair(entry: Any) -> bool:
@@ -172,10 +163,9 @@ def function_of(x: Any) -> Callable[..., Drawing]:
         raise TypeError(f"a {type(x).__name__} cannot be drawn by itself: {cure}")
     ours = {cls.__name__ for cls in KINDS if cls.__module__.startswith("gjk3d.")}
     ours -= {"Body", "Surface", "Travel", "Volume"}  # bases and internals: users know what is derived from them
-    known = ", ".join(
-        sorted(ours | {"Mesh", "PointCloud", "VoxelGrid", "HeightField", "Shell", "Compound", "AABB", "OBB"})
-    )
-    raise TypeError(f"{type(x).__name__} cannot be drawn; these can: {known}, poses, and lists of them")
+    ours |= {"Mesh", "PointCloud", "VoxelGrid", "HeightField", "Shell", "Compound", "AABB", "OBB"}
+    known = ", ".join([*sorted(ours), "poses"])
+    raise TypeError(f"{type(x).__name__} cannot be drawn; these can: {known}, and lists of them")
 
 
 def _cure(x: Any) -> str:

@@ -1,4 +1,8 @@
-"""A distance, a contact, a separating axis and a gradient, each beside the pair that was asked about."""
+"""A distance, a contact, a separating axis and a gradient, each beside the pair that was asked about.
+
+What two solids both fill and where their surfaces cut, the nearest points, the normal and the way out are drawn here,
+for clash reports too.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,31 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.clash import contacts
+from gjk3d.errors import Gjk3dError
 from gjk3d.query.contact import Contact
+from gjk3d.query.faces import intersection_curve
 from gjk3d.query.gradient import Gradient
+from gjk3d.query.overlap import overlap
 from gjk3d.query.wording import axis_words, contact_words, headline, proof, way_out
 from gjk3d.results import Axis, Distance
 from gjk3d.shapes import surfaces
+from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Drawing, Label, Style, darker
+from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Drawing, Style, darker
 from gjk3d.viz.kinds.bodies import add, matrices
-from gjk3d.viz.kinds.common import add_common
 from gjk3d.viz.layout import Body, Layout, called, half_space, lay_out, models_of, side_view
 from gjk3d.viz.triangles import across, slab, turned
 from gjk3d.wording import above, depth, number
+
+#: Of what both fill.
+_BOTH = "#D6408F"
+#: Corners of a hull that is cut without a library for it.
+_MOST_CORNERS = 400
+#: Triangles of two meshes that are cut for a picture.
+_MOST_TRIANGLES = 400_000
 
 
 def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None = None) -> Drawing:
@@ -34,26 +50,27 @@ def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None
         The models whose hulls were compared, each a Mesh or None: they are drawn inside their hulls.
     """
     layout = lay_out(x)
-    drawing = _of_pair(x, layout, [headline(x), proof(x)])
-    add_pair(drawing, x, layout, models_of(x, surfaces), style)
+    drawing = _of_pair(x, layout, [headline(x), proof(x)], models_of(x, surfaces), style)
     if x.depth > 0.0 and all(len(body.vertices) for body in layout.bodies):
         convex = all(hasattr(shape, "support") for shape in (x.shape_a, x.shape_b))
         add_common(drawing, list(layout.bodies), convex, layout.radius)
     add_witness(drawing, x, layout.radius, (style.color(0, COLORS), style.color(1, COLORS)))
     if x.depth > 0.0:
-        above_it = x.point_b + 0.5 * x.depth * x.normal + 0.05 * layout.radius * layout.up
-        drawing.labels.append(Label(above_it, depth(x.lower, x.upper, 3, layout.unit), darker(SEPARATION, 0.8)))
+        told = depth(x.lower, x.upper, 3, layout.unit)
+        label_depth(drawing, x.point_b, x.depth * x.normal, told, 0.05 * layout.radius * layout.up)
     return drawing
 
 
-def _of_pair(x: Distance, layout: Layout, words: list[str]) -> Drawing:
-    return Drawing(words=words, view=layout.view, focus=(layout.center, layout.radius), sorted=True)
+def label_depth(drawing: Drawing, start: Array, way: Array, told: str, above_it: Array) -> None:
+    """Write how deep two overlap, over the arrow of the way out."""
+    drawing.label(start + 0.5 * way + above_it, told, darker(SEPARATION, 0.8))
 
 
-def add_pair(
-    drawing: Drawing, x: Distance, layout: Layout, models: list[Body | None], style: Style, opacity: float = 0.5
-) -> None:
-    """Add the two bodies of an answer, from far to near, and what they are called."""
+def _of_pair(
+    x: Distance, layout: Layout, words: list[str], models: list[Body | None], style: Style, opacity: float = 0.5
+) -> Drawing:
+    """Draw the two bodies of an answer, from far to near, and what they are called."""
+    drawing = Drawing(words=words, view=layout.view, focus=(layout.center, layout.radius), sorted=True)
     shapes = (x.shape_a, x.shape_b)
     # from far to near: the plane between the two, across the normal, has the farther one behind it
     for i in (0, 1) if float(x.normal @ layout.view) >= 0.0 else (1, 0):
@@ -68,6 +85,7 @@ def add_pair(
         else:
             drawing.body(*body, color, look=MODEL, name="AB"[i])
     key_pair(drawing, shapes, style)
+    return drawing
 
 
 def key_pair(drawing: Drawing, shapes: tuple[Any, Any], style: Style) -> None:
@@ -91,6 +109,37 @@ def add_witness(drawing: Drawing, x: Distance, size: float, colors: Sequence[str
     drawing.ends(a, b, size, colors, bar=None)
 
 
+def add_common(drawing: Drawing, surfaces: list[tuple[Array, Any]], convex: bool, size: float) -> bool:
+    """Add what two closed surfaces in world axes both enclose, and the curve they cut in; say whether it is had."""
+    try:
+        meshes = [Mesh(*surface) for surface in surfaces]
+        if sum(len(mesh.faces) for mesh in meshes) > _MOST_TRIANGLES:
+            return False
+        both = _common(meshes, convex)
+        curve = np.zeros((0, 2, 3)) if convex else intersection_curve(meshes[0], meshes[1])
+    except Gjk3dError:
+        return False
+    if both is not None and len(both[1]):
+        drawing.marks([both], _BOTH, opacity=0.75)
+        drawing.key("what both fill", _BOTH)
+    if len(curve):
+        drawing.rods(curve[:, 0], curve[:, 1], 0.004 * size, INK, 8)
+        drawing.key("where the surfaces cut", INK)
+    return both is not None
+
+
+def _common(meshes: list[Mesh], convex: bool) -> tuple[Array, Any] | None:
+    a, b = meshes
+    solids = contacts.solid(a), contacts.solid(b)
+    if None not in solids:
+        found = contacts.overlap(*solids)
+        return None if found is None else (found.vertices, found.faces)
+    if not convex or len(a.vertices) + len(b.vertices) > _MOST_CORNERS:
+        return None
+    hull = overlap(ConvexHull(a.vertices), ConvexHull(b.vertices))
+    return None if hull is None else hull.surface()
+
+
 #: Points whose gaps are written beside them.
 _MOST_LABELS = 8
 
@@ -101,14 +150,11 @@ def draw_contact(x: Contact, style: Style) -> Drawing:
         raise TypeError(f"this contact is of {len(x)} pairs, and one can be drawn: take a row, contact[0]")
     layout = lay_out(x.result)
     size = layout.radius
-    drawing = _of_pair(x.result, layout, [contact_words(x)])
-    add_pair(drawing, x.result, layout, [None, None], style, opacity=0.35)
+    drawing = _of_pair(x.result, layout, [contact_words(x)], [None, None], style, opacity=0.35)
     add_points(drawing, x, size, (style.color(0, COLORS), style.color(1, COLORS)))
     start = x.points.mean(axis=0) if x.count else layout.center
     drawing.arrows(start, x.normal, 0.3 * size, 0.009 * size, NORMAL)
     drawing.key("normal, A to B", NORMAL)
-    if x.count:
-        drawing.key(f"contact points{', with their gaps' if drawing.labels else ''}", SEPARATION)
     return drawing
 
 
@@ -124,11 +170,10 @@ def add_points(drawing: Drawing, x: Contact, size: float, colors: Sequence[str])
     drawing.balls(x.points_b[wide], 0.013 * size, darker(colors[1]), 24)
     drawing.balls(middles[~wide], 0.018 * size, SEPARATION, 24)
     if 0 < x.count <= _MOST_LABELS and np.ptp(x.gaps) > 1e-9 * size:
-        drawing.labels += [Label(p, _gap(g)) for p, g in zip(middles, x.gaps, strict=True)]
-
-
-def _gap(value: float) -> str:
-    return "0" if abs(value) < 1e-13 else number(value, 4)
+        for middle, gap in zip(middles, x.gaps, strict=True):
+            drawing.label(middle, "0" if abs(gap) < 1e-13 else number(gap, 4))
+    if x.count:
+        drawing.key(f"contact points{', with their gaps' if drawing.labels else ''}", SEPARATION)
 
 
 #: by `AxisKind`

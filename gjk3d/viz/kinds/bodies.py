@@ -20,7 +20,7 @@ from gjk3d.typing import Array
 from gjk3d.viz.drawing import AXES, GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
 from gjk3d.viz.layout import half_space, kind, placed
 from gjk3d.viz.triangles import BOX_FACES, RESOLUTION, ball, box_lines, is_dots, surface_of
-from gjk3d.wording import kind_of, number
+from gjk3d.wording import count, kind_of, number
 
 #: Poses of one body that are drawn; of more, so many evenly.
 MOST_GHOSTS = 24
@@ -55,10 +55,9 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
     if axes:
         add_axes(drawing, stack[shown], 0.75 * drawing.ball[1] if len(stack) == 1 else None)
     drawing.words = [name]
-    if len(shown) < len(stack):
-        drawing.words.append(f"{len(shown)} of {len(stack)} poses, the last one solid")
-    elif len(stack) > 1:
-        drawing.words.append(f"{len(stack)} poses, the last one solid")
+    if len(stack) > 1:
+        of = f" of {len(stack)}" if len(shown) < len(stack) else ""
+        drawing.words.append(f"{len(shown)}{of} poses, the last one solid")
     if level is not None:
         add_levels(drawing, x, stack[-1], level)
     return drawing
@@ -81,8 +80,7 @@ def add(
         drawing.items.append(half_space(x, pose, color, 0.4 * opacity, name=name))
         return
     if is_dots(x):
-        body = placed(x.points, np.zeros((0, 3), dtype=np.int64), pose)
-        drawing.dots(body.vertices, color, width=3.0, opacity=opacity, name=name)
+        drawing.dots(placed(x.points, (), pose).vertices, color, width=3.0, opacity=opacity, name=name)
         return
     vertices, faces = surface_of(x, resolution)
     body = placed(vertices, faces, pose)
@@ -91,15 +89,10 @@ def add(
         first, second = np.moveaxis(body.faces.reshape(copies, 2, half, 3), 1, 0)
         corners = body.vertices[np.concatenate([first, second[..., 2:]], axis=-1).reshape(-1, 4)]
         drawing.lines(corners[:, [[0, 1], [1, 2], [2, 3], [3, 0]]], darker(color), width=1.0, name=name)
-    outlined = outline and copies == 1 and convex(x)
-    drawing.body(body.vertices, body.faces, color, opacity, outline=outlined, name=name, copies=copies)
-
-
-def convex(x: Any) -> bool:
-    """Return whether a solid gets an outline: one that is not convex is told by its edges, a large one by its shade."""
-    if len(getattr(x, "faces", ())) > MOST_OUTLINED:
-        return False
-    return getattr(x, "is_convex", hasattr(x, "support")) is True
+    # a solid that is not convex is told by its edges, a large one by its shade
+    small = len(getattr(x, "faces", ())) <= MOST_OUTLINED
+    outline = outline and copies == 1 and small and getattr(x, "is_convex", hasattr(x, "support")) is True
+    drawing.body(body.vertices, body.faces, color, opacity, outline=outline, name=name, copies=copies)
 
 
 def matrices(pose: Any, name: str = "pose") -> Array:
@@ -159,7 +152,7 @@ def draw_poses(x: Any, style: Style, *, size: float | None = None) -> Drawing:
     if len(stack) > 1:
         drawing.lines(np.stack([places[:-1], places[1:]], axis=1), GREY, width=2.5)
     add_axes(drawing, stack[shown], size)
-    drawing.words = ["1 pose" if len(stack) == 1 else f"{len(stack)} poses"]
+    drawing.words = [count(len(stack), "pose")]
     if len(shown) < len(stack):
         drawing.words.append(f"the axes of {len(shown)} of them")
     return drawing

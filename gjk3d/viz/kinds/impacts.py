@@ -67,12 +67,8 @@ def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: st
 
 def track(shape: Any, motion: Motion, times: Array) -> Array:
     """Return where the middle of a body is at some times."""
-    found: Array = (motion.at(times) @ np.append(_middle(shape), 1.0))[:, :3]
+    found: Array = (motion.at(times) @ np.append(ball_of(solid_surface(shape)[0])[0], 1.0))[:, :3]
     return found
-
-
-def _middle(shape: Any) -> Array:
-    return ball_of(solid_surface(shape)[0])[0]
 
 
 def moves(motion: Motion) -> bool:
@@ -86,8 +82,8 @@ def _way(x: Impact) -> Array:
     way = np.zeros(3)
     for shape, motion, sign in ((x.shape_a, x.motion_a, -1.0), (x.shape_b, x.motion_b, 1.0)):
         if not isinstance(shape, Halfspace):
-            middle = np.append(_middle(shape), 1.0)
-            way += sign * ((motion.at(1.0) - motion.at(0.0)) @ middle)[:3]
+            start, end = track(shape, motion, np.array([0.0, 1.0]))
+            way += sign * (end - start)
     length = float(np.linalg.norm(way))
     return way / length if length > 0.0 else np.asarray(x.normal)
 
@@ -121,8 +117,10 @@ def draw_rays(
     ways = ways / np.linalg.norm(ways, axis=1)[:, None]
     hit, inside = np.reshape(x.hit, -1), np.reshape(x.inside, -1)
     size = ball_of(np.concatenate([drawing.framed, starts, points[hit]]))[1]
-    beyond = 0.6 * size if len(drawing.items) == 0 else _reach(starts, ways, drawing, size)
-    ends = np.where(hit[:, None], points, starts + np.reshape(beyond, (-1, 1)) * ways)
+    # those that miss are drawn past the middle of what they were cast at
+    middle = ((drawing.ball[0] - starts) * ways).sum(axis=1) if drawing.items else np.full(len(starts), -np.inf)
+    beyond = np.clip(middle + 0.8 * size, 0.6 * size, 3.0 * size)
+    ends = np.where(hit[:, None], points, starts + beyond[:, None] * ways)
     taken = {item.color for item in drawing.items}
     colors = [next((color for color in wished if color not in taken), wished[-1]) for wished in (_HITS, _WHERE)]
     colors.append("#5F6368" if drawing.keys else GREY)  # what is free in a scene is light
@@ -130,7 +128,8 @@ def draw_rays(
     out = hit & ~inside
     if len(points) <= _MOST_RODS:
         drawing.arrows(points[out], np.reshape(x.normal, (-1, 3))[out], 0.12 * size, 0.006 * size, colors[1])
-    drawing.words.insert(0, f"{int(hit.sum())} of {len(hit)} rays hit" if len(hit) > 1 else _single(x))
+    single = repr(x).replace("RayHit: ", "Hit " if hit.all() else "Hit: ")
+    drawing.words.insert(0, f"{int(hit.sum())} of {len(hit)} rays hit" if len(hit) > 1 else single)
     drawing.key("rays that hit", colors[0])
     if not hit.all():
         drawing.key("rays that miss", colors[2])
@@ -151,13 +150,3 @@ def _add_rays(drawing: Drawing, starts: Any, ends: Any, hit: Any, size: float, c
         drawing.lines(segments[~hit], colors[2], width=1.2, framed=False)
         drawing.dots(starts, colors[2], width=2.0)
         drawing.dots(ends[hit], colors[1], width=7.0)
-
-
-def _reach(starts: Any, ways: Any, drawing: Drawing, size: float) -> Any:
-    """Return how far to draw rays that miss: past the middle of what they were cast at."""
-    center = drawing.ball[0]
-    return np.clip(((center - starts) * ways).sum(axis=1) + 0.8 * size, 0.6 * size, 3.0 * size)
-
-
-def _single(x: RayHit) -> str:
-    return repr(x).replace("RayHit: ", "Hit " if bool(np.reshape(x.hit, -1)[0]) else "Hit: ")

@@ -10,12 +10,12 @@ from gjk3d.robot import Checker, Robot
 from gjk3d.robot.moving import Moving
 from gjk3d.robot.way import State, Way, state_of, way_of
 from gjk3d.typing import Array, Number, Row, VectorLike
-from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Label, Style, darker
+from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.bodies import add, evenly
 from gjk3d.viz.layout import placed
-from gjk3d.viz.progress import telling
+from gjk3d.viz.output import telling
 from gjk3d.viz.triangles import joined, surface_of
-from gjk3d.wording import depth, told
+from gjk3d.wording import count, depth, told
 
 #: Links by turns; vermilion is for those that collide.
 LINKS, THINGS, HIT = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION
@@ -24,8 +24,8 @@ VIEW = np.array([0.62, -0.66, 0.43]) / np.linalg.norm([0.62, -0.66, 0.43])
 MOST_GHOSTS = 9
 _LINE = 46  # letters of the pairs that are told: the line has room for so many
 _UNIT = "m"  # of a URDF, by its standard
-#: How much of the surroundings is in the picture, in sizes of the robot.
-_ROOM = 1.5
+#: How much of the surroundings is in the picture, in sizes of the robot: all of them, or of a hall what is near.
+_ALL, _NEAR = 2.5, 1.5
 
 
 def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels: bool = True) -> Drawing:
@@ -61,14 +61,14 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
                 )
                 for item in part.items
             ]
-    center, radius = drawing.ball
+    name, (center, radius) = style.name(0, robot.name or "robot"), drawing.ball
+    drawing.words = [name]
+    drawing.key(name, style.color(0, LINKS))
     if isinstance(x, Checker) and x.objects:
         add_things(drawing, x, hit)
-        drawing.focus = center, _ROOM * radius  # a hall around it would leave no robot to be seen
-    drawing.key(style.name(0, robot.name or "robot"), style.color(0, LINKS))
-    if isinstance(x, Checker) and x.objects:
+        if drawing.ball[1] > _ALL * radius:  # a hall around it would leave no robot to be seen
+            drawing.focus = center, _NEAR * radius
         drawing.key("around it", THINGS)
-    drawing.words = [style.name(0, robot.name or "robot")]
     if len(rows) > 1:
         drawing.words.append(f"{len(rows)} configurations, the last one solid")
     if state is not None:
@@ -82,10 +82,9 @@ def words_for(state: State) -> str:
     if state.pairs:
         each = [f"{a} with {b}" for a, b in state.pairs]
         lengths = np.cumsum([len(text) + 2 for text in each])
-        count = max(1, int(np.searchsorted(lengths, _LINE, side="right")))
-        left = len(each) - count
-        shown = ", ".join(each[:count])
-        more = f" and {left} pair{'' if left == 1 else 's'} more" if left else ""
+        told_of = max(1, int(np.searchsorted(lengths, _LINE, side="right")))
+        left, shown = len(each) - told_of, ", ".join(each[:told_of])
+        more = f" and {count(left, 'pair')} more" if left else ""
         if state.lower > 0.0:
             return f"Too close: {shown}{more}; least gap {told(state.lower, state.upper, 4, _UNIT)}"
         return f"Collision: {shown}{more}; deepest {depth(state.lower, state.upper, 4, _UNIT)}"
@@ -141,7 +140,7 @@ def add_state(drawing: Drawing, state: State, labels: bool) -> None:
     if labels:
         middle = (a + b) / 2
         text = f"{state.closest[0]} - {state.closest[1]}"
-        drawing.labels.append(Label(middle + 0.05 * size * np.array([0.0, 0.0, 1.0]), text, darker(color)))
+        drawing.label(middle + 0.05 * size * np.array([0.0, 0.0, 1.0]), text, darker(color))
 
 
 def add_ends(drawing: Drawing, a: Array, b: Array, size: float, color: str) -> None:

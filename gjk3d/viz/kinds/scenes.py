@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,12 +17,12 @@ from gjk3d.clash.findings import converted
 from gjk3d.clash.parts import hex_of
 from gjk3d.clash.report import Report
 from gjk3d.errors import Gjk3dError, UnsupportedPair
+from gjk3d.query.contact import Contact
 from gjk3d.scene import Scene
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.units import reading
 from gjk3d.viz.drawing import (
-    ANGLE,
     COLORS,
     GREY,
     INK,
@@ -27,20 +30,17 @@ from gjk3d.viz.drawing import (
     NORMAL,
     PALETTE,
     SEPARATION,
-    Camera,
     Drawing,
     Item,
-    Label,
     Steps,
     Style,
     ball_of,
-    darker,
 )
+from gjk3d.viz.kinds.answers import add_common, label_depth
 from gjk3d.viz.kinds.bodies import add, add_levels
-from gjk3d.viz.kinds.common import add_common
-from gjk3d.viz.layout import placed, upright
-from gjk3d.viz.progress import telling
-from gjk3d.viz.triangles import BOX_FACES, CORNERS, box_lines, joined
+from gjk3d.viz.layout import camera_at, placed, upright
+from gjk3d.viz.output import telling
+from gjk3d.viz.triangles import BOX_FACES, box_lines, joined
 from gjk3d.wording import count, number, with_unit
 
 #: Of what is free; of what collides where most do, and the places are marked.
@@ -63,37 +63,38 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
     contacts : bool
         Mark where the pairs touch or overlap, with the normals, where all of them are convex.
     """
-    drawing = Drawing()
+    drawing, names = Drawing(), x.names
     pairs = x.collisions(margin=margin)
     hit = {name for pair in pairs for name in pair}
-    planes = [name for name in x.names if isinstance(x.shape(name), Halfspace)]
-    single = len(x.names) <= _MOST_SINGLE
-    rows = _contacts(x, margin) if contacts and pairs else []
-    crowded = not single and 3 * len(hit) > len(x.names) and len(rows) > 0
+    planes = [name for name in names if isinstance(x.shape(name), Halfspace)]
+    single = len(names) <= _MOST_SINGLE
+    found = _contacts(x, margin) if contacts and pairs else None
+    crowded = not single and 3 * len(hit) > len(names) and found is not None
     colors = {True: style.color(0, (_CROWD if crowded else SEPARATION,)), False: style.color(1, (_FREE,))}
     alphas = {True: style.alpha(0, 0.8 if single else 1.0), False: style.alpha(1, 0.35 if hit and not crowded else 1.0)}
     alike: dict[Any, list[str]] = {}  # of many objects, the equal ones of one colour are drawn together
-    for name in x.names:
+    for name in names:
         if name not in planes:
             alike.setdefault(name if single else (x.shape(name), name in hit), []).append(name)
     for members in telling("drawing kind of object", alike.values(), len(alike)):
         name, met = members[0], members[0] in hit
         stack = np.array([x.pose(each) for each in members])
         add(drawing, x.shape(name), stack, colors[met], alphas[met], outline=single, name=name if single else "",
-            resolution=96 if single else 32 if len(x.names) < 500 else 22)  # fmt: skip
-        if len(x.names) <= _MOST_NAMES and len(drawing.items):
+            resolution=96 if single else 32 if len(names) < 500 else 22)  # fmt: skip
+        if len(names) <= _MOST_NAMES and len(drawing.items):
             top = drawing.items[-1].vertices
-            drawing.labels.append(Label(np.append(ball_of(top)[0][:2], top[:, 2].max()), name))
+            drawing.label(np.append(ball_of(top)[0][:2], top[:, 2].max()), name)
     if not single:
         drawing.items = merged(drawing.items)
     for name in planes:
         _add_plane(drawing, name, x.shape(name), x.pose(name), SEPARATION if name in hit else INK)
     if hit:
         drawing.key("collides", colors[True])
-    if len(hit) < len(x.names):
+    if len(hit) < len(names):
         drawing.key("free", colors[False])
-    _add_contacts(drawing, rows)
-    drawing.words = _scene_words(pairs, x.names)
+    if found is not None:
+        _add_contacts(drawing, found)
+    drawing.words = _scene_words(pairs, names)
     return drawing
 
 
@@ -117,35 +118,37 @@ def _add_plane(drawing: Drawing, name: str, plane: Any, pose: Array, color: str)
     add(drawing, plane, pose, GREY, 1.0, name=name)
     normal = pose[:3, :3] @ plane.normal
     height = float(normal @ (corner - pose[:3, 3])) - plane.offset
-    drawing.labels.append(Label(corner - height * normal, name, color))
+    drawing.label(corner - height * normal, name, color)
 
 
-def _contacts(x: Scene, margin: float) -> list[Any]:
-    """Return where the pairs touch, none of them where not all are convex."""
+def _contacts(x: Scene, margin: float) -> Contact[Array] | None:
+    """Return where the pairs touch, None where nothing does or not all of them are convex."""
     try:
-        return [row for _, _, row in x.contacts(within=max(margin, 0.0)) if row.count]
+        found = x.contacts(within=max(margin, 0.0)).result
     except UnsupportedPair:
-        return []
+        return None
+    return found if np.any(found.count) else None
 
 
-def _add_contacts(drawing: Drawing, rows: list[Any]) -> None:
-    size = drawing.ball[1]
-    if len(rows) > _MOST_NORMALS:
-        drawing.balls([row.points.mean(axis=0) for row in rows], 0.006 * size, SEPARATION, 22)
+def _add_contacts(drawing: Drawing, found: Contact[Array]) -> None:
+    size, points = drawing.ball[1], found.points[found.count > 0]
+    middles = np.nanmean(points, axis=1)
+    if len(points) > _MOST_NORMALS:  # so small that few faces make a ball
+        drawing.balls(middles, 0.006 * size, SEPARATION, 12, framed=False)
         drawing.key("where two meet", SEPARATION)
-    elif rows:
-        drawing.balls(np.concatenate([row.points for row in rows]), 0.009 * size, INK, 24)
-        middles = np.array([row.points.mean(axis=0) for row in rows])
-        drawing.arrows(middles, np.array([row.normal for row in rows]), 0.12 * size, 0.005 * size, NORMAL)
+    else:
+        drawing.balls(points[~np.isnan(points)], 0.009 * size, INK, 24)
+        drawing.arrows(middles, found.normal[found.count > 0], 0.12 * size, 0.005 * size, NORMAL)
         drawing.key("normals, from the first name to the second", NORMAL)
+        drawing.key("contact points", INK)
 
 
 def _scene_words(pairs: list[Any], names: list[str]) -> list[str]:
     if not pairs:
         return [f"Nothing collides among {count(len(names), 'object')}"]
     told = ", ".join(f"{a} – {b}" for a, b in pairs[:4]) + (", …" if len(pairs) > 4 else "")
-    collide = "1 pair collides" if len(pairs) == 1 else f"{len(pairs)} pairs collide"
-    return [f"{collide} among {len(names)} objects", told]
+    collide = f"{count(len(pairs), 'pair')} collide{'s' if len(pairs) == 1 else ''}"
+    return [f"{collide} among {count(len(names), 'object')}", told]
 
 
 def draw_assembly(
@@ -180,11 +183,8 @@ def draw_assembly(
         drawing.items = merged(drawing.items)
     if hull:
         for k, (_, mesh, _) in enumerate(things):
-            try:
-                shell = mesh.hull()
-            except Gjk3dError:
-                continue
-            add(drawing, shell, None, style.color(k), 0.25, outline=len(things) <= _MOST_SINGLE)
+            with suppress(Gjk3dError):  # a flat part has none
+                add(drawing, mesh.hull(), None, style.color(k), 0.25, outline=len(things) <= _MOST_SINGLE)
     _assembly_words(drawing, x, len(meshes), len(things) if bodies else 0)
     if level is not None:
         before = len(drawing.words)
@@ -198,7 +198,7 @@ def draw_assembly(
 
 def _assembly_words(drawing: Drawing, x: Assembly, parts: int, bodies: int) -> None:
     triangles = sum(len(part.shape.faces) for part in x.parts if part.shape is not None)
-    words = ["1 part" if parts == 1 else f"{parts} parts"]
+    words = [count(parts, "part")]
     if bodies:
         words.append("1 body" if bodies == 1 else f"{bodies} bodies")
     words.append(f"{triangles} triangles")
@@ -237,22 +237,17 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     """
     found = [row for row in x.clashes if row.is_open] or list(x.clashes)
     parts = _parts(x)
-    all_of_it = joined(list(parts.values())) if parts else (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
-    ghost = Item(*all_of_it, style.color(2, (*COLORS, GREY)), 0.16, MODEL, framed=not found)
+    ghost = Item(*joined(list(parts.values())), style.color(2, (*COLORS, GREY)), 0.16, MODEL, framed=not found)
     if not found:
         return Drawing([ghost], [f"No clashes among {len(x.parts)} parts"], up=np.array(upward(x)))
-
-    def make(k: int) -> Drawing:
-        return _one(x, found, k, parts, ghost, style)
-
-    at = _place(found, clash)
+    make, at = partial(_one, x, found, parts, ghost, style), _place(found, clash)
     drawing = make(at)
     drawing.steps = Steps(len(found), at, make)
     return drawing
 
 
 def _one(
-    x: Report, found: list[Clash], k: int, parts: dict[str, tuple[Array, Any]], ghost: Item, style: Style
+    x: Report, found: list[Clash], parts: dict[str, tuple[Array, Any]], ghost: Item, style: Style, k: int
 ) -> Drawing:
     row = found[k]
     drawing = Drawing([ghost], sorted=True)
@@ -270,8 +265,7 @@ def _one(
     points = np.concatenate([v for _, (v, _) in pair]) if pair else ghost.vertices
     center, size = ball_of(points)
     if row.overlap_box is not None:
-        corners = np.array(row.overlap_box)
-        points = _box(corners)
+        points = _box(row.overlap_box)
         center = points.mean(axis=0)
     elif row.point is not None:
         center = np.array(row.point)
@@ -282,38 +276,34 @@ def _one(
     if not (known and add_common(drawing, [surface for _, surface in pair], False, radius)) and row.overlap_box:
         drawing.lines(box_lines(points), INK, width=2.0)
         drawing.key("box round what both fill", INK)
-    _add_signs(drawing, row, radius)
     unit, factor = x.reading
     read = converted(row, factor, x.unit)
-    if row.mtv is not None and row.depth:
-        above_it = (np.array(row.point_b or row.point)) + 0.5 * np.array(row.mtv) + 0.05 * radius * np.array(upward(x))
-        drawing.labels.append(Label(above_it, wording.depth(read, 3, unit), darker(SEPARATION, 0.8)))
+    _add_signs(drawing, row, radius, 0.05 * radius * np.array(upward(x)), wording.depth(read, 3, unit))
     drawing.words = [f"{k + 1} of {len(found)}: {_headline(read, unit)}", f"{row.a}  –  {row.b}"]
     return drawing
 
 
-def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) -> Camera:
+def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) -> Any:
     """Look at the place of a finding across its normal, from outside the assembly rather than through it."""
     out = center - middle
     out /= float(np.linalg.norm(out)) or 1.0
     normal = np.zeros(3) if row.normal is None else np.array(row.normal)
     ways = _WAYS @ upright(up).T
     view = min(ways, key=lambda way: round(float(way @ normal) ** 2 - 0.5 * float(way @ out), 9))
-    return Camera(center, center + radius / np.sin(np.radians(ANGLE / 2)) * view, up)
+    return camera_at(center, radius, view, up)
 
 
-def _add_signs(drawing: Drawing, row: Clash, size: float) -> None:
+def _add_signs(drawing: Drawing, row: Clash, size: float, above: Array, depth: str) -> None:
+    """Add the nearest points and the way out, with the depth above it, else the normal."""
     if row.point_a is not None and row.point_b is not None:
-        a, b = np.array(row.point_a), np.array(row.point_b)
-        drawing.ends(a, b, size, COLORS)
-    if row.mtv is not None and row.depth:
-        way = np.array(row.mtv)
+        drawing.ends(np.array(row.point_a), np.array(row.point_b), size, COLORS)
+    if row.depth and row.mtv is not None and any(row.mtv):
+        start, way = np.array(row.point if row.point_b is None else row.point_b), np.array(row.mtv)
         length = float(np.linalg.norm(way))
-        if length > 0.0:
-            start = np.array(row.point_b if row.point_b is not None else row.point)
-            shown = max(length, 0.12 * size)
-            drawing.arrows(start, way / length, shown, min(0.014 * size, 0.12 * shown), SEPARATION)
-            drawing.key("way out, for B" if shown == length else "way out, for B (drawn longer)", SEPARATION)
+        shown = max(length, 0.12 * size)
+        drawing.arrows(start, way / length, shown, min(0.014 * size, 0.12 * shown), SEPARATION)
+        drawing.key("way out, for B" if shown == length else "way out, for B (drawn longer)", SEPARATION)
+        label_depth(drawing, start, way, depth, above)
     elif row.normal is not None and row.point is not None:
         drawing.arrows(np.array(row.point), np.array(row.normal), 0.25 * size, 0.009 * size, NORMAL)
         drawing.key("normal, A to B", NORMAL)
@@ -333,13 +323,12 @@ def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
     if x.assembly is not None:
         meshes = {part.name: part.mesh for part in x.assembly.parts}
         return {name: (mesh.vertices, mesh.faces) for name, mesh in meshes.items() if mesh is not None}
-    return {part.name: (_box(np.array(part.bounds)), BOX_FACES) for part in x.parts if part.bounds is not None}
+    return {part.name: (_box(part.bounds), BOX_FACES) for part in x.parts if part.bounds is not None}
 
 
-def _box(bounds: Array) -> Array:
-    """Return the corners of a box from the lowest and the highest."""
-    corners: Array = np.where(CORNERS > 0.0, bounds[1], bounds[0])
-    return corners
+def _box(bounds: Any) -> Array:
+    """Return the corners of a box, the last axis fastest, from the lowest and the highest."""
+    return np.array([*product(*zip(*bounds, strict=True))])
 
 
 def _place(found: list[Clash], wanted: int | str) -> int:

@@ -1,15 +1,35 @@
-"""Frames as a file that moves: one palette for all of a GIF, so that nothing flickers."""
+"""Frames as a file that moves, of one palette so that nothing flickers; a word on stderr about what takes long."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from PIL import Image
+
+T = TypeVar("T")
+_SILENT, _BETWEEN = 2.0, (0.2, 5.0)  #: seconds; between two words on a terminal, and in a file
+
+
+def telling(what: str, rows: Iterable[T], total: int) -> Iterator[T]:
+    """Pass rows on, and say on stderr how many are done once that has taken a while."""
+    terminal = sys.stderr.isatty()
+    begin, end = ("\r", "") if terminal else ("", "\n")
+    said, due = False, monotonic() + _SILENT
+    for k, row in enumerate(rows):
+        if monotonic() > due:
+            said, due = True, monotonic() + _BETWEEN[0 if terminal else 1]
+            sys.stderr.write(f"{begin}gjk3d: {what} {k + 1} of {total}{end}")
+            sys.stderr.flush()
+        yield row
+    if said and terminal:
+        sys.stderr.write("\r\x1b[K")
 
 
 def write_frames(file: Path, frames: list[Image.Image], times: list[int], colors: Image.Image) -> Path:

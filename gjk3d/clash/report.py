@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gjk3d.clash.clashes import Clashes
 from gjk3d.clash.finding import KINDS, OPEN, STATUSES, Clash, Vector, record
 from gjk3d.shown import shown
 from gjk3d.units import reading
@@ -105,8 +108,8 @@ class Report:
 
     Attributes
     ----------
-    clashes : tuple of Clash
-        The worst first; the ignored and the resolved are at the end.
+    clashes : sequence of Clash
+        The worst first; the ignored and the resolved are at the end. Each is made when it is read.
     parts : tuple of PartRow
         Every part, also those that could not be loaded.
     unit : str or None
@@ -163,7 +166,7 @@ class Report:
     'report.html'
     """
 
-    clashes: tuple[Clash, ...] = ()
+    clashes: Sequence[Clash] = ()
     parts: tuple[PartRow, ...] = ()
     unit: str | None = None
     clearance: float = 0.0
@@ -183,20 +186,20 @@ class Report:
     triage: Triage | None = field(default=None, repr=False, compare=False)
     causes: tuple[Cause, ...] = field(default=(), repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        self.clashes = Clashes.of(self.clashes)
+
     @property
     def counts(self) -> dict[str, int]:
         """How many open findings of each kind there are, also of those left out; see `Clash.is_open`."""
-        found = Counter(clash.kind for clash in self.clashes if clash.is_open)
-        for status in OPEN:
-            found.update(self.left_out.get(status, {}))
-        return {kind: found[kind] for kind in KINDS}
+        found = self._counts()
+        return {kind: sum(found[status, kind] for status in OPEN) for kind in KINDS}
 
     @property
     def statuses(self) -> dict[str, int]:
         """How many findings of each status there are, also of those left out."""
-        found = Counter(clash.status for clash in self.clashes)
-        found.update({status: sum(kinds.values()) for status, kinds in self.left_out.items()})
-        return {status: found[status] for status in STATUSES}
+        found = self._counts()
+        return {status: sum(found[status, kind] for kind in KINDS) for status in STATUSES}
 
     def failures(self, kinds: Collection[str], only_new: bool = False) -> int:
         """Return how many findings a gate fails by, also of those left out.
@@ -208,9 +211,14 @@ class Report:
         only_new : bool
             Whether it looks at those alone that the baseline lacks.
         """
-        rest = (self.left_out.get(status, {}) for status in (("new",) if only_new else OPEN))
-        counted = sum(each.get(kind, 0) for each in rest for kind in kinds)
-        return counted + sum(clash.fails(kinds, only_new) for clash in self.clashes)
+        found = self._counts()
+        return sum(found[status, kind] for status in (("new",) if only_new else OPEN) for kind in {*kinds})
+
+    def _counts(self) -> Counter[tuple[str, str]]:
+        """Return how many findings of each status and kind there are, also of those left out."""
+        found = Clashes.of(self.clashes).counts()
+        found.update({(status, kind): n for status, kinds in self.left_out.items() for kind, n in kinds.items()})
+        return found
 
     @property
     def total(self) -> int:
@@ -220,9 +228,9 @@ class Report:
     @property
     def reading(self) -> tuple[str | None, float]:
         """Unit in which tables, pages and pictures give all lengths, and what to multiply those of the report by."""
-        lows, highs = ([part.bounds[k] for part in self.parts if part.bounds is not None] for k in (0, 1))
-        ends = zip(map(min, zip(*lows, strict=True)), map(max, zip(*highs, strict=True)), strict=True)
-        return reading(self.unit, max((high - low for low, high in ends), default=0.0))
+        boxes = np.array([part.bounds for part in self.parts if part.bounds is not None]).reshape(-1, 2, 3)
+        size = (boxes[:, 1].max(axis=0) - boxes[:, 0].min(axis=0)).max() if len(boxes) else 0.0
+        return reading(self.unit, float(size))
 
     @property
     def limits(self) -> str:

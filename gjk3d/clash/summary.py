@@ -7,9 +7,11 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.causes import causes, moves, told
-from gjk3d.clash.findings import compared, differences, grouped, ranked
+from gjk3d.clash.findings import differences, grouped, missing, ranked
 from gjk3d.clash.report import PartRow, Report
 from gjk3d.clash.resuming import gone, updated
 
@@ -33,17 +35,16 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
         clashes = run.findings.kept
         checked = _checked(run) if complete else lambda a, b: False
         if run.before is not None:
-            clashes = compared(clashes, run.before, run.findings.seen, checked)
+            clashes = clashes.joined(missing(run.before, run.findings.seen, checked))
         if run.triage is not None:
-            clashes += gone(run.triage, run.findings.seen | {clash.id for clash in clashes}, checked)
+            clashes = clashes.joined(gone(run.triage, {*run.findings.seen, *clashes.ids()}, checked))
         sizes = {part.name: size for part, size in zip(run.placed, run.sizes.tolist(), strict=True)}
-        opened = [clash for clash in clashes if clash.is_open]
-        others = [clash for clash in clashes if not clash.is_open]
-        groups = [*grouped(opened, sizes), *(clash.group for clash in others)]
-        known = set(run.which[list(run.looked_at)].tolist())
+        opened, others = (clashes.take(np.flatnonzero(which)) for which in (clashes.is_open, ~clashes.is_open))
+        groups = [*grouped(opened, sizes), *others.columns["group"]]
+        known = set(run.which[run.looked_at].tolist())
         report = Report(
             triage=None if run.triage is None else updated(run.triage, clashes),
-            clashes=ranked([*opened, *others], groups),
+            clashes=ranked(opened.joined(others), groups),
             parts=_rows(run, range(len(run.shapes)) if complete else known),
             unit=run.assembly.unit,
             clearance=run.clearance,
@@ -88,7 +89,7 @@ def _notes(run: Run, known: Collection[int]) -> tuple[str, ...]:
     if run.moving is not None:
         notes += run.moving.notes
     nearly = {k: run.shapes[k] for k in known if run.shapes[k].nearly_closed}
-    for k in sorted(run.looked_at) if nearly else ():
+    for k in np.flatnonzero(run.looked_at).tolist() if nearly else ():
         if (mesh := nearly.get(run.which.item(k))) is not None:
             notes.append(
                 f"{run.placed[k].name} is nearly closed: it has {mesh.open_edges} open edges at {len(mesh.faces)}"

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from math import inf
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.clash.finding import KINDS, OPEN, STATUSES, Clash, clash_id
+from gjk3d.clash.made import Made, vectors
 from gjk3d.clash.parts import order
 from gjk3d.typing import Bools, Ints
 
@@ -28,7 +29,6 @@ _NUMBERS: dict[str, tuple[int, ...]] = {
 _CODES = {"kind": KINDS, "status": STATUSES}
 _FIELDS = {item.name: "" if item.default is MISSING else item.default for item in fields(Clash)}
 _FIELDS |= {"id": None, "kind": KINDS[0], "severity": 0, "status": "new"}
-_BLOCK = 32  #: findings that are made at once
 
 
 class Names(NamedTuple):
@@ -64,7 +64,15 @@ def column(name: str, values: Sequence[Any]) -> NDArray[Any]:
     return objects(values)
 
 
-class Clashes(Sequence[Clash]):
+class _Columns(dict[str, NDArray[Any]]):
+    """Columns of equal length; one that is asked for and was not given has the default of its field."""
+
+    def __missing__(self, name: str) -> NDArray[Any]:
+        self[name] = np.repeat(column(name, [_FIELDS[name]]), len(self["a"]), axis=0)
+        return self[name]
+
+
+class Clashes(Made[Clash]):
     """Findings, each a `Clash` that is made when it is read; equal to any sequence of the same.
 
     Parameters
@@ -81,11 +89,7 @@ class Clashes(Sequence[Clash]):
 
     def __init__(self, parts: Names, columns: Mapping[str, NDArray[Any]]) -> None:
         self.parts = parts
-        count = len(columns["a"])
-        self.columns: dict[str, NDArray[Any]] = {
-            name: columns[name] if name in columns else np.repeat(column(name, [default]), count, axis=0)
-            for name, default in _FIELDS.items()
-        }
+        self.columns = _Columns(columns)
 
     @classmethod
     def of(cls, clashes: Iterable[Clash]) -> Clashes:
@@ -103,20 +107,9 @@ class Clashes(Sequence[Clash]):
     def __len__(self) -> int:
         return len(self.columns["a"])
 
-    @overload
-    def __getitem__(self, index: int) -> Clash: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Clash, ...]: ...
-    def __getitem__(self, index: int | slice) -> Clash | tuple[Clash, ...]:
-        if isinstance(index, slice):
-            return tuple(self.take(index))
-        return next(iter(self.take(np.array([range(len(self))[index]]))))
-
-    def __iter__(self) -> Iterator[Clash]:
-        for start in range(0, len(self), _BLOCK):
-            rows = slice(start, start + _BLOCK)
-            self.ids(rows)
-            yield from map(Clash, *(self._told(name, values[rows]) for name, values in self.columns.items()))
+    def _some(self, rows: slice) -> Iterator[Clash]:
+        self.ids(rows)
+        return map(Clash, *(self._told(name, self.columns[name][rows]) for name in _FIELDS))
 
     def _told(self, name: str, values: NDArray[Any]) -> list[Any]:
         """Return a column as the fields of findings have it."""
@@ -125,24 +118,7 @@ class Clashes(Sequence[Clash]):
         given: list[Any] = values.tolist()
         if name in _CODES:
             return [_CODES[name][k] for k in given]
-        if name not in _NUMBERS:
-            return given
-        known = ~np.isnan(values).reshape(len(values), -1).all(axis=1)
-        deep = len(_NUMBERS[name])
-        if deep == 1:
-            given = list(map(tuple, given))
-        elif deep == 2:
-            given = [tuple(map(tuple, row)) for row in given]
-        return [value if there else None for value, there in zip(given, known.tolist(), strict=True)]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
+        return vectors(values) if name in _NUMBERS else given
 
     def take(self, rows: slice | Ints | Bools) -> Clashes:
         """Return some of them."""
@@ -154,22 +130,22 @@ class Clashes(Sequence[Clash]):
         if not len(other):
             return self
         if other.parts is self.parts:
-            renamed, parts = other.columns, self.parts
-        else:
-            names, idents = (list(each[:-1]) for each in self.parts[:2])
-            number = {name: k for k, name in enumerate(names)}
-            new = [number.setdefault(name, len(number)) for name in other.parts.names[:-1]]
-            more = list(number)[len(names) :]
-            parts = Names.of([*names, *more], [*idents, *more])
-            renamed = other.columns | {side: np.array([*new, -1])[other.columns[side]] for side in "ab"}
-        return Clashes(parts, {name: np.concatenate([self.columns[name], renamed[name]]) for name in _FIELDS})
+            return Clashes.all(self.parts, [self, other])
+        names, idents = (list(each[:-1]) for each in self.parts[:2])
+        number = {name: k for k, name in enumerate(names)}
+        new = np.array([*(number.setdefault(name, len(number)) for name in other.parts.names[:-1]), -1])
+        more = list(number)[len(names) :]
+        renamed = {side: new[other.columns[side]] for side in "ab"}
+        parts = Names.of([*names, *more], [*idents, *more])
+        return Clashes.all(parts, [self, Clashes(parts, other.columns | renamed)])
 
     @classmethod
     def all(cls, parts: Names, many: Sequence[Clashes]) -> Clashes:
         """Return those of several, of the same parts."""
         if not many:
             return cls(parts, {side: np.zeros(0, dtype=np.int64) for side in "ab"})
-        return cls(parts, {name: np.concatenate([each.columns[name] for each in many]) for name in _FIELDS})
+        given = {name for each in many for name in each.columns}
+        return cls(parts, {name: np.concatenate([each.columns[name] for each in many]) for name in given})
 
     def ids(self, rows: slice | Ints | Bools = slice(None)) -> list[str]:
         """Return the ids of some of them, or of all."""

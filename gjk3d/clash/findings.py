@@ -34,9 +34,7 @@ def ranked(clashes: Iterable[Clash], groups: Sequence[str]) -> Clashes:
     found = Clashes.of(clashes)
     order = found.worst_first()
     columns = found.take(order).columns
-    return Clashes(
-        found.parts, columns | {"severity": np.arange(1, len(order) + 1), "group": objects(groups)[order]}
-    )
+    return Clashes(found.parts, columns | {"severity": np.arange(1, len(order) + 1), "group": objects(groups)[order]})
 
 
 def grouped(clashes: Clashes, sizes: Mapping[str, float]) -> list[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from importlib.metadata import version
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from gjk3d.clash.clashes import Clashes
 from gjk3d.clash.finding import KINDS, OPEN, STATUSES, Clash, Vector, record
+from gjk3d.clash.made import Made, vectors
 from gjk3d.shown import shown
 from gjk3d.units import reading
 from gjk3d.wording import json_ready, with_unit
@@ -75,6 +77,38 @@ class PartRow:
     guid: str = ""
 
 
+class PartRows(Made[PartRow]):
+    """Parts, each a `PartRow` that is made when it is read.
+
+    Parameters
+    ----------
+    columns : dict of str to sequence
+        By the fields of `PartRow`; ``bounds`` is (n, 2, 3) float, nan for None.
+    """
+
+    __slots__ = ("columns",)
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self.columns = columns
+
+    @classmethod
+    def of(cls, rows: Sequence[PartRow]) -> PartRows:
+        """Return any parts so."""
+        if isinstance(rows, PartRows):
+            return rows
+        columns: dict[str, Any] = {item.name: [getattr(row, item.name) for row in rows] for item in fields(PartRow)}
+        none = np.full((2, 3), np.nan)
+        boxes = np.array([none if box is None else box for box in columns["bounds"]], dtype=np.float64)
+        return cls(columns | {"bounds": boxes.reshape(-1, 2, 3)})
+
+    def __len__(self) -> int:
+        return len(self.columns["name"])
+
+    def _some(self, rows: slice) -> Iterator[PartRow]:
+        some = {item.name: self.columns[item.name][rows] for item in fields(PartRow)}
+        return map(PartRow, *(some | {"bounds": vectors(some["bounds"])}).values())
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """One file that was read.
@@ -110,8 +144,8 @@ class Report:
     ----------
     clashes : sequence of Clash
         The worst first; the ignored and the resolved are at the end. Each is made when it is read.
-    parts : tuple of PartRow
-        Every part, also those that could not be loaded.
+    parts : sequence of PartRow
+        Every part, also those that could not be loaded. Each is made when it is read.
     unit : str or None
         Unit of every length; None where the files state none and none was given.
     clearance, tolerance : float
@@ -167,7 +201,7 @@ class Report:
     """
 
     clashes: Sequence[Clash] = ()
-    parts: tuple[PartRow, ...] = ()
+    parts: Sequence[PartRow] = ()
     unit: str | None = None
     clearance: float = 0.0
     tolerance: float = 0.0
@@ -187,7 +221,7 @@ class Report:
     causes: tuple[Cause, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self.clashes = Clashes.of(self.clashes)
+        self.clashes, self.parts = Clashes.of(self.clashes), PartRows.of(self.parts)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -228,9 +262,9 @@ class Report:
     @property
     def reading(self) -> tuple[str | None, float]:
         """Unit in which tables, pages and pictures give all lengths, and what to multiply those of the report by."""
-        boxes = np.array([part.bounds for part in self.parts if part.bounds is not None]).reshape(-1, 2, 3)
-        size = (boxes[:, 1].max(axis=0) - boxes[:, 0].min(axis=0)).max() if len(boxes) else 0.0
-        return reading(self.unit, float(size))
+        boxes = PartRows.of(self.parts).columns["bounds"]
+        low, high = np.fmin.reduce(boxes[:, 0], initial=inf), np.fmax.reduce(boxes[:, 1], initial=-inf)
+        return reading(self.unit, max(0.0, float((high - low).max())))
 
     @property
     def limits(self) -> str:
@@ -243,7 +277,8 @@ class Report:
     @property
     def unchecked(self) -> tuple[PartRow, ...]:
         """The parts that could not be checked, each with its reason."""
-        return tuple(part for part in self.parts if part.reason)
+        reasons = PartRows.of(self.parts).columns["reason"]
+        return tuple(self.parts[k] for k, reason in enumerate(reasons) if reason)
 
     @property
     def groups(self) -> dict[str, tuple[Clash, ...]]:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -140,7 +139,7 @@ def check(
     if motion is not None:
         moves = motion if isinstance(motion, Movement) else read_motion(motion, assembly.unit)
         run.moving = Moving(moves, run.placed, assembly.unit)
-    complete = run.go(workers, executor, progress or _silent)
+    complete = run.go(workers, executor, progress)
     with held() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
         report = summary(run, complete, time.perf_counter() - start)
     if waiting:
@@ -148,14 +147,11 @@ def check(
     return report
 
 
-def _silent(stage: str, done: int, total: int, found: int) -> None:
-    """Show nothing."""
-
-
 #: A default tolerance that is more than this of the smaller of two parts is remarked on.
 _LARGE = 1e-3
 
 Progress = Callable[[str, int, int, int], None]
+_Wait = Callable[[], None]  #: may raise where it was stopped
 
 
 class Run:
@@ -237,7 +233,7 @@ class Run:
         a, b, both = int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum())
         return a * b - both - both * (both - 1) // 2
 
-    def go(self, workers: int, cluster: Any, progress: Progress) -> bool:
+    def go(self, workers: int, cluster: Any, progress: Progress | None) -> bool:
         """Decide pair by pair, on a cluster if there is one; return False if it was stopped."""
         try:
             with held() as waiting:
@@ -246,17 +242,24 @@ class Run:
                     if waiting:
                         raise KeyboardInterrupt
 
-                def told(stage: str, done: int, total: int, found: int) -> None:
-                    progress(stage, done, total, found)
-                    heed()
+                def step() -> None:
+                    """Count a pair that is decided."""
+                    self.undecided -= 1
+                    if progress is not None:
+                        progress("pairs", self.close - self.undecided, self.close, self.findings.count)
+                    if waiting:
+                        raise KeyboardInterrupt
 
                 lost = [k for k in np.flatnonzero(self.in_a | self.in_b).tolist() if self.parts[k].shape is None]
                 said = [unchecked(self.parts[k].reason) for k in lost]
                 self.findings.add(self._clashes(lost, [-1] * len(lost), said, np.arange(len(lost))), [True] * len(lost))
+                if progress is not None:
+                    progress("boxes", 0, self.total, 0)
+                heed()
                 with aside(workers, heed) as threads:
-                    self._decide(threads, workers, cluster, told, heed)
+                    self._decide(threads, workers, cluster, step, heed)
                     if self.moving is not None:
-                        self._follow(self.moving, threads, told)
+                        self._follow(self.moving, threads, step)
         except KeyboardInterrupt:
             return False
         return True
@@ -285,8 +288,8 @@ class Run:
         take_up(found, self.known, self.triage, self.assembly.unit)
         return found
 
-    def _decide(self, threads: Aside, workers: int, cluster: Any, progress: Progress, heed: Callable[[], None]) -> None:
-        progress("boxes", 0, self.total, 0)
+    def _decide(self, threads: Aside, workers: int, cluster: Any, step: _Wait, heed: _Wait) -> None:
+        """Decide the pairs that stand still against each other; ``step`` is called after each."""
         slacks = np.array([part.slack for part in self.placed])
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, slacks)
         pairs = pairs[self.wanted(*self.places[pairs].T)]
@@ -326,6 +329,9 @@ class Run:
             # what comes before the first pair of the next decision is of those before it
             for group, (start, stop) in enumerate(pairwise([*alike.first.tolist(), len(pairs)])):
                 found = next(made)
+                if found is None and stop == start + 1:  # so are most where nothing is a copy
+                    step()
+                    continue
                 if found is not None:
                     self.decisions += 1
                     twins.decided(group, found, again)
@@ -336,14 +342,9 @@ class Run:
                 clashes = self._clashes(
                     self.places[i], self.places[j], verdicts, which, rows[i], tolerances[taken], alike.slack[taken]
                 )
-                self.findings.add(clashes, here.tolist(), partial(self._step, progress))
+                self.findings.add(clashes, here.tolist(), step)
 
-    def _step(self, progress: Progress) -> None:
-        """Count a pair that is decided."""
-        self.undecided -= 1
-        progress("pairs", self.close - self.undecided, self.close, self.findings.count)
-
-    def _follow(self, moving: Moving, threads: Aside, progress: Progress) -> None:
+    def _follow(self, moving: Moving, threads: Aside, step: _Wait) -> None:
         """Decide the pairs that move against each other, over all of the time."""
         wanted = [
             pair
@@ -357,7 +358,7 @@ class Run:
             a, b = self.places[[i, j], None][:, : len(verdicts)]
             slack = moving.slacks[i] + moving.slacks[j]
             clashes = self._clashes(a, b, verdicts, 0, IDENTITY, self._tolerance(i, j), slack, **timed(passage))
-            self.findings.add(clashes, [bool(verdicts)], partial(self._step, progress))
+            self.findings.add(clashes, [bool(verdicts)], step)
 
     def _tolerance(self, i: int, j: int) -> float:
         return float(max(self.tolerances[i], self.tolerances[j]))

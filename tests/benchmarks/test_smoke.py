@@ -163,6 +163,14 @@ def test_the_stages_of_a_check_of_copies_are_told_and_none_counts_twice(capsys):
     assert all(float(spent.split()[0]) >= 0.0 for _, spent in rows)  # what counts twice makes the rest negative
 
 
+def test_the_libraries_alone_take_time_for_parts_without_a_copy(capsys):
+    assert copies.main(["--racks", "20", "--bare"]) == 0
+    spent = [float(line.split("|")[2].split()[0]) for line in capsys.readouterr().out.splitlines()[2:]]
+    assert len(spent) == 4
+    assert spent[-1] == pytest.approx(sum(spent[:-1]), abs=2e-3)
+    assert spent[-1] > 0.0
+
+
 def test_many_findings_go_out_as_lines(tmp_path, capsys):
     path = tmp_path / "many.jsonl"
     assert clash.main(["--findings", str(path), "--side", "4"]) == 0

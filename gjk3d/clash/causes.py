@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from gjk3d.clash.finding import Clash, Vector
+from gjk3d.clash.clashes import Clashes
+from gjk3d.clash.finding import KINDS as every
+from gjk3d.clash.finding import STATUSES, Clash, Vector
 from gjk3d.clash.parts import order
 from gjk3d.clash.report import PartRow, Report
+from gjk3d.typing import Bools, Ints
 from gjk3d.wording import count, number, with_unit
 
 #: Kinds that something has to be done about; what touches, touches by design.
@@ -67,36 +68,39 @@ def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -
     >>> [(cause.part, len(cause.ids)) for cause in gk.clash.causes.causes(report.clashes)]
     [('plate', 3)]
     """
-    moved = moved or {}
-    left = [clash for clash in clashes if clash.is_open and clash.kind in KINDS and clash.b]
-    # what was there before a part moved is not explained by that
-    found = _cover([clash for clash in left if clash.status == "new"], moved.keys()) if moved else []
-    explained = {ident for cause in found for ident in cause.ids}
-    found += _cover([clash for clash in left if clash.id not in explained], None)
-    found = [Cause(cause.part, cause.ids, moved.get(cause.part)) for cause in found[:_MOST]]
-    return sorted(found, key=lambda cause: (-len(cause.ids), order(cause.part)))
+    given, moved = Clashes.of(clashes), moved or {}
+    left, found = _to_mend(given), []
+    if moved:  # what was there before a part moved is not explained by that
+        new = left & (given.columns["status"] == STATUSES.index("new"))
+        found = _cover(given, new, np.array([name in moved for name in given.parts.names]))
+    for _, rows in found:
+        left[rows] = False
+    found += _cover(given, left, None)
+    names = given.parts.names
+    told = [Cause(names[part], tuple(given.ids(rows)), moved.get(names[part])) for part, rows in found[:_MOST]]
+    return sorted(told, key=lambda cause: (-len(cause.ids), order(cause.part)))
 
 
-def _cover(clashes: list[Clash], among: Collection[str] | None) -> list[Cause]:
-    at: dict[str, list[Clash]] = {}
-    for clash in clashes:
-        for name in (clash.a, clash.b):
-            at.setdefault(name, []).append(clash)
-    left = Counter({name: len(members) for name, members in at.items() if among is None or name in among})
-    explained: set[str] = set()
-    found: list[Cause] = []
-    due = [(-many, order(name), name) for name, many in left.items() if many >= _FEWEST]
-    heapify(due)
-    while due and len(found) < _MOST:
-        many, place, part = heappop(due)
-        if left[part] < -many:  # fewer are left than when it was put there
-            if left[part] >= _FEWEST:
-                heappush(due, (-left[part], place, part))
-            continue
-        mine = [clash for clash in at[part] if clash.id not in explained]
-        explained.update(clash.id for clash in mine)
-        left.subtract(name for clash in mine for name in (clash.a, clash.b) if name in left)
-        found.append(Cause(part, tuple(clash.id for clash in mine)))
+def _to_mend(clashes: Clashes) -> Bools:
+    """Return which of them are of two parts, open, and of kinds that something has to be done about."""
+    kinds: Bools = np.isin(clashes.columns["kind"], [every.index(kind) for kind in KINDS])
+    return kinds & clashes.is_open & (clashes.columns["b"] >= 0)
+
+
+def _cover(clashes: Clashes, left: Bools, among: Bools | None) -> list[tuple[int, Ints]]:
+    """Return parts, of all or among some, and which of those that are left each explains."""
+    both, places = np.stack([clashes.columns["a"], clashes.columns["b"]]), clashes.parts.places
+    counts = np.bincount(both[:, left].ravel(), minlength=len(places))
+    if among is not None:
+        counts[~among] = 0
+    found: list[tuple[int, Ints]] = []
+    while len(found) < _MOST and (most := counts.max()) >= _FEWEST:
+        best = np.flatnonzero(counts == most)
+        part = best.item(places[best].argmin())
+        mine = np.flatnonzero(left & (both == part).any(axis=0))
+        left = left & (both != part).all(axis=0)
+        np.subtract.at(counts, both[:, mine].ravel(), 1)
+        found.append((part, mine))
     return found
 
 
@@ -125,7 +129,7 @@ def moves(before: Collection[PartRow], after: Collection[PartRow], tolerance: fl
 def told(report: Report) -> tuple[str, ...]:
     """Say of each part that moved what it explains, and of a part that is in most findings how many these are."""
     unit, factor = report.reading
-    total = sum(clash.is_open and clash.kind in KINDS and bool(clash.b) for clash in report.clashes)
+    total = int(_to_mend(Clashes.of(report.clashes)).sum())
     lines = []
     for k, cause in enumerate(report.causes):
         share = f"{len(cause.ids)} of {count(total, 'finding')}"

@@ -6,19 +6,18 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
-from math import inf, nan
-from operator import attrgetter
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gjk3d.bodies.topology import connected
-from gjk3d.clash.finding import KINDS, STATUSES, Clash
-from gjk3d.clash.parts import order
+from gjk3d.clash.clashes import Clashes, Names, objects
+from gjk3d.clash.finding import KINDS, Clash
 from gjk3d.clash.report import BY_DEFAULT, SCHEMA_VERSION, Report
 from gjk3d.clash.report_file import is_count, is_number, read_clashes, read_inputs, read_parts, read_record
 from gjk3d.errors import FileError, ParseError
@@ -30,60 +29,38 @@ _NEIGHBOURS = 8
 _CLASSES = {"hard": 0, "contained": 0, "duplicate": 0, "unchecked": 1, "touch": 2, "clearance": 3}
 
 
-def rank(clash: Clash) -> tuple[object, ...]:
-    """Return what findings are sorted by: kind, then the worst first; what is not open at the end.
-
-    Worst is what has most in the way, by `Clash.penetration`; where that is not known, by the depth. What is apart
-    comes by its gap.
-    """
-    distance = inf if clash.distance is None else clash.distance
-    inside = distance if clash.penetration is None else -clash.penetration
-    place = 0 if clash.is_open else STATUSES.index(clash.status)
-    return place, KINDS.index(clash.kind), inside, distance, order(clash.a), order(clash.b)
-
-
-_VALUES = attrgetter(*(item.name for item in fields(Clash)))
-_SEVERITY, _GROUP = ([item.name for item in fields(Clash)].index(name) for name in ("severity", "group"))
-
-
-def ranked(clashes: Sequence[Clash], groups: Sequence[str]) -> tuple[Clash, ...]:
+def ranked(clashes: Iterable[Clash], groups: Sequence[str]) -> Clashes:
     """Return the findings in order, the worst first, each with its rank and the group that is given for it."""
-    both = sorted(zip(clashes, groups, strict=True), key=lambda one: rank(one[0]))
-    return tuple(_with(clash, k + 1, group) for k, (clash, group) in enumerate(both))
+    found = Clashes.of(clashes)
+    order = found.worst_first()
+    columns = found.take(order).columns
+    return Clashes(found.parts, columns | {"severity": np.arange(1, len(order) + 1), "group": objects(groups)[order]})
 
 
-def _with(clash: Clash, severity: int, group: str) -> Clash:
-    """Do as `dataclasses.replace`, which takes twice the time: this is done to every finding."""
-    values = list(_VALUES(clash))
-    values[_SEVERITY], values[_GROUP] = severity, group
-    return Clash(*values)
-
-
-def grouped(clashes: Sequence[Clash], sizes: Mapping[str, float]) -> list[str]:
+def grouped(clashes: Clashes, sizes: Mapping[str, float]) -> list[str]:
     """Return the names of the findings' groups.
 
     Two belong together if they are of like kind, share a part, and lie no farther apart than the size of the larger of
     their smaller parts; a group is called after the part that most of its findings have.
     """
-    if not clashes:
+    if not len(clashes):
         return []
-    number: dict[str, int] = {}
+    known = clashes.columns
     # the two parts of each finding, by number; what has one part has it twice
-    both = np.array([[number.setdefault(name, len(number)) for name in (c.a, c.b or c.a)] for c in clashes])
-    size = np.array([sizes.get(name, inf) for name in number])
-    points = np.array([(nan,) * 3 if c.point is None else c.point for c in clashes])
-    kinds = np.array([_CLASSES[c.kind] for c in clashes])
+    both = np.column_stack([known["a"], np.where(known["b"] < 0, known["a"], known["b"])])
+    size = np.array([sizes.get(name, inf) for name in clashes.parts.names])
+    points, kinds = known["point"], np.array([_CLASSES[kind] for kind in KINDS])[known["kind"]]
     placed = np.flatnonzero(~np.isnan(points[:, 0]))
     near = placed[_near(both[placed], kinds[placed], points[placed], size[both[placed]].min(axis=1))]
     joined = connected(near[:, 0], near[:, 1], len(clashes))
     _, first, group = np.unique(joined, return_index=True, return_inverse=True)
-    names = _names(both, group.ravel(), list(number), size)
+    names = clashes.parts.names[_naming(both, group.ravel(), clashes.parts.places, size)].tolist()
     seen = Counter[str]()
-    result = [""] * len(first)
     for k in np.argsort(first).tolist():
         seen[names[k]] += 1
-        result[k] = names[k] if seen[names[k]] == 1 else f"{names[k]} ({seen[names[k]]})"
-    return [result[k] for k in group.ravel().tolist()]
+        if seen[names[k]] > 1:
+            names[k] = f"{names[k]} ({seen[names[k]]})"
+    return [names[k] for k in group.ravel().tolist()]
 
 
 def _near(both: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
@@ -115,17 +92,16 @@ def _near(both: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
     return close
 
 
-def _names(both: Ints, group: Ints, names: Sequence[str], size: Array) -> list[str]:
-    """Return a name for each group: the part that most findings have, of several the smallest."""
-    place = np.empty(len(names), dtype=np.int64)
-    place[sorted(range(len(names)), key=lambda k: order(names[k]))] = np.arange(len(names))
+def _naming(both: Ints, group: Ints, places: Ints, size: Array) -> Ints:
+    """Return the part that each group is called after: the one that most findings have, of several the smallest."""
     two = both[:, 0] != both[:, 1]
     part, where = np.concatenate([both[:, 0], both[two, 1]]), np.concatenate([group, group[two]])
-    keys, counts = np.unique(where * len(names) + part, return_counts=True)
-    where, part = np.divmod(keys, len(names))
-    best = np.lexsort((place[part], size[part], -counts, where))
+    keys, counts = np.unique(where * len(places) + part, return_counts=True)
+    where, part = np.divmod(keys, len(places))
+    best = np.lexsort((places[part], size[part], -counts, where))
     _, first = np.unique(where[best], return_index=True)
-    return [names[k] for k in part[best[first]].tolist()]
+    naming: Ints = part[best[first]]
+    return naming
 
 
 _SPARE = 1024  #: findings beyond the most, before they are sorted and cut again
@@ -136,6 +112,8 @@ class Findings:
 
     Parameters
     ----------
+    parts : Names
+        Of the parts.
     most : int, optional
         Keep so many, the worst; the others are counted. All without it.
     watched : collection of str
@@ -145,48 +123,64 @@ class Findings:
     """
 
     def __init__(
-        self, most: int | None, watched: Collection[str], found: Callable[[Clash], None] | None = None
+        self, parts: Names, most: int | None, watched: Collection[str], found: Callable[[Clash], None] | None = None
     ) -> None:
-        self.most = most
         self.count = 0
         self.seen: set[str] = set()
+        self._parts = parts
+        self._most = most
         self._watched = watched
         self._found = found
-        self._kept: list[Clash] = []
+        self._many: list[Clashes] = []
         self._left_out: Counter[tuple[str, str]] = Counter()
 
-    def add(self, clash: Clash) -> None:
-        """Keep or count one finding, and tell of it."""
-        self.count += 1
-        if clash.id in self._watched:
-            self.seen.add(clash.id)
-        self._kept.append(clash)
-        if self.most is not None and len(self._kept) > self.most + min(self.most, _SPARE):
-            self._cut()
-        if self._found is not None:
-            self._found(clash)
+    def add(self, clashes: Clashes, pairs: Iterable[bool], step: Callable[[], None] = lambda: None) -> None:
+        """Keep or count findings, and tell of them: one of each of the pairs that have one.
+
+        ``step`` is called after each pair; where it raises, what was told by then is kept.
+        """
+        each, before = iter(clashes), self.count
+        try:
+            for has_one in pairs:
+                if has_one:
+                    self.count += 1
+                    if self._found is not None:
+                        self._found(next(each))
+                step()
+        finally:
+            told = self.count - before
+            self._add(clashes if told == len(clashes) else clashes.take(slice(told)))
+
+    def _add(self, clashes: Clashes) -> None:
+        if self._watched:
+            self.seen.update(ident for ident in clashes.ids() if ident in self._watched)
+        self._many += [clashes] * (len(clashes) > 0)
+        if self._most is not None and sum(map(len, self._many)) > self._most + _SPARE:
+            self._cut(self._most)
 
     @property
-    def kept(self) -> list[Clash]:
+    def kept(self) -> Clashes:
         """The findings that were kept."""
-        self._cut()
-        return list(self._kept)
+        self._cut(self._most)
+        return self._many[0]
 
     @property
     def left_out(self) -> dict[str, dict[str, int]]:
         """How many others there are, by status and kind."""
-        self._cut()
+        self._cut(self._most)
         result: dict[str, dict[str, int]] = {}
         for (status, kind), count in sorted(self._left_out.items()):
             result.setdefault(status, {})[kind] = count
         return result
 
-    def _cut(self) -> None:
-        if self.most is None or len(self._kept) <= self.most:
-            return
-        self._kept.sort(key=rank)
-        self._left_out.update((clash.status, clash.kind) for clash in self._kept[self.most :])
-        del self._kept[self.most :]
+    def _cut(self, most: int | None) -> None:
+        """Make one of what is kept."""
+        found = Clashes.all(self._parts, self._many)
+        if most is not None and len(found) > most:
+            order = found.worst_first()
+            self._left_out += found.take(order[most:]).counts()
+            found = found.take(order[:most])
+        self._many = [found]
 
 
 _LENGTHS = (
@@ -323,19 +317,16 @@ def known(before: Report | None) -> frozenset[str]:
     return frozenset(clash.id for clash in before.clashes if clash.is_open) if before else frozenset()
 
 
-def compared(
-    clashes: Sequence[Clash], before: Report, here: Collection[str], checked: Callable[[str, str], bool]
-) -> list[Clash]:
-    """Return the findings, and behind them those of before that are there no more.
+def missing(before: Report, here: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:
+    """Return the open findings of before that are there no more.
 
     ``here`` holds the ids of those of before that were found again. ``checked`` tells of two names whether that pair
     was looked at this time, or a part of it is gone; what was not looked at is not resolved.
     """
-    result = list(clashes)
-    for clash in before.clashes:
-        if clash.is_open and clash.id not in here:
-            if checked(clash.a, clash.b):
-                result.append(replace(clash, status="resolved", group=""))
-            else:
-                result.append(replace(clash, status="active", note="not looked at this time: as in the baseline"))
-    return result
+    return [
+        replace(clash, status="resolved", group="")
+        if checked(clash.a, clash.b)
+        else replace(clash, status="active", note="not looked at this time: as in the baseline")
+        for clash in before.clashes
+        if clash.is_open and clash.id not in here
+    ]

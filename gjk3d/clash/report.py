@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from importlib.metadata import version
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gjk3d.clash.clashes import Clashes
 from gjk3d.clash.finding import KINDS, OPEN, STATUSES, Clash, Vector, record
+from gjk3d.clash.made import Made, vectors
 from gjk3d.shown import shown
 from gjk3d.units import reading
 from gjk3d.wording import json_ready, with_unit
@@ -72,6 +77,38 @@ class PartRow:
     guid: str = ""
 
 
+class PartRows(Made[PartRow]):
+    """Parts, each a `PartRow` that is made when it is read.
+
+    Parameters
+    ----------
+    columns : dict of str to sequence
+        By the fields of `PartRow`; ``bounds`` is (n, 2, 3) float, nan for None.
+    """
+
+    __slots__ = ("columns",)
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self.columns = columns
+
+    @classmethod
+    def of(cls, rows: Sequence[PartRow]) -> PartRows:
+        """Return any parts so."""
+        if isinstance(rows, PartRows):
+            return rows
+        columns: dict[str, Any] = {item.name: [getattr(row, item.name) for row in rows] for item in fields(PartRow)}
+        none = np.full((2, 3), np.nan)
+        boxes = np.array([none if box is None else box for box in columns["bounds"]], dtype=np.float64)
+        return cls(columns | {"bounds": boxes.reshape(-1, 2, 3)})
+
+    def __len__(self) -> int:
+        return len(self.columns["name"])
+
+    def _some(self, rows: slice) -> Iterator[PartRow]:
+        some = {item.name: self.columns[item.name][rows] for item in fields(PartRow)}
+        return map(PartRow, *(some | {"bounds": vectors(some["bounds"])}).values())
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """One file that was read.
@@ -105,10 +142,10 @@ class Report:
 
     Attributes
     ----------
-    clashes : tuple of Clash
-        The worst first; the ignored and the resolved are at the end.
-    parts : tuple of PartRow
-        Every part, also those that could not be loaded.
+    clashes : sequence of Clash
+        The worst first; the ignored and the resolved are at the end. Each is made when it is read.
+    parts : sequence of PartRow
+        Every part, also those that could not be loaded. Each is made when it is read.
     unit : str or None
         Unit of every length; None where the files state none and none was given.
     clearance, tolerance : float
@@ -163,8 +200,8 @@ class Report:
     'report.html'
     """
 
-    clashes: tuple[Clash, ...] = ()
-    parts: tuple[PartRow, ...] = ()
+    clashes: Sequence[Clash] = ()
+    parts: Sequence[PartRow] = ()
     unit: str | None = None
     clearance: float = 0.0
     tolerance: float = 0.0
@@ -183,20 +220,20 @@ class Report:
     triage: Triage | None = field(default=None, repr=False, compare=False)
     causes: tuple[Cause, ...] = field(default=(), repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        self.clashes, self.parts = Clashes.of(self.clashes), PartRows.of(self.parts)
+
     @property
     def counts(self) -> dict[str, int]:
         """How many open findings of each kind there are, also of those left out; see `Clash.is_open`."""
-        found = Counter(clash.kind for clash in self.clashes if clash.is_open)
-        for status in OPEN:
-            found.update(self.left_out.get(status, {}))
-        return {kind: found[kind] for kind in KINDS}
+        found = self._counts()
+        return {kind: sum(found[status, kind] for status in OPEN) for kind in KINDS}
 
     @property
     def statuses(self) -> dict[str, int]:
         """How many findings of each status there are, also of those left out."""
-        found = Counter(clash.status for clash in self.clashes)
-        found.update({status: sum(kinds.values()) for status, kinds in self.left_out.items()})
-        return {status: found[status] for status in STATUSES}
+        found = self._counts()
+        return {status: sum(found[status, kind] for kind in KINDS) for status in STATUSES}
 
     def failures(self, kinds: Collection[str], only_new: bool = False) -> int:
         """Return how many findings a gate fails by, also of those left out.
@@ -208,9 +245,14 @@ class Report:
         only_new : bool
             Whether it looks at those alone that the baseline lacks.
         """
-        rest = (self.left_out.get(status, {}) for status in (("new",) if only_new else OPEN))
-        counted = sum(each.get(kind, 0) for each in rest for kind in kinds)
-        return counted + sum(clash.fails(kinds, only_new) for clash in self.clashes)
+        found = self._counts()
+        return sum(found[status, kind] for status in (("new",) if only_new else OPEN) for kind in {*kinds})
+
+    def _counts(self) -> Counter[tuple[str, str]]:
+        """Return how many findings of each status and kind there are, also of those left out."""
+        found = Clashes.of(self.clashes).counts()
+        found.update({(status, kind): n for status, kinds in self.left_out.items() for kind, n in kinds.items()})
+        return found
 
     @property
     def total(self) -> int:
@@ -220,9 +262,9 @@ class Report:
     @property
     def reading(self) -> tuple[str | None, float]:
         """Unit in which tables, pages and pictures give all lengths, and what to multiply those of the report by."""
-        lows, highs = ([part.bounds[k] for part in self.parts if part.bounds is not None] for k in (0, 1))
-        ends = zip(map(min, zip(*lows, strict=True)), map(max, zip(*highs, strict=True)), strict=True)
-        return reading(self.unit, max((high - low for low, high in ends), default=0.0))
+        boxes = PartRows.of(self.parts).columns["bounds"]
+        low, high = np.fmin.reduce(boxes[:, 0], initial=inf), np.fmax.reduce(boxes[:, 1], initial=-inf)
+        return reading(self.unit, max(0.0, float((high - low).max())))
 
     @property
     def limits(self) -> str:
@@ -235,7 +277,8 @@ class Report:
     @property
     def unchecked(self) -> tuple[PartRow, ...]:
         """The parts that could not be checked, each with its reason."""
-        return tuple(part for part in self.parts if part.reason)
+        reasons = PartRows.of(self.parts).columns["reason"]
+        return tuple(self.parts[k] for k, reason in enumerate(reasons) if reason)
 
     @property
     def groups(self) -> dict[str, tuple[Clash, ...]]:

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from gjk3d.clash.finding import Clash
+from gjk3d.clash.clashes import Clashes
+from gjk3d.clash.finding import STATUSES, Clash
 from gjk3d.clash.triage import Mark, Triage, now
 from gjk3d.units import conversion
 from gjk3d.wording import number, with_unit
 
 _DEEPER = 0.01  #: of the depth that was approved: so much more is no other finding
+
+
+def take_up(clashes: Clashes, known: Collection[str], triage: Triage | None, unit: str | None) -> None:
+    """Let what was found count as an earlier report, and what was decided of it, say.
+
+    Parameters
+    ----------
+    clashes : Clashes
+        As they were found; statuses and notes are changed.
+    known : collection of str
+        The ids of what stood open in the earlier report.
+    triage : Triage or None
+        What was decided.
+    unit : str or None
+        The unit of their lengths.
+    """
+    if not known and triage is None:
+        return
+    status, note = clashes.columns["status"], clashes.columns["note"]
+    for k, ident in enumerate(clashes.ids()):
+        if ident in known and status[k] == STATUSES.index("new"):
+            status[k] = STATUSES.index("active")
+        if triage is not None and ident in triage.issues:
+            clash = taken_up(triage, clashes[k], unit)
+            status[k], note[k] = STATUSES.index(clash.status), clash.note
 
 
 def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
@@ -64,25 +90,24 @@ def gone(triage: Triage, here: Iterable[str], checked: Callable[[str, str], bool
     ]
 
 
-def updated(triage: Triage, clashes: Iterable[Clash]) -> Triage:
+def updated(triage: Triage, clashes: Clashes) -> Triage:
     """Return it with what a run found out: what is new again though it was done with, and what is gone.
 
     Parameters
     ----------
     triage : Triage
         What was decided.
-    clashes : iterable of Clash
+    clashes : Clashes
         Of the run that took it up.
     """
     issues = dict(triage.issues)
-    for clash in clashes:
-        issue = issues.get(clash.id)
+    for ident, code in zip(clashes.ids(), clashes.columns["status"].tolist(), strict=True):
+        issue, status = issues.get(ident), STATUSES[code]
         state = None if issue is None else issue.state
-        if issue is None or state is None or clash.status not in ("new", "resolved"):
+        if issue is None or state is None or status not in ("new", "resolved"):
             continue
-        if (clash.status == "resolved") is issue.is_open:
-            mark = Mark(max(now(), state.at), "gjk3d", clash.status)
-            issues[clash.id] = replace(issue, state=mark)
+        if (status == "resolved") is issue.is_open:
+            issues[ident] = replace(issue, state=Mark(max(now(), state.at), "gjk3d", status))
     return Triage(issues)
 
 

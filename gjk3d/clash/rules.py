@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gjk3d.clash.finding import KINDS, Clash
+import numpy as np
+
+from gjk3d.clash.clashes import Clashes
+from gjk3d.clash.finding import KINDS, STATUSES
 from gjk3d.errors import FileError, ParseError
 
 _LARGEST = 1 << 24
@@ -149,22 +152,28 @@ def _rule(row: Any, where: str) -> Rule:
 
 
 class RuleBook:
-    """Rules ready to be held against findings, each counted."""
+    """Rules ready to be held against findings, each counted; ``names`` are those of the parts, by number."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, rules: Sequence[Rule], names: Iterable[str]) -> None:
         self.rules = rules
         self.used = [0] * len(rules)
-        self._tests = [(matcher(rule.a), matcher(rule.b)) for rule in rules]
+        self._fits = [
+            tuple(np.fromiter(map(matcher(pattern), names), dtype=bool) for pattern in (rule.a, rule.b))
+            for rule in rules
+        ]
 
-    def reason(self, clash: Clash) -> str | None:
-        """Return why a finding is ignored, by the first rule that fits; None where it is not."""
-        for k, (rule, (first, second)) in enumerate(zip(self.rules, self._tests, strict=True)):
-            if rule.kinds and clash.kind not in rule.kinds:
-                continue
-            if (first(clash.a) and second(clash.b)) or (first(clash.b) and second(clash.a)):
-                self.used[k] += 1
-                return rule.reason
-        return None
+    def ignore(self, clashes: Clashes) -> None:
+        """Make those ignored that a rule fits, for the reason of the first one."""
+        a, b, kind, status = (clashes.columns[name] for name in ("a", "b", "kind", "status"))
+        left = np.ones(len(clashes), dtype=bool)
+        for k, (rule, (first, second)) in enumerate(zip(self.rules, self._fits, strict=True)):
+            fits = left & ((first[a] & second[b]) | (first[b] & second[a]))
+            if rule.kinds:
+                fits &= np.isin(kind, [KINDS.index(name) for name in rule.kinds])
+            left &= ~fits
+            self.used[k] += int(fits.sum())
+            status[fits] = STATUSES.index("ignored")
+            clashes.note(np.flatnonzero(fits), f"ignored: {rule.reason}")
 
     def unused(self) -> list[str]:
         """Return a remark on each rule that fitted nothing."""

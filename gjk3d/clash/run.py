@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -17,27 +16,28 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash import instances
 from gjk3d.clash.assembly import Assembly
+from gjk3d.clash.clashes import Clashes, Names, column, objects
 from gjk3d.clash.decide import Verdict, unchecked
 from gjk3d.clash.decisions import Decided, Decisions, Question
-from gjk3d.clash.finding import Clash, clash_id
+from gjk3d.clash.finding import Clash
 from gjk3d.clash.findings import Findings, in_unit, known, read_baseline
 from gjk3d.clash.motion.decide import Moving, timed
 from gjk3d.clash.motion.files import read_motion
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.nearness import boxes_close, default_tolerances, reaches
-from gjk3d.clash.parts import AssemblyPart, order
+from gjk3d.clash.parts import order
 from gjk3d.clash.report import BY_DEFAULT, Report
-from gjk3d.clash.resuming import taken_up
+from gjk3d.clash.resuming import take_up
 from gjk3d.clash.rules import Rule, RuleBook, chosen, read_rules
 from gjk3d.clash.summary import summary
 from gjk3d.clash.triage import Triage
 from gjk3d.clash.triage_file import read_triage
-from gjk3d.clash.twins import Twins
+from gjk3d.clash.twins import Twins, placed
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import ShapeError
 from gjk3d.interrupts import Aside, aside, check_client, held, on_cluster
 from gjk3d.poses import IDENTITY, WIDTH
-from gjk3d.typing import Ints
+from gjk3d.typing import Array, Ints
 
 
 def check(
@@ -93,7 +93,7 @@ def check(
         ``pip install "gjk3d[scale]"`` brings Dask.
     keep : int, optional
         The report keeps so many findings, the worst, and counts the others; ``found`` is told of them all. By default
-        it keeps all: some 2 kB each.
+        it keeps all: some 0.4 kB each, and 2 kB while one is read.
     progress : callable, optional
         Called with the stage ("boxes", "pairs"), how many of how many are done, and findings so far.
     found : callable, optional
@@ -139,7 +139,7 @@ def check(
     if motion is not None:
         moves = motion if isinstance(motion, Movement) else read_motion(motion, assembly.unit)
         run.moving = Moving(moves, run.placed, assembly.unit)
-    complete = run.go(workers, executor, progress or _silent)
+    complete = run.go(workers, executor, progress)
     with held() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
         report = summary(run, complete, time.perf_counter() - start)
     if waiting:
@@ -147,14 +147,11 @@ def check(
     return report
 
 
-def _silent(stage: str, done: int, total: int, found: int) -> None:
-    """Show nothing."""
-
-
 #: A default tolerance that is more than this of the smaller of two parts is remarked on.
 _LARGE = 1e-3
 
 Progress = Callable[[str, int, int, int], None]
+_Wait = Callable[[], None]  #: may raise where it was stopped
 
 
 class Run:
@@ -181,9 +178,11 @@ class Run:
         self.parts = parts
         counts = Counter(part.guid for part in parts)
         # a GlobalId lasts where a name is given anew; one that several parts have tells them not apart
-        self.idents = {part.name: part.guid if part.guid and counts[part.guid] == 1 else part.name for part in parts}
+        idents = [part.guid if part.guid and counts[part.guid] == 1 else part.name for part in parts]
+        self.names = Names(objects([*names, ""]), objects([*idents, ""]), np.append(np.arange(len(parts)), -1))
+        self.files = objects([*(part.file for part in parts), ""])
         self.in_a, self.in_b = (np.array(chosen(selection[k], names, "ab"[k]), dtype=bool) for k in (0, 1))
-        self.places = [k for k, part in enumerate(parts) if part.shape is not None]
+        self.places = np.flatnonzero([part.shape is not None for part in parts])
         self.placed = [part for part in parts if part.shape is not None]
         number: dict[int, int] = {}
         self.shapes: list[Mesh] = []
@@ -209,17 +208,17 @@ class Run:
             "b": selection[1],
             "ignore": [[rule.a, rule.b, rule.reason, list(rule.kinds)] for rule in rules],
         }
-        self.ignoring = RuleBook(rules)
+        self.ignoring = RuleBook(rules, self.names.names)
         self.before = None if before is None else in_unit(before, assembly.unit, "the baseline", "this")
         self.unit_before = None if before is None else before.unit
         self.timed_before = {(c.a, c.b) for c in (before.clashes if before else ()) if c.time is not None}
         self.known = known(before)
         self.triage = triage
         watched = self.known if triage is None else self.known | triage.issues.keys()
-        self.findings = Findings(keep, watched, found)
+        self.findings = Findings(self.names, keep, watched, found)
         self.remarks: list[str] = []
         self.moving: Moving | None = None
-        self.looked_at: set[int] = set()  #: of those placed
+        self.looked_at = np.zeros(len(self.placed), dtype=bool)  #: of those placed
         self.close = self.decisions = 0
         self.undecided = self.total = self._total(self.places)
         self.unfollowed = 0  #: pairs that move against each other, as long as none of them was looked at
@@ -228,13 +227,13 @@ class Run:
         """Tell which pairs are of the selection."""
         return (self.in_a[i] & self.in_b[j]) | (self.in_a[j] & self.in_b[i])
 
-    def _total(self, places: Sequence[int]) -> int:
+    def _total(self, places: Ints) -> int:
         """Count the pairs of the selection among some parts."""
         in_a, in_b = self.in_a[places], self.in_b[places]
         a, b, both = int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum())
         return a * b - both - both * (both - 1) // 2
 
-    def go(self, workers: int, cluster: Any, progress: Progress) -> bool:
+    def go(self, workers: int, cluster: Any, progress: Progress | None) -> bool:
         """Decide pair by pair, on a cluster if there is one; return False if it was stopped."""
         try:
             with held() as waiting:
@@ -243,49 +242,68 @@ class Run:
                     if waiting:
                         raise KeyboardInterrupt
 
-                def told(stage: str, done: int, total: int, found: int) -> None:
-                    progress(stage, done, total, found)
-                    heed()
+                def step() -> None:
+                    """Count a pair that is decided."""
+                    self.undecided -= 1
+                    if progress is not None:
+                        progress("pairs", self.close - self.undecided, self.close, self.findings.count)
+                    if waiting:
+                        raise KeyboardInterrupt
 
-                for k, part in enumerate(self.parts):
-                    if part.shape is None and (self.in_a[k] or self.in_b[k]):
-                        self._keep(self._clash(part, None, unchecked(part.reason)))
+                lost = [k for k in np.flatnonzero(self.in_a | self.in_b).tolist() if self.parts[k].shape is None]
+                said = [unchecked(self.parts[k].reason) for k in lost]
+                self.findings.add(self._clashes(lost, [-1] * len(lost), said, np.arange(len(lost))), [True] * len(lost))
+                if progress is not None:
+                    progress("boxes", 0, self.total, 0)
+                heed()
                 with aside(workers, heed) as threads:
-                    self._decide(threads, workers, cluster, told, heed)
+                    self._decide(threads, workers, cluster, step, heed)
                     if self.moving is not None:
-                        self._follow(self.moving, threads, told)
+                        self._follow(self.moving, threads, step)
         except KeyboardInterrupt:
             return False
         return True
 
-    def _keep(self, clash: Clash) -> None:
-        reason = self.ignoring.reason(clash)
-        if reason is not None:
-            clash = replace(clash, status="ignored", note=f"{clash.note}; ignored: {reason}".removeprefix("; "))
-        elif clash.id in self.known:
-            clash = replace(clash, status="active")
-        if self.triage is not None:
-            clash = taken_up(self.triage, clash, self.assembly.unit)
-        self.findings.add(clash)
+    def _clashes(
+        self,
+        a: Any,
+        b: Any,
+        verdicts: Sequence[Verdict],
+        which: Any = 0,
+        rows: Array = IDENTITY,
+        tolerances: Any = np.nan,
+        slacks: Any = 0.0,
+        **more: Any,
+    ) -> Clashes:
+        """Return what is found of pairs of parts, by number, and what earlier reports and the rules make of it."""
+        if not len(a):
+            return Clashes.all(self.names, [])
+        a, b = (np.asarray(each, dtype=np.int64) for each in (a, b))
+        which, tolerances, slacks = (np.broadcast_to(each, len(a)) for each in (which, tolerances, slacks))
+        columns = placed(verdicts, which, np.broadcast_to(rows, (len(a), WIDTH)), tolerances, slacks)
+        columns |= {"a": a, "b": b, "a_file": self.files[a], "b_file": self.files[b]}
+        columns |= {name: column(name, [value] * len(a)) for name, value in more.items()}
+        found = Clashes(self.names, columns)
+        self.ignoring.ignore(found)
+        take_up(found, self.known, self.triage, self.assembly.unit)
+        return found
 
-    def _decide(self, threads: Aside, workers: int, cluster: Any, progress: Progress, heed: Callable[[], None]) -> None:
-        progress("boxes", 0, self.total, 0)
+    def _decide(self, threads: Aside, workers: int, cluster: Any, step: _Wait, heed: _Wait) -> None:
+        """Decide the pairs that stand still against each other; ``step`` is called after each."""
         slacks = np.array([part.slack for part in self.placed])
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, slacks)
-        pairs = pairs[self.wanted(*np.array(self.places, dtype=np.int64)[pairs].T)]
+        pairs = pairs[self.wanted(*self.places[pairs].T)]
         if self.moving is not None:
             pairs = pairs[np.array([self.moving.together(i, j) for i, j in pairs], dtype=bool)]
         self.close = self.undecided = len(pairs)
         if self.moving is not None:
-            groups = [[self.places[k] for k in members] for members in self.moving.groups()]
+            groups = [self.places[members] for members in self.moving.groups()]
             self.unfollowed = self.total - sum(map(self._total, groups))
         if self.default and len(pairs):
             self._remark_on_tolerances(pairs)
         rows = np.array([IDENTITY[0] if part._row is None else part._row for part in self.placed]).reshape(-1, WIDTH)
         steps = self.steps[pairs].max(axis=1)
         alike = threads.run(instances.alike, pairs, self.shapes, self.which, rows, slacks, steps)
-        members = alike.members()
-        known: dict[int, Iterator[Verdict | None]] = {}
         reach, tolerances = reaches(self.clearance, self.tolerances, pairs), self.tolerances[pairs].max(axis=1)
         widest = reach[alike.first]
         np.maximum.at(widest, alike.group, reach + alike.slack)
@@ -296,10 +314,10 @@ class Run:
             a, b = self.which[pairs[k]].tolist()
             return Question(a, b, alike.rows[group], float(widest[group]), float(tolerances[k]))
 
-        def again(group: int, number: int) -> Decided:
+        def again(k: int) -> Decided:
             """Decide one of the twins, for whose tolerance what the others are does not hold."""
             self.decisions += 1
-            made: Decided | None = threads.run(decisions.lot, [ask(group, members[group][number])])[0]
+            made: Decided | None = threads.run(decisions.lot, [ask(alike.group.item(k), k)])[0]
             return made or Decided(None)
 
         with ExitStack() as stack:
@@ -307,30 +325,26 @@ class Run:
                 made = decisions.here(ask, len(alike.first), workers, threads)
             else:
                 made = decisions.there(ask, len(alike.first), stack.enter_context(on_cluster(cluster, decisions, heed)))
-            each = zip(pairs.tolist(), tolerances.tolist(), alike.group.tolist(), strict=True)
-            for k, ((i, j), tolerance, group) in enumerate(each):
-                if alike.first[group] == k:
-                    found = next(made)
-                    if found is not None:
-                        self.decisions += 1
-                        mine = members[group]
-                        twins = Twins(rows[pairs[mine, 0]], tolerances[mine], alike.slack[mine])
-                        known[group] = twins.told(found, partial(again, group))
-                if group in known:
-                    self._tell(i, j, tolerance, next(known[group]))
-                    if members[group][-1] == k:
-                        del known[group]
-                self.undecided -= 1
-                progress("pairs", self.close - self.undecided, self.close, self.findings.count)
+            twins = Twins(alike, tolerances)
+            # what comes before the first pair of the next decision is of those before it
+            for group, (start, stop) in enumerate(pairwise([*alike.first.tolist(), len(pairs)])):
+                found = next(made)
+                if found is None and stop == start + 1:  # so are most where nothing is a copy
+                    step()
+                    continue
+                if found is not None:
+                    self.decisions += 1
+                    twins.decided(group, found, again)
+                self.looked_at[pairs[twins.looked_at(start, stop)]] = True
+                here, verdicts, which = twins.taken(start, stop)
+                taken = start + np.flatnonzero(here)
+                i, j = pairs[taken].T
+                clashes = self._clashes(
+                    self.places[i], self.places[j], verdicts, which, rows[i], tolerances[taken], alike.slack[taken]
+                )
+                self.findings.add(clashes, here.tolist(), step)
 
-    def _tell(self, i: int, j: int, tolerance: float, verdict: Verdict | None, **more: Any) -> None:
-        """Keep what is found of two parts."""
-        self.looked_at.update((i, j))
-        if verdict is not None:
-            found = self._clash(self.placed[i], self.placed[j], verdict, tolerance)
-            self._keep(replace(found, **more) if more else found)
-
-    def _follow(self, moving: Moving, threads: Aside, progress: Progress) -> None:
+    def _follow(self, moving: Moving, threads: Aside, step: _Wait) -> None:
         """Decide the pairs that move against each other, over all of the time."""
         wanted = [
             pair
@@ -339,9 +353,12 @@ class Run:
         ]
         self.close, self.undecided, self.unfollowed = self.close + len(wanted), len(wanted), 0
         for i, j, passage, verdict in moving.all(wanted, self.clearance, self._tolerance, threads):
-            self._tell(i, j, self._tolerance(i, j), verdict, **({} if verdict is None else timed(passage)))
-            self.undecided -= 1
-            progress("pairs", self.close - self.undecided, self.close, self.findings.count)
+            self.looked_at[[i, j]] = True
+            verdicts = [] if verdict is None else [verdict]
+            a, b = self.places[[i, j], None][:, : len(verdicts)]
+            slack = moving.slacks[i] + moving.slacks[j]
+            clashes = self._clashes(a, b, verdicts, 0, IDENTITY, self._tolerance(i, j), slack, **timed(passage))
+            self.findings.add(clashes, [bool(verdicts)], step)
 
     def _tolerance(self, i: int, j: int) -> float:
         return float(max(self.tolerances[i], self.tolerances[j]))
@@ -357,15 +374,6 @@ class Run:
                 f"the tolerance of {int(large.sum())} of the pairs that come close is large beside their parts, up to"
                 f" {tolerances[worst]:.3g} for {a} and {b}, far from the middle of the assembly: give one"
             )
-
-    def _clash(
-        self, a: AssemblyPart, b: AssemblyPart | None, verdict: Verdict, tolerance: float | None = None
-    ) -> Clash:
-        name, file = ("", "") if b is None else (b.name, b.file)
-        kind, *others, convex_gap, penetration, note, _ = verdict  # in the order of `Clash`
-        ident = clash_id(kind, self.idents[a.name], self.idents.get(name, ""))
-        values: list[Any] = [a.file, file, *others, tolerance, convex_gap, penetration, None, (), None, "", note]
-        return Clash(ident, kind, 0, "new", a.name, name, *values)
 
 
 def _length(value: float, what: str) -> float:

@@ -2,103 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import repeat
-from math import inf
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from gjk3d.clash.clashes import column
 from gjk3d.clash.decide import Verdict
 from gjk3d.clash.decisions import Decided
-from gjk3d.typing import Array
+from gjk3d.clash.instances import Alike
+from gjk3d.typing import Array, Bools, Ints
 
-_BLOCK = 32  #: pairs that are placed at once: what was placed and is not told yet takes memory
+_ROOM = 1 << 15  #: corners of what two parts share that are placed at once
+_UNKNOWN, _FREE = -2, -1  #: what is not decided, or by hulls; what is free
 
 
-class Twins(NamedTuple):
-    """Pairs that stand alike, in order."""
+class Twins:
+    """Pairs of which some stand alike, and the verdict of each, by number.
 
-    rows: Array  #: (n, 13) the pose row of A of each
-    tolerances: Array  #: (n,)
-    slacks: Array  #: (n,) how far the two may be from where the decision has them
+    Parameters
+    ----------
+    alike : Alike
+        Which pairs do.
+    tolerances : (n,) float
+        Of the pairs.
+    """
 
-    def told(self, first: Decided, again: Callable[[int], Decided]) -> Iterator[Verdict | None]:
-        """Yield what each is, None where it is free.
+    def __init__(self, alike: Alike, tolerances: Array) -> None:
+        self.alike = alike
+        self.members = alike.members()
+        self.tolerances = tolerances
+        self._verdicts: dict[int, tuple[Verdict, int]] = {}  # by the first pair of each, and the last one
+        self._which = np.full(len(tolerances), _UNKNOWN)
 
-        ``first`` is the decision of the first pair; ``again`` makes one of a pair, by number, for whose tolerance none
-        holds yet.
+    def decided(self, group: int, found: Decided, again: Callable[[int], Decided]) -> None:
+        """Take what was found of the first pair of a group for all of it.
+
+        ``again`` decides a pair, by number, for whose tolerance nothing holds yet.
         """
-        maker = np.full(len(self.rows), -1)
-        made: list[Iterator[Verdict | None]] = []
-        for k in range(len(self.rows)):
-            if maker[k] < 0:
-                found = again(k) if made else first
-                mine = (maker < 0) & (found.low <= self.tolerances) & (self.tolerances < found.high)
-                mine[k] = True
-                maker[mine] = len(made)
-                places = Twins(self.rows[mine], self.tolerances[mine], self.slacks[mine])
-                made.append(repeat(None) if found.verdict is None else places._placed(found.verdict))
-            yield next(made[maker[k]])
+        left = self.members[group]
+        while True:
+            tolerances = self.tolerances[left]
+            mine = (found.low <= tolerances) & (tolerances < found.high)
+            mine[0] = True
+            pairs, left = left[mine], left[~mine]
+            self._which[pairs] = _FREE if found.verdict is None else pairs[0]
+            if found.verdict is not None:
+                self._verdicts[pairs.item(0)] = found.verdict, pairs.item(-1)
+            if not len(left):
+                return
+            found = again(left.item(0))
 
-    def _placed(self, verdict: Verdict) -> Iterator[Verdict]:
-        for start in range(0, len(self.rows), _BLOCK):
-            yield from placed(verdict, *(each[start : start + _BLOCK] for each in self))
+    def looked_at(self, start: int, stop: int) -> Ints:
+        """Return which of these pairs were looked at more closely than by hulls."""
+        return start + np.flatnonzero(self._which[start:stop] != _UNKNOWN)
+
+    def taken(self, start: int, stop: int) -> tuple[Bools, list[Verdict], Ints]:
+        """Return which of these pairs are not free, verdicts, and which one each has; no pair is asked for twice."""
+        some = self._which[start:stop]
+        here: Bools = some >= 0
+        numbers, which = np.unique(some[here], return_inverse=True)
+        verdicts = []
+        for number in numbers.tolist():
+            verdict, last = self._verdicts[number]
+            verdicts.append(verdict)
+            if last < stop:  # what both fill takes memory
+                del self._verdicts[number]
+        return here, verdicts, which.reshape(-1)
 
 
-def placed(verdict: Verdict, rows: Array, tolerances: Array, slacks: Array) -> Iterator[Verdict]:
-    """Yield a verdict, found in A's frame, where each A is; its bounds allow for places that are known to a slack."""
-    columns: dict[str, Any] = {name: repeat(value, len(rows)) for name, value in verdict._asdict().items()}
-    columns["shared"] = repeat(None, len(rows))
+def placed(verdicts: Sequence[Verdict], which: Ints, rows: Array, tolerances: Array, slacks: Array) -> dict[str, Any]:
+    """Return the columns of findings by verdicts, found in A's frame, where each A is.
+
+    Their bounds allow for places that are known to a slack.
+
+    Parameters
+    ----------
+    verdicts : sequence of Verdict
+    which : (n,) int
+        The verdict of each.
+    rows : (n, 13) float
+        The pose row of A of each.
+    tolerances, slacks : (n,) float
+        Of the pairs, and how far the two may be from where the decision has them.
+    """
+    columns: dict[str, Any] = {
+        name: column(name, [getattr(verdict, name) for verdict in verdicts])[which] for name in Verdict._fields[:-1]
+    }
     for name, shift in (("point_a", 1.0), ("point_b", 1.0), ("point", 1.0), ("mtv", 0.0), ("normal", 0.0)):
-        if (known := getattr(verdict, name)) is not None:
-            columns[name] = _moved(rows, known, shift)
-    if verdict.shared is not None:
-        columns["overlap_box"] = zip(*map(_tuples, _box(rows, verdict.shared)), strict=True)
-    columns |= _widened(verdict, columns, tolerances, slacks)
-    for name in ("point_a", "point_b", "point", "mtv", "normal"):
-        if isinstance(columns[name], np.ndarray):
-            columns[name] = _tuples(columns[name])
-    return map(Verdict._make, zip(*columns.values(), strict=True))
+        columns[name] = _moved(rows, columns[name], shift)
+    for k, verdict in enumerate(verdicts):
+        if verdict.shared is not None:
+            mine = np.flatnonzero(which == k)
+            size = max(1, _ROOM // max(1, len(verdict.shared)))
+            for start in range(0, len(mine), size):
+                some = mine[start : start + size]
+                columns["overlap_box"][some] = _box(rows[some], verdict.shared)
+    _widen(columns, tolerances, slacks)
+    return columns | {"tolerance": tolerances}
 
 
-def _widened(verdict: Verdict, columns: dict[str, Any], tolerances: Array, slacks: Array) -> dict[str, Any]:
-    """Return the columns that a slack changes, by how far the two may be elsewhere."""
-    wider: dict[str, Any] = {}
-    if verdict.penetration is not None:
-        less = np.maximum(0.0, verdict.penetration - slacks)
-        wider["penetration"] = np.where(slacks > 0.0, less, verdict.penetration).tolist()
-    if verdict.error_bound is None:
-        return wider
-    error = (tolerances if verdict.error_bound == inf else verdict.error_bound) + 2.0 * slacks
-    if verdict.distance_kind == "bound" and verdict.depth is not None and verdict.normal is not None:
-        most = verdict.depth + slacks
-        error = np.where(slacks > 0.0, np.minimum(error, most), error)
-        away = most[:, None] * columns["normal"] + 0.0
-        wider["mtv"] = np.where(slacks[:, None] > 0.0, away, columns["mtv"])
-        distance: Any = verdict.distance
-        wider["depth"], wider["distance"] = most.tolist(), np.where(slacks > 0.0, -most, distance).tolist()
-    return wider | {"error_bound": error.tolist()}
+def _widen(columns: dict[str, Any], tolerances: Array, slacks: Array) -> None:
+    """Change what a slack changes, by how far the two may be elsewhere."""
+    wide = slacks > 0.0
+    penetration, error = columns["penetration"], columns["error_bound"]
+    columns["penetration"] = np.where(wide, np.maximum(0.0, penetration - slacks), penetration)
+    error = np.where(np.isinf(error), tolerances, error) + 2.0 * slacks
+    most = columns["depth"] + slacks
+    bound = wide & (columns["distance_kind"] == "bound") & ~np.isnan(error) & ~np.isnan(columns["normal"][:, 0])
+    bound &= ~np.isnan(most)
+    columns["error_bound"] = np.where(bound, np.minimum(error, most), error)
+    columns["mtv"] = np.where(bound[:, None], most[:, None] * columns["normal"] + 0.0, columns["mtv"])
+    columns["depth"] = np.where(bound, most, columns["depth"])
+    columns["distance"] = np.where(bound, -most, columns["distance"])
 
 
-def _moved(rows: Array, vector: Any, shift: float) -> Array:
-    """Return a point at pose rows, or a direction where ``shift`` is 0, (n, 3)."""
-    x, y, z = vector
+def _moved(rows: Array, vectors: Array, shift: float) -> Array:
+    """Return points at pose rows, or directions where ``shift`` is 0, (n, 3)."""
+    x, y, z = vectors.T[:, :, None]
     turn = rows[:, :9].reshape(-1, 3, 3)
     moved: Array = turn[:, :, 0] * x + turn[:, :, 1] * y + turn[:, :, 2] * z + shift * rows[:, 9:12] + 0.0
     return moved
 
 
-def _box(rows: Array, points: Array) -> tuple[Array, Array]:
-    """Return the lowest and the highest corner of points at pose rows, (n, 3) each."""
+def _box(rows: Array, points: Array) -> Array:
+    """Return the lowest and the highest corner of points at pose rows, (n, 2, 3)."""
     x, y, z = np.ascontiguousarray(points.T)
-    low, high = np.empty((2, len(rows), 3))
+    ends = np.empty((len(rows), 2, 3))
     for k in range(3):
         turn = rows[:, 3 * k : 3 * k + 3, None]
         along = turn[:, 0] * x + turn[:, 1] * y + turn[:, 2] * z
-        low[:, k], high[:, k] = along.min(axis=1), along.max(axis=1)
-    return low + rows[:, 9:12] + 0.0, high + rows[:, 9:12] + 0.0
-
-
-def _tuples(columns: Array) -> Iterator[tuple[float, ...]]:
-    return map(tuple, columns.tolist())
+        ends[:, 0, k], ends[:, 1, k] = along.min(axis=1), along.max(axis=1)
+    return ends + rows[:, None, 9:12] + 0.0

@@ -6,19 +6,25 @@ pair is, how deep or how far; `gjk3d.Scene` and python-fcl, given the same, say 
 processes of Dask decide the pairs. CPU time of all processes, wall time, and the peak of memory of the process that
 asks.
 
-Each row runs in a process of its own.
+Each row runs in a process of its own. ``--stages`` tells instead where a check's CPU time goes, each stage by the clock
+of the thread that it runs on, and what reading its findings costs; ``--bare`` what the libraries alone would take.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import resource
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
+from contextlib import ExitStack
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import trimesh
@@ -67,14 +73,18 @@ def assembly(racks: int) -> tuple[dict[str, trimesh.Trimesh], list[tuple[str, st
     return kinds, parts
 
 
+def made(racks: int) -> Any:
+    """Return the assembly as `gjk3d.clash.check` takes it."""
+    import gjk3d as gk
+
+    kinds, parts = assembly(racks)
+    meshes = {name: gk.Mesh(mesh.vertices, mesh.faces) for name, mesh in kinds.items()}
+    return gk.clash.Assembly.of({name: (meshes[shape], pose) for name, shape, pose in parts}, "mm")
+
+
 def by_gjk3d(racks: int, cluster: bool) -> dict[str, Any]:
     """Return what a check costs and says."""
     import gjk3d as gk
-
-    def made(count: int) -> Any:
-        kinds, parts = assembly(count)
-        meshes = {name: gk.Mesh(mesh.vertices, mesh.faces) for name, mesh in kinds.items()}
-        return gk.clash.Assembly.of({name: (meshes[shape], pose) for name, shape, pose in parts}, "mm")
 
     gk.clash.check(made(20), CLEARANCE)  # loads everything
     before = _peak()
@@ -175,6 +185,87 @@ def by_fcl(racks: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def stages(racks: int) -> list[tuple[str, float]]:
+    """Return the stages of a check and the CPU time of each; what is in two of them counts in the inner one."""
+    import gjk3d as gk
+    from gjk3d.clash import decide, instances, run
+    from gjk3d.clash.decisions import Decisions
+
+    told = {
+        "parts put in order": (run.Run, "__init__"),
+        "pairs whose boxes are close": (run, "boxes_close"),
+        "pairs that stand alike": (instances, "alike"),
+        "hulls of shapes": (gk.Mesh, "hull"),
+        "distances of hulls": (Decisions, "hulls"),
+        "volumes shared": (decide.Decider, "_overlap"),
+        "depths": (decide, "depth"),
+        "other decisions": (Decisions, "decide"),
+        "findings placed": (run.Run, "_clashes"),
+        "findings ranked and grouped, parts listed": (run, "summary"),
+    }
+    gk.clash.check(made(20), CLEARANCE)  # loads everything
+    whole, spent = made(racks), Counter[str]()
+    within = threading.local()
+
+    def clocked(stage: str, work: Any) -> Any:
+        @functools.wraps(work)
+        def call(*given: Any, **more: Any) -> Any:
+            outer, within.inner, start = getattr(within, "inner", 0.0), 0.0, time.thread_time()
+            try:
+                return work(*given, **more)
+            finally:
+                took = time.thread_time() - start
+                spent[stage] += took - within.inner
+                within.inner = outer + took
+
+        return call
+
+    with ExitStack() as stack:
+        for stage, (home, name) in told.items():
+            stack.enter_context(mock.patch.object(home, name, clocked(stage, getattr(home, name))))
+        start = time.process_time()
+        report = gk.clash.check(whole, CLEARANCE)
+        total = time.process_time() - start
+    rows = [(stage, spent[stage]) for stage in told]
+    rows += [("all else: threads, one pair after the other", total - sum(spent.values())), ("the check", total)]
+    for what, read in (("every finding read", lambda: [*report.clashes]), ("every part read", lambda: [*report.parts])):
+        start = time.process_time()
+        read()
+        rows.append((f"besides: {what}", time.process_time() - start))
+    return rows
+
+
+def bare(racks: int) -> list[tuple[str, float]]:
+    """Return what the libraries alone take for the parts without a copy: no check that says the same takes less."""
+    import manifold3d
+    from scipy.spatial import ConvexHull
+
+    kinds, parts = assembly(racks)
+    plate = next(pose for name, _, pose in parts if name == "rack 0/plate 0")
+    balls = [(kinds[shape], pose) for name, shape, pose in parts if shape.startswith("ball")]
+
+    def solid(mesh: trimesh.Trimesh, pose: Any) -> Any:
+        body = manifold3d.Manifold(manifold3d.Mesh64(mesh.vertices, mesh.faces.astype(np.uint64)))
+        return body.transform(pose[:3])
+
+    held, own = solid(kinds["plate"], plate), [pose for name, _, pose in parts if name.endswith("plate 0")]
+    solids: list[Any] = []
+    work = {
+        "hulls by Qhull": lambda: [ConvexHull(mesh.vertices) for mesh, _ in balls],
+        "solids of manifold3d": lambda: solids.extend(solid(mesh, pose) for mesh, pose in balls),
+        "volumes that they share with their plates": lambda: [
+            (body ^ held.transform((pose @ np.linalg.inv(plate))[:3])).volume()
+            for body, pose in zip(solids, own[::20], strict=True)
+        ],
+    }
+    rows = []
+    for what, do in work.items():
+        start = time.process_time()
+        do()
+        rows.append((what, time.process_time() - start))
+    return [*rows, ("the libraries alone", sum(spent for _, spent in rows))]
+
+
 def _cpu(client: Any) -> float:
     return time.process_time() + (0.0 if client is None else sum(client.run(time.process_time).values()))
 
@@ -198,10 +289,17 @@ def main(given: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.copies", description=__doc__)
     parser.add_argument("--racks", type=int, default=1000, help="of ten parts each")
     parser.add_argument("--cluster", action="store_true", help="two processes of Dask, too")
+    parser.add_argument("--stages", action="store_true", help="where a check's time goes, in place of the table")
+    parser.add_argument("--bare", action="store_true", help="what the libraries alone take, in place of the table")
     parser.add_argument("--row", choices=list(ROWS), help=argparse.SUPPRESS)
     arguments = parser.parse_args(given)
     if arguments.row:
         print(json.dumps(ROWS[arguments.row](arguments.racks)))
+        return 0
+    if arguments.stages or arguments.bare:
+        print("| stage | CPU time |\n| --- | ---: |")
+        for stage, spent in (bare if arguments.bare else stages)(arguments.racks):
+            print(f"| {stage} | {spent:.3f} s |")
         return 0
     rows = list(ROWS)[: 5 if arguments.cluster else 4]
     print("| | parts | triangles | CPU time | wall time | memory | says |\n| --- | --- | --- | --- | --- | --- | --- |")

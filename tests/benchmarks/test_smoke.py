@@ -7,7 +7,19 @@ import json
 import numpy as np
 import pytest
 
-from . import beyond, bodies, clash, depths, manager, one_call, robots, robots_clouds, robots_motion, scenes_many
+from . import (
+    beyond,
+    bodies,
+    clash,
+    copies,
+    depths,
+    manager,
+    one_call,
+    robots,
+    robots_clouds,
+    robots_motion,
+    scenes_many,
+)
 from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
@@ -139,6 +151,24 @@ def test_the_table_of_clashes_is_written_and_both_find_the_same_pairs(capsys):
     assert len(lines) == 2 + 2 + 3
     hard = [int(lines[k].split("|")[4].split()[0]) for k in (4, 5, 6)]
     assert hard[0] == hard[1] == hard[2] > 5
+
+
+def test_the_stages_of_a_check_of_copies_are_told_and_none_counts_twice(capsys):
+    assert copies.main(["--racks", "20", "--stages"]) == 0
+    rows = [line.split("|")[1:3] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [stage.strip() for stage, _ in rows][-3:] == [
+        "the check", "besides: every finding read", "besides: every part read",
+    ]  # fmt: skip
+    assert len(rows) == 14
+    assert all(float(spent.split()[0]) >= 0.0 for _, spent in rows)  # what counts twice makes the rest negative
+
+
+def test_the_libraries_alone_take_time_for_parts_without_a_copy(capsys):
+    assert copies.main(["--racks", "20", "--bare"]) == 0
+    spent = [float(line.split("|")[2].split()[0]) for line in capsys.readouterr().out.splitlines()[2:]]
+    assert len(spent) == 4
+    assert spent[-1] == pytest.approx(sum(spent[:-1]), abs=2e-3)
+    assert spent[-1] > 0.0
 
 
 def test_many_findings_go_out_as_lines(tmp_path, capsys):

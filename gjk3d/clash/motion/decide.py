@@ -13,10 +13,8 @@ from gjk3d.clash.motion.record import Course, MotionRecord
 from gjk3d.clash.motion.timeline import Passage, Timeline, moved, swept_box
 from gjk3d.clash.motion.track import measured, still
 from gjk3d.clash.parts import AssemblyPart
-from gjk3d.clash.twins import placed
 from gjk3d.convex.pairs import Pairs
 from gjk3d.interrupts import Aside
-from gjk3d.poses import IDENTITY
 from gjk3d.typing import Array
 
 TIMES = 1e-4  #: of the whole time: how near the two times are between which a clash begins
@@ -90,11 +88,7 @@ class Moving:
         a._hush()  # the report says which are open
         b._hush()
         hulls = Pairs([a.hull(), b.hull()]).signed_distance(np.array([[0, 1]]), np.tile(np.eye(4), (2, 1, 1)))[0]
-        found = Decider(clearance, tolerance, {}).decide(a, b, hulls)
-        if found is None:
-            return None
-        slack = self.slacks[i] + self.slacks[j]
-        return next(placed(found, IDENTITY, np.array([tolerance]), np.array([slack])))
+        return Decider(clearance, tolerance, {}).decide(a, b, hulls)
 
     def all(
         self, pairs: Sequence[tuple[int, int]], clearance: float, tolerance: Callable[[int, int], float], threads: Aside

@@ -144,6 +144,6 @@
   });
   filter();
   describe(-1);
-  const asked = data.rows.findIndex((row) => row.id === location.hash.slice(1));
+  const asked = data.ids.indexOf(location.hash.slice(1));
   if (asked >= 0) clashTable.select(asked);
 })();

@@ -19,17 +19,19 @@ const clashRows = (function () {
 
   // --- the index ------------------------------------------------------------------------------------------------------
   const KINDS = { kind: Uint8Array, status: Uint8Array, distance: Float32Array, penetration: Float32Array, overlap_volume: Float32Array, time: Float32Array };
-  const columns = Object.entries(data.columns).map(([name, text]) => [name, numbers(text, KINDS[name] || Int32Array)]);
-  const WORDS = { kind: data.kinds, status: data.statuses, group: data.groups, note: data.notes };
-  const rows = data.ids.map((id, k) => {
-    const row = { id, index: k, a: -1, b: -1, told: {}, evidence: "" };
-    for (const [name, column] of columns) {
-      const value = column[k];
-      if (WORDS[name]) row[name] = value < 0 ? undefined : WORDS[name][value];
-      else if (name === "a" || name === "b" || (name === "course" ? value >= -1 : name === "cause" ? value >= 0 : !Number.isNaN(value))) row[name] = value;
-    }
-    return row;
-  });
+  const columns = Object.fromEntries(Object.entries(data.columns).map(([name, text]) => [name, numbers(text, KINDS[name] || Int32Array)]));
+  const from = (name, least) => (k) => (columns[name]?.[k] >= least ? columns[name][k] : undefined); // nan is not
+  const [a, b, course, cause] = [from("a", 0), from("b", 0), from("course", -1), from("cause", 0)];
+  const [kind, status, group, note] = [["kind", data.kinds], ["status", data.statuses], ["group", data.groups], ["note", data.notes]]
+    .map(([name, words]) => (k) => words[columns[name]?.[k]]);
+  const [distance, penetration, volume, time] = ["distance", "penetration", "overlap_volume", "time"].map((name) => from(name, -Infinity));
+  // each with all fields from the start: browsers take several times as long for objects that grow
+  const UNTOLD = Object.freeze({});
+  const rows = data.ids.map((id, k) => ({
+    id, index: k, a: a(k) ?? -1, b: b(k) ?? -1, kind: kind(k), status: status(k), group: group(k), note: note(k), course: course(k), cause: cause(k),
+    distance: distance(k), penetration: penetration(k), overlap_volume: volume(k), time: time(k),
+    told: UNTOLD, evidence: "", whole: false, state: "", assignee: "", said: 0,
+  }));
   const files = numbers(data.file, Int32Array), triangles = numbers(data.triangles, Float64Array), colours = numbers(data.colour, Int32Array);
   const parts = data.names.map((name, k) => ({ name, file: data.files[files[k]], triangles: triangles[k], colour: data.colours[colours[k]] }));
   Object.assign(data, { rows, parts });
@@ -43,9 +45,9 @@ const clashRows = (function () {
       values.forEach((value, k) => { if (value !== null) into(rows[first + k])[name] = value; }));
     const told = columns.told;
     delete columns.told;
+    for (const row of rows.slice(first, first + data.block)) Object.assign(row, { told: {}, whole: true });
     fill((row) => row, columns);
     fill((row) => row.told, told);
-    for (let k = first; k < Math.min(rows.length, first + data.block); k++) rows[k].whole = true;
   }
   // Unpack what these rows lack: null where nothing is missing that can be had, else a promise.
   function fetchRows(indices) {

@@ -31,14 +31,14 @@ const clashTable = (function () {
   };
 
   function arranged(indices) {
-    const value = RANKS[key] || ((row) => row[key] && Math.fround(row[key])), of = indices.map((index) => [index, value(data.rows[index])]);
-    of.sort(([i, one], [j, two]) => {
+    const value = RANKS[key] || ((row) => row[key] && Math.fround(row[key]));
+    return indices.sort((i, j) => {
+      const one = value(data.rows[i]), two = value(data.rows[j]);
       if (one === two) return i - j;
       if (one === undefined) return 1; // what is not known comes last, either way
       if (two === undefined) return -1;
       return direction * (one - two) || i - j;
     });
-    return of.map(([index]) => index);
   }
 
   function makeRow(place) {

@@ -42,10 +42,10 @@ const clashTriage = (function () {
 
   // --- one finding ------------------------------------------------------------------------------------------------------
   function settle(row) {
-    const { state, assignee, comments } = issues.get(row.id) || {};
-    row.state = state?.value || row.status;
-    row.assignee = assignee?.value || "";
-    row.said = comments?.length || 0;
+    const issue = issues.get(row.id);
+    row.state = issue?.state?.value || row.status;
+    row.assignee = issue?.assignee?.value || "";
+    row.said = issue?.comments?.length || 0;
   }
   function issueOf(row) {
     if (!issues.has(row.id)) {

@@ -1,0 +1,161 @@
+"""Findings and parts in columns are the sequences of objects that they stand for."""
+
+import copy
+import pickle
+from collections import Counter
+from dataclasses import fields
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reports import finding, three_cubes
+
+import gjk3d as gk
+from gjk3d.clash.causes import causes
+from gjk3d.clash.clashes import Clashes
+from gjk3d.clash.finding import KINDS, STATUSES, Clash, clash_id
+from gjk3d.clash.findings import ranked
+from gjk3d.clash.parts import order
+from gjk3d.clash.report import PartRow, PartRows, Report
+
+NUMBER = st.none() | st.integers(-3, 3).map(float) | st.floats(allow_nan=False, width=32)
+VECTOR = st.none() | st.tuples(*[st.floats(-9, 9)] * 3)
+NAME = st.sampled_from(["bolt 2", "bolt 10", "Bolt 2", "nut", "", "\ud800", "plate/1"])
+SPAN = st.tuples(*[st.floats(0, 1)] * 4)
+NUMBERS = ("distance", "depth", "overlap_volume", "error_bound", "tolerance", "convex_gap", "penetration", "time")
+VECTORS = ("mtv", "normal", "point_a", "point_b", "point")
+CLASH = st.builds(
+    Clash,
+    id=st.text("0123456789abcdef", min_size=1, max_size=4),
+    kind=st.sampled_from(KINDS),
+    severity=st.integers(0, 9),
+    status=st.sampled_from(STATUSES),
+    a=NAME,
+    b=NAME,
+    a_file=st.text(max_size=2),
+    b_file=st.text(max_size=2),
+    overlap_box=st.none() | st.tuples(*[st.tuples(*[st.floats(-9, 9)] * 3)] * 2),
+    intervals=st.lists(SPAN, max_size=2).map(tuple),
+    least=st.none() | st.tuples(st.floats(0, 1), st.floats(1, 2)),
+    group=st.sampled_from(["", "x"]),
+    note=st.text(max_size=3),
+    **dict.fromkeys(NUMBERS, NUMBER),
+    **dict.fromkeys(VECTORS, VECTOR),
+)
+CLASHES = st.lists(CLASH, max_size=40)
+
+
+def rank(clash):
+    """What a finding is sorted by, said of one alone."""
+    distance = inf if clash.distance is None else clash.distance
+    inside = distance if clash.penetration is None else -clash.penetration
+    place = 0 if clash.is_open else STATUSES.index(clash.status)
+    return place, KINDS.index(clash.kind), inside, distance, order(clash.a), order(clash.b)
+
+
+def cover(clashes):
+    """The parts that explain most, and what of: the part that most are left of, again and again."""
+    left = [clash for clash in clashes if clash.is_open and clash.kind not in ("touch", "unchecked") and clash.b]
+    found = []
+    while left:
+        counts = Counter(name for clash in left for name in {clash.a, clash.b})
+        part = min(counts, key=lambda name: (-counts[name], order(name)))
+        if counts[part] < 3:
+            break
+        found.append((part, [clash.id for clash in left if part in (clash.a, clash.b)]))
+        left = [clash for clash in left if part not in (clash.a, clash.b)]
+    return found
+
+
+@settings(max_examples=100, deadline=None)
+@given(CLASHES, CLASHES)
+def test_columns_are_the_findings_that_they_are_made_of(some, others):
+    found = Clashes.of(some)
+    assert list(found) == some
+    assert found == tuple(some)
+    assert [found[k] for k in range(len(some))] == some
+    assert found[1:7:2] == tuple(some[1:7:2])
+    assert list(found.joined(others)) == some + others
+    assert list(found.joined(Clashes.of(others)).joined(some)) == some + others + some
+    assert found.ids() == [clash.id for clash in some]
+    for clash in found:
+        assert type(clash.a) is type(clash.note) is str
+        assert all(type(getattr(clash, name)) in (float, type(None)) for name in NUMBERS)
+    assert found.counts() == Counter((clash.status, clash.kind) for clash in some)
+    assert found.is_open.tolist() == [clash.is_open for clash in some]
+
+
+@settings(max_examples=100, deadline=None)
+@given(CLASHES)
+def test_the_order_is_that_of_what_each_alone_is_sorted_by(some):
+    wanted = sorted(some, key=rank)
+    assert [some[k] for k in Clashes.of(some).worst_first()] == wanted
+    assert [clash.id for clash in ranked(some, [""] * len(some))] == [clash.id for clash in wanted]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from(KINDS)), max_size=40))
+def test_causes_are_those_of_one_greedy_step_after_the_other(pairs):
+    some = [finding(kind, f"{a}", f"{b}", id=f"{k}") for k, (a, b, kind) in enumerate(pairs) if a < b]
+    found = [(cause.part, list(cause.ids)) for cause in causes(some)]
+    assert found == sorted(cover(some), key=lambda each: (-len(each[1]), order(each[0])))
+
+
+def test_they_are_tuples_in_all_else():
+    report = three_cubes()
+    for made in (report.clashes, report.parts):
+        whole = tuple(made)
+        assert len(made) == len(whole) > 1
+        assert made == whole
+        assert whole == made
+        assert made != whole[1:]
+        assert made != list(whole)
+        assert hash(made) == hash(whole)
+        assert repr(made) == repr(whole)
+        assert made[-1] == whole[-1]
+        assert made[:1] == whole[:1]
+        assert made + whole == whole + made == whole + whole
+        assert whole[1] in made
+        assert made.index(whole[1]) == 1
+        assert list(reversed(made)) == list(reversed(whole))
+        assert pickle.loads(pickle.dumps(made)) == copy.deepcopy(made) == whole
+        with pytest.raises(IndexError):
+            made[len(whole)]
+    with pytest.raises(TypeError):
+        report.clashes[0] = report.clashes[1]
+
+
+def test_parts_come_back_as_they_were():
+    box = ((0.0, 0.0, 0.0), (1.0, 2.0, 3.0))
+    rows = (
+        PartRow("a", "f", 3, True, False, box, "", ("f", "a"), (0.0, 0.5, 1.0), "guid"),
+        PartRow("b", "f", 0, reason="broken"),
+    )
+    assert PartRows.of(rows) == rows
+    report = Report(parts=rows)
+    assert report.unchecked == rows[1:]
+    assert report.reading == (None, 1.0)
+    assert {type(x) for row in report.parts if row.bounds for corner in row.bounds for x in corner} == {float}
+
+
+def test_a_check_makes_no_finding_that_nobody_reads(monkeypatch):
+    from gjk3d.clash import clashes
+
+    made = []
+    monkeypatch.setattr(clashes, "Clash", lambda *values: made.append(values) or Clash(*values))
+    cube = gk.Box((1, 1, 1)).surface()
+    parts = {f"{k}": gk.Mesh(cube.vertices + 0.75 * k, cube.faces) for k in range(50)}
+    report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"))
+    assert (report.counts["hard"], report.total, made) == (49, 49, [])
+    last = report.clashes[-1]
+    assert len(made) == 1
+    assert last == list(report.clashes)[-1]
+    assert last.id == clash_id("hard", last.a, last.b)
+
+
+def test_every_field_has_a_column():
+    columns = Clashes.of([finding("hard", "a", "b")]).columns
+    assert set(columns) == {item.name for item in fields(Clash)}
+    assert all(isinstance(values, np.ndarray) and len(values) == 1 for values in columns.values())

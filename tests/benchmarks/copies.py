@@ -236,7 +236,7 @@ def stages(racks: int) -> list[tuple[str, float]]:
 
 
 def bare(racks: int) -> list[tuple[str, float]]:
-    """Return what the libraries alone take for the parts without a copy: no check that says the same takes less."""
+    """Return what the libraries alone take for the parts without a copy, which a check by these takes at least."""
     import manifold3d
     from scipy.spatial import ConvexHull
 

@@ -97,7 +97,7 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
                 room = np.empty(used)
             log[0] = room[:used]
         if points >= most or not flags[:, 3].any():
-            if tol == 0.0 and not flags[:, 2].all():
+            if tol == 0.0 and most == MOST_POINTS[True] and not flags[:, 2].all():
                 _settle_exactly(a, b, rows, wanted, out, flags)
             return
         points, again = 4 * points, True
@@ -105,8 +105,6 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
 
 def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     """Answer rows of polytopes whose interval is wider than promised in rational arithmetic: slow, rare and final."""
-    if _most_points(a, b) != MOST_POINTS[True]:
-        return
     from gjk3d.exact import exact_pair  # loaded when a row needs it
 
     slack = float(a._packed[1][layout.SLACK] + b._packed[1][layout.SLACK])

@@ -28,7 +28,7 @@ from gjk3d.geometry.simplex import (
     closest_on_tetrahedron,
     closest_on_triangle,
 )
-from gjk3d.geometry.vec3 import Rigid, Vec3, divide, dot, offset, place, row3, sub, turn_back, unit
+from gjk3d.geometry.vec3 import Vec3, divide, dot, offset, place, row3, sub, turn_back, unit
 from gjk3d.narrow.cores import Cores, direction_between, support_pair
 from gjk3d.narrow.room import GJK_STEP, put, put3, put_rows
 from gjk3d.narrow.summit import FIRST as SUMMIT
@@ -48,8 +48,12 @@ _LONGER, _PATIENCE = 1.0 + 1e-15, 8
 _FIRST_TRIAL, _AGAIN = 3, 2
 
 #: floats that a query leaves for the next one about the same two shapes: how many points of the simplex (0: nothing
-#: yet), the axis in A's frame, then each point of A and of B in its own frame
-MEMORY = 28
+#: yet), the axis in A's frame, then each point of A and of B in its own frame, and the error that these were found with
+MEMORY = 29
+_FOUND_WITH = MEMORY - 1
+#: how many times the error that a query allows for the points remembered may have been found with: B's are turned back
+#: from where it was then, and a point found far away is off its shape by that distance's rounding
+_AS_EXACT = 2.0
 AXIS = 4  #: the same without the points
 
 
@@ -254,26 +258,29 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
 
 
 @kernel
-def recall(cache: Array, k: int, m: Rigid, s: Array) -> Start:
+def recall(cache: Array, k: int, c: Cores, s: Array) -> Start:
     """Put the points remembered in row k, if there is one, into the simplex, B's moved to where it is now.
 
     Points of a shape stay points of it wherever it goes, so the old simplex, moved along, is one of the new A - B, and
     the old axis is as good a first direction as any. Nothing is believed: bounds are proven by what is asked now, and
-    the points are only where GJK starts.
+    the points are only where GJK starts; those that were found much farther apart are left out.
     """
     if cache.shape[0] == 0 or not cache[k, 0] > 0.0:
-        return Start(direction_between(m), 0)
+        return Start(direction_between(c.m), 0)
+    axis = (cache[k, 1], cache[k, 2], cache[k, 3])
+    if not cache[k, _FOUND_WITH] <= _AS_EXACT * c.error:
+        return Start(axis, 0)
     count = int(cache[k, 0])
     for i in range(count):
-        c = 4 + 6 * i
-        a = (cache[k, c], cache[k, c + 1], cache[k, c + 2])
-        b = place(m, (cache[k, c + 3], cache[k, c + 4], cache[k, c + 5]))
+        g = 4 + 6 * i
+        a = (cache[k, g], cache[k, g + 1], cache[k, g + 2])
+        b = place(c.m, (cache[k, g + 3], cache[k, g + 4], cache[k, g + 5]))
         set_row(s, i, sub(a, b), a, b)
-    return Start((cache[k, 1], cache[k, 2], cache[k, 3]), count)
+    return Start(axis, count)
 
 
 @kernel
-def remember(cache: Array, k: int, m: Rigid, s: Array, start: Start, walk: Walk) -> None:
+def remember(cache: Array, k: int, c: Cores, s: Array, start: Start, walk: Walk) -> None:
     """Keep the axis and the simplex in row k, if there is one, which holds the points that it began with.
 
     A point that is remembered again keeps its numbers: turned there and back each time, it would wander off. A narrow
@@ -288,15 +295,16 @@ def remember(cache: Array, k: int, m: Rigid, s: Array, start: Start, walk: Walk)
         return
     old = 0  # the points kept are in the order they were given, and new ones come after them
     for i in range(walk.rows):
-        c = 4 + 6 * i
+        r = 4 + 6 * i
         b = (s[i, 6], s[i, 7], s[i, 8])
-        own = turn_back(m, sub(b, offset(m)))
+        own = turn_back(c.m, sub(b, offset(c.m)))
         for h in range(old, start.given):
             g = 7 + 6 * h
             given = (cache[k, g], cache[k, g + 1], cache[k, g + 2])
-            if place(m, given) == b:
+            if place(c.m, given) == b:
                 own = given
                 old = h + 1
                 break
-        cache[k, c], cache[k, c + 1], cache[k, c + 2] = s[i, 3], s[i, 4], s[i, 5]
-        cache[k, c + 3], cache[k, c + 4], cache[k, c + 5] = own
+        cache[k, r], cache[k, r + 1], cache[k, r + 2] = s[i, 3], s[i, 4], s[i, 5]
+        cache[k, r + 3], cache[k, r + 4], cache[k, r + 5] = own
+    cache[k, _FOUND_WITH] = max(c.error, cache[k, _FOUND_WITH]) if old > 0 else c.error

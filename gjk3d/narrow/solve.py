@@ -133,7 +133,7 @@ def search(c: Cores, asked: Asked, room: Room, cache: Array, k: int) -> Known:
     """Return what GJK and EPA find."""
     mode, curved, promised = asked.mode, asked.curved, asked.promised
     width = max(_GJK_WIDTH * c.size if curved else 0.0, asked.tol * c.size - 2.0 * c.error)
-    start = recall(cache, k, c.m, room.simplex)
+    start = recall(cache, k, c, room.simplex)
     if room.log.shape[0] > 0:
         room.log[0] = 1.0
     # not of curved cores: EPA has no end there, and the surface that proves a depth must come from the same start
@@ -143,7 +143,7 @@ def search(c: Cores, asked: Asked, room: Room, cache: Array, k: int) -> Known:
     else:
         walk = gjk(c, start, width, asked.max_distance, -inf, room.simplex, room.log)
         known = separate(c, end_log(c, walk, room), room)
-    remember(cache, k, c.m, room.simplex, start, walk)
+    remember(cache, k, c, room.simplex, start, walk)
     if is_open(c, asked, known):
         # a cap's answer is wider by as much; see `left_behind`
         given = LOG_WIDTH * c.size
@@ -397,8 +397,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
         w, _, _ = support_pair(c, axis)
         if -dot(axis, w) > clear:
             return 0
-        if cache[k, 0] == 4.0 and -c.radii <= margin and margin >= 0.0:
-            recall(cache, k, m, simplex)
+        if cache[k, 0] == 4.0 and -c.radii <= margin and margin >= 0.0 and recall(cache, k, c, simplex).given == 4:
             p0, p1, p2, p3 = first_four(simplex)
             _, _, where = closest_on_tetrahedron(p0, p1, p2, p3, c.tiny)
             if where == INSIDE:
@@ -412,7 +411,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
     width = _GJK_WIDTH * c.size if is_curved(c) else 0.0
     start = Start(direction_between(m), 0)
     walk = gjk(c, start, width, margin, margin, simplex, simplex[0, :0])
-    remember(cache, k, m, simplex, start, walk)
+    remember(cache, k, c, simplex, start, walk)
     if walk.code == FAR:
         return 0
     if walk.code == NEAR_ENOUGH or (walk.code == INSIDE_SIMPLEX and -c.radii <= margin):

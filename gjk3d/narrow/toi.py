@@ -207,11 +207,11 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
         return Gap(low - c.error > x.target, low, low, n, zero, zero)
     least = _LEAST_WIDTH * c.size
     width = max(least, _LOOSE * near)
-    start = recall(x.cache, plain(0), c.m, x.simplex)
+    start = recall(x.cache, plain(0), c, x.simplex)
     former = unit(start.axis)
     while True:
         walk = gjk(c, start, width, inf, -inf, x.simplex, x.simplex[0, :0])
-        remember(x.cache, plain(0), c.m, x.simplex, start, walk)
+        remember(x.cache, plain(0), c, x.simplex, start, walk)
         start = Start(walk.axis, walk.rows)
         low = walk.lower
         if walk.code == INSIDE_SIMPLEX:

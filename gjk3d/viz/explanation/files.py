@@ -29,7 +29,6 @@ from gjk3d.wording import json_ready
 if TYPE_CHECKING:
     from PIL import Image
 
-
 WIDTH = 1000
 _HIGH = 390  #: of the views in an animation
 _ROW, _MARGIN = 262, 10  #: of a strip: height of a step, and free on the right

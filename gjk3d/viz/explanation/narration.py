@@ -312,9 +312,8 @@ class Narrator:
                 f"Along its normal A - B reaches to {name}, {short(ahead)} beyond, so the polytope grows: "
                 f"{swap} to {rim} new ones round their horizon."
             )
-        beyond = (
-            f"A - B reaches no farther than {name}" if again else f"{name} is only {number(max(ahead, 0.0), 2)} beyond"
-        )
+        near = f"{name} is only {number(max(ahead, 0.0), 2)} beyond"
+        beyond = f"A - B reaches no farther than {name}" if again else near
         if inside:
             return f"Along its normal {beyond}: the face is part of A - B's surface, and its distance is the depth."
         if abs(self.result.distance) <= self.result.upper - self.result.lower:

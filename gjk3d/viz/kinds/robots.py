@@ -134,9 +134,8 @@ def add_state(drawing: Drawing, state: State, labels: bool) -> None:
     add_ends(drawing, a, b, size, color)
     drawing.key("who collides" if state.pairs else "closest points", color)
     if labels:
-        middle = (a + b) / 2
-        text = f"{state.closest[0]} - {state.closest[1]}"
-        drawing.label(middle + 0.05 * size * np.array([0.0, 0.0, 1.0]), text, darker(color))
+        above = (a + b) / 2 + 0.05 * size * np.array([0.0, 0.0, 1.0])
+        drawing.label(above, " - ".join(state.closest), darker(color))
 
 
 def add_ends(drawing: Drawing, a: Array, b: Array, size: float, color: str) -> None:

@@ -120,9 +120,8 @@ def _order(report: Report, numbers: Mapping[str, int], frame: Frame) -> list[Ass
     }
     parts = {part.name: part for part in own}
     found = dict.fromkeys(name for clash in report.clashes for name in (clash.a, clash.b) if name in sizes)
-    return [
-        parts[name] for name in (*found, *sorted(sizes.keys() - found.keys(), key=lambda name: (sizes[name], name)))
-    ]
+    others = sorted(sizes.keys() - found.keys(), key=lambda name: (sizes[name], name))
+    return [parts[name] for name in (*found, *others)]
 
 
 def _packed(
@@ -138,14 +137,10 @@ def _packed(
         places = (points - shape.bounds.mean(axis=0)) / size
         counts = len(points), int(faces.size)
         waiting.append((key, places.astype("<f4").tobytes(), faces.astype("<u4").tobytes(), counts))
-        raw = sum(len(one) + len(two) for _, one, two, _ in waiting)
-        if raw < CHUNK and k + 1 < len(shapes):
+        if sum(len(one) + len(two) for _, one, two, _ in waiting) < CHUNK and k + 1 < len(shapes):
             continue
-        text = (
-            deflated(b"".join([*(row[1] for row in waiting), *(row[2] for row in waiting)]))
-            if raw < _BEST * budget
-            else ""
-        )
+        data = b"".join([*(row[1] for row in waiting), *(row[2] for row in waiting)])
+        text = deflated(data) if len(data) < _BEST * budget else ""
         if text and len(text) <= budget:  # else a smaller one may still go in
             budget -= len(text)
             chunks.append((len(waiting), text))

@@ -33,9 +33,9 @@ class Style:
     opacity: float | tuple[float, ...] | None = None  #: None: the kind's own
     names: tuple[str, ...] | None = None
 
-    def color(self, k: int, default: Sequence[str] = PALETTE) -> str:
-        """Return the colour of the k-th body."""
-        colors = self.colors or default
+    def color(self, k: int, default: Sequence[str] = ()) -> str:
+        """Return the colour of the k-th body; of the palette where neither the caller nor its kind has any."""
+        colors = self.colors or default or PALETTE
         return colors[k % len(colors)]
 
     def alpha(self, k: int, default: float) -> float:

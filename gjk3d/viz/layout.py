@@ -54,9 +54,8 @@ def lay_out(result: Distance) -> Layout:
     sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))
     none = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
     a, b = (placed(*(none if isinstance(s, Halfspace) else solid_surface(s)), p) for s, p in sides)
-    return Layout(
-        (a, b), *_focus([a.vertices, b.vertices], result), side_view(np.asarray(result.normal)), UP, unit_of(result)
-    )
+    center, radius = _focus([a.vertices, b.vertices], result)
+    return Layout((a, b), center, radius, side_view(np.asarray(result.normal)), UP, unit_of(result))
 
 
 def placed(vertices: Array, faces: Any, pose: Array | None) -> Body:

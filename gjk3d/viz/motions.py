@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     import pyvista
     from PIL import Image
 
-
 ANIMATIONS = (".gif", ".webp", ".mp4")
 #: Bodies along a motion in a picture of it.
 _GHOSTS = 8
@@ -130,9 +129,11 @@ def motion(
     ...     gk.viz.motion(checker, run, pathlib.Path(folder) / "run.html", certify=True, frames=2).name
     'run.html'
     """
-    file = _target(target)
-    check_frames(frames)
+    file = None if target is None else target_file(target, IMAGES + ANIMATIONS + PAGES)
     kind = "" if file is None else file.suffix.lower()
+    if kind == ".mp4" and not (find_spec("imageio") and find_spec("imageio_ffmpeg")):
+        raise ImportError(f"{file}: an .mp4 is written by imageio and ffmpeg: pip install imageio imageio-ffmpeg")
+    check_frames(frames)
     there: Any = checker
     if isinstance(checker, Checker):
         if path is None:
@@ -153,16 +154,6 @@ def motion(
         notebook.display(figure_of(drawing, notebook.told(drawing), lambda page: write_page(page, play, fps)))
         return None
     return show(there, path=file, off_screen=off_screen, title=title)
-
-
-def _target(target: Any) -> Path | None:
-    """Return the file to write, once it is known that it can be."""
-    if target is None:
-        return None
-    file = target_file(target, IMAGES + ANIMATIONS + PAGES)
-    if file.suffix.lower() == ".mp4" and not (find_spec("imageio") and find_spec("imageio_ffmpeg")):
-        raise ImportError(f"{file}: an .mp4 is written by imageio and ffmpeg: pip install imageio imageio-ffmpeg")
-    return file
 
 
 class Moment(NamedTuple):
@@ -372,14 +363,10 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
             moved[:, :3, 3] = (moved[:, :3, 3] - center) / size
             more["frames"] = to_base64(np.swapaxes(moved, 1, 2), "<f4")  # column after column, as three.js has them
         items += [item_data(item, middle, size) | more for item in ready(mover.items, center, size)]
-    states = [
-        {
-            "words": moment.lines[-1],
-            "hit": sorted(moment.hit),
-            "ends": None if moment.ends is None else [((point - center) / size).tolist() for point in moment.ends],
-        }
-        for moment in play.moments
-    ]
+    states = []
+    for lines, hit, ends in play.moments:
+        shown = None if ends is None else [((point - center) / size).tolist() for point in ends]
+        states.append({"words": lines[-1], "hit": sorted(hit), "ends": shown})
     return {
         "items": items,
         "states": states,

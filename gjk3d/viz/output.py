@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -36,12 +36,11 @@ def write_frames(file: Path, frames: list[Image.Image], times: list[int], colors
     """Write a .webp, or a .gif of these colours, that plays again and again; times are in milliseconds."""
     from PIL import Image
 
-    first, *more = frames
-    if file.suffix.lower() == ".webp":
-        first.save(file, save_all=True, append_images=more, duration=times, loop=0, quality=85, method=4)
-        return file
-    first, *more = [each.quantize(palette=colors, dither=Image.Dither.NONE) for each in frames]
-    first.save(file, save_all=True, append_images=more, duration=times, loop=0, disposal=1, optimize=False)
+    options: dict[str, Any] = {"quality": 85, "method": 4}
+    if file.suffix.lower() != ".webp":
+        options = {"disposal": 1, "optimize": False}
+        frames = [each.quantize(palette=colors, dither=Image.Dither.NONE) for each in frames]
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=times, loop=0, **options)
     return file
 
 

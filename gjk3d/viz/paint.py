@@ -20,14 +20,13 @@ from gjk3d.viz.words import LINE, Box, add_edges, add_labels, panel_size, write
 if TYPE_CHECKING:
     import pyvista
 
-
 #: Bodies that get an outline; it costs time in every frame.
 _MOST_OUTLINES = 40
 #: Between bodies and words, in halves of a panel.
 _MARGIN = 0.03
 _LOOK = {"reset_camera": False, "render": False, "pickable": False}
 _LIGHT = {"ambient": 0.34, "diffuse": 0.78, "specular": 0.2, "specular_power": 25.0}
-_EVEN = {"ambient": 0.85, "diffuse": 0.15}
+_FAR, _EVEN = {"ambient": 0.6, "diffuse": 0.45}, {"ambient": 0.85, "diffuse": 0.15}
 
 #: What has been drawn into each renderer, so that several drawings share words and camera.
 _DRAWN: WeakKeyDictionary[Any, Drawing] = WeakKeyDictionary()
@@ -188,18 +187,16 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
     mesh = polydata(shaded.vertices, shaded.faces, shaded.normals)
     sheet = item.opacity >= 1.0 and is_sheet(item.vertices, item.faces)  # whose far side would show in stripes
     if sheet or item.look == MODEL or (item.opacity >= 1.0 and not item.outline):
-        hidden = "back" if sheet else None
-        actors = [plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling=hidden, **_LIGHT, **_LOOK)]
-        width = 1.2
+        passes, width = [("back" if sheet else None, _LIGHT)], 1.2
     else:
         # The far side first and the near side over it: a convex body then blends in the right order. VTK's depth
         # peeling, made for this, draws torn triangles or nothing with Mesa's software drivers.
-        actors, width = [], item.width
-        for hidden, ambient, diffuse in (("front", 0.6, 0.45), ("back", 0.34, 0.78)):
-            light = _LIGHT | {"ambient": ambient, "diffuse": diffuse} | (_EVEN if item.even else {})
-            actors.append(
-                plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling=hidden, **light, **_LOOK)
-            )
+        even = _EVEN if item.even else {}
+        passes, width = [("front", _LIGHT | _FAR | even), ("back", _LIGHT | even)], item.width
+    actors = [
+        plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling=hidden, **light, **_LOOK)
+        for hidden, light in passes
+    ]
     for actor in actors:
         actor.prop.interpolation = "Phong"
         # a little farther than they are, or they would hide half of each line along their edges; glass farther still,

@@ -422,13 +422,9 @@ def drawing_as_asked(
     **options: Any,
 ) -> Drawing:
     """Return a drawing by the arguments of `show`; ``look`` is view, up and focus."""
-    style = Style(
-        pose,
-        (colors,) if isinstance(colors, str) else None if colors is None else tuple(colors),
-        opacity if opacity is None or isinstance(opacity, (int, float)) else tuple(opacity),
-        (names,) if isinstance(names, str) else None if names is None else tuple(names),
-    )
-    drawing = drawing_of(x, style, **options)
+    given = (colors, opacity, names)
+    wishes = (one if one is None else (one,) if isinstance(one, (str, int, float)) else tuple(one) for one in given)
+    drawing = drawing_of(x, Style(pose, *wishes), **options)
     if title:
         drawing.words[:0] = title.splitlines()
     view, up, focus = look

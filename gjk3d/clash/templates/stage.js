@@ -1,6 +1,6 @@
 // The assembly in 3D: everything as a ghost in one mesh, the two parts of a finding solid in their colours.
 const clashStage = (function () {
-  const { data, element, css, vec, points: at } = gjk3d;
+  const { data, element, css, vec, tint, points: at } = gjk3d;
   const CREASE = Math.cos((30 * Math.PI) / 180), SMOOTH = 150000, PROBED = 60000;
 
   const picture = gjk3d.drawn(() => new gjk3d.View(element("view"), 32), "; the table has every number", ["controls", "foot"]);
@@ -152,15 +152,12 @@ const clashStage = (function () {
     if (kept.size > 16 && kept.delete(oldest)) for (const geometry of old) if (geometry) geometry.dispose();
     return made;
   }
-  const looks = ["--a", "--b"].map((name) => {
-    const text = css(name), color = new THREE.Color(text).convertSRGBToLinear();
-    return {
-      solid: new THREE.MeshPhongMaterial({ color, side: THREE.DoubleSide, shininess: 20, specular: 0x111111, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }),
-      edge: new THREE.LineBasicMaterial({ color: color.clone().multiplyScalar(0.3) }),
-      line: new THREE.LineBasicMaterial({ color }),
-      through: ghost(text, 0.34, false),
-    };
-  });
+  const looks = ["--a", "--b"].map(css).map((text) => ({
+    solid: new THREE.MeshPhongMaterial({ color: tint(text), side: THREE.DoubleSide, shininess: 20, specular: 0x111111, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }),
+    edge: new THREE.LineBasicMaterial({ color: tint(text, 0.3) }),
+    line: new THREE.LineBasicMaterial({ color: tint(text) }),
+    through: ghost(text, 0.34, false),
+  }));
   const pair = [new THREE.Group(), new THREE.Group()];
   scene.add(...pair);
   function setPair(ids) {

@@ -75,11 +75,8 @@ const clashView = (function () {
     // as the table's words, which are darker on white paper than dots need be
     const tints = new Map(data.kinds.map((kind) => [kind, new THREE.Color(css("--" + kind)).offsetHSL(0, 0, dark.matches ? 0 : 0.15).toArray()]));
     shown.forEach((index, k) => {
-      const ink = tints.get(data.rows[index].kind);
-      for (let i = 0; i < 3; i++) {
-        at[3 * k + i] = places[3 * index + i];
-        inks[3 * k + i] = ink[i];
-      }
+      at.set(places.subarray(3 * index, 3 * index + 3), 3 * k);
+      inks.set(tints.get(data.rows[index].kind), 3 * k);
     });
     const wide = Math.sqrt((4 * view.clientWidth * view.clientHeight) / Math.max(1, shown.length)); // dots four deep at most: more only costs time
     dots.material.uniforms.size.value = Math.min(13, Math.max(4, wide)) * picture.renderer.getPixelRatio();

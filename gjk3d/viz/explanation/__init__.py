@@ -33,7 +33,6 @@ from gjk3d.wording import kind_of
 if TYPE_CHECKING:
     from gjk3d.viz.explanation.stage import Window
 
-
 _STRIPS, _ANIMATIONS = (".png", ".jpg", ".jpeg"), (".gif", ".webp")
 #: how near EPA is let to a depth that has a closed form, in units of the pair's size
 _NEAR = 1e-3

@@ -29,7 +29,6 @@ from gjk3d.wording import json_ready
 if TYPE_CHECKING:
     from PIL import Image
 
-
 WIDTH = 1000
 _HIGH = 390  #: of the views in an animation
 _ROW, _MARGIN = 262, 10  #: of a strip: height of a step, and free on the right
@@ -119,17 +118,14 @@ def _data(result: Distance, steps: list[Step], scene: Scene, difference: Differe
     views = (scene.left._replace(center=scene.left.center - difference.center), scene.right)
     given = given_to(result, difference)
     spanned = given is not None and difference.sampled  # by the page, from the support mappings of both
+    still = (scene.left.still, [] if spanned else scene.right.still)
+    own = {name: {"line": darker(role.light), "rod": rod_color(name)} for name, role in ROLES.items()}
     return {
-        "colors": {
-            name: role._asdict() | {"line": darker(role.light), "rod": rod_color(name)} for name, role in ROLES.items()
-        },
+        "colors": {name: role._asdict() | own[name] for name, role in ROLES.items()},
         "view": scene.view.tolist(),
         "up": scene.up.tolist(),
         "views": [{"center": view.center.tolist(), "unit": view.unit} for view in views],
-        "still": [
-            [_item(one) for one in scene.left.still],
-            [] if spanned else [_item(one) for one in scene.right.still],
-        ],
+        "still": [[_item(one) for one in items] for items in still],
         "given": given,
         "sampled": difference.sampled,
         "answered": ANSWERED,

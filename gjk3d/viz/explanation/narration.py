@@ -72,9 +72,8 @@ PLACES = ("support_a", "support_b", "witness_a", "witness_b")
 
 def bounds(step: Step) -> str:
     """Write what is known of the distance after a step."""
-    if not (np.isfinite(step.lower) and np.isfinite(step.upper)):
-        return ""
-    return f"distance {told(step.lower, step.upper, 5)}"
+    known = np.isfinite(step.lower) and np.isfinite(step.upper)
+    return f"distance {told(step.lower, step.upper, 5)}" if known else ""
 
 
 class Names:
@@ -153,12 +152,9 @@ class Narrator:
             return
         first = len(others) - len(alike)
         numbers = (step.title.rpartition(" ")[2] for step in (self.steps[first], last))
+        title = f"{last.phase}, steps {' to '.join(numbers)}"
         told = f"{len(alike) + 1} steps, told as one: the bounds move by less than what is written. At the last: "
-        self.steps[first:] = [
-            last._replace(
-                number=first, title=f"{last.phase}, steps {' to '.join(numbers)}", sentence=told + last.sentence
-            )
-        ]
+        self.steps[first:] = [last._replace(number=first, title=title, sentence=told + last.sentence)]
 
     def _add(self, phase: str, sentences: list[str], of: GjkStep | EpaStep | None = None, **known: Any) -> None:
         """Add a step, with what one of the trace holds by the same names; what is known is in the axes of the trace."""
@@ -190,9 +186,8 @@ class Narrator:
     def _grown_cores(self) -> str:
         if self.radii == 0.0:
             return ""
-        radii = [
-            f"{name}'s radius, {short(r)}," for name, r in zip("AB", self.difference.radii, strict=True) if r > 0.0
-        ]
+        sides = zip("AB", self.difference.radii, strict=True)
+        radii = [f"{name}'s radius, {short(r)}," for name, r in sides if r > 0.0]
         return f"It is asked about the cores: {' and '.join(radii)} {'comes' if len(radii) == 1 else 'come'} last."
 
     def _bounds(self, lower: float, upper: float) -> tuple[float, float]:
@@ -317,9 +312,8 @@ class Narrator:
                 f"Along its normal A - B reaches to {name}, {short(ahead)} beyond, so the polytope grows: "
                 f"{swap} to {rim} new ones round their horizon."
             )
-        beyond = (
-            f"A - B reaches no farther than {name}" if again else f"{name} is only {number(max(ahead, 0.0), 2)} beyond"
-        )
+        near = f"{name} is only {number(max(ahead, 0.0), 2)} beyond"
+        beyond = f"A - B reaches no farther than {name}" if again else near
         if inside:
             return f"Along its normal {beyond}: the face is part of A - B's surface, and its distance is the depth."
         if abs(self.result.distance) <= self.result.upper - self.result.lower:
@@ -333,16 +327,9 @@ class Narrator:
         lower, upper = float(result.lower), float(result.upper)
         ended = {name: getattr(self.steps[-1], name) for name in _LEFT}
         sentence = " ".join(filter(None, (self._cores(), self._meaning())))
-        answer = Step(len(self.steps), "answer", f"Answer: {verdict(result)}", sentence, lower, upper, **ended)
-        points = np.asarray(result.point_a), np.asarray(result.point_b)
-        self.steps.append(
-            answer._replace(
-                nearest=points[0] - points[1],
-                direction=np.asarray(result.normal),
-                witness_a=points[0],
-                witness_b=points[1],
-            )
-        )
+        a, b, normal = map(np.asarray, (result.point_a, result.point_b, result.normal))
+        more = {"nearest": a - b, "direction": normal, "witness_a": a, "witness_b": b, **ended}
+        self.steps.append(Step(len(self.steps), "answer", f"Answer: {verdict(result)}", sentence, lower, upper, **more))
 
     def _cores(self) -> str:
         ra, rb = self.difference.radii

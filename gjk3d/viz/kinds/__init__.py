@@ -172,15 +172,13 @@ def _cure(x: Any) -> str:
     """Return what to draw instead of what has no picture by itself."""
     import trimesh
 
-    if isinstance(x, Clash):
-        return "draw its report, and say which finding: viz.show(report, clash=k), or clash=found.id"
-    if isinstance(x, Motion):
-        return "draw what moves at some of its poses: viz.show(shape, pose=motion.at(times))"
-    if isinstance(x, trimesh.PointCloud):
-        return "draw gjk3d.PointCloud(cloud.vertices, radius)"
-    if isinstance(x, trimesh.Scene):
-        return "draw each mesh of scene.dump(), or load its file with gjk3d.clash.Assembly.load"
-    return ""
+    cures = {
+        Clash: "draw its report, and say which finding: viz.show(report, clash=k), or clash=found.id",
+        Motion: "draw what moves at some of its poses: viz.show(shape, pose=motion.at(times))",
+        trimesh.PointCloud: "draw gjk3d.PointCloud(cloud.vertices, radius)",
+        trimesh.Scene: "draw each mesh of scene.dump(), or load its file with gjk3d.clash.Assembly.load",
+    }
+    return next((cure for cls, cure in cures.items() if isinstance(x, cls)), "")
 
 
 def is_solid(x: Any) -> bool:

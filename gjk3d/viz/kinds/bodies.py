@@ -47,7 +47,7 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
     shown = evenly(len(stack), MOST_GHOSTS)
     if len(shown) == 0:
         return drawing
-    color, name = style.color(0, PALETTE if level is None else (GREY,)), style.name(0, words_for(x))
+    color, name = style.color(0, () if level is None else (GREY,)), style.name(0, words_for(x))
     for k, i in enumerate(shown):
         last = k == len(shown) - 1
         fade = 1.0 if last else 0.12 + 0.22 * k / max(len(shown) - 1, 1)

@@ -53,14 +53,10 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
         poses = robot.link_poses(rows[i])
         for part in parts:
             color = HIT if part.name in hit and not ghost else part.color
-            drawing.items += [
-                item.moved(
-                    poses[part.link] @ part.local,
-                    color=darker(color) if item.look == LINES else color,
-                    opacity=fade * style.alpha(0, 1.0),
-                )
-                for item in part.items
-            ]
+            at, alpha = poses[part.link] @ part.local, fade * style.alpha(0, 1.0)
+            for item in part.items:
+                tone = darker(color) if item.look == LINES else color
+                drawing.items.append(item.moved(at, color=tone, opacity=alpha))
     name, (center, radius) = style.name(0, robot.name or "robot"), drawing.ball
     drawing.words = [name]
     drawing.key(name, style.color(0, LINKS))
@@ -138,9 +134,8 @@ def add_state(drawing: Drawing, state: State, labels: bool) -> None:
     add_ends(drawing, a, b, size, color)
     drawing.key("who collides" if state.pairs else "closest points", color)
     if labels:
-        middle = (a + b) / 2
-        text = f"{state.closest[0]} - {state.closest[1]}"
-        drawing.label(middle + 0.05 * size * np.array([0.0, 0.0, 1.0]), text, darker(color))
+        above = (a + b) / 2 + 0.05 * size * np.array([0.0, 0.0, 1.0])
+        drawing.label(above, " - ".join(state.closest), darker(color))
 
 
 def add_ends(drawing: Drawing, a: Array, b: Array, size: float, color: str) -> None:

@@ -22,20 +22,7 @@ from gjk3d.scene import Scene
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.units import reading
-from gjk3d.viz.drawing import (
-    COLORS,
-    GREY,
-    INK,
-    MODEL,
-    NORMAL,
-    PALETTE,
-    SEPARATION,
-    Drawing,
-    Item,
-    Steps,
-    Style,
-    ball_of,
-)
+from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, NORMAL, SEPARATION, Drawing, Item, Steps, Style, ball_of
 from gjk3d.viz.kinds.answers import add_common, label_depth
 from gjk3d.viz.kinds.bodies import add, add_levels
 from gjk3d.viz.layout import camera_at, placed, upright
@@ -168,14 +155,13 @@ def draw_assembly(
     drawing = Drawing(up=np.array(upward(x)))
     meshes = [(part.name, mesh, part.colour) for part in x.parts if (mesh := part.mesh) is not None]
     things = [
-        (f"{name} {k + 1}" if len(pieces) > 1 else name, piece, None if bodies or level is not None else colour)
+        (f"{name} {k + 1}" if len(pieces) > 1 else name, piece, () if bodies or colour is None else (hex_of(colour),))
         for name, mesh, colour in meshes
         for pieces in [mesh.bodies() if bodies else [mesh]]
         for k, piece in enumerate(pieces)
     ]
-    for k, (name, mesh, colour) in enumerate(things):
-        palette = PALETTE if level is None else (GREY,)
-        color = style.color(k, palette if colour is None else (hex_of(colour),))
+    for k, (name, mesh, own) in enumerate(things):
+        color = style.color(k, own if level is None else (GREY,))
         add(drawing, mesh, None, color, style.alpha(k, 1.0), outline=False, name=name)
         if len(things) <= _MOST_PARTS and level is None:
             drawing.key(style.name(k, name), color)

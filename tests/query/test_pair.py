@@ -212,16 +212,16 @@ def test_threads_have_pairs_of_their_own():
 def test_what_is_remembered_from_far_away_changes_nothing_near(a, b, far):
     """Points found far apart are off their shape by that distance's rounding: a wrong sign of every tenth jump."""
     rng = np.random.default_rng(4)
-    warm, many = gk.Pair(a, b), gk.Pair(a, b)
+    warm, decided = gk.Pair(a, b), gk.Pair(a, b)
     for _ in range(60):
         at, near = np.eye(4), np.eye(4)
         at[:3, 3], near[:3, 3] = rng.uniform(-far, far, 3), rng.uniform(-1, 1, 3)
         cold = gk.signed_distance(a, b, None, near)
         near[:3, 3] += (cold.separation_vector if cold.distance < 0 else -cold.distance * cold.normal) * (1.0 - 1e-12)
         cold = gk.signed_distance(a, b, None, near)
-        for pair in (warm, many):
+        for pair in (warm, decided):
             pair.distance(None, at)
         found = warm.signed_distance(None, near)
         assert max(found.lower, cold.lower) <= min(found.upper, cold.upper)
-        assert many.collide(None, near) == gk.collide(a, b, None, near)
+        assert decided.collide(None, near) == gk.collide(a, b, None, near)
         assert gk.verify(found, a, b, None, near)

@@ -225,12 +225,12 @@ def time_of_impact(
     Returns
     -------
     Impact
-        HIT with a bracket of the first contact, of rounding's width unless they graze, at whose end they touch to within
-        the rounding of both motions; FREE, which is a proof for the
-        whole motion; OVERLAPPING where they are closer than the clearance to begin with; and touching to begin with is
-        HIT at 0, wherever they move. UNRESOLVED, with the time up to which they are free, where they glide along each
-        other closer than floats can tell, or turn so often that the steps run out (hundreds of turns in one motion:
-        cut it into shorter ones): never a false FREE.
+        HIT with a bracket of the first contact, of rounding's width unless they graze, at whose end they touch
+        to within the rounding of both motions; FREE, which is a proof for the whole motion; OVERLAPPING where
+        they are closer than the clearance to begin with; and touching to begin with is HIT at 0, wherever they
+        move. UNRESOLVED, with the time up to which they are free, where they glide along each other closer than
+        floats can tell, or turn so often that the steps run out (hundreds of turns in one motion: cut it into
+        shorter ones): never a false FREE.
 
     Raises
     ------

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any
 
-import numpy as np
 from numba import types
 
+from gjk3d.typing import Array, Bits, Bools, Ints
+
 _PLAIN = {float: types.float64, int: types.int64, bool: types.boolean, type(None): types.none}
-_ITEMS = {np.float64: types.float64, np.int64: types.int64, np.bool_: types.boolean, np.uint8: types.uint8}
+_ITEMS = {Array: types.float64, Ints: types.int64, Bools: types.boolean, Bits: types.uint8}
 
 
 def numba_type(hint: Any) -> Any:
@@ -26,8 +27,7 @@ def numba_type(hint: Any) -> Any:
         return _PLAIN[hint]
     if typing.get_origin(hint) is Annotated:
         array, dimensions = typing.get_args(hint)
-        (item,) = typing.get_args(typing.get_args(array)[1])
-        return types.Array(_ITEMS[item], dimensions, "C")
+        return types.Array(_ITEMS[array], dimensions, "C")
     if typing.get_origin(hint) is tuple:
         return types.Tuple([numba_type(each) for each in typing.get_args(hint)])
     if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):

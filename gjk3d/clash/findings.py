@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies.topology import connected
 from gjk3d.clash.clashes import Clashes, Names, objects
 from gjk3d.clash.finding import KINDS, Clash
 from gjk3d.clash.report import BY_DEFAULT, SCHEMA_VERSION, Report
 from gjk3d.clash.report_file import is_count, is_number, read_clashes, read_inputs, read_parts, read_record
 from gjk3d.errors import FileError, ParseError
+from gjk3d.geometry.components import connected
 from gjk3d.typing import Array, Ints
 from gjk3d.units import conversion
 

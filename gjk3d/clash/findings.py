@@ -130,7 +130,7 @@ class Findings:
         self._parts = parts
         self._most = most
         self._watched = watched
-        self._found = found
+        self.found = found
         self._many: list[Clashes] = []
         self._left_out: Counter[tuple[str, str]] = Counter()
 
@@ -144,8 +144,8 @@ class Findings:
             for has_one in pairs:
                 if has_one:
                     self.count += 1
-                    if self._found is not None:
-                        self._found(next(each))
+                    if self.found is not None:
+                        self.found(next(each))
                 step()
         finally:
             told = self.count - before

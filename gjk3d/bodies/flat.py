@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
+from gjk3d._kernels.decorators import entry, inlined
 from gjk3d.bodies.bvh import tree_of
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.topology import merged_places
+from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.poses import ROUNDING
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 
 def flat_of(host: TriangleSurface) -> Ints:
@@ -19,20 +23,38 @@ def flat_of(host: TriangleSurface) -> Ints:
 def flat_neighbours(corners: Array) -> Ints:
     """Return of each triangle, (m, 9), those that make one flat, convex quadrilateral with it, (m, 3); -1 for none."""
     count = len(corners)
-    faces, v = merged_places(corners.reshape(-1, 3)).reshape(-1, 3), corners.reshape(-1, 3, 3)
+    faces = merged_places(corners.reshape(-1, 3)).reshape(-1, 3)
     flat = np.full((count, 3), -1, dtype=np.int64)
     ends = faces, np.roll(faces, -1, axis=1)
     edge = (np.minimum(*ends) * (3 * count) + np.maximum(*ends)).ravel()
-    order = np.argsort(edge, kind="stable")
-    same = edge[order[1:]] == edge[order[:-1]]
-    (f, i), (g, j) = (np.divmod(one[same], 3) for one in (order[:-1], order[1:]))
-    a, b, c, d = v[f, i], v[f, (i + 1) % 3], v[f, (i + 2) % 3], v[g, (j + 2) % 3]
-    n = np.cross(b - a, c - a)
-    size = ROUNDING * float(np.abs(corners).max(initial=0.0)) * np.linalg.norm(n, axis=1)
-    good = np.flatnonzero((size > 0.0) & (np.abs(((d - a) * n).sum(axis=1)) <= size))
-    f, i, g, j, a, b, c, d, n = (each[good] for each in (f, i, g, j, a, b, c, d, n))
-    good = (np.cross(b - a, d - a) * n).sum(axis=1) <= 0.0  # one on either side of the edge
-    good &= (np.cross(a - c, d - a) * n).sum(axis=1) >= 0.0
-    good &= (np.cross(b - d, c - b) * n).sum(axis=1) >= 0.0
-    flat[f[good], i[good]], flat[g[good], j[good]] = g[good], f[good]
+    pair_up(corners, edge, np.argsort(edge, kind="stable"), ROUNDING * float(np.abs(corners).max(initial=0.0)), flat)
     return flat
+
+
+@entry
+def pair_up(corners: Array2, edge: Ints1, order: Ints1, noise: float, flat: Ints2) -> None:
+    """Write which triangles are flat with each other, of those that are neighbours in the order of their edges."""
+    for k in range(len(order) - 1):
+        if edge[order[k]] != edge[order[k + 1]]:
+            continue
+        f, i, g, j = order[k] // 3, order[k] % 3, order[k + 1] // 3, order[k + 1] % 3
+        a, b, c = _corner(corners, f, i), _corner(corners, f, (i + 1) % 3), _corner(corners, f, (i + 2) % 3)
+        d = _corner(corners, g, (j + 2) % 3)
+        n = cross(sub(b, a), sub(c, a))
+        size = noise * sqrt(dot(n, n))
+        if (
+            size > 0.0
+            and abs(dot(sub(d, a), n)) <= size
+            and dot(cross(sub(b, a), sub(d, a)), n) <= 0.0  # one on either side of the edge
+            and dot(cross(sub(a, c), sub(d, a)), n) >= 0.0
+            and dot(cross(sub(b, d), sub(c, b)), n) >= 0.0
+        ):
+            if flat[f, i] < 0:  # of three at one edge it has the one before it
+                flat[f, i] = g
+            flat[g, j] = f
+
+
+@inlined
+def _corner(corners: Array, face: int, corner: int) -> Vec3:
+    at = 3 * corner
+    return (corners[face, at], corners[face, at + 1], corners[face, at + 2])

@@ -235,8 +235,8 @@ class TriangleSurface(Body):
         return self._cached("bodies", lambda: body_numbers(self._vertices, self._faces))
 
     def _find_body_points(self) -> Array:
-        _, first = np.unique(self._bodies, return_index=True)
-        return _frozen(self._vertices[self._faces[np.sort(first), 0]])
+        first = np.flatnonzero(np.diff(np.maximum.accumulate(self._bodies), prepend=-1))
+        return _frozen(self._vertices[self._faces[first, 0]])
 
     @overload
     def contains(self, points: Unclear) -> Any: ...

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.errors import ShapeError
+from gjk3d.geometry.components import connected
 from gjk3d.shapes.layout import in_range
 from gjk3d.typing import Array, Bools, Ints
 
@@ -117,23 +118,9 @@ def merged_places(vertices: Array) -> Ints:
 
 def body_numbers(vertices: Array, faces: Ints) -> Ints:
     """Return which connected body each face is of, numbered by their first faces."""
-    corners = merged_places(vertices)[faces]
-    label = connected(corners[:, [0, 1]].ravel(), corners[:, [1, 2]].ravel(), len(vertices))[corners[:, 0]]
-    _, first, number = np.unique(label, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    result: Ints = rank[number.ravel()]
-    return result
-
-
-def connected(one: Ints, other: Ints, count: int) -> Ints:
-    """Return the component of each of so many nodes, of which those pairs are joined."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_matrix((np.ones(len(one), dtype=np.int8), (one, other)), shape=(count, count))
-    label: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
-    return label
+    places = merged_places(vertices)[faces]
+    count = len(faces)  # the faces are the first nodes of the graph, and the places that they join those after them
+    return connected(np.repeat(np.arange(count), 3), count + places.ravel(), count + len(vertices))[:count]
 
 
 NONE: Ints = np.zeros(0, dtype=np.int64)

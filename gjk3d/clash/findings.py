@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies.topology import connected
 from gjk3d.clash.clashes import Clashes, Names, objects
 from gjk3d.clash.finding import KINDS, Clash
 from gjk3d.clash.report import BY_DEFAULT, SCHEMA_VERSION, Report
 from gjk3d.clash.report_file import is_count, is_number, read_clashes, read_inputs, read_parts, read_record
 from gjk3d.errors import FileError, ParseError
+from gjk3d.geometry.components import connected
 from gjk3d.typing import Array, Ints
 from gjk3d.units import conversion
 
@@ -130,7 +130,7 @@ class Findings:
         self._parts = parts
         self._most = most
         self._watched = watched
-        self._found = found
+        self.found = found
         self._many: list[Clashes] = []
         self._left_out: Counter[tuple[str, str]] = Counter()
 
@@ -144,8 +144,8 @@ class Findings:
             for has_one in pairs:
                 if has_one:
                     self.count += 1
-                    if self._found is not None:
-                        self._found(next(each))
+                    if self.found is not None:
+                        self.found(next(each))
                 step()
         finally:
             told = self.count - before

@@ -150,6 +150,9 @@ def check(
 #: A default tolerance that is more than this of the smaller of two parts is remarked on.
 _LARGE = 1e-3
 
+#: Pairs whose findings are placed at once where nobody is told of them as they come.
+_TOGETHER = 1024
+
 Progress = Callable[[str, int, int, int], None]
 _Wait = Callable[[], None]  #: may raise where it was stopped
 
@@ -242,13 +245,18 @@ class Run:
                     if waiting:
                         raise KeyboardInterrupt
 
-                def step() -> None:
-                    """Count a pair that is decided."""
+                def count() -> None:
                     self.undecided -= 1
+
+                def step() -> None:
+                    """Count a pair that is decided, and say so."""
+                    count()
                     if progress is not None:
                         progress("pairs", self.close - self.undecided, self.close, self.findings.count)
-                    if waiting:
-                        raise KeyboardInterrupt
+                    heed()
+
+                # where nobody is told of each, findings are placed together, and none of these is lost to a Ctrl-C
+                quiet = progress is None and self.findings.found is None
 
                 lost = [k for k in np.flatnonzero(self.in_a | self.in_b).tolist() if self.parts[k].shape is None]
                 said = [unchecked(self.parts[k].reason) for k in lost]
@@ -257,7 +265,8 @@ class Run:
                     progress("boxes", 0, self.total, 0)
                 heed()
                 with aside(workers, heed) as threads:
-                    self._decide(threads, workers, cluster, step, heed)
+                    together, tell = (_TOGETHER, count) if quiet else (1, step)
+                    self._decide(threads, workers, cluster, heed, together, tell)
                     if self.moving is not None:
                         self._follow(self.moving, threads, step)
         except KeyboardInterrupt:
@@ -288,8 +297,10 @@ class Run:
         take_up(found, self.known, self.triage, self.assembly.unit)
         return found
 
-    def _decide(self, threads: Aside, workers: int, cluster: Any, step: _Wait, heed: _Wait) -> None:
-        """Decide the pairs that stand still against each other; ``step`` is called after each."""
+    def _decide(
+        self, threads: Aside, workers: int, cluster: Any, heed: _Wait, together: int, tell: _Wait
+    ) -> None:  # fmt: skip
+        """Decide the pairs that stand still against each other; so many or more are placed ``together``, then told."""
         slacks = np.array([part.slack for part in self.placed])
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, slacks)
         pairs = pairs[self.wanted(*self.places[pairs].T)]
@@ -326,23 +337,35 @@ class Run:
             else:
                 made = decisions.there(ask, len(alike.first), stack.enter_context(on_cluster(cluster, decisions, heed)))
             twins = Twins(alike, tolerances)
-            # what comes before the first pair of the next decision is of those before it
-            for group, (start, stop) in enumerate(pairwise([*alike.first.tolist(), len(pairs)])):
-                found = next(made)
-                if found is None and stop == start + 1:  # so are most where nothing is a copy
-                    step()
-                    continue
-                if found is not None:
-                    self.decisions += 1
-                    twins.decided(group, found, again)
-                self.looked_at[pairs[twins.looked_at(start, stop)]] = True
-                here, verdicts, which = twins.taken(start, stop)
-                taken = start + np.flatnonzero(here)
-                i, j = pairs[taken].T
-                clashes = self._clashes(
-                    self.places[i], self.places[j], verdicts, which, rows[i], tolerances[taken], alike.slack[taken]
-                )
-                self.findings.add(clashes, here.tolist(), step)
+            begin = done = 0  # pairs that are placed, and those that are decided
+            try:
+                # what comes before the first pair of the next decision is of those before it
+                for group, stop in enumerate([*alike.first[1:].tolist(), len(pairs)][: len(alike.first)]):
+                    found = next(made)
+                    if found is not None:
+                        self.decisions += 1
+                        twins.decided(group, found, again)
+                    done = stop
+                    if found is None and begin == done - 1:  # so are most where nothing is a copy
+                        begin = done
+                        tell()
+                    elif done - begin >= together:
+                        start, begin = begin, done
+                        self.findings.add(*self._found(twins, pairs, rows, start, done), tell)
+                    heed()
+            finally:
+                if begin < done:
+                    self.findings.add(*self._found(twins, pairs, rows, begin, done), tell)
+
+    def _found(self, twins: Twins, pairs: Ints, rows: Array, start: int, stop: int) -> tuple[Clashes, list[bool]]:
+        """Return the findings of pairs that are decided, and which of these have one."""
+        self.looked_at[pairs[twins.looked_at(start, stop)]] = True
+        here, verdicts, which = twins.taken(start, stop)
+        taken = start + np.flatnonzero(here)
+        i, j = pairs[taken].T
+        slacks = twins.alike.slack[taken]
+        a, b = self.places[i], self.places[j]
+        return self._clashes(a, b, verdicts, which, rows[i], twins.tolerances[taken], slacks), here.tolist()
 
     def _follow(self, moving: Moving, threads: Aside, step: _Wait) -> None:
         """Decide the pairs that move against each other, over all of the time."""

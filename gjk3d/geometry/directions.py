@@ -15,8 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gjk3d._kernels.decorators import inlined, kernel, single_entry
 from gjk3d.poses import UNIT_ROUNDOFF
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Ints, Ints1
+
+Corners = tuple[float, float, float, float]
 
 #: of the reach of the points: the heights along two corners and along a direction between round to 42 units together;
 #: a direction may be taken for one in the next square where it is within 16 units of their common side
@@ -24,8 +27,6 @@ _MARGIN = 128.0 * UNIT_ROUNDOFF
 _FEW = 16  #: points in a square that is not split
 _DEEPEST = 12  #: splits of a square, where some have many points in any neighbourhood: those round a flat face
 _MOST = 8  #: entries for each point, and 256 more, from which on squares of many points stay as they are
-_BATCH = 1 << 13  #: points in question that are looked at at once
-_FOUR, _STEPS = np.arange(4), np.arange(3.0)
 COUNT_BITS = 32  #: of the count in a node, see `Table`
 
 
@@ -107,67 +108,84 @@ def direction_table(points: Array) -> Table:
 
 
 def _columns(points: Array) -> Array:
-    """Return the points once for each side of the cube, (3, 6 n): how far they reach along its axis and along it."""
+    """Return the points once for each side of the cube, (18 n,): how far they reach along its axis, then across."""
     out = np.empty((3, 6, len(points)))
     for side in range(6):
         axis = side // 2
         out[0, side] = points[:, axis] * (1.0 - 2.0 * (side % 2))
         out[1, side], out[2, side] = points[:, (axis + 1) % 3], points[:, (axis + 2) % 3]
-    return out.reshape(3, -1)
+    return out.reshape(-1)
 
 
 def _quarters(squares: _Squares, size: float, columns: Array, margin: float) -> _Squares:
     """Return the quarters, of that size, of squares, and the points in question there."""
-    begins, count = squares.begins, len(squares.members)
-    each = np.diff(begins)
-    if count > _BATCH and len(each) > 1:
-        half = len(each) // 2
-        at = begins[half]
-        first = _quarters(_Squares(squares.low[:half], begins[: half + 1], squares.members[:at]), size, columns, margin)
-        second = _quarters(
-            _Squares(squares.low[half:], begins[half:] - at, squares.members[at:]), size, columns, margin
-        )
-        return _Squares(
-            np.concatenate([first.low, second.low]),
-            np.concatenate([first.begins, second.begins[1:] + first.begins[-1]]),
-            np.concatenate([first.members, second.members]),
-        )
-    of = np.repeat(np.arange(len(each)), each)
-    up, along, across = columns.take(squares.members, axis=1)
-    low = squares.low.take(of, axis=0)
-    rows = up + along * (low[:, 0] + size * _STEPS[:, None])
-    heights = rows[:, None] + across * (low[:, 1] + size * _STEPS[:, None])
-    # all first quarters, all second ones, and so on
-    corners = [heights[i : i + 2, j : j + 2].reshape(-1) for i in (0, 1) for j in (0, 1)]
-    starts = (begins[:-1] + count * _FOUR[:, None]).reshape(-1)
-    quarter = (of + len(each) * _FOUR[:, None]).reshape(-1)
-    kept = _in_question(corners, starts, quarter, margin)
-    quarter = quarter[kept]
-    counts = np.bincount(quarter, minlength=4 * len(each)).reshape(4, -1)
-    # the four of a square behind each other
-    ends = np.cumsum(counts.T)
-    to = (ends.reshape(-1, 4).T - counts).reshape(-1) - (np.cumsum(counts) - counts.reshape(-1))
-    members = np.empty(len(kept), dtype=np.int64)
-    members[np.arange(len(kept)) + to[quarter]] = squares.members[kept % count]
-    corner = squares.low[:, None] + size * np.stack([_FOUR // 2, _FOUR % 2], axis=1)
-    return _Squares(corner.reshape(-1, 2), np.concatenate([[0], ends]), members)
+    count = len(squares.begins) - 1
+    low, begins = np.empty((4 * count, 2)), np.empty(4 * count + 1, dtype=np.int64)
+    members = np.empty(4 * len(squares.members), dtype=np.int64)
+    given = squares.low.reshape(-1), squares.begins, squares.members
+    quarter(columns, *given, size, margin, low.reshape(-1), begins, members)
+    return _Squares(low, begins, members[: begins[-1]].copy())
 
 
-def _in_question(corners: list[Array], starts: Ints, of: Ints, margin: float) -> Ints:
-    """Return which points are in question in squares, by their heights along the four corners of each.
+@single_entry
+def quarter(
+    columns: Array1, low: Array1, begins: Ints1, members: Ints1, size: float, margin: float,
+    new_low: Array1, new_begins: Ints1, new_members: Ints1,
+) -> None:  # fmt: skip
+    """Write the quarters of squares behind each other, and the points in question in each.
 
     Those that are not are lower than the highest of the square along its middle or along one corner.
     """
-    tops = []
-    for towards in (corners[0] + corners[1] + corners[2] + corners[3], *corners):
-        top = np.flatnonzero(towards == np.maximum.reduceat(towards, starts).take(of))
-        tops.append(top.take(np.searchsorted(top, starts)))
-    kept = np.arange(len(of))
-    for top in tops:
-        lows = [heights.take(top) - margin for heights in corners]
-        whose = of.take(kept)
-        reached = np.zeros(len(kept), dtype=bool)
-        for heights, low in zip(corners, lows, strict=True):
-            reached |= heights.take(kept) >= low.take(whose)
-        kept = kept[reached]
-    return kept
+    new_begins[0] = total = 0
+    for square in range(len(begins) - 1):
+        for part in range(4):
+            u, v = low[2 * square] + size * (part // 2), low[2 * square + 1] + size * (part % 2)
+            new = 4 * square + part
+            new_low[2 * new], new_low[2 * new + 1] = u, v
+            corners = u, v, low[2 * square] + size * (part // 2 + 1), low[2 * square + 1] + size * (part % 2 + 1)
+            limits = begins[square], begins[square + 1]
+            total = _in_question(columns, corners, limits, members, margin, new_members, total)
+            new_begins[new + 1] = total
+
+
+@inlined
+def _heights(columns: Array, point: int, corners: Corners) -> Corners:
+    """Return how far a point reaches along the four corners of a square, given its lowest and highest one."""
+    count = len(columns) // 3
+    up, along, across = columns[point], columns[count + point], columns[2 * count + point]
+    one, other = up + along * corners[0], up + along * corners[2]
+    return (
+        one + across * corners[1], one + across * corners[3], other + across * corners[1], other + across * corners[3]
+    )  # fmt: skip
+
+
+@kernel
+def _in_question(
+    columns: Array, corners: Corners, limits: tuple[int, int], members: Ints, margin: float, kept: Ints, total: int
+) -> int:
+    """Write the points in question in a square behind those that are there; return how many that makes."""
+    start, stop = limits
+    first = _heights(columns, members[start], corners)
+    tops = (first, first, first, first, first)
+    most = first[0] + first[1] + first[2] + first[3]
+    for k in range(start + 1, stop):
+        h = _heights(columns, members[k], corners)
+        towards = h[0] + h[1] + h[2] + h[3]
+        if towards > most or h[0] > tops[1][0] or h[1] > tops[2][1] or h[2] > tops[3][2] or h[3] > tops[4][3]:
+            tops = (
+                h if towards > most else tops[0], h if h[0] > tops[1][0] else tops[1],
+                h if h[1] > tops[2][1] else tops[2], h if h[2] > tops[3][2] else tops[3],
+                h if h[3] > tops[4][3] else tops[4],
+            )  # fmt: skip
+            most = max(most, towards)
+    for k in range(start, stop):
+        h = _heights(columns, members[k], corners)
+        reached = True
+        for top in tops:
+            reached = reached and (
+                h[0] >= top[0] - margin or h[1] >= top[1] - margin or h[2] >= top[2] - margin or h[3] >= top[3] - margin
+            )
+        if reached:
+            kept[total] = members[k]
+            total += 1
+    return total

@@ -352,15 +352,21 @@ def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Int
                 kept = np.unique(seeds)
                 continue
             facets, current = rebuilt, True
-        held = np.union1d(fc.corners_of(facets.simplices), extra)
-        others = np.setdiff1d(everything, held, assume_unique=True)
+        held, others = _parted(len(points), fc.corners_of(facets.simplices), extra)
         far, excess = fc.beyond(points, others, held, facets)
         if not len(far):
             break
         left_out = np.isin(far, kept)
         extra = np.union1d(extra, far[left_out])
         kept, current = np.union1d(kept, far), bool(left_out.all())
-    held = np.union1d(fc.corners_of(facets.simplices), extra)
-    others = np.setdiff1d(everything, held, assume_unique=True)
+    held, others = _parted(len(points), fc.corners_of(facets.simplices), extra)
     lost, bound = fc.stragglers(points, others, facets, excess)
     return facets, np.union1d(held, lost), bound
+
+
+def _parted(count: int, *some: Ints) -> tuple[Ints, Ints]:
+    """Return which of so many points are among some, ascending, and which are not."""
+    among = np.zeros(count, dtype=bool)
+    for each in some:
+        among[each] = True
+    return np.flatnonzero(among), np.flatnonzero(~among)

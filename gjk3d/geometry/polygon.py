@@ -9,6 +9,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry import hull_facets as fc
+from gjk3d.geometry.components import connected
 from gjk3d.geometry.hulls import HullData
 from gjk3d.typing import Array, Ints
 
@@ -55,9 +56,6 @@ def _flat_sides(areas: Array) -> Ints:
 
 def _coplanar(vertices: Array, faces: Ints, areas: Array) -> Ints:
     """Label triangles so that neighbours in one plane have one label."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     edges, sides = fc.edges(faces)
     # the larger triangle's plane, and the far corner of the smaller one
     square = np.einsum("ij,ij->i", areas, areas)
@@ -66,8 +64,7 @@ def _coplanar(vertices: Array, faces: Ints, areas: Array) -> Ints:
     far = faces[small].sum(axis=1) - edges.sum(axis=1)
     heights = np.einsum("ij,ij->i", areas[big], vertices[far] - vertices[edges[:, 0]])
     joined = np.abs(heights) <= _COPLANAR * np.sqrt(square[big])
-    graph = coo_matrix((np.ones(joined.sum()), (big[joined], small[joined])), shape=(len(faces), len(faces)))
-    label: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
+    label = connected(big[joined], small[joined], len(faces))
     # a chain of nearly flat steps may bend: its triangles stay apart
     counts = np.bincount(label)
     total: Array = np.stack([np.bincount(label, areas[:, k]) for k in range(3)], axis=1).astype(np.float64)

@@ -13,6 +13,7 @@ from gjk3d.bodies.order import in_order
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.parts import Triangles
 from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.geometry.components import connected
 from gjk3d.poses import moved, relative
 from gjk3d.query.ask import question
 from gjk3d.shapes.base import Shape
@@ -58,14 +59,10 @@ def _walk(start: int, k: int, ends: Ints, at: dict[int, list[int]], used: Array)
 
 def _places(points: Array, apart: float) -> tuple[Ints, Array]:
     """Return which place each point is at, and a point of each place."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
 
     near = cKDTree(points).query_pairs(apart, output_type="ndarray")
-    count = len(points)
-    graph = coo_matrix((np.ones(len(near), dtype=np.int8), (near[:, 0], near[:, 1])), shape=(count, count))
-    place = connected_components(graph, directed=False)[1].astype(np.int64)
+    place = connected(near[:, 0], near[:, 1], len(points))
     _, first = np.unique(place, return_index=True)
     return place, points[first]
 

@@ -12,8 +12,9 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.topology import connected, edges_of
+from gjk3d.bodies.topology import edges_of
 from gjk3d.errors import Gjk3dError
+from gjk3d.geometry.components import connected
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.typing import Array, Ints

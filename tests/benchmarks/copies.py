@@ -91,12 +91,13 @@ def by_gjk3d(racks: int, cluster: bool) -> dict[str, Any]:
     whole = made(racks)
 
     def check(client: Any) -> dict[str, Any]:
-        cpu, wall = _cpu(client), time.perf_counter()
+        cpu, there, wall = time.process_time(), _workers(client), time.perf_counter()
         report = gk.clash.check(whole, CLEARANCE, executor=client)
         says = ", ".join(f"{count} {kind}" for kind, count in report.counts.items() if count)
         return {
-            "cpu": _cpu(client) - cpu, "wall": time.perf_counter() - wall, "memory": _peak(), "before": before,
-            "parts": len(report.parts), "triangles": sum(part.triangles for part in report.parts),
+            "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "workers": _spent(client, there),
+            "memory": _peak(), "before": before, "parts": len(report.parts),
+            "triangles": sum(part.triangles for part in report.parts),
             "says": f"{says}; {report.decisions} decisions for {report.pairs_close} pairs",
         }  # fmt: skip
 
@@ -266,13 +267,33 @@ def bare(racks: int) -> list[tuple[str, float]]:
     return [*rows, ("the libraries alone", sum(spent for _, spent in rows))]
 
 
+def _workers(client: Any) -> dict[str, float]:
+    """Return the CPU time of each worker of a cluster so far."""
+    return {} if client is None else dict(client.run(time.process_time))
+
+
+def _spent(client: Any, before: dict[str, float]) -> list[float]:
+    """Return the CPU time of each worker since then."""
+    return [after - before[name] for name, after in _workers(client).items()]
+
+
 def _cpu(client: Any) -> float:
-    return time.process_time() + (0.0 if client is None else sum(client.run(time.process_time).values()))
+    """Return the CPU time so far of this process, and of all workers of a cluster if there is one."""
+    return time.process_time() + sum(_workers(client).values())
 
 
 def _peak() -> float:
     """Most resident memory so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+
+
+def _told(found: dict[str, Any]) -> str:
+    """Return the CPU time of a row; of several processes the sum, and that of each."""
+    here, workers = found["cpu"], found.get("workers")
+    if not workers:
+        return f"{here:.1f} s"
+    each = " and ".join(f"{spent:.1f}" for spent in workers)
+    return f"{here + sum(workers):.1f} s: client with scheduler {here:.1f}, workers {each}"
 
 
 ROWS = {
@@ -308,7 +329,7 @@ def main(given: list[str] | None = None) -> int:
         done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ)
         found = json.loads(done.stdout.splitlines()[-1])
         print(
-            f"| {row} | {found['parts']} | {found['triangles']} | {found['cpu']:.1f} s | {found['wall']:.1f} s |"
+            f"| {row} | {found['parts']} | {found['triangles']} | {_told(found)} | {found['wall']:.1f} s |"
             f" {found['memory']:.0f} MB, {found['before']:.0f} before | {found['says']} |",
             flush=True,
         )

@@ -156,11 +156,15 @@ def _gaps(x: Array, y: Array, z: Array, limits: Array, out: Array) -> None:
 
 
 @kernel
-def _past_face(t: Triangle, s: Solid) -> Facet:
-    """Try the faces of the polytope."""
+def _past_face(t: Triangle, s: Solid) -> tuple[Facet, bool]:
+    """Try the faces of the polytope; tell whether no other facet can have a wider gap.
+
+    That is so where the corner which is deepest behind the face has none that is nearer: the ball round it that just
+    touches that face lies in the polytope, so there is no way out of it that is shorter.
+    """
     start, stop, h = s.first, s.first + s.faces, s.heights
     for k in range(3):
-        p = _corner_at(s, k, _CORNER)
+        p = t[k]
         _rise(s.planes[0, start:stop], s.planes[1, start:stop], s.planes[2, start:stop], p, h[k, : s.faces])
     _gaps(h[0, : s.faces], h[1, : s.faces], h[2, : s.faces], s.planes[3, start:stop], h[3, : s.faces])
     best, which = -inf, 0
@@ -170,7 +174,11 @@ def _past_face(t: Triangle, s: Solid) -> Facet:
     x, y, z = h[0, which], h[1, which], h[2, which]
     a = t[0] if x <= y and x <= z else t[1] if y <= z else t[2]
     n = normal_at(s, which)
-    return Facet(best, neg(n), a, along(a, n, -best), True)
+    h = h[0] if x <= y and x <= z else h[1] if y <= z else h[2]
+    widest = True
+    for f in range(s.faces):
+        widest &= h[f] - s.planes[3, start + f] <= best
+    return Facet(best, neg(n), a, along(a, n, -best), True), widest
 
 
 @kernel
@@ -268,23 +276,25 @@ def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int
     own: Triangle = (
         turn_back(x.m, sub(t[0], to)), turn_back(x.m, sub(t[1], to)), turn_back(x.m, sub(t[2], to))
     )  # fmt: skip
-    clear, n = _WIDTH * x.error, normal_of(own)
-    for i in range(3):
-        way = sub(own[(i + 1) % 3], own[i])
-        _put_corner(s, i, own[i], way, cross(way, n))
-    found = _past_face(own, s)
+    clear = _WIDTH * x.error
+    found, widest = _past_face(own, s)
     if found.gap > clear:
         return APART
-    if n[0] == 0.0 and n[1] == 0.0 and n[2] == 0.0:
-        return OPEN
-    found = _past_triangle(own, n, s, found)
-    if found.gap > clear:
-        return APART
-    found = _past_edges(s, found, clear)
-    if found.gap > clear and found.sure:
-        return APART
-    if found.gap > -clear or not found.sure or not _holds(s, found.b, _OFF * x.error):
-        return OPEN
+    if not (widest and found.gap <= -clear):
+        n = normal_of(own)
+        if n[0] == 0.0 and n[1] == 0.0 and n[2] == 0.0:
+            return OPEN
+        found = _past_triangle(own, n, s, found)
+        if found.gap > clear:
+            return APART
+        for i in range(3):
+            way = sub(own[(i + 1) % 3], own[i])
+            _put_corner(s, i, own[i], way, cross(way, n))
+        found = _past_edges(s, found, clear)
+        if found.gap > clear and found.sure:
+            return APART
+        if found.gap > -clear or not found.sure or not _holds(s, found.b, _OFF * x.error):
+            return OPEN
     way, b = turn(x.m, found.normal), place(x.m, found.b)
     put_deep(way, along(b, way, -found.gap), b, found.gap, clear, out, flags, row)
     return DEEP

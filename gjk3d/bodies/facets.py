@@ -28,6 +28,7 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 _MOST_EDGES = 192  #: of a polytope: of larger ones GJK and EPA are as fast
 _CLEAR_CUT = 0.02  #: sine between two edges, below which the facet is left to GJK and EPA
+_SURELY = 1.0 + 1e-9  #: times as much is more, whatever the rounding
 _WIDTH = 4.0  #: of a gap, in units of the error of places
 _OFF = 64.0  #: so far may a nearest point be off, in the same units
 APART, DEEP, OPEN = range(3)
@@ -174,10 +175,9 @@ def _past_face(t: Triangle, s: Solid) -> tuple[Facet, bool]:
     x, y, z = h[0, which], h[1, which], h[2, which]
     a = t[0] if x <= y and x <= z else t[1] if y <= z else t[2]
     n = normal_at(s, which)
-    h = h[0] if x <= y and x <= z else h[1] if y <= z else h[2]
-    widest = True
+    own, widest = h[0] if x <= y and x <= z else h[1] if y <= z else h[2], True
     for f in range(s.faces):
-        widest &= h[f] - s.planes[3, start + f] <= best
+        widest &= own[f] - s.planes[3, start + f] <= best
     return Facet(best, neg(n), a, along(a, n, -best), True), widest
 
 
@@ -232,8 +232,12 @@ def _past_edges(s: Solid, found: Facet, enough: float) -> Facet:
         f, g, end = s.sides[j, 0], s.sides[j, 1], k + 1 if k < 2 else 0
         u, v = s.heights[end, f] - s.heights[k, f], s.heights[end, g] - s.heights[k, g]
         d = add(scale(abs(v), normal_at(s, f)), scale(abs(u), normal_at(s, g)))
-        t, p, far = _corner_at(s, k, _CORNER), row3(s.edges, j), sqrt(dot(d, d))
-        gap = dot(d, sub(t, p)) / far
+        t, p, square = _corner_at(s, k, _CORNER), row3(s.edges, j), dot(d, d)
+        rise = dot(d, sub(t, p))
+        if (rise < 0.0) & (found.gap < 0.0) & (rise * rise > _SURELY * (found.gap * found.gap) * square):
+            continue  # no gap as wide, and no root needed to tell
+        far = sqrt(square)
+        gap = rise / far
         if not ((gap > found.gap) & (dot(d, _corner_at(s, k, _OUT)) <= 0.0)):
             continue
         e = _corner_at(s, k, _WAY)

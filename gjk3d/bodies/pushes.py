@@ -102,11 +102,21 @@ def _behind(face: Triangle, other: Triangle, n: Vec3, error: float, room: Array3
 
 
 @kernel
+def _is_over(face: Triangle, n: Vec3, p: Vec3) -> bool:
+    """Tell whether a point lies over the inside of a face, for certain or to within rounding."""
+    u, v, w = sub(face[0], p), sub(face[1], p), sub(face[2], p)
+    x, y, z = dot(n, cross(u, v)), dot(n, cross(v, w)), dot(n, cross(w, u))
+    return bool(min(x, min(y, z)) > 0.0 or max(x, max(y, z)) < 0.0)
+
+
+@kernel
 def _below(
     core: Core, pose: Array, planes: Array, face: Triangle, n: Vec3, lowest: Vec3, error: float
 ) -> tuple[float, Vec3]:
     """Do as `_behind` of a shape: its lowest point, or what is below the face's point nearest to that."""
     deep = dot(n, sub(face[0], lowest))
+    if _is_over(face, n, lowest):
+        return deep, lowest
     up = along(lowest, n, deep)
     near, _ = closest_on_triangle(sub(face[0], up), sub(face[1], up), sub(face[2], up), 0.0)
     if sqrt(dot(near, near)) <= error:

@@ -8,7 +8,7 @@ of shapes only support points are known, and their features are found by trying.
 
 from __future__ import annotations
 
-from math import cos, pi, radians, sin, sqrt
+from math import cos, inf, pi, radians, sin, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -105,10 +105,14 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
     n, f = core.ints[_VERTICES], core.floats[_HEAD:]
     x, y, z = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
     lq, lf = loops
-    top = x[0] * d[0] + y[0] * d[1] + z[0] * d[2]
+    top, next_to_it, highest = x[0] * d[0] + y[0] * d[1] + z[0] * d[2], -inf, 0
     for k in range(1, n):
-        top = max(top, x[k] * d[0] + y[k] * d[1] + z[k] * d[2])
+        h = x[k] * d[0] + y[k] * d[1] + z[k] * d[2]
+        next_to_it = max(next_to_it, min(top, h))
+        highest = k if h > top else highest
+        top = max(top, h)
     top -= _CLOSE * core.floats[_RHO]
+    lone = next_to_it < top  # one vertex is the highest, mostly: then numbers are compared in place of heights
     faces = lq[0]
     start = 1
     corners = start + faces + 1
@@ -118,7 +122,7 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
         if c > most:
             for r in range(lq[start + k], lq[start + k + 1]):
                 j = lq[corners + r]
-                if x[j] * d[0] + y[j] * d[1] + z[j] * d[2] >= top:
+                if j == highest if lone else x[j] * d[0] + y[j] * d[1] + z[j] * d[2] >= top:
                     best, most = k, c
                     break
     if best >= 0:
@@ -135,6 +139,8 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
         for r in range(lq[start + k], lq[start + k + 1]):
             i, j = last, lq[corners + r]
             last = j
+            if lone and i != highest and j != highest:
+                continue
             hi = x[i] * d[0] + y[i] * d[1] + z[i] * d[2]
             hj = x[j] * d[0] + y[j] * d[1] + z[j] * d[2]
             if max(hi, hj) >= top:

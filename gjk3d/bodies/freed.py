@@ -15,7 +15,7 @@ from gjk3d.bodies.partings import shifted
 from gjk3d.bodies.pushes import Met, vec_at
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.walk import APART, HELD, Bench, Two, held, meet, parts_at
-from gjk3d.geometry.vec3 import Vec3, add, dot, scale
+from gjk3d.geometry.vec3 import Vec3, add, dot, scale, turn_back
 from gjk3d.narrow.cores import support_pair
 from gjk3d.narrow.solve import SIGNED, solve
 from gjk3d.typing import Ints
@@ -48,10 +48,11 @@ def _is_free(x: Two, by: Vec3, meshes: bool, room: Ints, w: Bench) -> bool:
 
 @kernel
 def _past_hulls(x: Two, outer: Outer, way: Vec3, near: float, w: Bench) -> float:
-    """Return how far B is moved to be free of A's hull: along a way where that is near enough, else the shortest."""
+    """Return how far B is moved to be free of A's hull by the shortest way; a given one is it where that is so near."""
     if not outer.of_hulls:
         return outer.most
     c = parts_at(Two(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)
+    way = turn_back(c.pose, way)
     reach, _, _ = support_pair(c, way)
     far = float(max(dot(way, reach) + c.radii, 0.0) + c.error + 4.0 * x.error)
     if far <= near:
@@ -74,7 +75,7 @@ def freeing(x: Two, meshes: bool, f: Met, start: int, stop: int, outer: Outer, r
             best, deepest = j, own
     least, far = float(max(-f.out[best, 2], 0.0)), float(max(-f.out[best, 1], 0.0) + 4.0 * x.error)
     way = vec_at(f.out[best], 3)
-    most = _past_hulls(x, outer, way, far * _NEARLY, w)
+    most = _past_hulls(x, outer, way, far + 8.0 * x.error, w)
     if most <= far * _NEARLY:
         return most
     w.last[0] = -1

@@ -8,10 +8,9 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.part_tree import part_at, put_behind
 from gjk3d.bodies.partings import outward_at
-from gjk3d.bodies.triangles import Triangle, place, read
+from gjk3d.bodies.triangles import Triangle, nearest_on, place, read
 from gjk3d.bodies.walk import Bench, Two
-from gjk3d.geometry.simplex import closest_on_triangle
-from gjk3d.geometry.vec3 import Vec3, add, along, cross, dot, neg, row3, scale, sub, turn, turn_back
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, row3, scale, sub, turn, turn_back
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.narrow.ray import HIT, cast
 from gjk3d.shapes.layout import Core
@@ -102,26 +101,16 @@ def _behind(face: Triangle, other: Triangle, n: Vec3, error: float, room: Array3
 
 
 @kernel
-def _is_over(face: Triangle, n: Vec3, p: Vec3) -> bool:
-    """Tell whether a point lies over the inside of a face, for certain or to within rounding."""
-    u, v, w = sub(face[0], p), sub(face[1], p), sub(face[2], p)
-    x, y, z = dot(n, cross(u, v)), dot(n, cross(v, w)), dot(n, cross(w, u))
-    return bool(min(x, min(y, z)) > 0.0 or max(x, max(y, z)) < 0.0)
-
-
-@kernel
 def _below(
     core: Core, pose: Array, planes: Array, face: Triangle, n: Vec3, lowest: Vec3, error: float
 ) -> tuple[float, Vec3]:
     """Do as `_behind` of a shape: its lowest point, or what is below the face's point nearest to that."""
     deep = dot(n, sub(face[0], lowest))
-    if _is_over(face, n, lowest):
-        return deep, lowest
     up = along(lowest, n, deep)
-    near, _ = closest_on_triangle(sub(face[0], up), sub(face[1], up), sub(face[2], up), 0.0)
-    if sqrt(dot(near, near)) <= error:
+    square, over = nearest_on(up, face)
+    if square <= error * error:
         return deep, lowest
-    over, reach, away = add(up, near), 0.0, 0.0
+    reach, away = 0.0, 0.0
     for k in range(3):
         reach, away = max(reach, abs(lowest[k])), max(away, abs(face[0][k]), abs(face[1][k]), abs(face[2][k]))
     start = along(over, n, -4.0 * (reach + away))

@@ -28,6 +28,7 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 _MOST_EDGES = 192  #: of a polytope: of larger ones GJK and EPA are as fast
 _CLEAR_CUT = 0.02  #: sine between two edges, below which the facet is left to GJK and EPA
+_SURELY = 1.0 + 1e-9  #: times as much is more, whatever the rounding
 _WIDTH = 4.0  #: of a gap, in units of the error of places
 _OFF = 64.0  #: so far may a nearest point be off, in the same units
 APART, DEEP, OPEN = range(3)
@@ -156,11 +157,15 @@ def _gaps(x: Array, y: Array, z: Array, limits: Array, out: Array) -> None:
 
 
 @kernel
-def _past_face(t: Triangle, s: Solid) -> Facet:
-    """Try the faces of the polytope."""
+def _past_face(t: Triangle, s: Solid) -> tuple[Facet, bool]:
+    """Try the faces of the polytope; tell whether no other facet can have a wider gap.
+
+    That is so where the corner which is deepest behind the face has none that is nearer: the ball round it that just
+    touches that face lies in the polytope, so there is no way out of it that is shorter.
+    """
     start, stop, h = s.first, s.first + s.faces, s.heights
     for k in range(3):
-        p = _corner_at(s, k, _CORNER)
+        p = t[k]
         _rise(s.planes[0, start:stop], s.planes[1, start:stop], s.planes[2, start:stop], p, h[k, : s.faces])
     _gaps(h[0, : s.faces], h[1, : s.faces], h[2, : s.faces], s.planes[3, start:stop], h[3, : s.faces])
     best, which = -inf, 0
@@ -170,7 +175,10 @@ def _past_face(t: Triangle, s: Solid) -> Facet:
     x, y, z = h[0, which], h[1, which], h[2, which]
     a = t[0] if x <= y and x <= z else t[1] if y <= z else t[2]
     n = normal_at(s, which)
-    return Facet(best, neg(n), a, along(a, n, -best), True)
+    own, widest = h[0] if x <= y and x <= z else h[1] if y <= z else h[2], True
+    for f in range(s.faces):
+        widest &= own[f] - s.planes[3, start + f] <= best
+    return Facet(best, neg(n), a, along(a, n, -best), True), widest
 
 
 @kernel
@@ -224,8 +232,12 @@ def _past_edges(s: Solid, found: Facet, enough: float) -> Facet:
         f, g, end = s.sides[j, 0], s.sides[j, 1], k + 1 if k < 2 else 0
         u, v = s.heights[end, f] - s.heights[k, f], s.heights[end, g] - s.heights[k, g]
         d = add(scale(abs(v), normal_at(s, f)), scale(abs(u), normal_at(s, g)))
-        t, p, far = _corner_at(s, k, _CORNER), row3(s.edges, j), sqrt(dot(d, d))
-        gap = dot(d, sub(t, p)) / far
+        t, p, square = _corner_at(s, k, _CORNER), row3(s.edges, j), dot(d, d)
+        rise = dot(d, sub(t, p))
+        if (rise < 0.0) & (found.gap < 0.0) & (rise * rise > _SURELY * (found.gap * found.gap) * square):
+            continue  # no gap as wide, and no root needed to tell
+        far = sqrt(square)
+        gap = rise / far
         if not ((gap > found.gap) & (dot(d, _corner_at(s, k, _OUT)) <= 0.0)):
             continue
         e = _corner_at(s, k, _WAY)
@@ -268,23 +280,25 @@ def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int
     own: Triangle = (
         turn_back(x.m, sub(t[0], to)), turn_back(x.m, sub(t[1], to)), turn_back(x.m, sub(t[2], to))
     )  # fmt: skip
-    clear, n = _WIDTH * x.error, normal_of(own)
-    for i in range(3):
-        way = sub(own[(i + 1) % 3], own[i])
-        _put_corner(s, i, own[i], way, cross(way, n))
-    found = _past_face(own, s)
+    clear = _WIDTH * x.error
+    found, widest = _past_face(own, s)
     if found.gap > clear:
         return APART
-    if n[0] == 0.0 and n[1] == 0.0 and n[2] == 0.0:
-        return OPEN
-    found = _past_triangle(own, n, s, found)
-    if found.gap > clear:
-        return APART
-    found = _past_edges(s, found, clear)
-    if found.gap > clear and found.sure:
-        return APART
-    if found.gap > -clear or not found.sure or not _holds(s, found.b, _OFF * x.error):
-        return OPEN
+    if not (widest and found.gap <= -clear):
+        n = normal_of(own)
+        if n[0] == 0.0 and n[1] == 0.0 and n[2] == 0.0:
+            return OPEN
+        found = _past_triangle(own, n, s, found)
+        if found.gap > clear:
+            return APART
+        for i in range(3):
+            way = sub(own[(i + 1) % 3], own[i])
+            _put_corner(s, i, own[i], way, cross(way, n))
+        found = _past_edges(s, found, clear)
+        if found.gap > clear and found.sure:
+            return APART
+        if found.gap > -clear or not found.sure or not _holds(s, found.b, _OFF * x.error):
+            return OPEN
     way, b = turn(x.m, found.normal), place(x.m, found.b)
     put_deep(way, along(b, way, -found.gap), b, found.gap, clear, out, flags, row)
     return DEEP

@@ -15,7 +15,8 @@ from gjk3d.bodies.partings import shifted
 from gjk3d.bodies.pushes import Met, vec_at
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.walk import APART, HELD, Bench, Two, held, meet, parts_at
-from gjk3d.geometry.vec3 import Vec3, add, dot, scale
+from gjk3d.geometry.vec3 import Vec3, add, dot, scale, turn_back
+from gjk3d.narrow.cores import support_pair
 from gjk3d.narrow.solve import SIGNED, solve
 from gjk3d.typing import Ints
 
@@ -46,11 +47,16 @@ def _is_free(x: Two, by: Vec3, meshes: bool, room: Ints, w: Bench) -> bool:
 
 
 @kernel
-def _past_hulls(x: Two, outer: Outer, w: Bench) -> float:
-    """Return how far B is moved to be free of A's hull."""
+def _past_hulls(x: Two, outer: Outer, way: Vec3, near: float, w: Bench) -> float:
+    """Return how far B is moved to be free of A's hull by the shortest way; a given one is it where that is so near."""
     if not outer.of_hulls:
         return outer.most
     c = parts_at(Two(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)
+    way = turn_back(c.pose, way)
+    reach, _, _ = support_pair(c, way)
+    far = float(max(dot(way, reach) + c.radii, 0.0) + c.error + 4.0 * x.error)
+    if far <= near:
+        return far
     solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
     return float(max(-w.out[0, 1], 0.0) + 4.0 * x.error)
 
@@ -68,11 +74,12 @@ def freeing(x: Two, meshes: bool, f: Met, start: int, stop: int, outer: Outer, r
         if own > deepest:
             best, deepest = j, own
     least, far = float(max(-f.out[best, 2], 0.0)), float(max(-f.out[best, 1], 0.0) + 4.0 * x.error)
-    most = _past_hulls(x, outer, w)
+    way = vec_at(f.out[best], 3)
+    most = _past_hulls(x, outer, way, far + 8.0 * x.error, w)
     if most <= far * _NEARLY:
         return most
     w.last[0] = -1
-    if _is_free(x, scale(far, vec_at(f.out[best], 3)), meshes, room, w):
+    if _is_free(x, scale(far, way), meshes, room, w):
         return min(far, most)  # no shorter one parts these two
     length, t = sqrt(dot(all_of, all_of)), max(least, 4.0 * x.error)
     if not length > 0.0:

@@ -11,22 +11,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.part_tree import PRISMS, PartTree
-from gjk3d.bodies.pushes import Met
-from gjk3d.bodies.spread import put_answer
-from gjk3d.bodies.walk import Bench, Two, parts_at
+from gjk3d.bodies.part_tree import PRISMS, PartTree, part_at, put_behind
+from gjk3d.bodies.pushes import Met, vec_at
+from gjk3d.bodies.walk import Bench, Two
 from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
-from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
-from gjk3d.narrow.features import Loops
-from gjk3d.narrow.manifold import POINT, Sheets, patch
+from gjk3d.geometry.vec3 import Vec3, cross, dot, neg, sub, turn_back
+from gjk3d.narrow.cores import cores_at
+from gjk3d.narrow.features import Loops, feature
+from gjk3d.narrow.manifold import POINT, Sheets, patch, put_point
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
+_FIRST = 0
 _FLAT = 1e-13  #: of a triangle's length: so narrow it is a segment, as in `gjk3d.geometry.hulls`
 _INTS, _FLOATS = 25, 15  #: of the faces of a column
 _SIDES = np.array([0, 3, 6, 10, 14, 18, 0, 1, 2, 3, 5, 4, 0, 3, 4, 1, 1, 4, 5, 2, 2, 5, 3, 0])  #: of a column
@@ -117,23 +118,28 @@ def write_points(
 ) -> int:  # fmt: skip
     """Write the points of the pairs of parts chosen, of many those of the first; return how many there are.
 
-    What is written is as `gjk3d.narrow.manifold.patch` writes it, and a normal, in A's frame.
+    What is written is as `gjk3d.narrow.manifold.patch` writes it, and a normal, in A's frame. That has the nearest
+    points alone where B's feature is a point, so there A's is not looked for; a part of B is placed once for all of A's
+    that follow each other.
     """
-    written, sheets = 0, Sheets(d.corners[0], d.corners[1], d.plane)
+    written, sheets, last = 0, Sheets(d.corners[0], d.corners[1], d.plane), -1
+    b, loops_b = part_at(x.b, _FIRST, w.floats_b, w.row_b), Loops(d.ints[1], d.floats[1])
     for i in range(count):
-        j = f.some[i]
-        if i < MOST:
-            p, q = f.pairs[j, 0], f.pairs[j, 1]
-            c = parts_at(x, p, q, w)
+        j, found = f.some[i], 0
+        p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
+        if i < MOST and q != last:
+            b, last = part_at(x.b, q, w.floats_b, w.row_b), q
+            put_behind(x.m, w.row_b)
+            loops_b = _loops(x.b, q, b, faces_b, d.ints[1], d.floats[1])
+        if i < MOST and feature(b, loops_b, neg(turn_back(w.row_b, n)), sheets.vb).corners != 1:
+            c = cores_at(part_at(x.a, p, w.floats_a, w.row_a), w.row_a, b, w.row_b)
             loops_a = _loops(x.a, p, c.a, faces_a, d.ints[0], d.floats[0])
-            loops_b = _loops(x.b, q, c.b, faces_b, d.ints[1], d.floats[1])
             found = int(patch(c, False, loops_a, loops_b, f.out, j, within, d.most, sheets, points[written:]))
         else:
             found = 1
-            put_answer(f.out[j], points[written])
+            put_point(points[written:], plain(0), vec_at(f.out[j], 6), n, f.out[j, 0], False)
         for k in range(written, written + found):
-            for axis in range(3):
-                points[k, POINT + axis] = f.out[j, 3 + axis]
+            points[k, POINT], points[k, POINT + 1], points[k, POINT + 2] = n
         written += found
     return written
 

@@ -8,10 +8,9 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.part_tree import part_at, put_behind
 from gjk3d.bodies.partings import outward_at
-from gjk3d.bodies.triangles import Triangle, place, read
+from gjk3d.bodies.triangles import Triangle, nearest_on, place, read
 from gjk3d.bodies.walk import Bench, Two
-from gjk3d.geometry.simplex import closest_on_triangle
-from gjk3d.geometry.vec3 import Vec3, add, along, cross, dot, neg, row3, scale, sub, turn, turn_back
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, row3, scale, sub, turn, turn_back
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.narrow.ray import HIT, cast
 from gjk3d.shapes.layout import Core
@@ -108,10 +107,10 @@ def _below(
     """Do as `_behind` of a shape: its lowest point, or what is below the face's point nearest to that."""
     deep = dot(n, sub(face[0], lowest))
     up = along(lowest, n, deep)
-    near, _ = closest_on_triangle(sub(face[0], up), sub(face[1], up), sub(face[2], up), 0.0)
-    if sqrt(dot(near, near)) <= error:
+    square, over = nearest_on(up, face)
+    if square <= error * error:
         return deep, lowest
-    over, reach, away = add(up, near), 0.0, 0.0
+    reach, away = 0.0, 0.0
     for k in range(3):
         reach, away = max(reach, abs(lowest[k])), max(away, abs(face[0][k]), abs(face[1][k]), abs(face[2][k]))
     start = along(over, n, -4.0 * (reach + away))

@@ -170,10 +170,22 @@ def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: A
 
 @kernel
 def order_by_key(flat: Array, count: int, order: Ints) -> None:
-    """Write in which order rows are by their `KEY`, the least first, equal ones as they are."""
+    """Write in which order rows are by their `KEY`, the least first, equal ones as they are; sorted as by `_sort`."""
     for k in range(count):
-        order[k], flat[k, _V] = k, 0.0
-    _sort(order, count, flat)
+        order[k] = k
+    step = count // 2
+    while step > 0:
+        for k in range(step, count):
+            one, i = order[k], k
+            key = flat[one, KEY]
+            while i >= step:
+                other = order[i - step]
+                if flat[other, KEY] < key or (flat[other, KEY] == key and other < one):
+                    break
+                order[i] = other
+                i -= step
+            order[i] = one
+        step //= 2
 
 
 @inlined

@@ -8,7 +8,7 @@ of shapes only support points are known, and their features are found by trying.
 
 from __future__ import annotations
 
-from math import cos, pi, radians, sin, sqrt
+from math import cos, inf, pi, radians, sin, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -100,15 +100,62 @@ def box_feature(f: Array, d: Vec3, v: Array) -> Feature:
 
 
 @kernel
+def _face_at(core: Core, loops: Loops, k: int, v: Array) -> Feature:
+    """Return face k of a hull."""
+    n, f = core.ints[_VERTICES], core.floats[_HEAD:]
+    lq, lf = loops
+    first, count = lq[0] + 2 + lq[1 + k], lq[2 + k] - lq[1 + k]
+    for r in range(count):
+        j = lq[first + r]
+        put_row(v, r, f[j], f[n + j], f[2 * n + j])
+    return Feature(count, (lf[3 * k], lf[3 * k + 1], lf[3 * k + 2]), 0.0)
+
+
+@kernel
+def _feature_at(core: Core, loops: Loops, vertex: int, d: Vec3, v: Array) -> Feature:
+    """Return the feature of a hull one of whose vertices is alone the highest: of its faces and edges."""
+    n, f = core.ints[_VERTICES], core.floats[_HEAD:]
+    x, y, z = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
+    lq, lf = loops
+    faces = lq[0]
+    corners = faces + 2
+    best, most, found, least, k = -1, _COS, 1, _SIN, 0
+    for at in range(corners, corners + lq[1 + faces]):
+        if lq[at] != vertex:
+            continue
+        while corners + lq[2 + k] <= at:
+            k += 1
+        first, stop = corners + lq[1 + k], corners + lq[2 + k]
+        c = lf[3 * k] * d[0] + lf[3 * k + 1] * d[1] + lf[3 * k + 2] * d[2]
+        if c > most:
+            best, most = k, c
+        after = at + 1 if at + 1 < stop else first
+        for r in (min(at, after), max(at, after)):  # the corners where the two edges there end
+            i, j = lq[r - 1 if r > first else stop - 1], lq[r]
+            ex, ey, ez = x[j] - x[i], y[j] - y[i], z[j] - z[i]
+            slope = abs(ex * d[0] + ey * d[1] + ez * d[2])
+            if slope < least * sqrt(ex * ex + ey * ey + ez * ez):
+                found, least = 2, slope / sqrt(ex * ex + ey * ey + ez * ez)
+                put_row(v, 0, x[i], y[i], z[i])
+                put_row(v, 1, x[j], y[j], z[j])
+    return _face_at(core, loops, best, v) if best >= 0 else bare(found)
+
+
+@kernel
 def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
     """Return the feature of a hull."""
     n, f = core.ints[_VERTICES], core.floats[_HEAD:]
     x, y, z = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
     lq, lf = loops
-    top = x[0] * d[0] + y[0] * d[1] + z[0] * d[2]
+    top, next_to_it, highest = x[0] * d[0] + y[0] * d[1] + z[0] * d[2], -inf, 0
     for k in range(1, n):
-        top = max(top, x[k] * d[0] + y[k] * d[1] + z[k] * d[2])
+        h = x[k] * d[0] + y[k] * d[1] + z[k] * d[2]
+        next_to_it = max(next_to_it, min(top, h))
+        highest = k if h > top else highest
+        top = max(top, h)
     top -= _CLOSE * core.floats[_RHO]
+    if next_to_it < top:
+        return _feature_at(core, loops, highest, d, v)
     faces = lq[0]
     start = 1
     corners = start + faces + 1
@@ -122,13 +169,7 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
                     best, most = k, c
                     break
     if best >= 0:
-        first = lq[start + best]
-        count = lq[start + best + 1] - first
-        for r in range(count):
-            j = lq[corners + first + r]
-            put_row(v, r, x[j], y[j], z[j])
-        at = 3 * best
-        return Feature(count, (lf[at], lf[at + 1], lf[at + 2]), 0.0)
+        return _face_at(core, loops, best, v)
     best, least = 1, _SIN
     for k in range(faces):
         last = lq[corners + lq[start + k + 1] - 1]

@@ -137,9 +137,16 @@ def enter_planes(p: Vec3, d: Vec3, planes: Array, slack: float) -> Entry:
     for k in range(planes.shape[0]):
         height = planes[k, 0] * p[0] + planes[k, 1] * p[1] + planes[k, 2] * p[2]
         speed = planes[k, 0] * d[0] + planes[k, 1] * d[1] + planes[k, 2] * d[2]
-        enter, leave, new = clip(height, speed, planes[k, 3], enter, leave)
-        if new:
-            best = k
+        if speed == 0.0:
+            if height > planes[k, 3]:
+                enter, leave = inf, -inf
+            continue
+        # as `clip` does; which way the ray crosses a plane cannot be guessed, so both ends are made without a branch
+        t = (planes[k, 3] - height) / speed
+        first, last = (t if speed < 0.0 else -inf), (t if speed > 0.0 else inf)
+        best = k if first > enter else best
+        enter = first if first > enter else enter
+        leave = last if last < leave else leave
     n = neg(d)
     if best >= 0:
         n = row3(planes, best)

@@ -414,3 +414,26 @@ def test_a_wrong_answer_is_seen_when_the_object_is_loaded():
     assert gjk3d.warmup()
     assert late._misses({"gjk3d.poses:check_rows": wrong}).startswith("a pose is taken for")
     assert late._misses(late._code) == ""
+
+
+def test_numbers_of_an_array_are_known_whatever_numpy_makes_of_its_alias():
+    """numpy 2.5 made `NDArray` an alias of its own, which has other arguments than the ndarray that it stands for."""
+    told = run(
+        "import types\nimport numpy.typing as npt\n"
+        "class NDArray:\n    def __class_getitem__(cls, item): return types.GenericAlias(cls, item)\n"
+        "npt.NDArray = NDArray\n"
+        "import typing\nfrom gjk3d import typing as ours\nfrom gjk3d._kernels.signatures import numba_type\n"
+        "assert typing.get_args(ours.Array) == (ours.np.float64,)\n"
+        "for each in (ours.Array2, ours.Ints1, ours.Bools2):\n    print(numba_type(each))"
+    )
+    assert told.stdout.split() == [
+        "array(float64,",
+        "2d,",
+        "C)",
+        "array(int64,",
+        "1d,",
+        "C)",
+        "array(bool,",
+        "2d,",
+        "C)",
+    ]

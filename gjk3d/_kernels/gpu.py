@@ -14,6 +14,7 @@ import inspect
 import math
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -83,7 +84,9 @@ def run(entry: Function, arguments: Sequence[Any]) -> None:
     blocks = -(-min(total, MOST_THREADS, max(_free_memory() // (2 * room), 1)) // block)
     kernel = compiled(entry, places)
     sent = [_sent(each, blocks * block) for each in arguments]
-    kernel[blocks, block](*sent, total)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Grid size")  # few rows leave a card idle, which whoever asks knows
+        kernel[blocks, block](*sent, total)
     for each, there in zip(arguments, sent, strict=True):
         if isinstance(each, Back):
             there.copy_to_host(each.array)

@@ -52,11 +52,12 @@ def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -
     ``in_question`` is told points in columns, the middle and the half extents of directions, and their rounding.
     """
     if len(points) * len(directions) <= FEW:
-        yield from [(np.arange(len(directions)), np.arange(len(points)))] * (len(directions) > 0)
+        if len(directions):
+            yield np.arange(len(directions)), np.arange(len(points))
         return
-    rounding = _ROUNDING * float(np.abs(points).max()) * float(np.abs(directions).max(initial=0.0))
+    rounding = _ROUNDING * float(np.abs(points).max()) * float(np.abs(directions).max())
     columns, some = _unstretched(points, directions)
-    todo = [(np.arange(len(directions)), some, np.arange(len(points)), columns)] if len(directions) else []
+    todo = [(np.arange(len(directions)), some, np.arange(len(points)), columns)]
     while todo:
         rows, some, members, columns = todo.pop()
         low, high = some.min(axis=1), some.max(axis=1)

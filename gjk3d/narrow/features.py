@@ -111,15 +111,26 @@ def _face_at(core: Core, loops: Loops, k: int, v: Array) -> Feature:
     return Feature(count, (lf[3 * k], lf[3 * k + 1], lf[3 * k + 2]), 0.0)
 
 
+@inlined
+def _flatter_edge(core: Core, i: int, j: int, d: Vec3, least: float, v: Array) -> float:
+    """Write an edge of a hull that climbs less along d than the least so far; return the least of both."""
+    n, f = core.ints[_VERTICES], core.floats[_HEAD:]
+    e = (f[j] - f[i], f[n + j] - f[n + i], f[2 * n + j] - f[2 * n + i])
+    climb, length = abs(dot(e, d)), sqrt(dot(e, e))
+    if not climb < least * length:
+        return least
+    put_row(v, 0, f[i], f[n + i], f[2 * n + i])
+    put_row(v, 1, f[j], f[n + j], f[2 * n + j])
+    return climb / length
+
+
 @kernel
 def _feature_at(core: Core, loops: Loops, vertex: int, d: Vec3, v: Array) -> Feature:
     """Return the feature of a hull one of whose vertices is alone the highest: of its faces and edges."""
-    n, f = core.ints[_VERTICES], core.floats[_HEAD:]
-    x, y, z = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
     lq, lf = loops
     faces = lq[0]
     corners = faces + 2
-    best, most, found, least, k = -1, _COS, 1, _SIN, 0
+    best, most, least, k = -1, _COS, _SIN, 0
     for at in range(corners, corners + lq[1 + faces]):
         if lq[at] != vertex:
             continue
@@ -131,14 +142,8 @@ def _feature_at(core: Core, loops: Loops, vertex: int, d: Vec3, v: Array) -> Fea
             best, most = k, c
         after = at + 1 if at + 1 < stop else first
         for r in (min(at, after), max(at, after)):  # the corners where the two edges there end
-            i, j = lq[r - 1 if r > first else stop - 1], lq[r]
-            ex, ey, ez = x[j] - x[i], y[j] - y[i], z[j] - z[i]
-            slope = abs(ex * d[0] + ey * d[1] + ez * d[2])
-            if slope < least * sqrt(ex * ex + ey * ey + ez * ez):
-                found, least = 2, slope / sqrt(ex * ex + ey * ey + ez * ez)
-                put_row(v, 0, x[i], y[i], z[i])
-                put_row(v, 1, x[j], y[j], z[j])
-    return _face_at(core, loops, best, v) if best >= 0 else bare(found)
+            least = _flatter_edge(core, lq[r - 1 if r > first else stop - 1], lq[r], d, least, v)
+    return _face_at(core, loops, best, v) if best >= 0 else bare(2 if least < _SIN else 1)
 
 
 @kernel
@@ -170,7 +175,7 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
                     break
     if best >= 0:
         return _face_at(core, loops, best, v)
-    best, least = 1, _SIN
+    least = _SIN
     for k in range(faces):
         last = lq[corners + lq[start + k + 1] - 1]
         for r in range(lq[start + k], lq[start + k + 1]):
@@ -179,13 +184,8 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
             hi = x[i] * d[0] + y[i] * d[1] + z[i] * d[2]
             hj = x[j] * d[0] + y[j] * d[1] + z[j] * d[2]
             if max(hi, hj) >= top:
-                ex, ey, ez = x[j] - x[i], y[j] - y[i], z[j] - z[i]
-                slope = abs(ex * d[0] + ey * d[1] + ez * d[2])
-                if slope < least * sqrt(ex * ex + ey * ey + ez * ez):
-                    best, least = 2, slope / sqrt(ex * ex + ey * ey + ez * ez)
-                    put_row(v, 0, x[i], y[i], z[i])
-                    put_row(v, 1, x[j], y[j], z[j])
-    return bare(best)
+                least = _flatter_edge(core, i, j, d, least, v)
+    return bare(2 if least < _SIN else 1)
 
 
 @kernel

@@ -277,11 +277,6 @@ def _spent(client: Any, before: dict[str, float]) -> list[float]:
     return [after - before[name] for name, after in _workers(client).items()]
 
 
-def _cpu(client: Any) -> float:
-    """Return the CPU time so far of this process, and of all workers of a cluster if there is one."""
-    return time.process_time() + sum(_workers(client).values())
-
-
 def _peak() -> float:
     """Most resident memory so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0

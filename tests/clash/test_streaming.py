@@ -122,6 +122,27 @@ def test_ctrl_c_while_a_finding_is_written_comes_after_it(lattice):
     assert len(written) == 4
 
 
+def test_ctrl_c_keeps_what_is_decided_whether_or_not_anybody_listens(lattice, monkeypatch):
+    from gjk3d.clash.twins import Twins
+
+    def decided(twins, *more):
+        seen.append(more)
+        decide(twins, *more)
+        if len(seen) == most:
+            signal.raise_signal(signal.SIGINT)
+
+    decide, most = Twins.decided, 3
+    monkeypatch.setattr(Twins, "decided", decided)
+    seen, told = [], []
+    listened = check(lattice, found=told.append)
+    seen = []
+    quiet = check(lattice)  # whose findings are placed together
+    assert not quiet.complete
+    assert 0 < len(told) == quiet.total
+    assert [clash.id for clash in quiet.clashes] == [clash.id for clash in listened.clashes]
+    assert quiet.pairs_tested == listened.pairs_tested < quiet.pairs_total
+
+
 def test_a_second_ctrl_c_breaks_what_hangs():
     reached = []
 

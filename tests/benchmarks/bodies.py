@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks.bodies``: meshes, ground, voxels and clouds against convex shapes, beside the peers.
 
 CPU time a question as a caller in Python meets it, medians over rounds in which all take turns. coal and python-fcl
-have their models, transforms, requests and results prepared; gjk3d takes 4x4 matrices, one a call or all in a stack.
+have their models, transforms, requests and results prepared; gjk3d takes 4x4 matrices, one a call, 64 or all 512.
 Shapes lie about the surface, so that about half of them meet it. Answers are held against each other in the same run:
 the share of booleans that differ from gjk3d's, and the largest difference of distances, in units of the body.
 """
@@ -24,7 +24,9 @@ from .beyond import medians, sphere_points
 from .meshes import coal_lists, in_coal, in_fcl
 from .table_file import table_parser, write_table
 
-COUNT = 64  #: poses of a repetition
+COUNT = 512  #: poses of a repetition
+FEW = 64  #: poses of a short stack, in which what surrounds the kernel weighs more
+STACKS = ("short stacks", "stack")
 
 
 class Host(NamedTuple):
@@ -182,11 +184,15 @@ def ask_fcl(a: Any, b: Any, poses: np.ndarray) -> dict[str, Callable[[], list[An
 
 def asked(host: Host, guest: Guest, poses: np.ndarray) -> dict[str, dict[str, Callable[[], Any]]]:
     """All who answer, and what they do for each question."""
-    a, b, each = host.ours, guest.ours, list(poses)
+    a, b, each, parts = host.ours, guest.ours, list(poses), poses.reshape(-1, FEW, 4, 4)
     found: dict[str, dict[str, Callable[[], Any]]] = {
         "gjk3d": {
             "boolean": lambda: [gk.collide(a, b, None, p) for p in each],
             "distance": lambda: [gk.distance(a, b, None, p).distance for p in each],
+        },
+        "short stacks": {
+            "boolean": lambda: np.concatenate([gk.collide(a, b, None, few) for few in parts]),
+            "distance": lambda: np.concatenate([gk.distance(a, b, None, few).distance for few in parts]),
         },
         "stack": {
             "boolean": lambda: gk.collide(a, b, None, poses),
@@ -217,17 +223,16 @@ def rows(host: Host, size: float, rounds: int) -> Iterator[str]:
         for question in ("boolean", "distance"):
             able = {name: ask[question] for name, ask in who.items() if question in ask}
             answers = {name: np.array(ask(), dtype=float) for name, ask in able.items()}
-            assert (answers["gjk3d"] == answers["stack"]).all()
-            tasks = [(name, COUNT, ask) for name, ask in able.items()]
-            told = medians(tasks, rounds)
-            peers = [name for name in told if name not in ("gjk3d", "stack")]
+            assert all((answers["gjk3d"] == answers[stack]).all() for stack in STACKS)
+            told = medians([(name, COUNT, ask) for name, ask in able.items()], rounds)
+            peers = [name for name in told if name != "gjk3d" and name not in STACKS]
             off = [f"{differs(question, answers['gjk3d'], answers[name]):.1g}" for name in peers]
             best = f"{min(told[name] for name in peers) / told['gjk3d']:.2g}x" if peers else ""
-            cells = [f"{told[name]:.1f}" if name in told else "" for name in ("gjk3d", "stack", "coal", "python-fcl")]
-            yield (
-                f"| {host.name}, {guest.name} | {question} | {' | '.join(cells)} | {best} |"
-                f" {told['gjk3d'] / told['stack']:.2g}x | {', '.join(off)} |"
-            )
+            times = ("gjk3d", *STACKS, "coal", "python-fcl")
+            cells = [f"{told[name]:.1f}" if name in told else "" for name in times]
+            gains = ", ".join(f"{told['gjk3d'] / told[stack]:.2g}x" for stack in STACKS)
+            cells += [best, gains, ", ".join(off)]
+            yield f"| {host.name}, {guest.name} | {question} | {' | '.join(cells)} |"
 
 
 def hosts(largest: int) -> Iterator[Callable[[], Host]]:
@@ -254,9 +259,9 @@ def main(given: list[str] | None = None) -> int:
         "",
         "Written by `python -m tests.benchmarks.bodies --out FILE`: us of CPU time a question.",
         "",
-        "| body, shape | question | one a call | in a stack | coal | python-fcl | faster than the faster peer"
-        " | stack faster | peers differ by |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+        f"| body, shape | question | one a call | in stacks of {FEW} | of {COUNT} | coal | python-fcl"
+        " | faster than the faster peer | stacks faster | peers differ by |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for make in hosts(arguments.largest):
         for line in rows(make(), arguments.size, arguments.rounds):

@@ -42,8 +42,8 @@ def take_up(clashes: Clashes, known: Collection[str], triage: Triage | None, uni
 def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
     """Return a finding of a later run as what was decided lets it count.
 
-    One that is approved is "ignored", unless it is deeper now; one that is active or reviewed is "active"; one that
-    was resolved, and is there all the same, is "new".
+    One that is approved is "ignored", unless it is deeper now, or in a unit that cannot be compared; one that is active
+    or reviewed is "active"; one that was resolved, and is there all the same, is "new".
 
     Parameters
     ----------
@@ -61,10 +61,7 @@ def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
     if state.value in ("active", "reviewed"):
         return replace(clash, status="active")
     if state.value == "approved":
-        if _deeper(clash, state, unit):
-            was = with_unit(number(state.distance), state.unit)
-            return _noted(clash, "new", f"approved{by} at {was}, and it is deeper now")
-        return _noted(clash, "ignored", f"approved{by}")
+        return _approved(clash, state, unit, by)
     if state.value == "resolved":
         return _noted(clash, "new", f"marked as resolved{by}, and it is there again")
     return clash
@@ -111,12 +108,19 @@ def updated(triage: Triage, clashes: Clashes) -> Triage:
     return Triage(issues)
 
 
-def _deeper(clash: Clash, state: Mark, unit: str | None) -> bool:
-    factor = conversion(state.unit, unit) if state.unit and unit else 1.0 if (state.unit or None) == unit else None
-    if clash.distance is None or state.distance is None or factor is None:
-        return False
+def _approved(clash: Clash, state: Mark, unit: str | None, by: str) -> Clash:
+    if clash.distance is None:
+        return _noted(clash, "ignored", f"approved{by}")
+    if state.distance is None:
+        return _noted(clash, "ignored", f"approved{by}, however deep")
+    said = f"approved{by} at {with_unit(number(state.distance), state.unit)}"
+    factor = 1.0 if (state.unit or None) == unit else conversion(state.unit, unit or "")
+    if factor is None:
+        return _noted(clash, "new", f"{said}, which cannot be told in {unit or 'no unit'}: approve it again")
     was = state.distance * factor
-    return clash.distance < was - max(_DEEPER * abs(was), clash.tolerance or 0.0)
+    if clash.distance < was - max(_DEEPER * abs(was), clash.tolerance or 0.0):
+        return _noted(clash, "new", f"{said}, and it is deeper now")
+    return _noted(clash, "ignored", f"approved{by}")
 
 
 def _noted(clash: Clash, status: str, words: str) -> Clash:

@@ -249,7 +249,8 @@ class Triage:
         at : str, optional
             When; now by default.
         unit : str, optional
-            The unit of the finding's lengths: so that what was approved is not approved any more when it is deeper.
+            The unit of the finding's lengths, ``report.unit``: so that what was approved is not approved any more when
+            it is deeper. An approval without it does not hold where a report has a unit.
 
         Raises
         ------

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from gjk3d.clash.finding import Vector
 from gjk3d.clash.triage import SCHEMA_VERSION, STATES, Comment, Issue, Mark, Triage, View, joined
 from gjk3d.errors import FileError, ParseError
+from gjk3d.units import conversion
 
 MAX_BYTES = 64_000_000  #: of a file
 _TEXT, _NAME = 20_000, 1_000  #: characters of a comment, and of a name
@@ -95,7 +96,7 @@ def _read_mark(row: Any, where: str) -> Mark | None:
     four = lambda span: isinstance(span, list) and len(span) == 4 and all(map(_is_number, span))  # noqa: E731
     if not isinstance(spans, list) or not all(map(four, spans)):
         raise ParseError(f"{where} has the intervals {str(spans)[:60]!r}: expected four numbers each")
-    unit, times = _string(row, "unit", where, 20, ""), tuple(tuple(map(float, span)) for span in spans)
+    unit, times = _unit(row, where), tuple(tuple(map(float, span)) for span in spans)
     return Mark(*_stamp(row, where), _string(row, "value", where, _NAME), distance, unit, times)  # type: ignore[arg-type]
 
 
@@ -106,7 +107,14 @@ def _read_view(row: dict[str, Any], where: str) -> View:
         raise ParseError(f"{where} has a view whose planes are no pairs of a point and a normal")
     cut = tuple((_point(p[0], f"{where}, a plane"), _point(p[1], f"{where}, a plane")) for p in planes)
     name, ident = _string(row, "name", where, _NAME, ""), _string(row, "id", where, _NAME)
-    return View(*_stamp(row, where), name, ident, eye, target, up, cut, _string(row, "unit", where, 20, ""))
+    return View(*_stamp(row, where), name, ident, eye, target, up, cut, _unit(row, where))
+
+
+def _unit(row: dict[str, Any], where: str) -> str:
+    unit = _string(row, "unit", where, 20, "")
+    if unit and conversion(unit, "m") is None:
+        raise ParseError(f"{where} has the unit {unit!r}: expected one such as mm, m or in")
+    return unit
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
@@ -130,6 +138,7 @@ def _string(row: dict[str, Any], name: str, where: str, most: int, without: str 
     return value
 
 
+_AHEAD = timedelta(days=1)  #: clocks are set to the wrong zone, by half a day
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 
 
@@ -138,7 +147,7 @@ def _stamp(row: dict[str, Any], where: str) -> tuple[str, str]:
 
 
 def time_of(text: str, where: str) -> str:
-    """Return a time that a file states as these files have it; one without a zone is in UTC."""
+    """Return a time that a file states, which is not to come, as these files have it; without a zone it is in UTC."""
     try:
         if not _TIME.fullmatch(text.strip()):
             raise ValueError
@@ -146,6 +155,11 @@ def time_of(text: str, where: str) -> str:
         time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
         raise ParseError(f"{where} has the time {text[:60]!r}: expected one such as 2026-05-04T03:02:01.000Z") from None
+    if time > datetime.now(UTC) + _AHEAD:
+        raise ParseError(
+            f"{where} has the time {text[:60]!r}, more than a day ahead of this machine's clock: what has it would hold"
+            " against all that is decided until then, so set that time, or this clock, right"
+        )
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -13,6 +13,7 @@ from gjk3d.clash import Triage, formats
 from gjk3d.clash.formats import read_bcf, to_bcf
 from gjk3d.clash.formats.bcf import guid
 from gjk3d.clash.formats.bcf_reading import MAX_ENTRY
+from gjk3d.clash.resuming import taken_up
 from gjk3d.clash.triage import View
 from gjk3d.errors import FileError, ParseError
 
@@ -86,6 +87,24 @@ def test_a_change_counts_from_when_the_file_says_or_from_now(tmp_path, dated):
     later = report.triage.marked(one, state="approved", by="cy", at=LAST)
     state = later.merged(read_bcf(tmp_path / "a.bcf", report).triage).issues[one.id].state.value
     assert state == ("approved" if dated else "resolved")
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_what_is_approved_elsewhere_is_approved_as_deep_as_it_is_here(tmp_path, lost):
+    """Also where nothing was decided here, or it was lost."""
+    report, one, _two = decided()
+    if lost:
+        report.triage = None
+    to_bcf(report, tmp_path / "a.bcf", NOW)
+    name = f"{guid(one.id)}/markup.bcf"
+    status = "Open" if lost else "Active"
+    changed(tmp_path / "a.bcf", (name, f'TopicStatus="{status}"', 'TopicStatus="Approved"'))
+    read = read_bcf(tmp_path / "a.bcf", report).triage
+    mark = read.issues[one.id].state
+    assert (mark.value, mark.distance, mark.unit) == ("approved", one.distance, report.unit)
+    assert taken_up(read, one, report.unit).status == "ignored"
+    deeper = taken_up(read, replace(one, distance=2 * one.distance), report.unit)
+    assert (deeper.status, "deeper now" in deeper.note) == ("new", True)
 
 
 def test_topics_of_others_and_words_of_others_are_told(tmp_path):

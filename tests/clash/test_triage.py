@@ -1,6 +1,8 @@
 """What people decided about findings: kept, merged, taken up by the next run, and read from files of anybody."""
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from itertools import permutations
 
 import pytest
@@ -96,6 +98,18 @@ def test_what_was_approved_is_not_when_it_is_deeper():
     assert by_pair(gk.clash.check(inches, triage=triage))[PIN].status == "new"  # 0.7 in are deeper than 0.5 mm
 
 
+def test_an_approval_holds_only_against_a_depth_that_can_be_compared():
+    pin = by_pair(gk.clash.check(pressed()))[PIN]
+    bare = Triage().marked(pin, state="approved", by="ann")
+    again = by_pair(gk.clash.check(pressed(), triage=bare))[PIN]
+    assert again.status == "new"
+    assert again.note == "approved by ann at -0.5, which cannot be told in mm: approve it again"
+    issue = bare.issue(pin)
+    any_depth = Triage({pin.id: replace(issue, state=replace(issue.state, distance=None))})
+    again = by_pair(gk.clash.check(pressed(0.9), triage=any_depth))[PIN]
+    assert (again.status, again.note) == ("ignored", "approved by ann, however deep")
+
+
 def test_resolved_that_is_there_again_is_new_and_what_is_gone_is_resolved():
     found = by_pair(gk.clash.check(pressed()))
     triage = Triage().marked(found[PIN], state="resolved", by="ann").marked(found[LUG], state="active", by="bob")
@@ -127,6 +141,13 @@ def test_times_are_those_of_one_zone():
             time_of(bad, "x")
 
 
+def test_a_time_that_is_to_come_does_not_hold_against_all_that_is_decided_until_then():
+    clock = datetime.now(UTC)
+    assert time_of((clock + timedelta(hours=14)).isoformat(), "x")  # a clock that is set to another zone
+    with pytest.raises(ParseError, match=r"x has the time '.*', more than a day ahead of this machine's clock"):
+        time_of((clock + timedelta(hours=25)).isoformat(), "x")
+
+
 def damaged():
     issue = {"id": "x", "kind": "hard", "a": "a", "b": "b"}
     stamp = {"at": "2026-05-04T08:00:00Z", "by": "ann"}
@@ -144,6 +165,9 @@ def damaged():
         ({**issue, "state": {**stamp, "value": "done"}}, "no state"),
         ({**issue, "state": {**stamp, "value": "new", "at": "then"}}, "time 'then'"),
         ({**issue, "state": {**stamp, "value": "new", "distance": "deep"}}, "expected a number"),
+        ({**issue, "state": {**stamp, "value": "new", "distance": -1, "unit": "furlong"}}, "the unit 'furlong'"),
+        ({**issue, "views": [{**view, "unit": "furlong"}]}, "the unit 'furlong'"),
+        ({**issue, "state": {**stamp, "value": "new", "at": "9000-01-01T00:00:00Z"}}, "a day ahead"),
         ({**issue, "comments": {}}, "a list is expected"),
         ({**issue, "comments": [{**stamp, "id": "1", "text": 7}]}, "the text '7'"),
         ({**issue, "views": [{**view, "eye": [0, 0]}]}, "three numbers"),

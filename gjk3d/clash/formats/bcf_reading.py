@@ -51,7 +51,8 @@ def read_bcf(path: str | os.PathLike[str], report: Report) -> FromBcf:
 
     A topic belongs to a finding by its GUID, by the id in its description, or by the GlobalIds (IFC) of the two
     elements that it selects, where these have one finding. What was changed counts from when the file says, or from now
-    where it does not; what was not changed is older than what was decided elsewhere meanwhile.
+    where it does not; what was not changed is older than what was decided elsewhere meanwhile. What is approved
+    is so as deep as the finding is in this report.
 
     Parameters
     ----------
@@ -163,6 +164,9 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
             notes.append(f"no finding of this report: {_short(topic.findtext('Title') or name)}")
             continue
         issue = _issue(_Topic(entries, folder, root, topic, told), clash, known.issue(clash), notes)
+        if issue.state is not None:  # what is approved there is approved as deep as this report has it
+            seen = {"distance": clash.distance, "unit": report.unit or "", "intervals": clash.intervals}
+            issue = replace(issue, state=replace(issue.state, **seen))
         if issue.state or issue.assignee or issue.comments or issue.views:
             issues[clash.id] = issues[clash.id].merged(issue) if clash.id in issues else issue
     return FromBcf(Triage(issues), tuple(notes))

@@ -98,6 +98,15 @@ class MeshPair(BodyPair):
         count = traversal.cuts(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs, out)
         return out[:count].reshape(-1, 2, 3)
 
+    def through(self, most: int | None = None) -> float:
+        """Return how far faces reach through each other, 0 where they only touch; ``most`` as above.
+
+        Whatever moves by less, the surfaces still cross.
+        """
+        pairs = self._crossing(min(1024, most or 1024), most)
+        reach = traversal.most_through(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs)
+        return float(max(0.0, reach - self.error))
+
     def gap(self, most: float = inf) -> Nearest | None:
         """Return how far apart surfaces that do not meet are, None where that is more than ``most``."""
         seed, out, keys = np.array([-1, -1], dtype=np.int64), np.empty(8), np.empty(traversal.STACK)

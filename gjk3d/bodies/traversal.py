@@ -5,7 +5,17 @@ from __future__ import annotations
 from math import sqrt
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
-from gjk3d.bodies.triangles import crossing_segment, gap_along, meet, nearest, nearest_on, place, proven_square, read
+from gjk3d.bodies.triangles import (
+    crossing_segment,
+    gap_along,
+    meet,
+    nearest,
+    nearest_on,
+    place,
+    proven_square,
+    reach_through,
+    read,
+)
 from gjk3d.geometry.vec3 import Rigid, Vec3, sub
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
@@ -277,6 +287,15 @@ def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
             out[count, 3], out[count, 4], out[count, 5] = y[0], y[1], y[2]
             count += 1
     return count
+
+
+@entry
+def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
+    """Return how far those of some pairs of triangles reach through each other that do so most."""
+    most = 0.0
+    for k in range(pairs.shape[0]):
+        most = max(most, reach_through(read(ca, pairs[k, 0]), place(m, cb, pairs[k, 1])))
+    return most
 
 
 @kernel

@@ -251,6 +251,35 @@ def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
 
 
 @kernel
+def _pierced(p: Triangle, q: Triangle) -> float:
+    """Return the most that all points may move so that an edge of p surely still pierces q; 0 where none does.
+
+    An edge and a triangle go on to cross while neither the edge's ends meet the triangle nor its rim the edge.
+    """
+    best, n = 0.0, cross(sub(q[1], q[0]), sub(q[2], q[0]))
+    for a, b in ((p[0], p[1]), (p[1], p[2]), (p[2], p[0])):
+        u = sub(b, a)
+        da, db = dot(n, sub(a, q[0])), dot(n, sub(b, q[0]))
+        if not min(da, db) < 0.0 < max(da, db):
+            continue
+        f = da / (da - db)
+        x = (a[0] + f * u[0], a[1] + f * u[1], a[2] + f * u[2])
+        if not _over(x, q, n)[0]:
+            continue
+        least = min(nearest_on(a, q)[0], nearest_on(b, q)[0])
+        for s, t in ((q[0], q[1]), (q[1], q[2]), (q[2], q[0])):
+            least = min(least, nearest_on_edges(a, u, s, sub(t, s))[0])
+        best = max(best, least)
+    return sqrt(best)
+
+
+@kernel
+def reach_through(p: Triangle, q: Triangle) -> float:
+    """Return how far two triangles reach through each other: whatever moves by less, they still cross."""
+    return max(_pierced(p, q), _pierced(q, p))
+
+
+@kernel
 def normal_of(t: Triangle) -> Vec3:
     """Return the unit normal of a triangle, zero where it has none."""
     n = cross(sub(t[1], t[0]), sub(t[2], t[0]))

@@ -105,7 +105,7 @@ def overlap(a: Any, b: Any, m: Array = HERE) -> Overlap | None:
 
 _CHORDS = 64  #: faces of what is shared that chords begin at
 _MOST = 4000  #: points that are looked at
-_LOOKED_AT = 65536  #: pairs of meeting faces that are looked at
+LOOKED_AT = 65536  #: pairs of meeting faces that are looked at
 
 
 def shared_depth(two: Two, both: Overlap | None) -> tuple[float, Array | None]:
@@ -194,14 +194,14 @@ def _spread(vertices: Array, faces: Ints) -> Array:
 def touching(two: Two) -> tuple[Array | None, Array | None]:
     """Return a common point of two surfaces that meet, in the middle of such, and the direction from A to B there."""
     trees = two.trees
-    faces = trees.meeting_faces(_LOOKED_AT)
+    faces = trees.meeting_faces(LOOKED_AT)
     if not len(faces):
         return None, None
     out_a, out_b = _normals(two.a)[faces[:, 0]], two.turned(_normals(two.b)[faces[:, 1]])
     k = int(np.argmin((out_a * out_b).sum(axis=1)))  # the two faces that look at each other most
     normal = out_a[k] - out_b[k]
     length = float(np.linalg.norm(normal))
-    segments = trees.cut(_LOOKED_AT)
+    segments = trees.cut(LOOKED_AT)
     if len(segments):
         middles = segments.mean(axis=1)
         point = middles[int(np.argmin(((middles - middles.mean(axis=0)) ** 2).sum(axis=1)))]
@@ -210,65 +210,6 @@ def touching(two: Two) -> tuple[Array | None, Array | None]:
         low, high = np.maximum(bounds_a[0], bounds_b[0]), np.minimum(bounds_a[1], bounds_b[1])
         point = from_points(two.a, np.ascontiguousarray(0.5 * (low + high))[None])[1][0]
     return point, normal / length if length > 1e-6 else None
-
-
-def crossing(two: Two) -> float:
-    """Return how far faces reach through each other, the most of all pairs: 0 where they only touch.
-
-    Two faces cut each other in a segment; its middle is so far from the rims of both, and both reach so far beyond
-    the plane of the other: rounding makes no crossing of faces in one plane.
-    """
-    faces = two.trees.meeting_faces(_LOOKED_AT)
-    if not len(faces):
-        return 0.0
-    a, b = two.a, two.b
-    one, other = a.vertices[a.faces[faces[:, 0]]], two.to_a(b.vertices)[b.faces[faces[:, 1]]]
-    normals, against = _normals(a)[faces[:, 0]], two.turned(_normals(b)[faces[:, 1]])
-    heights = np.einsum("kij,kj->ki", one - other[:, :1], against)
-    above = heights > 0.0
-    mixed = np.flatnonzero(above.any(axis=1) & ~above.all(axis=1))
-    one, other, heights, above = one[mixed], other[mixed], heights[mixed], above[mixed]
-    ends = _ends(one, heights, above)
-    way = ends[:, 1] - ends[:, 0]
-    low, high = np.zeros(len(mixed)), np.ones(len(mixed))
-    for k in range(3):  # what of the segment lies in the other face
-        inward = _inward(other, against[mixed], k)
-        start = np.einsum("kj,kj->k", ends[:, 0] - other[:, k], inward)
-        slope = np.einsum("kj,kj->k", way, inward)
-        at = np.divide(-start, slope, out=np.full(len(mixed), np.inf), where=slope != 0.0)
-        low = np.where(slope > 0.0, np.maximum(low, at), low)
-        high = np.where(slope < 0.0, np.minimum(high, at), high)
-        high = np.where((slope == 0.0) & (start < 0.0), -1.0, high)
-    middle = ends[:, 0] + (0.5 * (low + high))[:, None] * way
-    reach = np.where(high >= low, np.inf, 0.0)
-    for seen in (heights, np.einsum("kij,kj->ki", other - one[:, :1], normals[mixed])):
-        reach = np.minimum(reach, np.minimum(seen.max(axis=1), -seen.min(axis=1)).clip(0.0))
-    for corners, n in ((one, normals[mixed]), (other, against[mixed])):
-        for k in range(3):
-            reach = np.minimum(reach, np.einsum("kj,kj->k", middle - corners[:, k], _inward(corners, n, k)))
-    return float(np.where(np.isfinite(reach), reach, 0.0).max(initial=0.0))
-
-
-def _ends(corners: Array, heights: Array, above: NDArray[np.bool_]) -> Array:
-    """Return where the two edges of each triangle that cross a plane do so, (k, 2, 3)."""
-    alone = np.where(above.sum(axis=1) == 1, above.argmax(axis=1), (~above).argmax(axis=1))
-    rows = np.arange(len(corners))
-    tip, height = corners[rows, alone], heights[rows, alone]
-    ends = np.empty((len(corners), 2, 3))
-    for k in (1, 2):
-        foot, level = corners[rows, (alone + k) % 3], heights[rows, (alone + k) % 3]
-        ends[:, k - 1] = tip + (height / (height - level))[:, None] * (foot - tip)
-    return ends
-
-
-def _inward(corners: Array, normals: Array, k: int) -> Array:
-    """Return the unit vectors that look from an edge of each triangle into it; zero where it has no area."""
-    edge = corners[:, (k + 1) % 3] - corners[:, k]
-    inward = np.cross(normals, edge)
-    length = np.linalg.norm(inward, axis=1, keepdims=True)
-    side = np.einsum("kj,kj->k", inward, corners[:, (k + 2) % 3] - corners[:, k])  # inside out, normals are turned
-    units: Array = np.divide(inward, length, out=np.zeros_like(inward), where=length > 0.0)
-    return np.where(side[:, None] < 0.0, -units, units)
 
 
 def _normals(mesh: Mesh) -> Array:

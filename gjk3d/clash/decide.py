@@ -12,7 +12,7 @@ from gjk3d.bodies.depth import deepest_inside, depth
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.raycast import holds
 from gjk3d.clash import contacts as solids
-from gjk3d.clash.contacts import HERE, Two, crossing, shared_depth, touching
+from gjk3d.clash.contacts import HERE, LOOKED_AT, Two, shared_depth, touching
 from gjk3d.clash.finding import Vector
 from gjk3d.results import Distance
 from gjk3d.typing import Array
@@ -228,7 +228,7 @@ class Decider:
         """Decide a pair whose surfaces meet, by how deep they overlap."""
         both, hollow = self._overlap(two), _hollow(two.a, two.b)
         least, place = shared_depth(two, both)
-        if both is None and self.limit.holds(least) and not self.limit.holds(crossing(two)):
+        if both is None and self.limit.holds(least) and not self.limit.holds(two.trees.through(LOOKED_AT)):
             point, normal = touching(two)
             note = _join("the surfaces cross; how deep cannot be told", hollow)
             return Verdict(

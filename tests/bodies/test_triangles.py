@@ -111,3 +111,28 @@ def test_the_segment_of_a_cut() -> None:
     ends = np.array(sorted([p, q]))
     assert ends == pytest.approx(np.array([(1, 1, 0), (3, 1, 0)]))
     assert length == pytest.approx(2.0)
+
+
+def test_what_reaches_through_still_crosses_whatever_moves_by_less() -> None:
+    rng = np.random.default_rng(11)
+    crossed = 0
+    for _ in range(600):
+        a, b = rng.normal(size=(2, 3, 3)) * rng.permutation([1.0, 1.0, 0.1])
+        reach = triangles.reach_through(rows(a), rows(b))
+        assert (reach > 0.0) == triangles_meet(a, b)  # at random none only touch
+        crossed += reach > 0.0
+        for _ in range(20 if reach > 0.0 else 0):
+            ways = rng.normal(size=(2, 3, 3))
+            ways *= 0.4999 * reach / np.linalg.norm(ways, axis=2, keepdims=True)  # each by half, to each other by all
+            assert triangles_meet(a + ways[0], b + ways[1])
+    assert 100 < crossed < 500
+
+
+def test_a_needle_reaches_as_far_through_as_its_tip_and_its_rim_say() -> None:
+    flat = rows(np.array([(-9, -9, 0), (9, -9, 0), (0, 9, 0)], dtype=float))
+    needle = rows(np.array([(0, 0, -0.25), (0.001, 0, 3), (-0.001, 0, 3)]))
+    assert triangles.reach_through(flat, needle) == pytest.approx(0.25, rel=1e-6)
+    edge = rows(np.array([(0, -9.0, -4), (0, -9.0, 4), (0, -20.0, 4)]))  # through the rim alone: nothing is sure
+    assert triangles.reach_through(flat, edge) == 0.0
+    in_plane = rows(np.array([(-20, 1, 0), (20, 1, 0), (0, 2, 0)], dtype=float))
+    assert triangles.reach_through(flat, in_plane) == 0.0

@@ -252,6 +252,66 @@ def test_two_passes_are_two_intervals_and_a_clash_from_the_start_begins_there():
     assert spans[-1, 2] == 4.0
 
 
+def open_sheet(count, size, turn=None):
+    """A square of triangles in the plane z = 0, a rim all round, turned by a matrix."""
+    x = np.linspace(-0.5 * size, 0.5 * size, count + 1)
+    points = np.stack([*np.meshgrid(x, x, [0.0], indexing="ij")], axis=-1).reshape(-1, 3)
+    a = (np.arange(count)[:, None] * (count + 1) + np.arange(count)).ravel()
+    faces = np.concatenate(
+        [np.stack([a, a + count + 1, a + 1], -1), np.stack([a + 1, a + count + 1, a + count + 2], -1)]
+    )
+    return points @ (np.eye(3) if turn is None else turn).T, faces
+
+
+@pytest.mark.parametrize("count", [1, 4, 20])
+def test_surfaces_without_an_inside_clash_each_time_they_cross(count):
+    """A blade goes through a sheet twice: against sampling by python-fcl, and in closed form."""
+    floor, faces = open_sheet(count, 2.0)
+    turn = trimesh.transformations.euler_matrix(math.pi / 2, 0.0, 0.3)[:3, :3]
+    blade, blade_faces = open_sheet(count, 1.0, turn)
+    blade = blade + (0.0123, 0.037, 0.0)
+    poses, times = np.tile(np.eye(4), (5, 1, 1)), np.arange(5.0)
+    poses[:, 2, 3] = 1.0, 0.2, 1.0, 0.2, 1.0
+    parts = gk.clash.Assembly.of({"floor": gk.Mesh(floor, faces), "blade": gk.Mesh(blade, blade_faces)}, "mm")
+    (clash,) = gk.clash.check(parts, motion=Movement({"blade": poses}, times=(0, 4))).clashes
+    assert clash.kind == "hard"
+    assert "not closed" in clash.note
+    spans = np.array(clash.intervals)
+    truth = np.array([(0.625, 1.375), (2.625, 3.375)])  # the lower rim, 0.5 below, goes through z = 0
+    np.testing.assert_allclose(spans[:, [0, 3]], truth, atol=1e-9)
+    np.testing.assert_allclose(spans[:, [1, 2]], truth, atol=1e-3)
+    asked = in_fcl(floor, faces), in_fcl(blade, blade_faces)
+    for t in np.linspace(0.0, 4.0, 161):
+        asked[1].setTranslation(np.array([0.0, 0.0, np.interp(t, times, poses[:, 2, 3])]))
+        met = fcl.collide(*asked, fcl.CollisionRequest(), fcl.CollisionResult()) > 0
+        inside = any(begin <= t <= end for _, begin, end, _ in clash.intervals)
+        outside = not any(after <= t <= before for after, _, _, before in clash.intervals)
+        assert met or not inside, t
+        assert not (met and outside), t
+
+
+def in_fcl(points, faces):
+    model = fcl.BVHModel()
+    model.beginModel(len(points), len(faces))
+    model.addSubModel(points, faces)
+    model.endModel()
+    return fcl.CollisionObject(model, fcl.Transform())
+
+
+def test_parts_with_turned_faces_clash_when_they_cross():
+    """Cubes that are not closed as some faces look inwards."""
+    vertices, faces = gk.Box((1, 1, 1)).surface()
+    faces = faces.copy()
+    faces[:3] = faces[:3, ::-1]
+    parts = {"a": gk.Mesh(vertices, faces), "b": gk.Mesh(vertices + (5.0, 0.3, 0.2), faces)}
+    slide = Movement({"b": gk.Motion.translation(None, (-10.0, 0, 0))})
+    (clash,) = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), motion=slide).clashes
+    assert clash.kind == "hard"
+    spans = np.array(clash.intervals)
+    np.testing.assert_allclose(spans[0, 0], 0.4, atol=1e-9)  # 4 of 10
+    np.testing.assert_allclose(spans[-1, 3], 0.6, atol=1e-9)
+
+
 # --- joints --------------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
 """What two moving parts are to each other over time: when they clash, and how near they come.
 
 Of what is apart the time of impact proves up to when it stays so, from either side. A point that lies so deep in the
-other part stays in it for as long as the two cannot have moved by that. What is left between is halved.
+other part stays in it for as long as the two cannot have moved by that, and so surfaces that reach through each other
+cross. What is left between is halved.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from gjk3d.bodies.depth import deepest_inside
 from gjk3d.bodies.impact import impact
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.clash.contacts import Two, overlap, shared_depth, solid
+from gjk3d.clash.contacts import LOOKED_AT, Two, overlap, shared_depth, solid
 from gjk3d.clash.motion.track import Track, pieces
 from gjk3d.narrow.toi import FREE
 from gjk3d.poses import pose_rows, relative
@@ -34,7 +35,10 @@ Leave = Callable[[float, float], None]
 
 
 class Look(NamedTuple):
-    """A pair at a time: bounds of the gap, or how deep it is inside at least; the gap is 0 where the two meet."""
+    """A pair at a time: bounds of the gap, or how deep it is inside at least; the gap is 0 where the two meet.
+
+    Of surfaces that bound no solid the depth is how far they reach through each other.
+    """
 
     time: float
     lower: float
@@ -144,25 +148,26 @@ class Timeline:
         if pair.surfaces_meet() or pair.held() is not None:
             inside = deepest_inside(pair) if self._closed else 0.0
             if inside <= self.tolerance:
-                inside = max(inside, self._shared(pair.m))
+                inside = max(inside, self._shared(pair))
             return Look(time, 0.0, 0.0, max(0.0, inside - self.slack))
         gap = pair.nearest()
         return Look(time, max(0.0, gap.lower - self.slack), gap.upper + self.slack, 0.0)
 
-    def _shared(self, row: Array) -> float:
+    def _shared(self, pair: MeshPair) -> float:
         """Return how deep the two overlap by a point within both: of what lies face on face no surface is deep.
 
-        It is as far from both surfaces, together, as the two must move to be free.
+        It is as far from both surfaces, together, as the two must move to be free. Surfaces that bound no solid are so
+        deep as they reach through each other.
         """
         if self._solids is None:
             self._solids = solid(self.a), solid(self.b)
         one, two = self._solids
         if one is None or two is None:
-            return 0.0
-        both = overlap(one, two, row)
+            return pair.through(LOOKED_AT)
+        both = overlap(one, two, pair.m)
         if both is None or not both.volume > 0.0:
             return 0.0
-        return shared_depth(Two(self.a, self.b, row), both)[0]
+        return shared_depth(Two(self.a, self.b, pair.m), both)[0]
 
     def _speed(self, begin: float, end: float) -> float:
         """Bound how fast any two points of the pair move to each other between two times."""

@@ -17,7 +17,7 @@ from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Item, darker
-from gjk3d.viz.explanation.narration import PLACES, Step, bounds
+from gjk3d.viz.explanation.narration import PLACES, Step
 from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene, rod_color
 from gjk3d.viz.explanation.stage import CURVE, Stage, height_beneath, shoot_curve
 from gjk3d.viz.layout import called, kind
@@ -93,18 +93,20 @@ def write_page(
     scene: Scene,
     difference: Difference,
     names: tuple[str, str] | None,
+    unit: str | None,
 ) -> Path:
     """Write the page; nothing in it reaches for the network, and its own policy forbids it."""
     both = names or (called(result.shape_a), called(result.shape_b))
     text = {
-        "title": f"{both[0]} and {both[1]}, explained: {verdict(result)}",
+        "title": f"{both[0]} and {both[1]}, explained: {verdict(result, unit)}",
         "name_a": both[0],
         "name_b": both[1],
-        "headline": headline(result),
+        "headline": headline(result, unit),
+        "in_unit": f" in {unit}" if unit else "",
         "first_title": steps[0].title,
         "first_sentence": steps[0].sentence,
     }
-    data = _data(result, steps, scene, difference) | {"names": both, "verdict": headline(result)}
+    data = _data(result, steps, scene, difference) | {"names": both, "verdict": headline(result, unit), "unit": unit}
     markup = {
         "all": "\n".join(f"<li><b>{html.escape(s.title)}.</b> {html.escape(s.sentence)}</li>" for s in steps),
         "scene": to_json(data),
@@ -157,7 +159,7 @@ def _step(step: Step, origin: Array) -> dict[str, Any]:
     """Return what a step holds, but what is empty."""
     entry = {name: value for name, value in step._asdict().items() if value is not None and np.size(value)}
     entry |= {name: entry[name] - origin for name in PLACES if name in entry}
-    return {name: json_ready(np.asarray(value).tolist()) for name, value in entry.items()} | {"bounds": bounds(step)}
+    return {name: json_ready(np.asarray(value).tolist()) for name, value in entry.items()}
 
 
 def _item(item: Item) -> dict[str, Any]:

@@ -87,7 +87,7 @@
     // what is asked is not told
     element("sentence").textContent = open ? step.sentence.replace(/ (The origin lies|It joins).*$/, " What would you take next: which corners are kept?") : step.sentence;
     element("count").textContent = `${at + 1} of ${steps.length}`;
-    element("bounds").textContent = step.bounds === undefined ? gjk3dTell.bounds(step) : step.bounds;
+    element("bounds").textContent = step.bounds;
     element("slide").max = steps.length - 1;
     element("slide").value = at;
     element("slide").setAttribute("aria-valuetext", `step ${at + 1}: ${step.title}`);

@@ -224,8 +224,7 @@ class Explanation:
         from gjk3d.viz.explanation import files
 
         if kind in PAGES:
-            files.write_page(target, self.result, self.steps, self._scene, self._difference, names, self._unit)
-            return target
+            return files.write_page(target, self, names)
         check_rendering()
         if kind in _STRIPS:
             files.save_strip(target, self.steps, self._scene, most or 8)

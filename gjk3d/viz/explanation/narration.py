@@ -109,6 +109,11 @@ def part(names: Sequence[str]) -> str:
     return f"{_PARTS[len(names)]} {' '.join(names)}"
 
 
+def _stands(weights: Array, corners: Array, on_a: Array, on_b: Array) -> dict[str, Array]:
+    """Return the nearest point of a simplex or of a face, and the points of A and of B that it is made of."""
+    return {"nearest": weights @ corners, "witness_a": weights @ on_a, "witness_b": weights @ on_b}
+
+
 class Narrator:
     """Turns one trace into steps."""
 
@@ -119,8 +124,8 @@ class Narrator:
         self.rounding = 0.0 if 0.0 < max(result.lower, -result.upper) <= tiny else tiny
         self.radii = sum(difference.radii)
         self.what = "cores" if self.radii > 0.0 else "shapes"
-        self.unsigned = result.asked[0] == 0  # distance() never goes below 0
-        self.lower, self.upper = -inf, inf
+        self.least = 0.0 if result.asked[0] == 0 else -inf  # distance() never goes below 0
+        self.lower, self.upper = self.least, inf
         self.steps: list[Step] = []
         self._vertices: tuple[str, ...] = ()
 
@@ -155,7 +160,9 @@ class Narrator:
         """Add a step, with what one of the trace holds by the same names; what is known is in the axes of the trace."""
         known = {name: getattr(of, name) for name in Step._fields if hasattr(of, name)} | known
         if of is not None:
-            known |= self._bounds(of.lower, of.upper)
+            self.lower = max(self.lower, of.lower - self.radii)  # the best so far
+            self.upper = max(min(self.upper, of.upper - self.radii), self.least)
+            known |= self._between(self.lower, self.upper)
         for name, value in known.items():
             if name in WAYS:
                 known[name] = self.difference.axes(value)
@@ -185,14 +192,8 @@ class Narrator:
         radii = [f"{name}'s radius, {self._short(r)}," for name, r in sides if r > 0.0]
         return f"It is asked about the cores: {' and '.join(radii)} {'comes' if len(radii) == 1 else 'come'} last."
 
-    def _bounds(self, lower: float, upper: float) -> dict[str, Any]:
-        """Return the best bounds of the distance so far, the radii taken off, as a step has them."""
-        self.lower = max(self.lower, lower - self.radii)
-        self.upper = min(self.upper, upper - self.radii)
-        least = 0.0 if self.unsigned else -inf
-        return self._between(max(self.lower, least), max(self.upper, least))
-
     def _between(self, lower: float, upper: float) -> dict[str, Any]:
+        """Return bounds of the distance, as a step has them."""
         known = np.isfinite(lower) and np.isfinite(upper)
         return {"lower": lower, "upper": upper, "bounds": f"distance {self._told(lower, upper, 5)}" if known else ""}
 
@@ -230,28 +231,16 @@ class Narrator:
             self._kept(name, after, dropped) if joins and not (last and self.trace.gjk_end in SHARED) else "",
             self._end(before, after) if last else "",
         ]
-        self._add(
-            "GJK",
-            sentences,
-            step,
-            names=before,
-            nearest=step.weights @ step.simplex,
-            point=w,
-            point_name=name,
-            joins=joins,
-            dropped=dropped,
-            after=() if last else after,
-            witness_a=step.weights @ step.simplex_a,
-            witness_b=step.weights @ step.simplex_b,
-        )
+        told = {"point_name": name, "joins": joins, "dropped": dropped, "after": () if last else after}
+        stands = _stands(step.weights, step.simplex, step.simplex_a, step.simplex_b)
+        self._add("GJK", sentences, step, names=before, point=w, **stands, **told)
 
     def _found(self, step: GjkStep, name: str, again: bool, joins: bool) -> str:
         ahead = step.upper - step.bound  # how much farther along the direction than the simplex
         if again:
             return f"Asked towards the origin, A - B has nothing beyond: its farthest point that way is {name} again."
-        if not joins:
-            return f"Asked towards the origin, A - B answers {name}, {self._only(ahead)}."
-        return f"Asked towards the origin, A - B answers {name}, {self._short(ahead)} farther that way."
+        more = f"{self._short(ahead)} farther that way" if joins else self._only(ahead)
+        return f"Asked towards the origin, A - B answers {name}, {more}."
 
     def _kept(self, name: str, after: tuple[str, ...], dropped: tuple[str, ...]) -> str:
         if not dropped:
@@ -280,7 +269,6 @@ class Narrator:
         corners = step.vertices[step.closest]
         on = [names[i] for i in step.closest]
         nearest, weights = _closest(*(tuple(p) for p in corners.tolist()), 0.0)
-        share = np.array(weights[:3])
         away = float(np.linalg.norm(nearest))
         normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
         plane = float(normal @ corners[0]) / float(np.linalg.norm(normal))  # negative: the origin is beyond the face
@@ -293,17 +281,10 @@ class Narrator:
             where = f"The origin lies on face {' '.join(on)}."
         else:
             where = f"The origin is still outside, {self._short(away)} from the nearest face, {' '.join(on)}."
-        self._add(
-            "EPA",
-            [start, where, self._grown(step, name, ahead, again, inside)],
-            step,
-            names=names,
-            nearest=np.array(nearest),
-            point_name=name,
-            joins=len(step.removed) > 0,
-            witness_a=share @ step.vertices_a[step.closest],
-            witness_b=share @ step.vertices_b[step.closest],
-        )
+        sentences = [start, where, self._grown(step, name, ahead, again, inside)]
+        told = {"names": names, "point_name": name, "joins": len(step.removed) > 0}
+        stands = _stands(np.array(weights[:3]), corners, step.vertices_a[step.closest], step.vertices_b[step.closest])
+        self._add("EPA", sentences, step, **stands, **told)
 
     def _grown_names(self, vertices: Array) -> tuple[str, ...]:
         """Name EPA's vertices; those of one step are those of the step before and more."""
@@ -318,9 +299,9 @@ class Narrator:
         if len(self.trace.simplex) == 4 and all(self.names.knows(w) for w in step.vertices):
             return "EPA takes over GJK's tetrahedron."
         left = self.names.of(self.trace.simplex)
-        why = (
-            f"GJK ended on {part(left)}, which has no volume" if len(left) < 4 else "GJK's tetrahedron is all but flat"
-        )
+        why = "GJK's tetrahedron is all but flat"
+        if len(left) < 4:
+            why = f"GJK ended on {part(left)}, which has no volume"
         return (
             f"EPA starts afresh, from a tetrahedron of four points of A - B far apart: {why}. Where the new one does "
             "not hold the origin yet, it grows towards it first."
@@ -358,16 +339,15 @@ class Narrator:
         if ra + rb == 0.0:
             return ""
         shapes = self.result.shape_a, self.result.shape_b
-        who = [
-            f"{kind(s)} {name}'s {self._short(r)}" for name, s, r in zip("AB", shapes, (ra, rb), strict=True) if r > 0.0
-        ]
+        sides = zip("AB", map(kind, shapes), (ra, rb), strict=True)
+        who = [f"{what} {name}'s {self._short(r)}" for name, what, r in sides if r > 0.0]
         lower, upper = (float(bound) + ra + rb for bound in (self.result.lower, self.result.upper))
         radii = "is the radius" if len(who) == 1 else "are the radii"
         if upper < -self.rounding:
-            deep = self._told(-upper, -lower, 4, 0.0)
-            return f"All that was of the cores, which are in each other by {deep}; added {radii}, {listed(who)}."
-        apart = self._told(lower, upper, 4)
-        return f"All that was of the cores, which are apart by {apart}; taken off {radii}, {listed(who)}."
+            where = f"in each other by {self._told(-upper, -lower, 4, 0.0)}; added"
+        else:
+            where = f"apart by {self._told(lower, upper, 4)}; taken off"
+        return f"All that was of the cores, which are {where} {radii}, {listed(who)}."
 
     def _meaning(self) -> str:
         result = self.result

@@ -182,15 +182,12 @@
     pair = [0, 1].map((side) => shape(side, names[side]));
     shift = where;
     ["a", "b"].forEach((side, i) => { element(side).value = names[i]; element(`name-${side}`).textContent = names[i] === "given" ? data.names[i] : names[i]; });
-    frames();
-    again(true);
-    asked = -1;
-  }
-  // the middle and the unit of each view, of what is shown now
-  function frames() {
+    // the middle and the unit of each view, of what is shown now
     const [a, b] = pair.map(middle), unit = size(...pair, shift) / 2 || 1;
     const views = own() ? [{ center: a, unit }, { center: sub(a, add(b, shift)), unit }] : data.views;
     panels.forEach((panel, i) => Object.assign(panel.view, views[i]));
+    again(true);
+    asked = -1;
   }
   // B's place on the screen and in the world; all of it stays on its canvas, or its middle where it is larger
   function drag(panel, from, dx, dy) {

@@ -68,12 +68,9 @@ const gjk3dPanel = (function () {
       const { view } = this, put = (group, ...made) => made.length && group.add(...made);
       const shown = (mapping, role, opacity, edges) => this.glass(spanned((d) => local(view, mapping(d))), role, opacity, edges);
       if (this.side === 0) data.still[0].forEach((still, i) => {
-        const role = "ab"[i], one = own && pair[i];
+        const one = own && pair[i], few = one && one.points && !one.radius && one.points.length <= 16; // of more, edges are in the shading
         if (!one) put(this.bodies[i], ...this.still(still));
-        else {
-          const edged = one.points && !one.radius && one.points.length <= 16; // of more it is in the shading
-          put(this.bodies[i], ...shown((d) => grown(one, d), role, 0.4, edged && points(new Float32Array(rims(one.points.map((p) => local(view, p))).flat()))));
-        }
+        else put(this.bodies[i], ...shown((d) => grown(one, d), "ab"[i], 0.4, few && points(new Float32Array(rims(one.points.map((p) => local(view, p))).flat()))));
       });
       else if (!own && !(pair && data.sampled)) data.still[1].forEach((still) => put(this.bodies[0], ...this.still(still)));
       else {

@@ -299,13 +299,8 @@ class Narrator:
         if len(self.trace.simplex) == 4 and all(self.names.knows(w) for w in step.vertices):
             return "EPA takes over GJK's tetrahedron."
         left = self.names.of(self.trace.simplex)
-        why = "GJK's tetrahedron is all but flat"
-        if len(left) < 4:
-            why = f"GJK ended on {part(left)}, which has no volume"
-        return (
-            f"EPA starts afresh, from a tetrahedron of four points of A - B far apart: {why}. Where the new one does "
-            "not hold the origin yet, it grows towards it first."
-        )
+        why = f"GJK's {part(left)} {'has no volume' if len(left) < 4 else 'is all but flat'}"
+        return f"EPA starts afresh from four far points, which need not hold the origin: {why}."
 
     def _grown(self, step: EpaStep, name: str, ahead: float, again: bool, inside: bool) -> str:
         if len(step.removed):

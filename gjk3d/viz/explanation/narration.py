@@ -122,6 +122,8 @@ class Narrator:
         tiny = _ROUNDING * difference.size
         self.names = Names(tiny or 1.0)  # two equal points have no size
         self.rounding = 0.0 if 0.0 < max(result.lower, -result.upper) <= tiny else tiny
+        sides = zip("AB", (result.shape_a, result.shape_b), difference.radii, strict=True)
+        self.grown = [(name, kind(shape), r) for name, shape, r in sides if r > 0.0]
         self.radii = sum(difference.radii)
         self.what = "cores" if self.radii > 0.0 else "shapes"
         self.least = 0.0 if result.asked[0] == 0 else -inf  # distance() never goes below 0
@@ -142,18 +144,14 @@ class Narrator:
 
     def _fold(self) -> None:
         """Tell the steps at the end whose bounds read alike as one, the last: curved shapes take many of them."""
-
-        def read(step: Step) -> tuple[str, ...]:
-            return step.phase, *(self._short(bound) for bound in (step.lower, step.upper))
-
-        *others, last = self.steps
-        alike = list(takewhile(lambda step: read(step) == read(last), reversed(others)))
-        if last.phase == "start" or len(alike) < 2:
+        read = [(step.phase, self._short(step.lower), self._short(step.upper)) for step in self.steps]
+        alike, last = len(list(takewhile(read[-1].__eq__, reversed(read)))), self.steps[-1]
+        if last.phase == "start" or alike < 3:
             return
-        first = len(others) - len(alike)
+        first = len(read) - alike
         numbers = (step.title.rpartition(" ")[2] for step in (self.steps[first], last))
         title = f"{last.phase}, steps {' to '.join(numbers)}"
-        told = f"{len(alike) + 1} steps, told as one: their bounds read alike in four digits. At the last: "
+        told = f"{alike} steps, told as one: their bounds read alike in four digits. At the last: "
         self.steps[first:] = [last._replace(number=first, title=title, sentence=told + last.sentence)]
 
     def _add(self, phase: str, sentences: list[str], of: GjkStep | EpaStep | None = None, **known: Any) -> None:
@@ -186,10 +184,9 @@ class Narrator:
         self._add("start", [sentence, self._grown_cores()], **first, support_a=a, support_b=b)
 
     def _grown_cores(self) -> str:
-        if self.radii == 0.0:
+        if not self.grown:
             return ""
-        sides = zip("AB", self.difference.radii, strict=True)
-        radii = [f"{name}'s radius, {self._short(r)}," for name, r in sides if r > 0.0]
+        radii = [f"{name}'s radius, {self._short(r)}," for name, _, r in self.grown]
         return f"It is asked about the cores: {' and '.join(radii)} {'comes' if len(radii) == 1 else 'come'} last."
 
     def _between(self, lower: float, upper: float) -> dict[str, Any]:
@@ -330,13 +327,10 @@ class Narrator:
         self.steps.append(Step(len(self.steps), "answer", f"Answer: {verdict(result, self.unit)}", sentence, **more))
 
     def _cores(self) -> str:
-        ra, rb = self.difference.radii
-        if ra + rb == 0.0:
+        if not self.grown:
             return ""
-        shapes = self.result.shape_a, self.result.shape_b
-        sides = zip("AB", map(kind, shapes), (ra, rb), strict=True)
-        who = [f"{what} {name}'s {self._short(r)}" for name, what, r in sides if r > 0.0]
-        lower, upper = (float(bound) + ra + rb for bound in (self.result.lower, self.result.upper))
+        who = [f"{what} {name}'s {self._short(r)}" for name, what, r in self.grown]
+        lower, upper = (float(bound) + self.radii for bound in (self.result.lower, self.result.upper))
         radii = "is the radius" if len(who) == 1 else "are the radii"
         if upper < -self.rounding:
             where = f"in each other by {self._told(-upper, -lower, 4, 0.0)}; added"

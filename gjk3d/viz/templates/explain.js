@@ -272,8 +272,7 @@
     element("region").checked = text.get("region") !== "0";
     if (data.given) {
       const most = 1e3 * size(...data.given, [0, 0, 0]) + 1e3, known = wish.every((name) => name === "given" || Object.hasOwn(SHAPES, name));
-      if (known && where.length === 3 && where.every((x) => Math.abs(x) <= most)) choose(wish, where);
-      else choose(["given", "given"], [0, 0, 0]);
+      choose(...(known && where.length === 3 && where.every((x) => Math.abs(x) <= most) ? [wish, where] : [["given", "given"], [0, 0, 0]]));
     } else again(true);
     see((Number(text.get("step")) || 1) - 1);
     const sight = (text.get("look") || "").split(",").map(Number), [way, top] = [0, 3].map((i) => vec(sight.slice(i, i + 3)).normalize());

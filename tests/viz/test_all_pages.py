@@ -435,6 +435,15 @@ def test_what_would_you_take_next(browser, pages):
     assert "What would" not in browser.evaluate("document.querySelector('#sentence').textContent")
 
 
+def test_steps_of_the_pages_own_gjk_have_the_unit(browser, tmp_path):
+    box = gk.Box((1, 1, 1))
+    page = viz.explain(gk.signed_distance(box, box, None, pose(2, 0.1, 0.1)), unit="mm").save(tmp_path / "mm.html")
+    opened(browser, page, "#a=octahedron&b=capsule&at=3.5,0.25,0&step=3")
+    assert browser.state("live") == "own"
+    for part in ("#verdict", "#sentence", "#bounds"):
+        assert re.search(r"\d mm\b", browser.evaluate(f"document.querySelector('{part}').textContent"))
+
+
 def test_what_is_asked_is_not_shown_before_it_is_answered(browser, pages):
     opened(browser, pages["explain"], "#a=triangular prism&b=four-sided prism&at=3,-1,0&step=3&ask=1")
     told = "document.querySelector('#legend').textContent + document.querySelector('#right').textContent"

@@ -61,7 +61,9 @@ def above(value: Any, digits: int = 6) -> str:
     return _rounded(float(value), Context(prec=digits, rounding=ROUND_CEILING))
 
 
-def told(lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, least: float = -inf) -> str:
+def told(
+    lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, least: float = -inf, rounding: float = 0.0
+) -> str:
     """Return what two bounds say of a number.
 
     Parameters
@@ -74,6 +76,8 @@ def told(lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, le
         Written behind.
     least : float
         What the number cannot be less than in any case, such as 0 of a depth: a lower bound of no more says nothing.
+    rounding : float
+        A bound that is not 0, but no farther from it than this, is said to be 0 up to rounding.
 
     Returns
     -------
@@ -89,6 +93,9 @@ def told(lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, le
     """
     low = least if isnan(lower) else float(lower)
     high = inf if isnan(upper) else float(upper)
+    if 0.0 < abs(low) <= rounding or 0.0 < abs(high) <= rounding:
+        low, high = (0.0 if abs(bound) <= rounding else bound for bound in (low, high))
+        return f"{told(low, high, digits, unit, least=least)} (up to rounding)"
     if number(low, digits) == number(high, digits):
         return with_unit(number(low, digits), unit)
     if low <= least:

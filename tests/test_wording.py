@@ -94,3 +94,11 @@ def test_a_users_own_decimal_context_changes_nothing():
 
     with decimal.localcontext(decimal.Context(prec=2, rounding=decimal.ROUND_UP)):
         assert told(1.23456, 1.34567, 5) == "between 1.2345 and 1.3457"
+
+
+def test_a_bound_that_is_rounding_is_said_to_be_zero_up_to_it():
+    assert told(-2.0, 2.06e-14, 5, "mm", rounding=1e-12) == "between -2 and 0 mm (up to rounding)"
+    assert told(-2.93e-14, -2.93e-14, rounding=1e-12) == "0 (up to rounding)"
+    assert told(0.0, 0.0, rounding=1e-12) == "0"  # known to the last bit
+    assert told(-1e-15, 0.25, least=0.0, rounding=1e-12) == "at most 0.25 (up to rounding)"
+    assert told(1e-11, 1e-11, rounding=1e-12) == "1e-11"

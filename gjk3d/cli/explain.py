@@ -73,8 +73,8 @@ def explain(
     view
         From where to look, "x y z" towards the viewer.
     unit
-        The unit of models whose files state none, such as STL: mm, cm, m, in; where both state one, it goes before
-        theirs. Two units are brought to one.
+        The unit of lengths: mm, cm, m, in. It is that of models whose files state none, such as STL, and of shapes
+        written as numbers; where all models state one, it goes before theirs. Two units are brought to one.
     """
     shapes: list[Shape | None] = [_shape(a), _shape(b)]
     texts = [text for text, shape in zip((a, b), shapes, strict=True) if shape is None]
@@ -85,14 +85,9 @@ def explain(
     check_output(png, "--png", (".png", ".jpg", ".jpeg"), paths)
     poses = read_pose(pose_a, "--pose-a"), read_pose(pose_b, "--pose-b")
     toward = read_direction(view, "--view")
-    if unit is not None and len(inputs) < 2:
-        raise UsageError(f"--unit {unit}: shapes written as numbers are in the unit of the other side; leave it out")
     import gjk3d as gk
 
-    models = read_models(inputs)
-    notes: list[str] = []
-    if len(models) == 2:
-        models, unit, notes = in_one_unit(models, unit)
+    models, unit, notes = in_one_unit(read_models(inputs), unit)
     for text in [*notes, *dict.fromkeys(line for model in models for line in model_notes(model, hulls=True))]:
         note(text)
     hulls = iter(models)
@@ -104,7 +99,7 @@ def explain(
         names.append(text if model is None else safe(model.name))
     first, second = pair
     result = gk.signed_distance(first, second, *poses, trace=True)
-    explanation = gk.viz.explain(result, view=toward)
+    explanation = gk.viz.explain(result, view=toward, unit=unit)
     for line in str(explanation).splitlines():
         say(line)
     for path in (html, gif, png):

@@ -67,25 +67,30 @@ const gjk3d = (function () {
       if (actions[name](event) !== false) event.preventDefault();
     });
   }
-  // A button that plays and a slider: `next` is told for how long it has been where it is, and says where to go, if so.
+  // A button that plays and a slider: `next` is told for how long it has been where it is and how often it has moved,
+  // and says where to go, if so.
   // Where it says null is the end, and from there it plays from the beginning.
   function player(press, slider, put, next) {
-    let since = null;
+    let since = null, moves = 0;
     function play(on) {
+      moves = 0;
       since = on ? performance.now() : null;
       press.textContent = on ? "pause" : "play";
     }
     press.addEventListener("click", () => {
-      if (since === null && next(0) === null) put(Number(slider.min));
+      const over = since === null && next(0, 0) === null;
+      if (over) put(Number(slider.min));
       play(since === null);
+      moves = Number(over);
     });
     slider.addEventListener("input", () => { play(false); put(Number(slider.value)); });
     movers.push((now) => {
-      const to = since === null ? undefined : next(now - since);
+      const to = since === null ? undefined : next(now - since, moves);
       if (to === undefined) return false;
       if (to === null) play(false);
       else {
         since = now;
+        moves += 1;
         put(to);
       }
       return true;

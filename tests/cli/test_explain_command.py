@@ -29,10 +29,19 @@ def test_shapes_are_explained_in_words(run):
 def test_models_are_explained_by_their_hulls_in_one_unit(run, box, assembly):
     said = run("explain", box(), box("other.stl", (1.5, 0.1, 0)), "--unit", "mm")
     assert said.code == 1
-    assert "Answer: overlapping by 0.5" in said.out
+    assert "Answer: overlapping by 0.5 mm" in said.out
     said = run("explain", f"{assembly}#ell", "sphere:0.25", "--pose-b", "2.6 0.1 0.1")
     assert said.code == 1
+    assert "sphere B's 0.25 m." in said.out  # the file is in metres, and the sphere with it
     assert "not convex: the hull that is compared" in said.err
+
+
+def test_shapes_written_as_numbers_are_in_the_unit_that_is_said(run, tmp_path):
+    page = tmp_path / "page.html"
+    said = run("explain", "box:2,2,2", "sphere:0.5", "--pose-b", "2.5 0 0", "--unit", "cm", "--html", page)
+    assert "Answer: apart by 1 cm." in said.out
+    for words in ("explained: apart by 1 cm", "Bounds of the distance in cm", '"unit":"cm"'):
+        assert words in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +87,7 @@ def test_files_are_written_and_named(run, tmp_path):
         (("sphere:1", "sphere:1", "--gif", "x.mp4"), "must end in .gif or .webp"),
         (("sphere:1", "sphere:1", "--view", "0 0 0"), "is no direction"),
         (("sphere:1", "sphere:1", "--view", "up"), "expected three numbers"),
-        (("sphere:1", "sphere:1", "--unit", "mm"), "leave it out"),
+        (("sphere:1", "sphere:1", "--unit", "furlong"), "no unit of length"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_cure(run, words, cure):

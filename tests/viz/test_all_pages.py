@@ -384,7 +384,16 @@ def test_the_link_brings_back_what_was_seen(browser, pages, tmp_path):
     assert browser.evaluate("document.querySelectorAll('#quiz button').length") > 1
 
 
-@pytest.mark.parametrize("evil", ["#a=<script>&b=__proto__&at=1,2", "#at=1e400,0,0&step=-7", "#b=constructor&step=x"])
+@pytest.mark.parametrize(
+    "evil",
+    [
+        "#a=<script>&b=__proto__&at=1,2",
+        "#at=1e400,0,0&step=-7",
+        "#look=1,0,0,2,0,0,0,0,0,1,0,0,0,1",
+        "#look=1,0,x,0,0,1,0,0,0,1,0,0,0,1",
+        "#b=constructor&step=x",
+    ],
+)
 def test_a_link_that_makes_no_sense_shows_the_pair_given(browser, pages, evil):
     opened(browser, pages["explain"], evil)
     assert browser.state("live") == "given"
@@ -394,8 +403,8 @@ def test_a_link_that_makes_no_sense_shows_the_pair_given(browser, pages, evil):
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("2D text: they overlap", "Overlapping"), ("2D text: apart by 11/√41", "Apart by 1.71791"),
-     ("2D text: just touching", "Touching")],
+    [("two prisms that overlap", "Overlapping"), ("two prisms apart", "Apart by 1.71791"),
+     ("two prisms that touch", "Touching")],
 )  # fmt: skip
 def test_the_texts_examples_are_there(browser, pages, name, told):
     opened(browser, pages["explain"])
@@ -424,6 +433,98 @@ def test_what_would_you_take_next(browser, pages):
     browser.click("#quiz button:first-child")
     assert browser.evaluate("document.querySelector('#quiz').textContent").startswith(("Yes: ", "Not "))
     assert "What would" not in browser.evaluate("document.querySelector('#sentence').textContent")
+
+
+def test_steps_of_the_pages_own_gjk_have_the_unit(browser, tmp_path):
+    box = gk.Box((1, 1, 1))
+    page = viz.explain(gk.signed_distance(box, box, None, pose(2, 0.1, 0.1)), unit="mm").save(tmp_path / "mm.html")
+    opened(browser, page, "#a=octahedron&b=capsule&at=3.5,0.25,0&step=3")
+    assert browser.state("live") == "own"
+    for part in ("#verdict", "#sentence", "#bounds"):
+        assert re.search(r"\d mm\b", browser.evaluate(f"document.querySelector('{part}').textContent"))
+
+
+def test_what_is_asked_is_not_shown_before_it_is_answered(browser, pages):
+    opened(browser, pages["explain"], "#a=triangular prism&b=four-sided prism&at=3,-1,0&step=3&ask=1")
+    told = "document.querySelector('#legend').textContent + document.querySelector('#right').textContent"
+    for words in ("drop", "Voronoi"):
+        assert words not in browser.evaluate(told)
+    violet = (lambda: ((browser.picture("#right") - (217, 201, 229)).__abs__().max(axis=-1) < 12).sum())()
+    browser.click("#quiz button:first-child")
+    browser.settle()
+    for words in ("w2 (drop)", "corner to drop", "Voronoi"):
+        assert words in browser.evaluate(told)
+    assert violet < 200 < ((browser.picture("#right") - (217, 201, 229)).__abs__().max(axis=-1) < 12).sum()
+
+
+def test_polytopes_made_in_the_page_have_their_edges(browser, pages):
+    opened(browser, pages["explain"])
+    prism = [[x, y, z] for x, y in ((5, 7), (7, 3), (10, 2), (12, 7)) for z in (2, -2)]
+    octahedron = [[s * (k == i) for k in range(3)] for i in range(3) for s in (1, -1)]
+    for corners, edges in ((prism, 12), (prism[:6], 9), (octahedron, 12), ([*prism[:3], prism[4]], 6)):
+        assert browser.evaluate(f"gjk3dPanel.rims({corners}).length") == 2 * edges
+
+
+def test_play_moves_at_once_and_then_leaves_time_to_read(browser, pages):
+    opened(browser, pages["explain"])
+    browser.click("#play")
+    browser.wait("document.documentElement.dataset.step === '1'", 2)
+    browser.evaluate("new Promise((done) => setTimeout(() => done(true), 1500))")
+    assert browser.state("step") == "1"
+    browser.key("End")
+    browser.click("#play")  # over again, from what has not been read
+    browser.evaluate("new Promise((done) => setTimeout(() => done(true), 500))")
+    assert browser.state("step") == "0"
+
+
+def test_in_narrow_windows_next_stays_where_it_is_and_both_views_are_seen(browser, pages):
+    browser.media(prefers_reduced_motion="reduce")
+    try:
+        for width, height in ((390, 844), (800, 900)):
+            browser.resize(width, height)
+            opened(browser, pages["explain"])
+            tops, find = (
+                set(),
+                "(() => { const b = document.querySelector('{}').getBoundingClientRect(); return b.{}; })()",
+            )
+            for _ in range(6):
+                tops.add(browser.evaluate(find.replace("{}", "#next", 1).replace("{}", "top")))
+                browser.click("#next")
+            assert len(tops) == 1
+            assert tops.pop() < height
+            assert browser.evaluate("document.documentElement.scrollWidth") <= width
+            assert browser.evaluate(find.replace("{}", "#right", 1).replace("{}", "top")) < 0.7 * height
+    finally:
+        browser.resize(1100, 900)
+        browser.media()
+
+
+def test_the_link_keeps_the_camera_where_b_was_dragged_to_and_the_switch(browser, pages):
+    browser.media(prefers_reduced_motion="reduce")
+    opened(browser, pages["explain"], "#step=3")
+    assert "look" not in link(browser)[0]
+    browser.click("#region")
+    drag(browser, middle_of_b(browser), np.add(middle_of_b(browser), (40, -20)))
+    x, y = browser.evaluate("(({ x, y }) => [x, y])(document.querySelector('#left').getBoundingClientRect())")
+    drag(browser, (x + 20, y + 60), (x + 120, y + 90))
+    for _ in range(3):
+        browser._ask("Input.dispatchMouseEvent", type="mouseWheel", x=x + 20, y=y + 60, deltaX=0, deltaY=-120)
+    browser.settle()
+    given, shift = link(browser)
+    assert given["region"] == "0"
+    assert np.linalg.norm(shift) > 0.05
+    seen, kept = [browser.picture(view) for view in ("#left", "#right")], browser.evaluate("location.hash")
+    opened(browser, pages["explain"], kept)
+    browser.settle()
+    assert not browser.evaluate("document.querySelector('#region').checked")
+    again = [browser.picture(view) for view in ("#left", "#right")]
+    assert all(np.abs(a - b).mean() < 0.5 for a, b in zip(seen, again, strict=True))
+    looks = [[float(x) for x in each["look"].split("%2C")] for each in (given, link(browser)[0])]
+    np.testing.assert_allclose(*looks, atol=1e-3)
+    browser.click("#reset")
+    browser.settle()
+    assert "look" not in link(browser)[0]
+    browser.media()
 
 
 def test_no_arrow_points_at_the_viewer_and_faces_glide(browser, pages, tmp_path):

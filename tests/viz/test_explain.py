@@ -113,6 +113,21 @@ def test_what_is_said_to_be_dropped_is_gone():
     assert 5 < met < 20
 
 
+def test_what_the_answer_stands_on_is_never_dropped():
+    rng, apart = np.random.default_rng(1), 0
+    for _ in range(40):
+        place = pose(*(rng.normal(size=3) * 1.6), rng.normal(size=3))
+        result = gk.signed_distance(gk.Capsule(0.3, 1), gk.Cone(0.8, 1.5), None, place, trace=True)
+        explained = gk.viz.explain(result)
+        last = gjk_steps(explained)[-1]
+        if result.trace.gjk_end not in ("converged", "no progress"):
+            continue
+        apart += 1
+        assert last.dropped == ()
+        assert explained.steps[-1].names == last.names
+    assert apart > 20
+
+
 @pytest.mark.parametrize("name", ["overlap", "boxes"])
 def test_growth_is_told_by_its_own_numbers(name):
     steps = epa_steps(gk.viz.explain(CASES[name]()))
@@ -141,7 +156,9 @@ def test_growth_is_told_by_its_own_numbers(name):
 
 def test_epa_says_where_it_starts():
     assert "EPA takes over GJK's tetrahedron." in epa_steps(gk.viz.explain(box_in_box()))[0].sentence
-    assert "EPA starts afresh" in epa_steps(gk.viz.explain(text_overlap()))[0].sentence
+    afresh = epa_steps(gk.viz.explain(text_overlap()))[0].sentence
+    assert "EPA starts afresh" in afresh
+    assert "four far points, which need not hold the origin: GJK's triangle w1 w2 w3 has no volume." in afresh
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -226,10 +243,41 @@ def test_names_tell_points_apart_by_their_tolerance_alone():
 def test_radii_are_taken_off_at_last():
     result = apart()
     explanation = gk.viz.explain(result)
-    assert "taken off are the radii, sphere B's 0.8" in explanation.steps[-1].sentence
+    assert "taken off is the radius, sphere B's 0.8." in explanation.steps[-1].sentence
     step = gjk_steps(explanation)[-1]
     assert np.linalg.norm(step.nearest) - 0.8 == pytest.approx(result.distance)
     assert step.upper == pytest.approx(result.distance)
+
+
+def test_radii_of_shapes_in_each_other_are_added():
+    steps = gk.viz.explain(gk.signed_distance(gk.Capsule(0.3, 1), gk.Capsule(0.2, 1), None, pose(0.4, 0.0, 0.1))).steps
+    assert "apart by 0.4; taken off are the radii, capsule A's 0.3 and capsule B's 0.2." in steps[-1].sentence
+    steps = gk.viz.explain(gk.signed_distance(gk.Box((2, 2, 2)), gk.Sphere(0.5), None, pose(0.7, 0.0, 0.1))).steps
+    assert "in each other by 0.3; added is the radius, sphere B's 0.5." in steps[-1].sentence
+
+
+def test_lengths_have_the_unit_that_is_given():
+    explained = gk.viz.explain(text_distance(), unit="mm")
+    for step in explained.steps[1:]:
+        numbers = re.findall(r"(?<![w\d.])\d+\.\d+(?! mm)(?![\d.])", step.sentence + step.bounds)
+        assert [n for n in numbers if f"between {n} and" not in step.bounds] == []
+    assert explained.steps[-1].title == "Answer: apart by 1.71791 mm"
+
+
+def test_rounding_is_said_to_be_rounding():
+    rng, said = np.random.default_rng(5), 0
+    cone, capsule = gk.Cone(0.8, 1.5), gk.Capsule(0.3, 1)
+    places = [pose(*rng.normal(size=3) * 1.6, rng.normal(size=3)) for _ in range(20)]
+    touching = [gk.signed_distance(prism(A), prism(B + move), trace=True) for move in ((1.5, 0), (4, 2))]
+    for result in [gk.signed_distance(capsule, cone, None, place, trace=True) for place in places] + touching:
+        for step in gk.viz.explain(result).steps:
+            told = f"{step.title}. {step.sentence} {step.bounds}"
+            assert not re.search(r"e-1[2-9]|only 0|-0(?![.\d])", told)
+            said += "(up to rounding)" in told
+    assert said > 10
+    tiny = gk.viz.explain(gk.signed_distance(gk.Point((0, 0, 0)), gk.Point((1, 0, 0)), None, pose(-1 + 2**-50, 0, 0)))
+    assert "8.88" in tiny.steps[-1].sentence  # proven, and not of rounding
+    assert "up to rounding" not in str(tiny)
 
 
 def test_distance_never_goes_below_zero():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +22,7 @@ from gjk3d.results import Distance, Status, Trace
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shown import shown
+from gjk3d.units import symbol
 from gjk3d.viz import notebook
 from gjk3d.viz.explanation.narration import SHARED, Narrator, Step
 from gjk3d.viz.explanation.scene import Scene, arrange
@@ -38,7 +38,13 @@ _STRIPS, _ANIMATIONS = (".png", ".jpg", ".jpeg"), (".gif", ".webp")
 _NEAR = 1e-3
 
 
-def explain(result: Distance, *, view: Sequence[float] | None = None, up: Sequence[float] | None = None) -> Explanation:
+def explain(
+    result: Distance,
+    *,
+    view: Sequence[float] | None = None,
+    up: Sequence[float] | None = None,
+    unit: str | None = None,
+) -> Explanation:
     """Explain an answer step by step, from the trace of the kernels that found it.
 
     Parameters
@@ -49,6 +55,8 @@ def explain(result: Distance, *, view: Sequence[float] | None = None, up: Sequen
         From where to look, as a direction towards the viewer, in both pictures.
     up : (3,) float, optional
         What is up in the pictures; z by default.
+    unit : str, optional
+        Of all lengths, written behind them; shapes have none of their own.
 
     Returns
     -------
@@ -85,7 +93,7 @@ def explain(result: Distance, *, view: Sequence[float] | None = None, up: Sequen
                 f"{name} is {kind_of(shape)}, whose answer takes support points and neither GJK nor EPA: "
                 "there are no steps to explain; viz.show draws the answer"
             )
-    return Explanation(result, view, up)
+    return Explanation(result, view, up, symbol(unit))
 
 
 def _trace_of(result: Distance) -> Trace:
@@ -118,17 +126,11 @@ class Explanation:
         Each with its ``sentence`` and what it was about: simplex, direction, point, polytope, bounds.
     """
 
-    def __init__(self, result: Distance, view: Any = None, up: Any = None) -> None:
-        self.result = result
+    def __init__(self, result: Distance, view: Any, up: Any, unit: str | None) -> None:
+        self.result, self._unit = result, unit
         self._difference = Difference(result)
-        self.steps: list[Step] = Narrator(result, _trace_of(result), self._difference).steps_told()
+        self.steps: list[Step] = Narrator(result, _trace_of(result), self._difference, unit).steps_told()
         self._look = view, up
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "scene":
-            warnings.warn("Explanation.scene is internal: it will go", DeprecationWarning, stacklevel=2)
-            return self._scene
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     _repr_mimebundle_ = shown
 
@@ -222,8 +224,7 @@ class Explanation:
         from gjk3d.viz.explanation import files
 
         if kind in PAGES:
-            files.write_page(target, self.result, self.steps, self._scene, self._difference, names)
-            return target
+            return files.write_page(target, self, names)
         check_rendering()
         if kind in _STRIPS:
             files.save_strip(target, self.steps, self._scene, most or 8)

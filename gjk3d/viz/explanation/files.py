@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +16,10 @@ from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Item, darker
-from gjk3d.viz.explanation.narration import PLACES, Step, bounds
+from gjk3d.viz.explanation.narration import PLACES, Step
 from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene, rod_color
 from gjk3d.viz.explanation.stage import CURVE, Stage, height_beneath, shoot_curve
+from gjk3d.viz.kinds.bodies import evenly
 from gjk3d.viz.layout import called, kind
 from gjk3d.viz.output import palette, telling, write_frames
 from gjk3d.viz.page import ROOM, mesh_data
@@ -28,6 +28,8 @@ from gjk3d.wording import json_ready
 
 if TYPE_CHECKING:
     from PIL import Image
+
+    from gjk3d.viz.explanation import Explanation
 
 WIDTH = 1000
 _HIGH = 390  #: of the views in an animation
@@ -44,7 +46,7 @@ _OWN = (_PAPER, *PALETTE.values(), *map(rod_color, PALETTE))
 
 def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
     """Write one frame a step; each stays as long as its sentence takes to read: a second for four words."""
-    shown = _chosen(len(steps), most)
+    shown = evenly(len(steps), max(most, 2)).tolist()
     frames = list(_shots(steps, scene, (WIDTH, _HIGH + height_beneath(steps, WIDTH)), shown))
     times = [round(1000 * (seconds or 1.5 + len(steps[index].sentence.split()) / 4.0)) for index in shown]
     times[-1] += 2000
@@ -57,7 +59,7 @@ def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
     """Write the steps one below the other, each with both views, and the curve below them."""
     from PIL import Image, ImageDraw
 
-    shown = _chosen(len(steps), most)
+    shown = evenly(len(steps), max(most, 2)).tolist()
     size = WIDTH - _MARGIN, _ROW - 2
     image = Image.new("RGB", (WIDTH, _ROW * len(shown) + CURVE), _PAPER)
     for row, one in enumerate(_shots(steps, scene, size, shown, True), 1):
@@ -67,12 +69,6 @@ def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
     if path.suffix.lower() == ".png":  # flat colours and words: as few colours as this take a fifth of the space
         image = image.quantize(palette=palette([image], _OWN), dither=Image.Dither.NONE)
     image.save(path)
-
-
-def _chosen(count: int, most: int) -> list[int]:
-    """Return which steps are shown: all, or the first, the last and some evenly between."""
-    shown: list[int] = np.linspace(0, count - 1, min(count, max(most, 2))).round().astype(int).tolist()
-    return shown
 
 
 def _shots(
@@ -86,25 +82,20 @@ def _shots(
         stage.plotter.close()
 
 
-def write_page(
-    path: str | os.PathLike[str],
-    result: Distance,
-    steps: list[Step],
-    scene: Scene,
-    difference: Difference,
-    names: tuple[str, str] | None,
-) -> Path:
+def write_page(path: Path, explained: Explanation, names: tuple[str, str] | None) -> Path:
     """Write the page; nothing in it reaches for the network, and its own policy forbids it."""
+    result, steps, unit = explained.result, explained.steps, explained._unit
     both = names or (called(result.shape_a), called(result.shape_b))
     text = {
-        "title": f"{both[0]} and {both[1]}, explained: {verdict(result)}",
+        "title": f"{both[0]} and {both[1]}, explained: {verdict(result, unit)}",
         "name_a": both[0],
         "name_b": both[1],
-        "headline": headline(result),
+        "headline": headline(result, unit),
+        "in_unit": f" in {unit}" if unit else "",
         "first_title": steps[0].title,
         "first_sentence": steps[0].sentence,
     }
-    data = _data(result, steps, scene, difference) | {"names": both, "verdict": headline(result)}
+    data = _data(explained) | {"names": both, "verdict": headline(result, unit), "unit": unit}
     markup = {
         "all": "\n".join(f"<li><b>{html.escape(s.title)}.</b> {html.escape(s.sentence)}</li>" for s in steps),
         "scene": to_json(data),
@@ -113,10 +104,11 @@ def write_page(
     return webpage.write_page(path, ROOM, files, text=text, markup=markup)
 
 
-def _data(result: Distance, steps: list[Step], scene: Scene, difference: Difference) -> dict[str, Any]:
+def _data(explained: Explanation) -> dict[str, Any]:
     """Return all that is drawn: bodies in units of their view, steps as they are, about A's centre."""
+    scene, difference = explained._scene, explained._difference
     views = (scene.left._replace(center=scene.left.center - difference.center), scene.right)
-    given = given_to(result, difference)
+    given = given_to(explained.result, difference)
     spanned = given is not None and difference.sampled  # by the page, from the support mappings of both
     still = (scene.left.still, [] if spanned else scene.right.still)
     own = {name: {"line": darker(role.light), "rod": rod_color(name)} for name, role in ROLES.items()}
@@ -129,7 +121,7 @@ def _data(result: Distance, steps: list[Step], scene: Scene, difference: Differe
         "given": given,
         "sampled": difference.sampled,
         "answered": ANSWERED,
-        "steps": [_step(step, difference.center) for step in steps],
+        "steps": [_step(step, difference.center) for step in explained.steps],
     }
 
 
@@ -157,7 +149,7 @@ def _step(step: Step, origin: Array) -> dict[str, Any]:
     """Return what a step holds, but what is empty."""
     entry = {name: value for name, value in step._asdict().items() if value is not None and np.size(value)}
     entry |= {name: entry[name] - origin for name in PLACES if name in entry}
-    return {name: json_ready(np.asarray(value).tolist()) for name, value in entry.items()} | {"bounds": bounds(step)}
+    return {name: json_ready(np.asarray(value).tolist()) for name, value in entry.items()}
 
 
 def _item(item: Item) -> dict[str, Any]:

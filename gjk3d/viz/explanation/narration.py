@@ -18,14 +18,16 @@ from gjk3d.query.wording import verdict
 from gjk3d.results import Distance, EpaStep, GjkStep, Status, Trace
 from gjk3d.typing import Array, Ints
 from gjk3d.viz.layout import kind
-from gjk3d.wording import depth, number, told
+from gjk3d.wording import above, told, with_unit
 
 #: nearer than this, in units of the pair's size, the origin is said to lie on a face
 _ON = 1e-9
+_ROUNDING = 1e-12  #: in those: points no farther apart have one name, lengths no longer are said to be 0
 #: what the last step leaves to be seen with the answer
 _LEFT = ("simplex", "names", "vertices", "faces", "closest")
 #: how GJK ends where the cores share a point
 SHARED = ("origin inside", "origin on the simplex")
+_STAYS = ("converged", "beyond", "no progress")  #: where the last point asked for is not taken
 _closest: Any = closest_on_triangle  # a kernel, called with tuples
 
 _NO_POINTS, _NO_FACES, _NO_EDGES = np.empty((0, 3)), np.empty((0, 3), np.int64), np.empty((0, 2), np.int64)
@@ -45,6 +47,7 @@ class Step(NamedTuple):
     sentence: str  #: why it was taken
     lower: float = nan  #: bounds of the distance that the steps so far prove, radii taken off
     upper: float = nan
+    bounds: str = ""  #: the same in words
     simplex: Array = _NO_POINTS  #: (k, 3) GJK's simplex before the step
     names: tuple[str, ...] = ()  #: of its corners; of EPA's ``vertices``
     nearest: Array | None = None  #: (3,) its point nearest to the origin; EPA's, of the closest face
@@ -70,12 +73,6 @@ WAYS = ("simplex", "nearest", "direction", "point", "vertices")
 PLACES = ("support_a", "support_b", "witness_a", "witness_b")
 
 
-def bounds(step: Step) -> str:
-    """Write what is known of the distance after a step."""
-    known = np.isfinite(step.lower) and np.isfinite(step.upper)
-    return f"distance {told(step.lower, step.upper, 5)}" if known else ""
-
-
 class Names:
     """Numbers the points of A - B in the order they were found."""
 
@@ -84,15 +81,12 @@ class Names:
 
     def __call__(self, w: Array) -> str:
         """Return the name of a point, a new one unless it has been seen."""
-        found = self._found(w)
-        if found == len(self._known):
+        if not self.knows(w):
             self._known = np.vstack([self._known, w])
-        return f"w{found + 1}"
+        return f"w{int(self._near(w).argmax()) + 1}"
 
-    def _found(self, w: Array) -> int:
-        """Return the place of a point among those that have names, their number if it has none."""
-        near = np.abs(self._known - w).max(axis=1) <= self._tolerance
-        return int(near.argmax()) if near.any() else len(self._known)
+    def _near(self, w: Array) -> Any:
+        return np.abs(self._known - w).max(axis=1) <= self._tolerance
 
     def of(self, points: Array) -> tuple[str, ...]:
         """Name several."""
@@ -100,7 +94,7 @@ class Names:
 
     def knows(self, w: Array) -> bool:
         """Tell whether a point has a name."""
-        return self._found(w) < len(self._known)
+        return bool(self._near(w).any())
 
 
 def listed(names: Sequence[str]) -> str:
@@ -115,21 +109,25 @@ def part(names: Sequence[str]) -> str:
     return f"{_PARTS[len(names)]} {' '.join(names)}"
 
 
-def short(x: float) -> str:
-    """Write a length in a sentence."""
-    return number(x, 4)
+def _stands(weights: Array, corners: Array, on_a: Array, on_b: Array) -> dict[str, Array]:
+    """Return the nearest point of a simplex or of a face, and the points of A and of B that it is made of."""
+    return {"nearest": weights @ corners, "witness_a": weights @ on_a, "witness_b": weights @ on_b}
 
 
 class Narrator:
     """Turns one trace into steps."""
 
-    def __init__(self, result: Distance, trace: Trace, difference: Difference) -> None:
-        self.result, self.trace, self.difference = result, trace, difference
-        self.names = Names(1e-12 * difference.size or 1.0)  # two equal points have no size
+    def __init__(self, result: Distance, trace: Trace, difference: Difference, unit: str | None) -> None:
+        self.result, self.trace, self.difference, self.unit = result, trace, difference, unit
+        tiny = _ROUNDING * difference.size
+        self.names = Names(tiny or 1.0)  # two equal points have no size
+        self.rounding = 0.0 if 0.0 < max(result.lower, -result.upper) <= tiny else tiny
+        sides = zip("AB", (result.shape_a, result.shape_b), difference.radii, strict=True)
+        self.grown = [(name, kind(shape), r) for name, shape, r in sides if r > 0.0]
         self.radii = sum(difference.radii)
         self.what = "cores" if self.radii > 0.0 else "shapes"
-        self.unsigned = result.asked[0] == 0  # distance() never goes below 0
-        self.lower, self.upper = -inf, inf
+        self.least = 0.0 if result.asked[0] == 0 else -inf  # distance() never goes below 0
+        self.lower, self.upper = self.least, inf
         self.steps: list[Step] = []
         self._vertices: tuple[str, ...] = ()
 
@@ -146,21 +144,23 @@ class Narrator:
 
     def _fold(self) -> None:
         """Tell the steps at the end whose bounds read alike as one, the last: curved shapes take many of them."""
-        *others, last = self.steps
-        alike = list(takewhile(lambda step: (step.phase, bounds(step)) == (last.phase, bounds(last)), reversed(others)))
-        if last.phase == "start" or len(alike) < 2:
+        read = [(step.phase, self._short(step.lower), self._short(step.upper)) for step in self.steps]
+        alike, last = len(list(takewhile(read[-1].__eq__, reversed(read)))), self.steps[-1]
+        if last.phase == "start" or alike < 3:
             return
-        first = len(others) - len(alike)
+        first = len(read) - alike
         numbers = (step.title.rpartition(" ")[2] for step in (self.steps[first], last))
         title = f"{last.phase}, steps {' to '.join(numbers)}"
-        told = f"{len(alike) + 1} steps, told as one: the bounds move by less than what is written. At the last: "
+        told = f"{alike} steps, told as one: their bounds read alike in four digits. At the last: "
         self.steps[first:] = [last._replace(number=first, title=title, sentence=told + last.sentence)]
 
     def _add(self, phase: str, sentences: list[str], of: GjkStep | EpaStep | None = None, **known: Any) -> None:
         """Add a step, with what one of the trace holds by the same names; what is known is in the axes of the trace."""
         known = {name: getattr(of, name) for name in Step._fields if hasattr(of, name)} | known
         if of is not None:
-            known["lower"], known["upper"] = self._bounds(of.lower, of.upper)
+            self.lower = max(self.lower, of.lower - self.radii)  # the best so far
+            self.upper = max(min(self.upper, of.upper - self.radii), self.least)
+            known |= self._between(self.lower, self.upper)
         for name, value in known.items():
             if name in WAYS:
                 known[name] = self.difference.axes(value)
@@ -184,18 +184,29 @@ class Narrator:
         self._add("start", [sentence, self._grown_cores()], **first, support_a=a, support_b=b)
 
     def _grown_cores(self) -> str:
-        if self.radii == 0.0:
+        if not self.grown:
             return ""
-        sides = zip("AB", self.difference.radii, strict=True)
-        radii = [f"{name}'s radius, {short(r)}," for name, r in sides if r > 0.0]
+        radii = [f"{name}'s radius, {self._short(r)}," for name, _, r in self.grown]
         return f"It is asked about the cores: {' and '.join(radii)} {'comes' if len(radii) == 1 else 'come'} last."
 
-    def _bounds(self, lower: float, upper: float) -> tuple[float, float]:
-        """Return the best bounds of the distance so far, the radii taken off."""
-        self.lower = max(self.lower, lower - self.radii)
-        self.upper = min(self.upper, upper - self.radii)
-        least = 0.0 if self.unsigned else -inf
-        return max(self.lower, least), max(self.upper, least)
+    def _between(self, lower: float, upper: float) -> dict[str, Any]:
+        """Return bounds of the distance, as a step has them."""
+        known = np.isfinite(lower) and np.isfinite(upper)
+        return {"lower": lower, "upper": upper, "bounds": f"distance {self._told(lower, upper, 5)}" if known else ""}
+
+    def _told(self, lower: float, upper: float, digits: int, least: float = -inf) -> str:
+        """Write what two bounds say of a length."""
+        return told(lower, upper, digits, self.unit, least=least, rounding=self.rounding)
+
+    def _short(self, x: float) -> str:
+        """Write a length in a sentence."""
+        return self._told(x, x, 4)
+
+    def _only(self, ahead: float) -> str:
+        """Write how much farther a point is that brings nothing."""
+        if ahead <= self.rounding:
+            return "no farther (up to rounding)"
+        return f"only {with_unit(above(ahead, 2), self.unit)} farther"
 
     # --- GJK ----------------------------------------------------------------------------------------------------------
 
@@ -205,38 +216,28 @@ class Narrator:
         w = step.support_a - step.support_b
         again = self.names.knows(w)
         name = self.names(w)
-        after = self.names.of(self.trace.simplex if last else self.trace.gjk[index + 1].simplex)
+        # the simplex that an answer stands on is the last one, moved to where curved shapes are nearest
+        stays, end = last and self.trace.gjk_end in _STAYS, self.trace.simplex
+        after = before if stays else self.names.of(end if last else self.trace.gjk[index + 1].simplex)
         joins = name in after and name not in before
         dropped = tuple(n for n in before if n not in after)
         where = f"{before[0]}, the first point of A - B, is" if index == 0 else "The origin is"
         sentences = [
-            f"{where} {short(step.upper)} from {'the origin' if index == 0 else part(before)}.",
+            f"{where} {self._short(step.upper)} from {'the origin' if index == 0 else part(before)}.",
             self._found(step, name, again and name in before, joins),
             self._kept(name, after, dropped) if joins and not (last and self.trace.gjk_end in SHARED) else "",
             self._end(before, after) if last else "",
         ]
-        self._add(
-            "GJK",
-            sentences,
-            step,
-            names=before,
-            nearest=step.weights @ step.simplex,
-            point=w,
-            point_name=name,
-            joins=joins,
-            dropped=dropped,
-            after=() if last else after,
-            witness_a=step.weights @ step.simplex_a,
-            witness_b=step.weights @ step.simplex_b,
-        )
+        told = {"point_name": name, "joins": joins, "dropped": dropped, "after": () if last else after}
+        stands = _stands(step.weights, step.simplex, step.simplex_a, step.simplex_b)
+        self._add("GJK", sentences, step, names=before, point=w, **stands, **told)
 
     def _found(self, step: GjkStep, name: str, again: bool, joins: bool) -> str:
         ahead = step.upper - step.bound  # how much farther along the direction than the simplex
         if again:
             return f"Asked towards the origin, A - B has nothing beyond: its farthest point that way is {name} again."
-        if not joins:
-            return f"Asked towards the origin, A - B answers {name}, only {number(max(ahead, 0.0), 2)} farther."
-        return f"Asked towards the origin, A - B answers {name}, {short(ahead)} farther that way."
+        more = f"{self._short(ahead)} farther that way" if joins else self._only(ahead)
+        return f"Asked towards the origin, A - B answers {name}, {more}."
 
     def _kept(self, name: str, after: tuple[str, ...], dropped: tuple[str, ...]) -> str:
         if not dropped:
@@ -265,7 +266,6 @@ class Narrator:
         corners = step.vertices[step.closest]
         on = [names[i] for i in step.closest]
         nearest, weights = _closest(*(tuple(p) for p in corners.tolist()), 0.0)
-        share = np.array(weights[:3])
         away = float(np.linalg.norm(nearest))
         normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
         plane = float(normal @ corners[0]) / float(np.linalg.norm(normal))  # negative: the origin is beyond the face
@@ -273,22 +273,15 @@ class Narrator:
         height = float(step.direction @ step.point)
         ahead = height - (plane if inside else float(step.direction @ corners[np.argmax(corners @ step.direction)]))
         if inside:
-            where = f"Face {' '.join(on)} is the nearest to the origin, {short(plane)} away."
+            where = f"Face {' '.join(on)} is the nearest to the origin, {self._short(plane)} away."
         elif away <= _ON * self.difference.size:
             where = f"The origin lies on face {' '.join(on)}."
         else:
-            where = f"The origin is still outside, {short(away)} from the nearest face, {' '.join(on)}."
-        self._add(
-            "EPA",
-            [start, where, self._grown(step, name, ahead, again, inside)],
-            step,
-            names=names,
-            nearest=np.array(nearest),
-            point_name=name,
-            joins=len(step.removed) > 0,
-            witness_a=share @ step.vertices_a[step.closest],
-            witness_b=share @ step.vertices_b[step.closest],
-        )
+            where = f"The origin is still outside, {self._short(away)} from the nearest face, {' '.join(on)}."
+        sentences = [start, where, self._grown(step, name, ahead, again, inside)]
+        told = {"names": names, "point_name": name, "joins": len(step.removed) > 0}
+        stands = _stands(np.array(weights[:3]), corners, step.vertices_a[step.closest], step.vertices_b[step.closest])
+        self._add("EPA", sentences, step, **stands, **told)
 
     def _grown_names(self, vertices: Array) -> tuple[str, ...]:
         """Name EPA's vertices; those of one step are those of the step before and more."""
@@ -302,18 +295,19 @@ class Narrator:
             return "The first point of A - B, w1, is the origin: A and B share a point. EPA is to find how deep."
         if len(self.trace.simplex) == 4 and all(self.names.knows(w) for w in step.vertices):
             return "EPA takes over GJK's tetrahedron."
-        return "EPA starts afresh, from a tetrahedron of four points of A - B far apart."
+        left = self.names.of(self.trace.simplex)
+        why = f"GJK's {part(left)} {'has no volume' if len(left) < 4 else 'is all but flat'}"
+        return f"EPA starts afresh from four far points, which need not hold the origin: {why}."
 
     def _grown(self, step: EpaStep, name: str, ahead: float, again: bool, inside: bool) -> str:
         if len(step.removed):
             seen, rim = len(step.removed), len(step.horizon)
             swap = "that face gives way" if seen == 1 else f"the {seen} faces that see it give way"
             return (
-                f"Along its normal A - B reaches to {name}, {short(ahead)} beyond, so the polytope grows: "
+                f"Along its normal A - B reaches to {name}, {self._short(ahead)} beyond, so the polytope grows: "
                 f"{swap} to {rim} new ones round their horizon."
             )
-        near = f"{name} is only {number(max(ahead, 0.0), 2)} beyond"
-        beyond = f"A - B reaches no farther than {name}" if again else near
+        beyond = f"A - B reaches no farther than {name}" if again else f"{name} is {self._only(ahead)}"
         if inside:
             return f"Along its normal {beyond}: the face is part of A - B's surface, and its distance is the depth."
         if abs(self.result.distance) <= self.result.upper - self.result.lower:
@@ -329,22 +323,25 @@ class Narrator:
         sentence = " ".join(filter(None, (self._cores(), self._meaning())))
         a, b, normal = map(np.asarray, (result.point_a, result.point_b, result.normal))
         more = {"nearest": a - b, "direction": normal, "witness_a": a, "witness_b": b, **ended}
-        self.steps.append(Step(len(self.steps), "answer", f"Answer: {verdict(result)}", sentence, lower, upper, **more))
+        more |= self._between(lower, upper)
+        self.steps.append(Step(len(self.steps), "answer", f"Answer: {verdict(result, self.unit)}", sentence, **more))
 
     def _cores(self) -> str:
-        ra, rb = self.difference.radii
-        if ra + rb == 0.0:
+        if not self.grown:
             return ""
-        shapes = self.result.shape_a, self.result.shape_b
-        who = [f"{kind(s)} {name}'s {short(r)}" for name, s, r in zip("AB", shapes, (ra, rb), strict=True) if r > 0.0]
-        lower, upper = (float(bound) + ra + rb for bound in (self.result.lower, self.result.upper))
-        where = f"in each other by {depth(lower, upper, 4)}" if upper < 0.0 else f"apart by {told(lower, upper, 4)}"
-        return f"All that was of the cores, which are {where}; taken off are the radii, {listed(who)}."
+        who = [f"{what} {name}'s {self._short(r)}" for name, what, r in self.grown]
+        lower, upper = (float(bound) + self.radii for bound in (self.result.lower, self.result.upper))
+        radii = "is the radius" if len(who) == 1 else "are the radii"
+        if upper < -self.rounding:
+            where = f"in each other by {self._told(-upper, -lower, 4, 0.0)}; added"
+        else:
+            where = f"apart by {self._told(lower, upper, 4)}; taken off"
+        return f"All that was of the cores, which are {where} {radii}, {listed(who)}."
 
     def _meaning(self) -> str:
         result = self.result
         lower, upper = float(result.lower), float(result.upper)
-        distance = told(lower, upper, 9)
+        distance, deep = self._told(lower, upper, 9), self._told(-upper, -lower, 9, 0.0)
         if result.status == Status.SEPARATED:
             return f"The two points are the nearest, and the shapes are proven to be {distance} apart."
         if result.status == Status.BEYOND:
@@ -353,9 +350,9 @@ class Narrator:
             return f"The two touch: the distance is {distance}."
         if result.depth > 0.0:
             if not result.tight:
-                return f"The two overlap by {depth(lower, upper, 9)}: moving B that far along the normal parts them."
+                return f"The two overlap by {deep}: moving B that far along the normal parts them."
             return (
-                f"Moving B by {depth(lower, upper, 9)} along the normal makes the two just touch, and it is proven "
+                f"Moving B by {deep} along the normal makes the two just touch, and it is proven "
                 "that no shorter move does."
             )
         if result.status == Status.UNDECIDED:

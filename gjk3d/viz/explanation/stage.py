@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gjk3d.viz.drawing import INK, NORMAL, Drawing
-from gjk3d.viz.explanation.narration import Step, bounds
+from gjk3d.viz.explanation.narration import Step
 from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene
 from gjk3d.viz.paint import Added, repaint
 from gjk3d.viz.picture import new_plotter, shot
@@ -128,7 +128,7 @@ class Stage:
         for column, view in enumerate(self._views):
             self.plotter.subplot(0, column)
             self._added[column] = repaint(self.plotter, view.steps[index], self._added[column])
-        words, known = [f"{index + 1} of {len(self._steps)}: {step.title}", step.sentence], [bounds(step)]
+        words, known = [f"{index + 1} of {len(self._steps)}: {step.title}", step.sentence], [step.bounds]
         below = [((1, 0), Drawing(words=words)), ((2, 1), Drawing(words=known, keys=legend(step)))]
         for panel, drawing in [((0, 2), Drawing(words=words + known))] if self._beside else below:
             self.plotter.subplot(*panel)

@@ -5,7 +5,7 @@
   // what is looked at: the pair given, or one that was made here, and where B was dragged to
   let steps = data.steps, pair = data.given, picked = ["given", "given"], shift = [0, 0, 0], at = 0, panels = [];
 
-  // --- shapes made here: those of the list, and of the 2D texts as prisms ---------------------------------------------
+  // --- shapes made here: those of the list, and the polygons that 2D texts on GJK work with, as prisms ------------------
   const R = data.views[0].unit / 2, SQUARE = [-1, 1].flatMap((x) => [-1, 1].map((y) => [x, y]));
   const prism = (polygon) => ({ points: polygon.flatMap(([x, y]) => [-2, 2].map((z) => [x, y, z])) });
   const curved = (kind, ...sizes) => ({ kind, sizes: sizes.map((x) => x * R), turn: [1, 0, 0, 0, 0.8, -0.6, 0, 0.6, 0.8], at: [0, 0, 0] });
@@ -20,11 +20,11 @@
     cylinder: () => curved("cylinder", 0.8, 1),
     cone: () => curved("cone", 0.9, 1.1),
     ellipsoid: () => curved("ellipsoid", 1.2, 0.8, 0.5),
-    "the text's triangle": () => prism([[4, 11], [4, 5], [9, 9]]),
-    "the text's quadrangle": () => prism([[5, 7], [7, 3], [10, 2], [12, 7]]),
+    "triangular prism": () => prism([[4, 11], [4, 5], [9, 9]]),
+    "four-sided prism": () => prism([[5, 7], [7, 3], [10, 2], [12, 7]]),
   };
-  const TEXT = ["the text's triangle", "the text's quadrangle"];
-  const PRESETS = { "2D text: they overlap": [0, 0, 0], "2D text: apart by 11/√41": [3, -1, 0], "2D text: just touching": [4, 2, 0] };
+  const TEXT = ["triangular prism", "four-sided prism"];
+  const PRESETS = { "two prisms that overlap": [0, 0, 0], "two prisms apart": [3, -1, 0], "two prisms that touch": [4, 2, 0] };
   const own = () => picked.some((name) => name !== "given");
   function shape(side, name) {
     if (name === "given") return data.given[side];
@@ -35,7 +35,7 @@
 
   // --- from where ------------------------------------------------------------------------------------------------------
   // `home`: from where one looks, by `reset` or by hand; each step is seen from there, or from beside it
-  let gliding = null, home = null, placed = null;
+  let gliding = null, home = null, placed = null, hand = false;
   // No arrow points at the viewer, or away, and EPA's nearest face is not seen edge on: the least turn from here.
   function slanted({ way }) {
     const step = steps[at], arrow = step && step.direction && vec(step.direction), along = arrow ? arrow.dot(way) : 0;
@@ -51,7 +51,9 @@
   }
   function reset() {
     home = { way: vec(data.view), top: vec(data.up) };
+    hand = false;
     look(0, 1);
+    link();
   }
   function see(step) {
     go(step, false);
@@ -68,6 +70,8 @@
   // --- from step to step ------------------------------------------------------------------------------------------------
   const question = () => element("ask").checked && steps[at + 1] && steps[at].phase === "GJK" && steps[at].joins && (steps[at].after || []).length > 0;
   let asked = -1;
+  const open = () => question() && asked !== at; // what is asked is neither told nor shown
+  const shown = () => (open() ? { ...steps[at], dropped: [], after: [] } : steps[at]);
   function go(to, glides = !calm.matches) {
     const before = at;
     at = Math.min(Math.max(to, 0), steps.length - 1);
@@ -80,14 +84,13 @@
     state.step = at;
     link();
   }
-  const pieces = () => [workspace, differences].map((draw, i) => draw(panels.length ? panels[i].view : data.views[i], steps[at]));
+  const pieces = () => [workspace, differences].map((draw, i) => draw(panels.length ? panels[i].view : data.views[i], shown()));
   function write() {
-    const step = steps[at], open = question() && asked !== at;
+    const step = steps[at];
     element("title").textContent = step.title;
-    // what is asked is not told
-    element("sentence").textContent = open ? step.sentence.replace(/ (The origin lies|It joins).*$/, " What would you take next: which corners are kept?") : step.sentence;
+    element("sentence").textContent = open() ? step.sentence.replace(/ (The origin lies|It joins).*$/, " What would you take next: which corners are kept?") : step.sentence;
     element("count").textContent = `${at + 1} of ${steps.length}`;
-    element("bounds").textContent = step.bounds === undefined ? gjk3dTell.bounds(step) : step.bounds;
+    element("bounds").textContent = step.bounds;
     element("slide").max = steps.length - 1;
     element("slide").value = at;
     element("slide").setAttribute("aria-valuetext", `step ${at + 1}: ${step.title}`);
@@ -100,17 +103,17 @@
     }));
     curve();
     element("quiz").hidden = !question();
-    if (!open) return;
+    if (!open()) return;
     const rest = step.names, sets = [0, 1, 2, 3, 4, 5, 6, 7].slice(0, 2 ** rest.length).map((bits) => [...rest.filter((_, i) => (bits >> i) & 1), step.point_name]).filter((set) => set.length < 4);
     element("quiz").replaceChildren(...sets.map((set) => gjk3d.button(set.join(" "), () => {
       const right = set.length === step.after.length && set.every((name) => step.after.includes(name));
       asked = at;
-      write();
+      go(at);
       element("quiz").replaceChildren(make("p", { role: "status" }, right ? `Yes: ${set.join(" ")}.` : `Not ${set.join(" ")}: the origin is nearest to ${step.after.join(" ")}.`));
     })));
   }
   const long = () => 1500 + 250 * steps[at].sentence.split(" ").length, end = () => at === steps.length - 1;
-  const player = gjk3d.player(element("play"), element("slide"), (to) => go(to), (since) => (end() ? null : since < long() ? undefined : at + 1));
+  const player = gjk3d.player(element("play"), element("slide"), (to) => go(to), (since, moves) => (end() ? null : moves && since < long() ? undefined : at + 1)); // who plays has read where it is
   const by = (to) => player.stopped(() => go(to()));
   gjk3d.keys({
     ArrowLeft: by(() => at - 1), ArrowRight: by(() => at + 1), Home: by(() => 0), End: by(() => steps.length - 1), " ": player.toggle,
@@ -169,8 +172,8 @@
     element("verdict").textContent = live ? steps[steps.length - 1].title.replace(/Answer: (.)/, (_, first) => first.toUpperCase()) : data.verdict;
     element("all").replaceChildren(...steps.map((step) => make("li", {}, make("b", {}, `${step.title}.`), ` ${step.sentence}`)));
     panels.forEach((panel, i) => {
-      if (!refit) return panel.move(shift);
-      panel.dress(pair, own(), shift);
+      if (refit) panel.dress(pair, own(), shift);
+      else panel.move(shift);
       panel.tips = steps.flatMap((step) => [workspace, differences][i](panel.view, step).flatMap((one) => (one.kind === "arrow" ? one.points : [])));
     });
   }
@@ -179,15 +182,12 @@
     pair = [0, 1].map((side) => shape(side, names[side]));
     shift = where;
     ["a", "b"].forEach((side, i) => { element(side).value = names[i]; element(`name-${side}`).textContent = names[i] === "given" ? data.names[i] : names[i]; });
-    frames();
-    again(true);
-    asked = -1;
-  }
-  // the middle and the unit of each view, of what is shown now
-  function frames() {
+    // the middle and the unit of each view, of what is shown now
     const [a, b] = pair.map(middle), unit = size(...pair, shift) / 2 || 1;
     const views = own() ? [{ center: a, unit }, { center: sub(a, add(b, shift)), unit }] : data.views;
     panels.forEach((panel, i) => Object.assign(panel.view, views[i]));
+    again(true);
+    asked = -1;
   }
   // B's place on the screen and in the world; all of it stays on its canvas, or its middle where it is larger
   function drag(panel, from, dx, dy) {
@@ -236,8 +236,11 @@
   }
   function together(panel, other) { // turned by hand, one turns the other
     panel.turned = () => {
-      const way = panel.sight(), away = other.camera.position.distanceTo(other.controls.target);
-      if (panel.flight || way.distanceTo(placed) < 1e-6) return;
+      const way = panel.sight(), away = other.away();
+      if (panel.flight) return;
+      link();
+      if (way.distanceTo(placed) < 1e-6) return;
+      hand = true;
       placed = way;
       home = { way, top: panel.camera.up.clone() };
       other.camera.position.copy(other.controls.target).addScaledVector(way, away);
@@ -253,7 +256,11 @@
     window.clearTimeout(linking);
     state.address = "due";
     linking = window.setTimeout(() => {
-      const text = new URLSearchParams({ a: picked[0], b: picked[1], at: shift.map((x) => gjk3d.number(x, 9)).join(), step: at + 1, ...(element("ask").checked ? { ask: 1 } : {}) });
+      const text = new URLSearchParams({ a: picked[0], b: picked[1], at: shift.map((x) => gjk3d.number(x, 9)).join(), step: at + 1 });
+      if (element("ask").checked) text.set("ask", 1);
+      if (!element("region").checked) text.set("region", 0);
+      const gone = panels.map((panel) => panel.gone(placed, home.top));
+      if (hand || gone.flat().some((x, i) => Math.abs(x - (i % 4 === 3)) > 1e-3)) text.set("look", [placed.toArray(), home.top.toArray(), gone].flat(2).map((x) => Number(x.toFixed(5))).join());
       try { window.history.replaceState(null, "", `#${text}`); } catch (error) { /* a frame without an address of its own */ }
       state.address = "kept";
     }, 100);
@@ -262,12 +269,16 @@
     const text = new URLSearchParams(window.location.hash.slice(1)), wish = ["a", "b"].map((side) => text.get(side) || "given");
     const where = (text.get("at") || "0,0,0").split(",").map(Number);
     element("ask").checked = text.get("ask") === "1";
+    element("region").checked = text.get("region") !== "0";
     if (data.given) {
       const most = 1e3 * size(...data.given, [0, 0, 0]) + 1e3, known = wish.every((name) => name === "given" || Object.hasOwn(SHAPES, name));
-      if (known && where.length === 3 && where.every((x) => Math.abs(x) <= most)) choose(wish, where);
-      else choose(["given", "given"], [0, 0, 0]);
+      choose(...(known && where.length === 3 && where.every((x) => Math.abs(x) <= most) ? [wish, where] : [["given", "given"], [0, 0, 0]]));
     } else again(true);
     see((Number(text.get("step")) || 1) - 1);
+    const sight = (text.get("look") || "").split(",").map(Number), [way, top] = [0, 3].map((i) => vec(sight.slice(i, i + 3)).normalize());
+    if (sight.length !== 14 || !sight.every((x) => Math.abs(x) < 100) || !(way.clone().cross(top).length() > 0.1 && sight[9] > 0.01 && sight[13] > 0.01)) return;
+    [home, placed, hand] = [{ way, top }, way, true];
+    panels.forEach((panel, i) => panel.fit(way, top, 0, sight[9 + 4 * i], sight.slice(6 + 4 * i, 9 + 4 * i)));
   }
 
   const sides = ["left", "right"];

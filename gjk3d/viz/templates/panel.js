@@ -1,7 +1,7 @@
 // One of the two views: bodies that stay, and the pieces of a step, which vanish, grow and move.
 const gjk3dPanel = (function () {
   const { data, dark, vec, tint, numbers, points, surface, between } = gjk3d;
-  const { sub, add, scale, support, unit } = gjk3dLoop, { local, origin } = gjk3dPieces;
+  const { sub, add, scale, dot, cross, norm, support, unit } = gjk3dLoop, { local, origin } = gjk3dPieces;
   const paint = (role, part) => (dark.matches ? data.colors[role].dark : data.colors[role][part || "light"]);
 
   // A mesh of what a support mapping spans: its normals are the directions asked, so that any shape is shaded as it is.
@@ -15,6 +15,14 @@ const gjk3dPanel = (function () {
     }
     geometry.setAttribute("normal", ball.clone());
     return geometry;
+  }
+  // The edges of a polytope of few corners, end by end: where two of its faces meet.
+  function rims(corners) {
+    return corners.flatMap((p, i) => corners.slice(0, i).flatMap((q) => {
+      const faces = corners.map((r) => cross(sub(q, p), sub(r, p))).filter((n) => norm(n) > 1e-9).map(unit);
+      const outer = faces.flatMap((n) => [1, -1].map((way) => scale(way, n))).filter((n) => corners.every((r) => dot(n, sub(r, p)) < 1e-9));
+      return outer.some((n) => dot(n, outer[0]) < 1 - 1e-9) ? [p, q] : [];
+    }));
   }
   const grown = (one, d) => add(support(one, d), scale(one.radius, d));
 
@@ -58,11 +66,11 @@ const gjk3dPanel = (function () {
       this.items.forEach((item) => this.scene.remove(item.group));
       this.items.clear();
       const { view } = this, put = (group, ...made) => made.length && group.add(...made);
-      const shown = (mapping, role, opacity) => this.glass(spanned((d) => local(view, mapping(d))), role, opacity);
+      const shown = (mapping, role, opacity, edges) => this.glass(spanned((d) => local(view, mapping(d))), role, opacity, edges);
       if (this.side === 0) data.still[0].forEach((still, i) => {
-        const role = "ab"[i], one = own && pair[i];
+        const one = own && pair[i], few = one && one.points && !one.radius && one.points.length <= 16; // of more, edges are in the shading
         if (!one) put(this.bodies[i], ...this.still(still));
-        else put(this.bodies[i], ...shown((d) => grown(one, d), role, 0.4));
+        else put(this.bodies[i], ...shown((d) => grown(one, d), "ab"[i], 0.4, few && points(new Float32Array(rims(one.points.map((p) => local(view, p))).flat()))));
       });
       else if (!own && !(pair && data.sampled)) data.still[1].forEach((still) => put(this.bodies[0], ...this.still(still)));
       else {
@@ -152,21 +160,36 @@ const gjk3dPanel = (function () {
       });
       return [...out, ...this.tips].map(vec);
     }
-    // stand where all is in sight, looking against `way`; no nearer or farther than the reader has gone
-    fit(way, top, time = 0, zoom = this.controls ? (this.flight?.far || this.camera.position.distanceTo(this.controls.target)) / this.far : 1) {
+    // what to look at against `way`, and from how far, so that all is in sight
+    frame(way, top) {
       const right = top.clone().cross(way).normalize(), over = way.clone().cross(right), all = this.extent();
       const span = [right, over, way].map((axis) => { const x = all.map((p) => p.dot(axis)); return [Math.min(...x), Math.max(...x)]; });
       const center = new THREE.Vector3();
       [right, over, way].forEach((axis, i) => center.addScaledVector(axis, (span[i][0] + span[i][1]) / 2));
       const [wide, high] = span.map(([low, high]) => Math.max(high - low, 0.2) / 2);
       const aspect = this.box.clientWidth / Math.max(this.box.clientHeight, 1);
-      this.far = (1.2 * Math.max(high + 0.06, wide / aspect)) / Math.tan((this.angle * Math.PI) / 360);
+      return [center, (1.2 * Math.max(high + 0.06, wide / aspect)) / Math.tan((this.angle * Math.PI) / 360)];
+    }
+    away() { return this.camera.position.distanceTo(this.controls.target); }
+    // where the reader has gone from there: so far aside, and so many times as far off
+    gone(way, top) {
+      const [center, far] = this.frame(way, top);
+      return [...this.controls.target.clone().sub(center).toArray(), this.away() / far];
+    }
+    // stand where all is in sight, and a little aside; no nearer or farther than the reader has gone
+    fit(way, top, time = 0, zoom = this.controls ? (this.flight?.far || this.away()) / this.far : 1, aside = [0, 0, 0]) {
+      const [center, far] = this.frame(way, top);
+      center.add(vec(aside));
+      this.far = far;
       this.reach = 3 * this.far;
       if (this.controls) this.fly(center, zoom * this.far, way, top, time);
       else this.aim(center.clone().addScaledVector(way, this.far), center, top);
     }
     sight() { return this.camera.position.clone().sub(this.controls.target).normalize(); }
-    resized() { if (!this.flight) this.fit(this.sight(), this.camera.up.clone()); }
+    resized() {
+      const way = this.sight(), { up } = this.camera;
+      if (!this.flight) this.fit(way, up.clone(), 0, undefined, this.gone(way, up).slice(0, 3));
+    }
   }
   // Materials are not disposed of: the last one of a kind would take its compiled program with it, 0.2 s a frame.
   function clear(group) {
@@ -175,5 +198,5 @@ const gjk3dPanel = (function () {
       mesh.geometry.dispose();
     }
   }
-  return { Panel, paint, grown };
+  return { Panel, paint, grown, rims };
 })();

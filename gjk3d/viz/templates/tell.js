@@ -1,6 +1,6 @@
 // Steps out of the page's own GJK, in the words of explanation/narration.py, and the numbers of a curve.
 const gjk3dTell = (function () {
-  const { number } = gjk3d, { gjk, sub, add, scale, norm } = gjk3dLoop;
+  const { data, number } = gjk3d, { gjk, sub, add, scale, norm } = gjk3dLoop;
 
   // --- numbers, as gjk3d/wording.py writes them: bounds are rounded outward ---------------------------------------------
   function outward(x, digits, way) {
@@ -8,21 +8,27 @@ const gjk3dTell = (function () {
     const cut = /[1-9]/.test(exact.slice(kept.length)) && x < 0 === way < 0; // towards zero, if so
     return number(Number(`${kept}e${power}`) + (cut ? way * 10 ** (Number(power) + 1 - digits) : 0), digits);
   }
-  function told(low, high, digits = 6) {
-    if (number(low, digits) === number(high, digits)) return number(low, digits);
-    if (low === -Infinity) return `at most ${outward(high, digits, 1)}`;
+  const long = (text) => (data.unit ? `${text} ${data.unit}` : text);
+  function told(low, high, digits, rounding = 0) {
+    const round = (x) => (Math.abs(x) <= rounding ? 0 : x);
+    return bare(round(low), round(high), digits) + ([low, high].some((x) => x !== round(x)) ? " (up to rounding)" : "");
+  }
+  function bare(low, high, digits) {
+    if (number(low, digits) === number(high, digits)) return long(number(low, digits));
+    if (low === -Infinity) return long(`at most ${outward(high, digits, 1)}`);
     const kept = low < 0 && high > 0 ? Math.min(digits, 3) : digits;
-    return `between ${outward(low, kept, -1)} and ${outward(high, kept, 1)}`;
+    return long(`between ${outward(low, kept, -1)} and ${outward(high, kept, 1)}`);
   }
   const listed = (names) => (names.length < 2 ? names[0] || "nothing" : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
   const part = (names) => `${["", "corner", "edge", "triangle", "tetrahedron"][names.length]} ${names.join(" ")}`;
-  const bounds = ({ lower, upper }) => (lower === null || upper === null ? "" : `distance ${told(lower, upper, 5)}`);
+  const bounds = ({ lower, upper, rounding }) => (lower === null || upper === null ? "" : `distance ${told(lower, upper, 5, rounding)}`);
 
   // --- the steps ------------------------------------------------------------------------------------------------------
   function tell(a, b, shift) {
     const run = gjk(a, b, shift), { size } = run, radii = a.radius + b.radius, what = radii > 0 ? "cores" : "shapes";
-    const known = [], short = (x) => number(x, 4);
-    const found = (w) => known.findIndex((p) => Math.max(...sub(p, w).map(Math.abs)) <= 1e-12 * size);
+    const tiny = 1e-12 * size, proven = Math.max(run.lower, -run.upper), rounding = proven > 0 && proven <= tiny ? 0 : tiny;
+    const known = [], short = (x) => told(x, x, 4, rounding);
+    const found = (w) => known.findIndex((p) => Math.max(...sub(p, w).map(Math.abs)) <= tiny);
     const knows = (w) => found(w) >= 0;
     const name = (w) => `w${(knows(w) ? found(w) : known.push(w) - 1) + 1}`;
     const names = (rows) => rows.map((row) => name(row.w));
@@ -46,7 +52,7 @@ const gjk3dTell = (function () {
       upper = Math.min(upper, step.upper - radii);
       const words = [i === 0 ? `${before[0]}, the first point of A - B, is ${short(step.upper)} from the origin.` : `The origin is ${short(step.upper)} from ${part(before)}.`];
       if (again && before.includes(mine)) words.push(`Asked towards the origin, A - B has nothing beyond: its farthest point that way is ${mine} again.`);
-      else if (!joins) words.push(`Asked towards the origin, A - B answers ${mine}, only ${number(Math.max(ahead, 0), 2)} farther.`);
+      else if (!joins) words.push(`Asked towards the origin, A - B answers ${mine}, ${ahead <= rounding ? "no farther (up to rounding)" : `only ${long(outward(ahead, 2, 1))} farther`}.`);
       else words.push(`Asked towards the origin, A - B answers ${mine}, ${short(ahead)} farther that way.`);
       if (joins && !(shared && last)) {
         if (!dropped.length) words.push(`It joins, and nothing is dropped: the origin faces ${part(after)}.`);
@@ -60,36 +66,36 @@ const gjk3dTell = (function () {
         support_a: step.found.a, support_b: step.found.b, witness_a: sum(step.weights, step.rows, "a"), witness_b: sum(step.weights, step.rows, "b"),
       });
     });
-    steps.push(answer(run, a, b, steps[steps.length - 1]));
-    return fold(steps);
+    steps.push(answer(run, a, b, steps[steps.length - 1], rounding));
+    return fold(steps.map((step) => ({ ...step, rounding, bounds: bounds({ ...step, rounding }) })), short);
   }
 
-  function answer(run, a, b, last) {
+  function answer(run, a, b, last, rounding) {
     const radii = a.radius + b.radius, low = Math.min(run.lower, run.upper), { upper } = run, { a: p, b: q } = run.core;
     const gap = norm(sub(q, p)), normal = gap > 0 ? scale(1 / gap, sub(q, p)) : run.axis;
     const apart = low > 0, touching = !apart && upper >= 0 && (!run.end.startsWith("origin") || low >= -2 * run.error);
     const sure = run.within || upper < -run.error;
-    const grown = [["A", a], ["B", b]].filter((one) => one[1].radius > 0).map(([who, shape]) => `${shape.name} ${who}'s ${number(shape.radius, 4)}`);
-    const words = grown.length && !run.end.startsWith("origin") ? [`All that was of the cores, which are apart by ${told(low + radii, upper + radii, 4)}; taken off are the radii, ${listed(grown)}.`] : [];
+    const grown = [["A", a], ["B", b]].filter((one) => one[1].radius > 0).map(([who, shape]) => `${shape.name} ${who}'s ${told(shape.radius, shape.radius, 4)}`);
+    const words = grown.length && !run.end.startsWith("origin") ? [`All that was of the cores, which are apart by ${told(low + radii, upper + radii, 4, rounding)}; taken off ${grown.length === 1 ? "is the radius" : "are the radii"}, ${listed(grown)}.`] : [];
     if (!run.steps.length) words.push(`The first point of A - B, w1, is the origin: the ${radii > 0 ? "cores" : "shapes"} share a point.`);
-    if (apart) words.push(`The two points are the nearest, and the shapes are proven to be ${told(low, upper, 9)} apart.`);
-    else if (touching) words.push(`The two touch: the distance is ${told(low, upper, 9)}.`);
+    if (apart) words.push(`The two points are the nearest, and the shapes are proven to be ${told(low, upper, 9, rounding)} apart.`);
+    else if (touching) words.push(`The two touch: the distance is ${told(low, upper, 9, rounding)}.`);
     else words.push(`${sure ? "The two overlap. How deep" : "The two share a point. Whether they overlap, and how deep"}, EPA finds: gjk3d.signed_distance, explained, has its steps.`);
     return {
-      phase: "answer", title: `Answer: ${apart ? `apart by ${told(low, upper)}` : touching ? "touching" : sure ? "overlapping" : "touching or overlapping"}`, sentence: words.join(" "),
+      phase: "answer", title: `Answer: ${apart ? `apart by ${told(low, upper, 6)}` : touching ? "touching" : sure ? "overlapping" : "touching or overlapping"}`, sentence: words.join(" "),
       lower: last.lower === null ? null : low, upper: last.lower === null ? null : upper, overlap: !apart && !touching, simplex: last.simplex, names: last.names,
       nearest: add(sub(p, q), scale(radii, normal)), direction: normal, witness_a: add(p, scale(a.radius, normal)), witness_b: sub(q, scale(b.radius, normal)),
     };
   }
 
   // Steps at the end whose bounds read alike are told as one: the last.
-  function fold(steps) {
-    const end = steps.length - 2, kind = steps[end].phase;
+  function fold(steps, short) {
+    const end = steps.length - 2, kind = steps[end].phase, read = ({ phase, lower, upper }) => [phase, short(lower), short(upper)].join();
     let first = end;
-    while (first > 1 && steps[first - 1].phase === kind && bounds(steps[first - 1]) === bounds(steps[end])) first--;
+    while (first > 1 && read(steps[first - 1]) === read(steps[end])) first--;
     if (end - first < 2) return steps;
     const one = { ...steps[end], title: `${kind}, steps ${steps[first].title.split(" ").pop()} to ${steps[end].title.split(" ").pop()}` };
-    one.sentence = `${end - first + 1} steps, told as one: the bounds move by less than what is written. At the last: ${one.sentence}`;
+    one.sentence = `${end - first + 1} steps, told as one: their bounds read alike in four digits. At the last: ${one.sentence}`;
     return [...steps.slice(0, first), one, steps[end + 1]];
   }
 

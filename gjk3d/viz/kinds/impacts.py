@@ -46,12 +46,20 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
     for k, (shape, motion) in enumerate(sides):
         if not isinstance(shape, Halfspace) and moves(motion):
             _track(drawing, shape, motion, until, darker(style.color(k, COLORS)), size)
-    if x.status != ImpactStatus.FREE:
-        drawing.arrows(x.point_a, x.normal, 0.28 * size, 0.008 * size, NORMAL)
-        drawing.balls((x.point_a + x.point_b) / 2, 0.02 * size, INK)
-        drawing.key("first contact, and the normal from A to B", NORMAL)
+            drawing.key(f"way of the middle of {'AB'[k]}", darker(style.color(k, COLORS)))
+    drawing.take(contact_signs(x, size))
     drawing.view = side_view(_way(x))
     return drawing
+
+
+def contact_signs(x: Impact, size: float) -> Drawing:
+    """Draw where two first meet, and the normal there; nothing of two that do not."""
+    signs = Drawing()
+    if x.status != ImpactStatus.FREE:
+        signs.arrows(x.point_a, x.normal, 0.28 * size, 0.008 * size, NORMAL)
+        signs.balls((x.point_a + x.point_b) / 2, 0.02 * size, INK)
+        signs.key("first contact, and the normal from A to B", NORMAL)
+    return signs
 
 
 def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: str, size: float) -> None:

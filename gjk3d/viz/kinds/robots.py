@@ -18,7 +18,7 @@ from gjk3d.viz.triangles import joined, surface_of
 from gjk3d.wording import count, depth, told
 
 #: Links by turns; vermilion is for those that collide.
-LINKS, THINGS, HIT = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION
+LINKS, THINGS, HIT, TRAIL = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION, COLORS[1]
 #: From the front, from the right and from above: an arm reaches forward, along x.
 VIEW = np.array([0.62, -0.66, 0.43]) / np.linalg.norm([0.62, -0.66, 0.43])
 MOST_GHOSTS = 9
@@ -154,7 +154,8 @@ class Travel(NamedTuple):
     way: Way
     poses: Array  #: (frames, links, 4, 4)
     states: tuple[State, ...]
-    trace: Array  #: (frames, 3), the way of one link
+    link: str
+    trace: Array  #: (frames, 3), the way of that link
 
 
 def travel(
@@ -177,13 +178,13 @@ def travel(
             there.move(name, poses[k])
         states.append(state_of(there, way.q[k]))
     links = robot.link_poses(way.q)
-    return Travel(there, way, links, tuple(states), links[:, traced, :3, 3].copy())
+    return Travel(there, way, links, tuple(states), robot.links[traced], links[:, traced, :3, 3].copy())
 
 
 def draw_travel(x: Travel, style: Style) -> Drawing:
     """Draw a path as one picture: ghosts, the last configuration solid, the line that a link leaves."""
     drawing = draw_robot(x.checker, style, q=x.way.q[evenly(len(x.way.q), _MOST_ON_PATH)])
     drawing.words = [style.name(0, x.checker.robot.name or "robot"), x.way.verdict]
-    color = COLORS[1] if x.way.free else HIT
-    drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), color, width=5.0)
+    drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), TRAIL, width=5.0)
+    drawing.key(f"way of {x.link}", TRAIL)
     return drawing

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.query.raycast import raycast
 from gjk3d.robot import Checker, Robot
 from gjk3d.robot.moving import Moving
 from gjk3d.robot.way import State, Way, state_of, way_of
 from gjk3d.typing import Array, Number, Row, VectorLike
 from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.bodies import add, evenly
-from gjk3d.viz.layout import placed
+from gjk3d.viz.layout import camera_of, placed
 from gjk3d.viz.output import telling
 from gjk3d.viz.triangles import joined, surface_of
 from gjk3d.wording import count, depth, told
@@ -21,6 +25,10 @@ from gjk3d.wording import count, depth, told
 LINKS, THINGS, HIT, TRAIL = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION, COLORS[1]
 #: From the front, from the right and from above: an arm reaches forward, along x.
 VIEW = np.array([0.62, -0.66, 0.43]) / np.linalg.norm([0.62, -0.66, 0.43])
+#: The same turned about z, the least first, in degrees.
+_TURNS = Rotation.from_euler("z", np.array([0, 40, -40, 80, -80, 120, -120, 180])[:, None], degrees=True)
+#: How far round the place of a collision nothing should hide it, in sizes of the picture.
+_AROUND = 0.04
 MOST_GHOSTS = 9
 _LINE = 46  # letters of the pairs that are told: the line has room for so many
 _UNIT = "m"  # of a URDF, by its standard
@@ -69,8 +77,26 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
         drawing.words.append(f"{len(rows)} configurations, the last one solid")
     if state is not None:
         drawing.words.append(words_for(state))
+        if hit:
+            drawing.view = _clear_view(drawing, state)
         add_state(drawing, state, labels)
     return drawing
+
+
+def _clear_view(drawing: Drawing, state: State) -> Array:
+    """Return from where least but who collides hides the place of a collision: as usual, if nothing does there."""
+    every = [item for item in drawing.items if item.opacity == 1.0 and len(item.faces)]
+    solid = [(item.vertices, item.faces) for item in every if item.name not in state.hit]
+    ways = _TURNS.apply(VIEW)
+    if not solid:
+        return VIEW
+    eyes = np.array([camera_of(replace(drawing, view=way)).eye for way in ways])
+    places = (state.points[0] + state.points[1]) / 2 + _AROUND * drawing.ball[1] * np.vstack([np.eye(3), -np.eye(3)])
+    starts = np.tile(places, (len(eyes), 1))
+    hidden = raycast(Mesh(*joined(solid)), starts, np.repeat(eyes, len(places), axis=0) - starts).hit
+    # a third of what is round it may be hidden, or the robot's own links would turn the picture
+    seen: Array = ways[int(np.argmin(np.maximum(hidden.reshape(len(eyes), -1).mean(axis=1), 1.0 / 3.0)))]
+    return seen
 
 
 def words_for(state: State) -> str:

@@ -96,10 +96,11 @@ def show(
     size : (int, int)
         Width and height of window or image in pixels.
     **options
-        Those of the kind of ``x``: ``axes`` and ``level`` of a body, ``surfaces`` of a Distance (a pair of meshes or
-        None: the models whose hulls were compared), ``of`` of rays, bounding volumes, axes and gradients, ``ghosts`` of
-        an Impact, ``margin`` and ``contacts`` of a Scene, ``hull``, ``bodies`` and ``level`` of an Assembly, ``clash``
-        of a Report, ``q`` and ``labels`` of a Robot or Checker. Another is refused by an error that names these.
+        Those of the kind of ``x``: ``axes`` and ``level`` of a body, ``unit`` and ``surfaces`` of a Distance (of the
+        latter a pair of meshes or None: the models whose hulls were compared), ``of`` of rays, bounding volumes, axes
+        and gradients, ``ghosts`` of an Impact, ``margin`` and ``contacts`` of a Scene, ``hull``, ``bodies`` and
+        ``level`` of an Assembly, ``clash`` of a Report, ``q`` and ``labels`` of a Robot or Checker. Another is refused
+        by an error that names these.
 
     Returns
     -------

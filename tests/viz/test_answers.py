@@ -9,6 +9,7 @@ from test_show import GREEN, ORANGE, color_at, is_shade, picture, pixel_of, shar
 
 import gjk3d as gk
 from gjk3d.bodies.bvh import boxes_at
+from gjk3d.viz import words
 from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of
 from gjk3d.viz.layout import ready
@@ -373,3 +374,20 @@ def test_what_a_scene_found_is_drawn_with_its_names():
     assert drawing_of(gk.Scene().clearance()).words == ["No pair to be close"]
     with pytest.raises(TypeError, match="Verdict cannot be drawn"):
         drawing_of(gk.verify(nearest.result, scene.shape("ball 0"), scene.shape("ball 1")))
+
+
+def test_the_depth_stands_at_its_arrow_whatever_is_up_and_has_the_unit_of_hulls():
+    result = gk.signed_distance(gk.Box((2, 2, 2)), gk.Sphere(1), None, pose(1.5, 0, 0))
+    drawing = drawing_of(result, unit="mm")
+    (label,) = drawing.labels
+    np.testing.assert_allclose(label.point, (result.point_a + result.point_b) / 2)
+    assert label.text == "0.5 mm"
+    assert drawing.words == ["Overlapping by 0.5 mm", "proven: distance -0.5 mm"]
+    plotter = gk.viz.plot(result, off_screen=True, unit="mm", up=(0, 1, 0))
+    arrow = np.array([words._pixel(plotter, point) for point in label.free])
+    (actor,) = [a for name, a in plotter.renderer.actors.items() if name.startswith("gjk3d label")]
+    low = np.array(actor.GetPositionCoordinate().GetComputedViewportValue(plotter.renderer))
+    high = low + words._extent(actor.GetTextProperty(), label.text)
+    plotter.close()
+    assert not ((low < arrow) & (arrow < high)).all(axis=1).any()  # none of the arrow is hidden
+    assert np.maximum(low - arrow, arrow - high).max(axis=1).min() < 25.0  # and it stands next to it

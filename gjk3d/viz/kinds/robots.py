@@ -156,12 +156,10 @@ def add_state(drawing: Drawing, state: State, labels: bool) -> None:
         return
     a, b = state.points
     color = HIT if state.pairs else INK
-    size = drawing.ball[1]
-    add_ends(drawing, a, b, size, color)
+    add_ends(drawing, a, b, drawing.ball[1], color)
     drawing.key("who collides" if state.pairs else "closest points", color)
     if labels:
-        above = (a + b) / 2 + 0.05 * size * np.array([0.0, 0.0, 1.0])
-        drawing.label(above, " - ".join(state.closest), darker(color))
+        drawing.label((a + b) / 2, " - ".join(state.closest), darker(color), state.points)
 
 
 def add_ends(drawing: Drawing, a: Array, b: Array, size: float, color: str) -> None:

@@ -264,7 +264,7 @@ def _one(
         drawing.key("box round what both fill", INK)
     unit, factor = x.reading
     read = converted(row, factor, x.unit)
-    _add_signs(drawing, row, radius, 0.05 * radius * np.array(upward(x)), wording.depth(read, 3, unit))
+    _add_signs(drawing, row, radius, wording.depth(read, 3, unit))
     drawing.words = [f"{k + 1} of {len(found)}: {_headline(read, unit)}", f"{row.a}  –  {row.b}"]
     return drawing
 
@@ -279,8 +279,8 @@ def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) 
     return camera_at(center, radius, view, up)
 
 
-def _add_signs(drawing: Drawing, row: Clash, size: float, above: Array, depth: str) -> None:
-    """Add the nearest points and the way out, with the depth above it, else the normal."""
+def _add_signs(drawing: Drawing, row: Clash, size: float, depth: str) -> None:
+    """Add the nearest points and the way out, with the depth beside it, else the normal."""
     if row.point_a is not None and row.point_b is not None:
         drawing.ends(np.array(row.point_a), np.array(row.point_b), size, COLORS)
     if row.depth and row.mtv is not None and any(row.mtv):
@@ -289,7 +289,7 @@ def _add_signs(drawing: Drawing, row: Clash, size: float, above: Array, depth: s
         shown = max(length, 0.12 * size)
         drawing.arrows(start, way / length, shown, min(0.014 * size, 0.12 * shown), SEPARATION)
         drawing.key("way out, for B" if shown == length else "way out, for B (drawn longer)", SEPARATION)
-        label_depth(drawing, start, way, depth, above)
+        label_depth(drawing, start, way, depth)
     elif row.normal is not None and row.point is not None:
         drawing.arrows(np.array(row.point), np.array(row.normal), 0.25 * size, 0.009 * size, NORMAL)
         drawing.key("normal, A to B", NORMAL)

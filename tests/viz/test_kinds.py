@@ -219,6 +219,9 @@ def test_what_has_no_picture_says_what_to_draw_instead():
     with pytest.raises(TypeError, match=r"a Clash cannot be drawn by itself: .*viz\.show\(report, clash=k\)"):
         viz.show(report.clashes[0])
     assert drawing_of(report, clash=report.clashes[0].id).items  # as it says
+    checker = gk.robot.Checker(gk.robot.Robot.example())
+    with pytest.raises(TypeError, match=r"RobotClearance cannot be drawn by itself: .*viz\.show\(checker, q=q\)"):
+        drawing_of(checker.clearance([0.0, 0.0]))
     with pytest.raises(TypeError, match=r"a Motion cannot be drawn by itself: .*pose=motion\.at\(times\)"):
         viz.show(gk.Motion(None, (1, 0, 0)))
     with pytest.raises(TypeError, match=r"draw gjk3d\.PointCloud\(cloud\.vertices, radius\)"):

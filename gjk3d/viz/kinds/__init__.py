@@ -25,7 +25,7 @@ from gjk3d.query.raycast import RayHit
 from gjk3d.query.time_of_impact import Impact
 from gjk3d.query.volume_base import Volume
 from gjk3d.results import Axis, Distance
-from gjk3d.robot import Checker, Robot
+from gjk3d.robot import Checker, Robot, RobotClearance, RobotCollision
 from gjk3d.scene import Scene
 from gjk3d.scene.results import Clearance, ScenePairs
 from gjk3d.shapes.base import Shape
@@ -174,6 +174,8 @@ def _cure(x: Any) -> str:
 
     cures = {
         Clash: "draw its report, and say which finding: viz.show(report, clash=k), or clash=found.id",
+        RobotClearance: "draw the robot where it was asked: viz.show(checker, q=q)",
+        RobotCollision: "draw the robot where it was asked: viz.show(checker, q=q)",
         Motion: "draw what moves at some of its poses: viz.show(shape, pose=motion.at(times))",
         trimesh.PointCloud: "draw gjk3d.PointCloud(cloud.vertices, radius)",
         trimesh.Scene: "draw each mesh of scene.dump(), or load its file with gjk3d.clash.Assembly.load",

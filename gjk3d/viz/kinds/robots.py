@@ -89,7 +89,7 @@ def _clear_view(drawing: Drawing, state: State) -> Array:
     solid = [(item.vertices, item.faces) for item in every if item.name not in state.hit]
     ways = _TURNS.apply(VIEW)
     if not solid:
-        return VIEW
+        return np.asarray(VIEW)
     eyes = np.array([camera_of(replace(drawing, view=way)).eye for way in ways])
     places = (state.points[0] + state.points[1]) / 2 + _AROUND * drawing.ball[1] * np.vstack([np.eye(3), -np.eye(3)])
     starts = np.tile(places, (len(eyes), 1))

@@ -171,6 +171,17 @@ def test_travel_goes_evenly_to_where_it_hits(checker):
     assert there.way.verdict == "Collision on edge 1, hand with ball"
 
 
+def test_words_say_which_robot_and_where_it_stands(checker):
+    assert drawing_of(checker.robot).words == ["crane: 3 links, 2 joints, at (0, 0)"]
+    words = drawing_of(checker, q=[0.25, -1.0]).words
+    assert words[0] == "crane: 3 links, 2 joints, at (0.25, -1)"
+    assert words[1].startswith("Free: closest are post and hand, 0.8")
+    assert drawing_of(robots.travel(checker, PATH[:2], frames=3)).words == [
+        "crane: 3 links, 2 joints",
+        "Free: 1 edge, at every sample",
+    ]
+
+
 def test_the_place_of_a_collision_is_looked_at_from_where_nothing_hides_it(checker):
     q = checker.path_free(PATH).configuration
     usual = drawing_of(checker, q=q)

@@ -52,8 +52,6 @@ def draw_list(x: Any, style: Style) -> Drawing:
 
     An inner list of solids is one thing: of one colour, one opacity and one name.
     """
-    if type(x) not in (list, tuple):
-        raise TypeError(f"{type(x).__name__} cannot be drawn")  # an answer with fields is no list
     entries = [entry if _is_pair(entry) else (entry, None) for entry in ([x] if _is_pair(x) else x)]
     if not entries:
         raise ValueError("there is nothing to draw: the list is empty")
@@ -154,7 +152,7 @@ def function_of(x: Any) -> Callable[..., Drawing]:
         None does.
     """
     for cls in type(x).__mro__:
-        if cls in KINDS:
+        if cls in KINDS and (cls is not tuple or type(x) is tuple):  # an answer with fields is no list
             return KINDS[cls]
     if hasattr(x, "regular_faces") or (hasattr(x, "vertices") and hasattr(x, "faces")):  # of pyvista, of trimesh
         return draw_body

@@ -167,17 +167,17 @@ def add_points(drawing: Drawing, x: Contact, size: float, colors: Sequence[str])
     middles = x.points
     if x.count > 1:
         ring = middles if x.count == 2 else np.vstack([middles, middles[:1]])
-        drawing.rods(ring[:-1], ring[1:], 0.004 * size, SEPARATION, 16)
+        drawing.rods(ring[:-1], ring[1:], 0.004 * size, INK, 16)
     wide = np.abs(x.gaps) > 0.02 * size
     drawing.rods(x.points_a[wide], x.points_b[wide], 0.004 * size, INK, 16)
     drawing.balls(x.points_a[wide], 0.013 * size, darker(colors[0]), 24)
     drawing.balls(x.points_b[wide], 0.013 * size, darker(colors[1]), 24)
-    drawing.balls(middles[~wide], 0.018 * size, SEPARATION, 24)
+    drawing.balls(middles[~wide], 0.018 * size, INK, 24)
     if 0 < x.count <= _MOST_LABELS and np.ptp(x.gaps) > 1e-9 * size:
         for middle, gap in zip(middles, x.gaps, strict=True):
             drawing.label(middle, "0" if abs(gap) < 1e-13 else number(gap, 4))
     if x.count:
-        drawing.key(f"contact points{', with their gaps' if drawing.labels else ''}", SEPARATION)
+        drawing.key(f"contact points{', with their gaps' if drawing.labels else ''}", INK)
 
 
 #: by `AxisKind`

@@ -45,8 +45,8 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
     size = drawing.ball[1]
     for k, (shape, motion) in enumerate(sides):
         if not isinstance(shape, Halfspace) and moves(motion):
-            _track(drawing, shape, motion, until, darker(style.color(k, COLORS)), size)
             drawing.key(f"way of the middle of {'AB'[k]}", darker(style.color(k, COLORS)))
+            _track(drawing, shape, motion, until, darker(style.color(k, COLORS)), size)
     drawing.take(contact_signs(x, size))
     drawing.view = side_view(_way(x))
     return drawing

@@ -19,7 +19,7 @@ from gjk3d.viz.kinds.bodies import add, evenly
 from gjk3d.viz.layout import camera_of, placed
 from gjk3d.viz.output import telling
 from gjk3d.viz.triangles import joined, surface_of
-from gjk3d.wording import count, depth, told
+from gjk3d.wording import count, depth, number, told
 
 #: Links by turns; vermilion is for those that collide.
 LINKS, THINGS, HIT, TRAIL = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION, COLORS[1]
@@ -30,6 +30,7 @@ _TURNS = Rotation.from_euler("z", np.array([0, 40, -40, 80, -80, 120, -120, 180]
 #: How far round the place of a collision nothing should hide it, in sizes of the picture.
 _AROUND = 0.04
 MOST_GHOSTS = 9
+_MOST_NUMBERS = 8  # of a configuration that is told
 _LINE = 46  # letters of the pairs that are told: the line has room for so many
 _UNIT = "m"  # of a URDF, by its standard
 #: How much of the surroundings is in the picture, in sizes of the robot: all of them, or of a hall what is near.
@@ -66,7 +67,9 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
                 tone = darker(color) if item.look == LINES else color
                 drawing.items.append(item.moved(at, color=tone, opacity=alpha))
     name, (center, radius) = style.name(0, robot.name or "robot"), drawing.ball
-    drawing.words = [name]
+    drawing.words = [f"{name}: {count(len(robot.links), 'link')}, {count(len(robot.joint_names), 'joint')}"]
+    if len(rows) == 1 and 0 < robot.dof <= _MOST_NUMBERS:
+        drawing.words[0] += f", at ({', '.join(number(value, 3) for value in rows[0])})"
     drawing.key(name, style.color(0, LINKS))
     if isinstance(x, Checker) and x.objects:
         add_things(drawing, x, hit)
@@ -208,7 +211,7 @@ def travel(
 def draw_travel(x: Travel, style: Style) -> Drawing:
     """Draw a path as one picture: ghosts, the last configuration solid, the line that a link leaves."""
     drawing = draw_robot(x.checker, style, q=x.way.q[evenly(len(x.way.q), _MOST_ON_PATH)])
-    drawing.words = [style.name(0, x.checker.robot.name or "robot"), x.way.verdict]
+    drawing.words[1:] = [x.way.verdict]
     drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), TRAIL, width=5.0)
     drawing.key(f"way of {x.link}", TRAIL)
     return drawing

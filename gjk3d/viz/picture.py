@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -358,9 +360,31 @@ def save(plotter: pyvista.Plotter, target: Path) -> Path:
         raise RenderingUnavailableError(f"{target} would be blank: the OpenGL driver draws nothing (try xvfb-run)")
     if target.suffix.lower() not in _PIXELS:
         plotter.save_graphic(target, raster=True)
+        if target.suffix.lower() == ".svg":
+            text = target.read_text(encoding="utf-8").replace('pt"', '"', 2)  # of pixels, not of points
+            target.write_text(_WORDS.sub(_fitted, text), encoding="utf-8")
     else:
         image.save(target)
     return target
+
+
+#: In an SVG the right and the left edge behind words, and these: their place, size, look and rows.
+_WORDS = re.compile(
+    r'(?<=points=")(([\d.]+),\S+ \S+ ([\d.]+),\S+"/>\n)<text (.*?)y="([\d.]+)" font-size="(\d+)"(.*?)>(.*?)</text>',
+    re.DOTALL,
+)
+
+
+def _fitted(found: re.Match[str]) -> str:
+    """Return words a row an element, as wide as the room that they had here: a viewer has fonts of its own."""
+    behind, right, left, start, low, size, look, words = found.groups()
+    rows, wide = words.split("\n"), float(right) - float(left) - 4.0
+    each = [
+        f'<text {start}y="{float(low) - 1.2 * float(size) * (len(rows) - 1 - k):g}" font-size="{size}"{look} '
+        f'textLength="{wide * len(row) / max(map(len, rows)):.5g}" lengthAdjust="spacingAndGlyphs">{escape(row)}</text>'
+        for k, row in enumerate(rows)
+    ]
+    return behind + "\n".join(each)
 
 
 def in_window(

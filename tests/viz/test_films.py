@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -175,6 +176,23 @@ def test_stills_whose_words_stay_words(tmp_path, ending):
     assert file.read_bytes()[:5] in (b"<?xml", b"%PDF-")
     if ending == "svg":
         assert "First contact at 0.5 of the motion" in file.read_text(encoding="utf-8")
+
+
+def test_an_svg_is_in_pixels_and_its_words_fit_their_boxes_in_any_font(tmp_path):
+    title = "A title that is too long for one row of a picture of this size, and so it stands in several rows, < & >"
+    file = viz.show(impact(), path=tmp_path / "a.svg", title=title, size=(500, 400))
+    root = ElementTree.parse(file).getroot()
+    assert (root.get("width"), root.get("height"), root.get("viewBox")) == ("500", "400", "0 0 500 400")
+    rows = [each for each in root.iter() if each.tag.endswith("text")]
+    words = [row.text for row in rows]
+    assert not any("\n" in row for row in words)
+    assert " ".join(words[: words.index(next(row for row in words if row.startswith("First")))]) == title
+    heights = [float(row.get("y")) for row in rows[:3]]
+    assert heights == sorted(heights)
+    assert min(np.diff(heights)) > 10
+    for row in rows:
+        assert row.get("lengthAdjust") == "spacingAndGlyphs"
+        assert 0 < float(row.get("x")) + float(row.get("textLength")) <= 500
 
 
 QUIET = """

@@ -27,7 +27,7 @@ from gjk3d.viz import notebook
 from gjk3d.viz.drawing import COLORS, INK, PALETTE, Drawing, Style, ball_of, darker
 from gjk3d.viz.kinds import impacts, robots
 from gjk3d.viz.kinds.bodies import add, matrices, words_for
-from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, TRAIL, Travel, add_ends, travel
+from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, TRAIL, Travel, mark_ends, travel
 from gjk3d.viz.layout import called, placed, ready
 from gjk3d.viz.output import palette, telling, write_frames
 from gjk3d.viz.page import camera_data, item_data, write_viewer
@@ -122,12 +122,6 @@ def motion(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     gk.viz.motion(gk.robot.Checker(arm), path, pathlib.Path(folder) / "arm.html", frames=2).name
     'arm.html'
-    >>> from scipy.interpolate import CubicSpline
-    >>> run = CubicSpline([0.0, 1.0, 2.5], [[0.5, 0.0], [0.2, 0.4], [0.0, 0.0]])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     checker = gk.robot.Checker(gk.robot.Robot.example())
-    ...     gk.viz.motion(checker, run, pathlib.Path(folder) / "run.html", certify=True, frames=2).name
-    'run.html'
     """
     file = None if target is None else target_file(target, IMAGES + ANIMATIONS + PAGES)
     kind = "" if file is None else file.suffix.lower()
@@ -243,8 +237,7 @@ def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
         large.items[:] = [replace(item, opacity=0.5) for item in large.items]
     _add_reach(whole, movers)
     moments = [_at(time) for time in times[:-1]] + [Moment(said, frozenset(), None)]
-    moving = [k for k, side in enumerate(sides) if impacts.moves(side[2])]
-    last = moving[-1] if moving else 1
+    last = max((k for k, side in enumerate(sides) if impacts.moves(side[2])), default=1)
     trace, trail = impacts.track(*sides[last][1:], times), darker(COLORS[last])
     heading = title or _heading(text[3:] for text, _ in whole.keys[:2])
     keys = whole.keys[:2] + [key for key in whole.keys if key[1] == trail]
@@ -255,19 +248,12 @@ def _at(time: float) -> Moment:
     return Moment([f"at {number(time, 3)} of the motion"], frozenset(), None)
 
 
-#: Corners of a body that are looked at wherever it comes; of one of more, those of its box.
-_MOST_CORNERS = 2000
-
-
 def _add_reach(whole: Drawing, movers: Iterable[Mover]) -> None:
-    """Let what is looked at hold bodies at all of their poses, not at those alone that are drawn."""
+    """Let what is looked at hold bodies, by their boxes, at all of their poses."""
     for mover in movers:
         for item in mover.items if mover.poses is not None else ():
-            points = item.vertices
-            if len(points) > _MOST_CORNERS:
-                low, high = points.min(axis=0), points.max(axis=0)
-                points = (low + high) / 2 + CORNERS * (high - low) / 2
-            whole.dots(placed(points, (), mover.poses).vertices, INK)
+            box = item.vertices.min(axis=0) + (CORNERS + 1.0) / 2.0 * np.ptp(item.vertices, axis=0)
+            whole.dots(placed(box, (), mover.poses).vertices, INK)
 
 
 def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
@@ -325,7 +311,7 @@ class Stage(Posed):
         over = self.signs(play.title, *moment.lines)
         over.keys = [(text, color) for text, color in play.keys if moment.hit or color != HIT]
         if moment.ends is not None:
-            add_ends(over, *moment.ends, over.ball[1], HIT if moment.hit else INK)
+            mark_ends(over, *moment.ends, HIT if moment.hit else INK)
         if k:
             over.lines(np.stack([play.trace[:k], play.trace[1 : k + 1]], axis=1), play.trail, width=5.0)
         if k == len(play.moments) - 1:

@@ -19,12 +19,13 @@ from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
 from gjk3d.errors import FileError, Gjk3dError, RenderingUnavailableError
 from gjk3d.results import Distance
-from gjk3d.shapes.arguments import number, rigid, vector
+from gjk3d.shapes.arguments import number, vector
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import VectorLike
 from gjk3d.viz import notebook
 from gjk3d.viz.drawing import GREY, Drawing, Style
 from gjk3d.viz.kinds import drawing_of, is_solid
+from gjk3d.viz.kinds.bodies import matrices
 from gjk3d.viz.layout import direction, half_space, placed, ready
 from gjk3d.viz.page import write_drawing, write_html
 from gjk3d.viz.paint import mesh_of, paint, polydata, prepare
@@ -253,10 +254,7 @@ def to_pyvista(
         return _blocks(drawing_of(x, Style(pose), **options))
     if options:
         raise TypeError(f"to_pyvista of a {type(x).__name__} has no option {next(iter(options))!r}")
-    matrix = None
-    if pose is not None:
-        matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = rigid(pose)
+    matrix = None if pose is None else matrices(pose)[0]
     if isinstance(x, pyvista.PolyData):
         return x.copy() if matrix is None else x.transform(matrix, inplace=False)
     if isinstance(x, PointCloud):
@@ -379,12 +377,11 @@ def _fitted(found: re.Match[str]) -> str:
     """Return words a row an element, as wide as the room that they had here: a viewer has fonts of its own."""
     behind, right, left, start, low, size, look, words = found.groups()
     rows, wide = words.split("\n"), float(right) - float(left) - 4.0
-    each = [
+    return behind + "\n".join(
         f'<text {start}y="{float(low) - 1.2 * float(size) * (len(rows) - 1 - k):g}" font-size="{size}"{look} '
         f'textLength="{wide * len(row) / max(map(len, rows)):.5g}" lengthAdjust="spacingAndGlyphs">{escape(row)}</text>'
         for k, row in enumerate(rows)
-    ]
-    return behind + "\n".join(each)
+    )
 
 
 def in_window(

@@ -113,13 +113,13 @@ def test_rays_end_where_they_hit_and_go_on_where_they_miss():
     origins = np.array([(-3.0, 0, 0), (-3.0, 0, 0.5), (-3.0, 0, 2.0)])
     ball = gk.Sphere(1.0)
     hit = gk.raycast(ball, origins, (2, 0, 0))
-    drawing = drawing_of(hit, Style(), origins=origins, directions=(2, 0, 0), of=ball)
+    drawing = drawing_of(hit, Style(), of=ball)
     blue, grey = of(drawing, MARK, "#0072B2"), of(drawing, MARK, "#A8B2BD")
     ends = sorted(item.vertices[:, 0].max() for item in blue if np.ptp(item.vertices[:, 0]) > 1)
     np.testing.assert_allclose(ends, [-1.0, -np.sqrt(0.75)], atol=1e-6)
     assert max(item.vertices[:, 0].max() for item in grey) > 1.0
     assert drawing.words[0] == "2 of 3 rays hit"
-    image, plotter = picture(hit, origins=origins, directions=(2, 0, 0), of=ball)
+    image, plotter = picture(hit, of=ball)
     assert alike(color_at(image, plotter, (-1, 0, 0)), VERMILION) > 0.9
     row, column = (int(float(x)) for x in pixel_of(plotter, (-2, 0, 0.5)))
     patch = image[row - 3 : row + 4, column - 3 : column + 4].reshape(-1, 3)
@@ -130,7 +130,7 @@ def test_rays_end_where_they_hit_and_go_on_where_they_miss():
 
 def test_very_many_rays_are_lines():
     origins = np.stack([np.linspace(-2, 2, 500), np.full(500, -4.0), np.zeros(500)], axis=1)
-    drawing = drawing_of(gk.raycast(gk.Box((2, 2, 2)), origins, (0, 1, 0)), origins=origins, directions=(0, 1, 0))
+    drawing = drawing_of(gk.raycast(gk.Box((2, 2, 2)), origins, (0, 1, 0)))
     hits, misses = of(drawing, LINES, "#0072B2")[0], of(drawing, LINES, "#A8B2BD")[0]
     assert len(hits.vertices) + len(misses.vertices) == 1000
     assert hits.vertices[1::2, 1] == pytest.approx(-1.0)
@@ -358,7 +358,7 @@ def test_a_scene_of_solids_that_are_not_convex_is_drawn_too():
     origins = np.array([(1.5, -5.0, 0.5), (0.5, -5.0, 1.2)])
     hits = scene.raycast(origins, (0, 1, 0))
     assert hits.name == ["ring", "rod"]
-    rays = drawing_of(hits, origins=origins, directions=(0, 1, 0), of=scene)
+    rays = drawing_of(hits, of=scene)
     color = dict(rays.keys)["rays that hit"]  # blue are the normals of the scene
     ends = [item.vertices[:, 1].max() for item in of(rays, MARK, color) if np.ptp(item.vertices[:, 1]) > 2]
     np.testing.assert_allclose(ends, [0.0, 0.2], atol=1e-6)

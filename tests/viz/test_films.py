@@ -98,7 +98,7 @@ def test_the_camera_holds_the_last_pose_of_a_cone_and_each_between():
         assert np.abs(seen @ right / (seen @ -back)).max() < 4 / 3 * np.tan(np.radians(camera.angle / 2))
 
 
-def test_a_large_mesh_is_framed_by_its_box():
+def test_a_body_that_moves_is_framed_by_its_boxes():
     ball = gk.Mesh(*gk.Sphere(1).surface(120))
     play = play_of_motion(gk.Motion(None, (3, 0, 0)), ball, None, 5)
     assert len(play.whole.framed) == 5 * 8

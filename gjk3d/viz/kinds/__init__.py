@@ -172,8 +172,7 @@ def _cure(x: Any) -> str:
 
     cures = {
         Clash: "draw its report, and say which finding: viz.show(report, clash=k), or clash=found.id",
-        RobotClearance: "draw the robot where it was asked: viz.show(checker, q=q)",
-        RobotCollision: "draw the robot where it was asked: viz.show(checker, q=q)",
+        **dict.fromkeys((RobotClearance, RobotCollision), "draw where it was asked: viz.show(checker, q=q)"),
         Motion: "draw what moves at some of its poses: viz.show(shape, pose=motion.at(times))",
         trimesh.PointCloud: "draw gjk3d.PointCloud(cloud.vertices, radius)",
         trimesh.Scene: "draw each mesh of scene.dump(), or load its file with gjk3d.clash.Assembly.load",

@@ -38,9 +38,7 @@ _MOST_CORNERS = 400
 _MOST_TRIANGLES = 400_000
 
 
-def draw_distance(
-    x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None = None, unit: str | None = None
-) -> Drawing:
+def draw_distance(x: Distance, style: Style, *, surfaces: Any = None, unit: str | None = None) -> Drawing:
     """Draw an answer of `gjk3d.distance` or `signed_distance`.
 
     A is orange and B green. The blue arrow is the normal, from A to B; the orange one, in overlap, is the shortest

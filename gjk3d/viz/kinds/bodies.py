@@ -112,9 +112,7 @@ def matrices(pose: Any, name: str = "pose") -> Array:
 
 def evenly(count: int, most: int) -> NDArray[np.int64]:
     """Return at most so many indices, with the first and the last."""
-    if count <= most:
-        return np.arange(count)
-    return np.unique(np.linspace(0, count - 1, most).round().astype(np.int64))
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
 
 
 def add_axes(drawing: Drawing, stack: Array, length: float | None = None) -> None:

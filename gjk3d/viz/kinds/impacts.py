@@ -44,9 +44,10 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
         add(drawing, shape, motion.at(until), color, 1.0 if plane else style.alpha(k, 0.85))
     size = drawing.ball[1]
     for k, (shape, motion) in enumerate(sides):
+        color = darker(style.color(k, COLORS))
         if not isinstance(shape, Halfspace) and moves(motion):
-            drawing.key(f"way of the middle of {'AB'[k]}", darker(style.color(k, COLORS)))
-            _track(drawing, shape, motion, until, darker(style.color(k, COLORS)), size)
+            drawing.key(f"way of the middle of {'AB'[k]}", color)
+            _track(drawing, shape, motion, until, color, size)
     drawing.take(contact_signs(x, size))
     drawing.view = side_view(_way(x))
     return drawing
@@ -102,15 +103,11 @@ _MOST_RODS = 60
 _HITS, _WHERE = (NORMAL, COLORS[1], PALETTE[3]), (SEPARATION, COLORS[0], INK)
 
 
-def draw_rays(
-    x: RayHit, style: Style, *, origins: Any = None, directions: Any = None, of: Drawing | None = None
-) -> Drawing:
+def draw_rays(x: RayHit, style: Style, *, of: Drawing | None = None) -> Drawing:
     """Draw an answer of `gjk3d.raycast` or `Scene.raycast`.
 
     Parameters
     ----------
-    origins, directions : (3,) float or (n, 3) float, optional
-        The rays, where they are to be drawn otherwise than they were cast.
     of : Drawing, optional
         Of what the rays were cast at.
     """
@@ -119,9 +116,7 @@ def draw_rays(
         drawing.take(of)
         drawing.words = []
     points = np.reshape(x.point, (-1, 3))
-    given = (x.origin if origins is None else origins, x.direction if directions is None else directions)
-    starts, ways = (np.asarray(rows, dtype=np.float64).reshape(-1, 3) for rows in given)
-    starts, ways = np.broadcast_to(starts, points.shape), np.broadcast_to(ways, points.shape)
+    starts, ways = (np.broadcast_to(np.reshape(rows, (-1, 3)), points.shape) for rows in (x.origin, x.direction))
     ways = ways / np.linalg.norm(ways, axis=1)[:, None]
     hit, inside = np.reshape(x.hit, -1), np.reshape(x.inside, -1)
     size = ball_of(np.concatenate([drawing.framed, starts, points[hit]]))[1]

@@ -27,8 +27,6 @@ LINKS, THINGS, HIT, TRAIL = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION, COLORS[1]
 VIEW = np.array([0.62, -0.66, 0.43]) / np.linalg.norm([0.62, -0.66, 0.43])
 #: The same turned about z, the least first, in degrees.
 _TURNS = Rotation.from_euler("z", np.array([0, 40, -40, 80, -80, 120, -120, 180])[:, None], degrees=True)
-#: How far round the place of a collision nothing should hide it, in sizes of the picture.
-_AROUND = 0.04
 MOST_GHOSTS = 9
 _MOST_NUMBERS = 8  # of a configuration that is told
 _LINE = 46  # letters of the pairs that are told: the line has room for so many
@@ -88,18 +86,17 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
 
 def _clear_view(drawing: Drawing, state: State) -> Array:
     """Return from where least but who collides hides the place of a collision: as usual, if nothing does there."""
-    every = [item for item in drawing.items if item.opacity == 1.0 and len(item.faces)]
-    solid = [(item.vertices, item.faces) for item in every if item.name not in state.hit]
+    others = [item for item in drawing.items if item.name not in state.hit]
+    solid = [(item.vertices, item.faces) for item in others if item.opacity == 1.0 and len(item.faces)]
     ways = _TURNS.apply(VIEW)
     if not solid:
         return np.asarray(VIEW)
     eyes = np.array([camera_of(replace(drawing, view=way)).eye for way in ways])
-    places = (state.points[0] + state.points[1]) / 2 + _AROUND * drawing.ball[1] * np.vstack([np.eye(3), -np.eye(3)])
+    places = (state.points[0] + state.points[1]) / 2 + 0.04 * drawing.ball[1] * np.vstack([np.eye(3), -np.eye(3)])
     starts = np.tile(places, (len(eyes), 1))
     hidden = raycast(Mesh(*joined(solid)), starts, np.repeat(eyes, len(places), axis=0) - starts).hit
     # a third of what is round it may be hidden, or the robot's own links would turn the picture
-    seen: Array = ways[int(np.argmin(np.maximum(hidden.reshape(len(eyes), -1).mean(axis=1), 1.0 / 3.0)))]
-    return seen
+    return np.asarray(ways[np.argmin(np.maximum(hidden.reshape(len(eyes), -1).mean(axis=1), 1.0 / 3.0))])
 
 
 def words_for(state: State) -> str:
@@ -159,15 +156,15 @@ def add_state(drawing: Drawing, state: State, labels: bool) -> None:
         return
     a, b = state.points
     color = HIT if state.pairs else INK
-    add_ends(drawing, a, b, drawing.ball[1], color)
+    mark_ends(drawing, a, b, color)
     drawing.key("who collides" if state.pairs else "closest points", color)
     if labels:
         drawing.label((a + b) / 2, " - ".join(state.closest), darker(color), state.points)
 
 
-def add_ends(drawing: Drawing, a: Array, b: Array, size: float, color: str) -> None:
+def mark_ends(drawing: Drawing, a: Array, b: Array, color: str) -> None:
     """Mark two points and what is between them, smaller than elsewhere: a robot has narrow places."""
-    drawing.ends(a, b, 0.65 * size, (color, color), color, framed=False)
+    drawing.ends(a, b, 0.65 * drawing.ball[1], (color, color), color, framed=False)
 
 
 #: Ghosts of a path.

@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 
 import gjk3d as gk
@@ -24,19 +23,18 @@ def draw(result, parts, path):
         colors=(*COLORS, "#9FB1BD"),
         opacity=(1.0, 1.0, 0.12),
         names=(*PARTS, "the other parts of the gearbox"),
-        title=f"{' and '.join(PARTS)} overlap by {result.depth:.1f} mm",
+        title=f"{' and '.join(PARTS)} overlap",
         **look,
     )
     plotter.subplot(0, 1)
-    low, high = Decimal(-result.upper), Decimal(-result.lower)
-    digits = Decimal("1e-12")
-    proof = f"[{low.quantize(digits, ROUND_FLOOR)}, {high.quantize(digits, ROUND_CEILING)}] mm"
+    look["view"] = (-0.62, 0.3, -0.7)  # along the shaft, so that all of it is seen
     gk.viz.plot(
         result,
         plotter,
         names=PARTS,
-        title=f"The end of the shaft, close up, hull against hull\nproven: depth in {proof}",
-        focus=(result.point_b, 17.0),
+        title="The two, close up, hull against hull",
+        focus=(result.point_b + (0.0, 0.0, 40.0), 58.0),
+        unit="mm",
         **look,
     )
     plotter.screenshot(path)
@@ -48,7 +46,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
     out = parser.parse_args().out
     # a GLB is in metres; below in millimetres
-    parts = {p.name: gk.Mesh(1000.0 * p.mesh.vertices, p.mesh.faces) for p in gk.load(MODEL).parts}
+    parts = {p.name: p.mesh.scaled(1000.0, unit="millimeters") for p in gk.load(MODEL).parts}
     result = gk.signed_distance(*(parts[name].hull() for name in PARTS))
     print(f"{PARTS[0]} and {PARTS[1]}, hull against hull: {result}")
     out.mkdir(parents=True, exist_ok=True)

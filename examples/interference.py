@@ -44,8 +44,9 @@ def draw(hulls, clash, clear, path):
         gk.viz.plot(
             result,
             plotter,
-            title=f"{a} and {b}, close up: their hulls, in mm",
+            title=f"{a} and {b}, close up: their hulls",
             names=(a, b),
+            unit="mm",
             focus=(result.point_b + 6.0 * inwards, 21.0),
             view=view,
             up=(0, 1, 0),

@@ -84,7 +84,8 @@ def main():
     print(f"all of it, between the samples too: {proof.status.name}")
 
     arguments.out.mkdir(parents=True, exist_ok=True)
-    gk.viz.motion(checker, path, arguments.out / "optimise_path.png", title="An optimised way of an arm round a beam")
+    title = "An optimised way of an arm round a beam"
+    gk.viz.motion(checker, path, arguments.out / "optimise_path.png", certify=True, title=title)
     print(f"picture: {arguments.out / 'optimise_path.png'}", file=sys.stderr)
 
 

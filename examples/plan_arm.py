@@ -97,7 +97,8 @@ def main():
     )
 
     arguments.out.mkdir(parents=True, exist_ok=True)
-    gk.viz.motion(checker, path, arguments.out / "plan_arm.png", title="An arm's way round a beam, found by a planner")
+    title = "An arm's way round a beam, found by a planner"
+    gk.viz.motion(checker, path, arguments.out / "plan_arm.png", certify=True, title=title)
     print(f"picture: {arguments.out / 'plan_arm.png'}", file=sys.stderr)
 
 

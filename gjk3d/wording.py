@@ -7,6 +7,7 @@ that was proven.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import inf, isfinite, isnan
 from typing import Any
@@ -23,6 +24,13 @@ def number(value: Any, digits: int = 6) -> str:
 def count(number: int, noun: str, mark: str = "") -> str:
     """Return a number and what it counts: "1 part", "2 parts"; with ``mark`` "," thousands are told apart."""
     return f"{number:{mark}} {noun}{'' if number == 1 else 's'}"
+
+
+def excerpt(rows: Sequence[object], most: int = 8) -> str:
+    """Return lines, one a row, as `repr` has them; of many the first and the last, with how many are between."""
+    half, left = most // 2, len(rows) - most
+    few = [*map(repr, rows[:half]), f"... {left} more ...", *map(repr, rows[-half:])] if left > 1 else map(repr, rows)
+    return "".join(f"\n {row}" for row in few)
 
 
 def with_article(noun: str) -> str:

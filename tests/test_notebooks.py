@@ -208,7 +208,7 @@ def test_example_notebooks_run(file):
     before = sorted(file.parent.iterdir())
     NotebookClient(document, timeout=300, resources={"metadata": {"path": str(file.parent)}}).execute()
     assert sorted(file.parent.iterdir()) == before
-    pictures = turning = 0
+    pictures, turning, units = 0, 0, set()
     for cell in document.cells:
         for output in cell.get("outputs", []):
             assert output.get("name") != "stderr", output.text
@@ -216,6 +216,8 @@ def test_example_notebooks_run(file):
                 check(output)
                 pictures += 1
                 turning += "<iframe" in output.data["text/html"]
+                units |= set(re.findall(r"\d (mm|m)\b", output.metadata["image/png"]["alt"]))
+    assert len(units) == 1  # one unit in all of a notebook
     assert pictures >= turning >= 2
 
 

@@ -20,7 +20,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.shown import shown
 from gjk3d.typing import OnePose
 from gjk3d.units import doubt, one_unit, symbol
-from gjk3d.wording import kind_of
+from gjk3d.wording import count, excerpt, kind_of
 
 _Path = str | os.PathLike[str]
 
@@ -55,6 +55,10 @@ class Assembly:
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     _repr_mimebundle_ = shown
+
+    def __repr__(self) -> str:
+        unit = f", in {self.unit}" if self.unit else ""
+        return f"<Assembly: {count(len(self.parts), 'part')}{unit}{excerpt([part.name for part in self.parts])}>"
 
     @classmethod
     def of(cls, meshes: Mapping[str, Mesh | tuple[Mesh, OnePose]], unit: str | None = None) -> Assembly:

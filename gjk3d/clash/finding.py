@@ -130,6 +130,12 @@ class Clash:
     group: str = ""
     note: str = ""
 
+    def __repr__(self) -> str:
+        from gjk3d.clash.wording import distance
+
+        known = distance(self)
+        return f"<Clash {self.id}: {self.kind}, {self.a!r} and {self.b!r}{known and f', signed distance {known}'}>"
+
     @property
     def evidence(self) -> str:
         """What decided, and how good the distance is, in few words."""

@@ -9,6 +9,8 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.wording import excerpt
+
 T = TypeVar("T")
 _BLOCK = 32  #: rows that are made at once
 
@@ -50,7 +52,7 @@ class Made(Sequence[T]):
         return hash(tuple(self))
 
     def __repr__(self) -> str:
-        return repr(tuple(self))
+        return f"({excerpt(self).strip()})"
 
 
 def vectors(values: NDArray[np.float64]) -> list[Any]:

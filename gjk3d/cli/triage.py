@@ -76,8 +76,8 @@ def triage(
 def _write_bcf(report: Report, path: Path, most: int) -> None:
     """Write the findings as BCF, with pictures where some can be drawn."""
     from gjk3d.clash.formats import to_bcf
+    from gjk3d.cli.snapshots import snapshots
     from gjk3d.errors import RenderingUnavailableError
-    from gjk3d.viz.snapshots import snapshots
 
     try:
         pictures = snapshots(report, most)

@@ -12,7 +12,7 @@ from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Ints, N, P
-from gjk3d.wording import told
+from gjk3d.wording import count, told
 
 PairName = tuple[str, str] | None
 
@@ -50,6 +50,20 @@ class RobotClearance(NamedTuple, Generic[N, P]):
     point_a: Array
     point_b: Array
     pair: P
+
+    def __repr__(self) -> str:
+        if not isinstance(self.pair, list):
+            return f"<RobotClearance: {_nearest(self.lower, self.upper, self.pair)}>"
+        several = f"<RobotClearance of {count(len(self.pair), 'configuration')}"
+        if not self.pair:
+            return f"{several}>"
+        k = int(np.asarray(self.distance).argmin())
+        lower, upper = np.asarray(self.lower), np.asarray(self.upper)
+        return f"{several}, least in row {k}: {_nearest(lower[k], upper[k], self.pair[k])}>"
+
+
+def _nearest(lower: Any, upper: Any, pair: Any) -> str:
+    return f"{told(lower, upper)} between {pair[0]!r} and {pair[1]!r}" if pair else "no pair within the limit"
 
 
 class RobotCollision(NamedTuple):

@@ -86,7 +86,7 @@ def _over_edges(checker: Checker, path: Rows, certify: bool, resolution: Number 
         points = np.concatenate([points[: found.edge + 1], np.asarray(found.configuration)[None]])
     q, edge = along(points, frames)
     where = [f"edge {k}, from waypoint {k} to {k + 1} of {edges}" for k in edge.tolist()]
-    verdict = _verdict(found, count(edges, "edge"), f"on edge {found.edge}")
+    verdict = _verdict(found, f"{count(edges, 'edge')}, {_KNOWN[certify]}", f"on edge {found.edge}")
     return Way(found.free, verdict, q, where, {})
 
 
@@ -99,8 +99,13 @@ def _over_time(
     last = end if found.free else found.safe if np.isnan(found.hit) else found.hit
     times = np.linspace(start, last, frames)
     where = [f"at {number(time, 3)}, of {number(start, 3)} to {number(end, 3)}" for time in times]
-    verdict = _verdict(found, f"from {number(start, 3)} to {number(end, 3)}", f"at {number(last)}")
+    whole = f"from {number(start, 3)} to {number(end, 3)}, {_KNOWN[certify]}"
+    verdict = _verdict(found, whole, f"at {number(last)}")
     return Way(found.free, verdict, one.trajectory.at(times), where, one.moved(moving, times))
+
+
+#: Where a motion that is free is known to be so, by whether it is certified.
+_KNOWN = {True: "proven between samples too", False: "at every sample"}
 
 
 def _verdict(found: PathCheck | TrajectoryCheck, whole: str, place: str) -> str:

@@ -76,6 +76,7 @@ class Label(NamedTuple):
     point: Array
     text: str
     color: str = INK
+    free: Array | Sequence[Array] = ()  #: points that it should not hide
 
 
 ANGLE = 30.0  #: of view, from bottom to top, in degrees
@@ -160,9 +161,9 @@ class Drawing:
         """Add points drawn as dots, (n, 3) float."""
         self.body(np.reshape(points, (-1, 3)), (), color, look=DOTS, **more)
 
-    def label(self, point: Array, text: str, color: str = INK) -> None:
-        """Write a word at a point."""
-        self.labels.append(Label(point, text, color))
+    def label(self, point: Array, text: str, color: str = INK, free: Array | Sequence[Array] = ()) -> None:
+        """Write a word at a point, beside others that are to be seen."""
+        self.labels.append(Label(point, text, color, free))
 
     def key(self, text: str, color: str) -> None:
         """Explain a colour."""

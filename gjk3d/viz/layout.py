@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.errors import ShapeError
-from gjk3d.query.wording import unit_of
 from gjk3d.results import Distance
 from gjk3d.shapes.arguments import vector
 from gjk3d.shapes.halfspace import Halfspace
@@ -38,7 +37,6 @@ class Layout(NamedTuple):
     radius: float
     view: Array  #: unit vector from the centre to the camera
     up: Array
-    unit: str | None  #: of length
 
 
 def lay_out(result: Distance) -> Layout:
@@ -55,7 +53,7 @@ def lay_out(result: Distance) -> Layout:
     none = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
     a, b = (placed(*(none if isinstance(s, Halfspace) else solid_surface(s)), p) for s, p in sides)
     center, radius = _focus([a.vertices, b.vertices], result)
-    return Layout((a, b), center, radius, side_view(np.asarray(result.normal)), UP, unit_of(result))
+    return Layout((a, b), center, radius, side_view(np.asarray(result.normal)), UP)
 
 
 def placed(vertices: Array, faces: Any, pose: Array | None) -> Body:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 
 from gjk3d.errors import RobotError
 from gjk3d.query.motion import Motion
-from gjk3d.query.time_of_impact import Impact, ImpactStatus
+from gjk3d.query.time_of_impact import Impact
 from gjk3d.query.wording import impact_words
 from gjk3d.robot import Checker, Trajectory
 from gjk3d.robot.moving import Moving
@@ -24,17 +24,17 @@ from gjk3d.robot.way import check_frames
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import notebook
-from gjk3d.viz.drawing import COLORS, INK, PALETTE, Drawing, Style
+from gjk3d.viz.drawing import COLORS, INK, PALETTE, Drawing, Style, ball_of, darker
 from gjk3d.viz.kinds import impacts, robots
 from gjk3d.viz.kinds.bodies import add, matrices, words_for
-from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, Travel, add_ends, travel
-from gjk3d.viz.layout import called, ready
+from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, TRAIL, Travel, mark_ends, travel
+from gjk3d.viz.layout import called, placed, ready
 from gjk3d.viz.output import palette, telling, write_frames
 from gjk3d.viz.page import camera_data, item_data, write_viewer
 from gjk3d.viz.paint import Mover, Posed
 from gjk3d.viz.picture import IMAGES, PAGES, drawing_as_asked, figure_of, new_plotter, shot, show, target_file
 from gjk3d.viz.rendering import check_rendering
-from gjk3d.viz.triangles import is_dots, solid_surface
+from gjk3d.viz.triangles import CORNERS, is_dots, solid_surface
 from gjk3d.webpage import color_key, to_base64
 from gjk3d.wording import kind_of, number
 
@@ -122,12 +122,6 @@ def motion(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     gk.viz.motion(gk.robot.Checker(arm), path, pathlib.Path(folder) / "arm.html", frames=2).name
     'arm.html'
-    >>> from scipy.interpolate import CubicSpline
-    >>> run = CubicSpline([0.0, 1.0, 2.5], [[0.5, 0.0], [0.2, 0.4], [0.0, 0.0]])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     checker = gk.robot.Checker(gk.robot.Robot.example())
-    ...     gk.viz.motion(checker, run, pathlib.Path(folder) / "run.html", certify=True, frames=2).name
-    'run.html'
     """
     file = None if target is None else target_file(target, IMAGES + ANIMATIONS + PAGES)
     kind = "" if file is None else file.suffix.lower()
@@ -175,6 +169,8 @@ class Play:
     trace: Array  #: (frames, 3), the line that something leaves
     whole: Drawing  #: what has to be in the picture, whatever moves
     keys: list[tuple[str, str]]
+    trail: str = TRAIL  #: colour of that line
+    signs: Drawing = field(default_factory=Drawing)  #: what is marked in the last picture alone
 
 
 def play_of(x: Travel | Impact | Motion, of: Any, title: str | None, frames: int) -> Play:
@@ -223,7 +219,9 @@ def play_of_travel(there: Travel, title: str) -> Play:
         known = state.closest is not None and np.isfinite(state.distance)
         moments.append(Moment([where, robots.words_for(state)], state.hit, state.points if known else None))
     movers = movers_of(checker, there.poses, there.way.moved)
-    keys = [*keys_of(title, movers, there.way.moved, "who collides"), ("closest points", INK)]
+    _add_reach(whole, movers)
+    way = f"way of {there.link}", TRAIL
+    keys = [*keys_of(title, movers, there.way.moved, "who collides"), way, ("closest points", INK)]
     return Play(title, there.way.verdict, movers, moments, there.trace, whole, keys)
 
 
@@ -233,13 +231,29 @@ def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
     times = np.linspace(0.0, float(x.free_until), frames)
     sides = [("A", x.shape_a, x.motion_a), ("B", x.shape_b, x.motion_b)]
     movers = [_mover(*side, times, color) for side, color in zip(sides, COLORS, strict=True)]
-    names = frozenset("AB") if x.status in (ImpactStatus.HIT, ImpactStatus.OVERLAPPING) else frozenset()
-    moments = [Moment([f"at {number(time, 3)} of the motion"], frozenset(), None) for time in times[:-1]]
-    moments.append(Moment(said, names, (x.point_a, x.point_b) if names else None))
-    shape, motion = next(((s, m) for _, s, m in sides[::-1] if impacts.moves(m)), sides[1][1:])
-    trace = impacts.track(shape, motion, times)
+    solid = [mover for mover in movers if mover.poses is not None]
+    if len(solid) == 2:  # the small one shows in the large one
+        large = max(solid, key=lambda mover: ball_of(mover.items[0].vertices)[1])
+        large.items[:] = [replace(item, opacity=0.5) for item in large.items]
+    _add_reach(whole, movers)
+    moments = [_at(time) for time in times[:-1]] + [Moment(said, frozenset(), None)]
+    last = max((k for k, side in enumerate(sides) if impacts.moves(side[2])), default=1)
+    trace, trail = impacts.track(*sides[last][1:], times), darker(COLORS[last])
     heading = title or _heading(text[3:] for text, _ in whole.keys[:2])
-    return Play(heading, said[0], movers, moments, trace, whole, [*whole.keys[:2], ("who collides", HIT)])
+    keys = whole.keys[:2] + [key for key in whole.keys if key[1] == trail]
+    return Play(heading, said[0], movers, moments, trace, whole, keys, trail, impacts.contact_signs(x, whole.ball[1]))
+
+
+def _at(time: float) -> Moment:
+    return Moment([f"at {number(time, 3)} of the motion"], frozenset(), None)
+
+
+def _add_reach(whole: Drawing, movers: Iterable[Mover]) -> None:
+    """Let what is looked at hold bodies, by their boxes, at all of their poses."""
+    for mover in movers:
+        for item in mover.items if mover.poses is not None else ():
+            box = item.vertices.min(axis=0) + (CORNERS + 1.0) / 2.0 * np.ptp(item.vertices, axis=0)
+            whole.dots(placed(box, (), mover.poses).vertices, INK)
 
 
 def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
@@ -253,12 +267,11 @@ def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
         raise ValueError("there is nothing to move: the list is empty")
     times = np.linspace(0.0, 1.0, frames)
     movers = [_mover(words_for(body), body, x, times, PALETTE[k % len(PALETTE)]) for k, body in enumerate(bodies)]
-    some = matrices(x.at(times[:: max(1, frames // 12)]))
-    whole = Drawing([item.moved(pose) for mover in movers for item in mover.items for pose in some])
-    moments = [Moment([f"at {number(time, 3)} of the motion"], frozenset(), None) for time in times]
-    keys = [(mover.name, mover.color) for mover in movers]
+    whole, trail, trace = Drawing(), darker(PALETTE[0]), impacts.track(bodies[0], x, times)
+    _add_reach(whole, movers)
+    keys = [(mover.name, mover.color) for mover in movers] + [("way of its middle", trail)]
     heading = title or _heading(map(called, bodies))
-    return Play(heading, "A motion", movers, moments, impacts.track(bodies[0], x, times), whole, keys)
+    return Play(heading, "A motion", movers, [_at(time) for time in times], trace, whole, keys, trail)
 
 
 def _heading(names: Iterable[str]) -> str:
@@ -298,10 +311,11 @@ class Stage(Posed):
         over = self.signs(play.title, *moment.lines)
         over.keys = [(text, color) for text, color in play.keys if moment.hit or color != HIT]
         if moment.ends is not None:
-            add_ends(over, *moment.ends, over.ball[1], HIT if moment.hit else INK)
+            mark_ends(over, *moment.ends, HIT if moment.hit else INK)
         if k:
-            color = HIT if moment.hit else COLORS[1]
-            over.lines(np.stack([play.trace[:k], play.trace[1 : k + 1]], axis=1), color, width=5.0)
+            over.lines(np.stack([play.trace[:k], play.trace[1 : k + 1]], axis=1), play.trail, width=5.0)
+        if k == len(play.moments) - 1:
+            over.take(play.signs)
         self.set([None if mover.poses is None else mover.poses[k] for mover in play.movers], over, moment.hit)
 
     def image(self, k: int) -> Image.Image:
@@ -328,7 +342,7 @@ def write_film(file: Path, play: Play, fps: float) -> Path:
     times = [max(20, round(1000.0 / fps))] * (count - 1) + [round(1000.0 * _HOLD)]
     # of the first, the middle and the last: every state is in it, and the thin lines have colours of their own
     some = [frames[0], frames[count // 2], frames[-1]]
-    return write_frames(file, frames, times, palette(some, (COLORS[1], HIT), _COLORS))
+    return write_frames(file, frames, times, palette(some, (play.trail, HIT), _COLORS))
 
 
 _PLAYER = (
@@ -345,7 +359,7 @@ def write_page(
     Nothing in the page reaches for the network, and its own policy forbids it. ``#12`` behind its address shows the
     12th picture, and does not play; so do links to it in ``aside``, which is HTML of a style of its own.
     """
-    scene, keys = _scene(play, fps) | {"running": running}, [color_key(*key) for key in play.keys]
+    scene, keys = _scene(play, fps) | {"running": running}, [color_key(*key) for key in play.keys + play.signs.keys]
     tools, help = _PLAYER.format(len(play.moments) - 1), ", arrow keys step, the space bar plays"
     return write_viewer(
         file, play.title, scene, keys, words=[play.verdict], tools=tools, aside=aside, help=help, style=style
@@ -363,6 +377,7 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
             moved[:, :3, 3] = (moved[:, :3, 3] - center) / size
             more["frames"] = to_base64(np.swapaxes(moved, 1, 2), "<f4")  # column after column, as three.js has them
         items += [item_data(item, middle, size) | more for item in ready(mover.items, center, size)]
+    items += [item_data(item, center, size) | {"last": True} for item in play.signs.items]
     states = []
     for lines, hit, ends in play.moments:
         shown = None if ends is None else [((point - center) / size).tolist() for point in ends]
@@ -371,7 +386,7 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
         "items": items,
         "states": states,
         "trace": to_base64((play.trace - center) / size, "<f4"),
-        "colors": {"hit": HIT, "free": COLORS[1], "ink": INK},
+        "colors": {"hit": HIT, "trail": play.trail, "ink": INK},
         "fps": float(fps),
         **camera_data(play.whole, play.whole.framed),
     }

@@ -86,9 +86,9 @@ def write_html(
     more = [f"Only the hull of {'AB'[k]} is drawn: the model has {count} triangles." for k, count in large.items()]
     a, b = (None if k in large else model for k, model in enumerate(surfaces or (None, None)))
     drawn = any(body is not None for body in models_of(result, (a, b)))
-    drawing = draw_distance(result, Style(), surfaces=(a, b))
-    scene = _pair_scene(drawing, result)
     unit = unit or unit_of(result)
+    drawing = draw_distance(result, Style(), surfaces=(a, b), unit=unit)
+    scene = _pair_scene(drawing, result)
     out = "just touches" if result.tight else "is free"
     slide = "bring B to touch A" if result.distance > 0.0 else f"move B out, until it {out}"
     who = []

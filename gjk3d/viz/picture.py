@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,12 +19,13 @@ from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
 from gjk3d.errors import FileError, Gjk3dError, RenderingUnavailableError
 from gjk3d.results import Distance
-from gjk3d.shapes.arguments import number, rigid, vector
+from gjk3d.shapes.arguments import number, vector
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import VectorLike
 from gjk3d.viz import notebook
 from gjk3d.viz.drawing import GREY, Drawing, Style
 from gjk3d.viz.kinds import drawing_of, is_solid
+from gjk3d.viz.kinds.bodies import matrices
 from gjk3d.viz.layout import direction, half_space, placed, ready
 from gjk3d.viz.page import write_drawing, write_html
 from gjk3d.viz.paint import mesh_of, paint, polydata, prepare
@@ -96,10 +99,11 @@ def show(
     size : (int, int)
         Width and height of window or image in pixels.
     **options
-        Those of the kind of ``x``: ``axes`` and ``level`` of a body, ``surfaces`` of a Distance (a pair of meshes or
-        None: the models whose hulls were compared), ``of`` of rays, bounding volumes, axes and gradients, ``ghosts`` of
-        an Impact, ``margin`` and ``contacts`` of a Scene, ``hull``, ``bodies`` and ``level`` of an Assembly, ``clash``
-        of a Report, ``q`` and ``labels`` of a Robot or Checker. Another is refused by an error that names these.
+        Those of the kind of ``x``: ``axes`` and ``level`` of a body, ``unit`` and ``surfaces`` of a Distance (of the
+        latter a pair of meshes or None: the models whose hulls were compared), ``of`` of rays, bounding volumes, axes
+        and gradients, ``ghosts`` of an Impact, ``margin`` and ``contacts`` of a Scene, ``hull``, ``bodies`` and
+        ``level`` of an Assembly, ``clash`` of a Report, ``q`` and ``labels`` of a Robot or Checker. Another is refused
+        by an error that names these.
 
     Returns
     -------
@@ -250,10 +254,7 @@ def to_pyvista(
         return _blocks(drawing_of(x, Style(pose), **options))
     if options:
         raise TypeError(f"to_pyvista of a {type(x).__name__} has no option {next(iter(options))!r}")
-    matrix = None
-    if pose is not None:
-        matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = rigid(pose)
+    matrix = None if pose is None else matrices(pose)[0]
     if isinstance(x, pyvista.PolyData):
         return x.copy() if matrix is None else x.transform(matrix, inplace=False)
     if isinstance(x, PointCloud):
@@ -357,9 +358,30 @@ def save(plotter: pyvista.Plotter, target: Path) -> Path:
         raise RenderingUnavailableError(f"{target} would be blank: the OpenGL driver draws nothing (try xvfb-run)")
     if target.suffix.lower() not in _PIXELS:
         plotter.save_graphic(target, raster=True)
+        if target.suffix.lower() == ".svg":
+            text = target.read_text(encoding="utf-8").replace('pt"', '"', 2)  # of pixels, not of points
+            target.write_text(_WORDS.sub(_fitted, text), encoding="utf-8")
     else:
         image.save(target)
     return target
+
+
+#: In an SVG the right and the left edge behind words, and these: their place, size, look and rows.
+_WORDS = re.compile(
+    r'(?<=points=")(([\d.]+),\S+ \S+ ([\d.]+),\S+"/>\n)<text (.*?)y="([\d.]+)" font-size="(\d+)"(.*?)>(.*?)</text>',
+    re.DOTALL,
+)
+
+
+def _fitted(found: re.Match[str]) -> str:
+    """Return words a row an element, as wide as the room that they had here: a viewer has fonts of its own."""
+    behind, right, left, start, low, size, look, words = found.groups()
+    rows, wide = words.split("\n"), float(right) - float(left) - 4.0
+    return behind + "\n".join(
+        f'<text {start}y="{float(low) - 1.2 * float(size) * (len(rows) - 1 - k):g}" font-size="{size}"{look} '
+        f'textLength="{wide * len(row) / max(map(len, rows)):.5g}" lengthAdjust="spacingAndGlyphs">{escape(row)}</text>'
+        for k, row in enumerate(rows)
+    )
 
 
 def in_window(

@@ -91,14 +91,8 @@ def _draw(wish: str | None) -> str | None:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     environment |= {_VARIABLE: wish} if wish else {}
     try:
-        child = subprocess.run(
-            [sys.executable, "-P", "-c", _PROBE],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-        )
+        call, none = [sys.executable, "-P", "-c", _PROBE], subprocess.DEVNULL
+        child = subprocess.run(call, env=environment, stdin=none, capture_output=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     name = child.stdout.decode(errors="replace").rpartition("drawn in ")[2].strip()

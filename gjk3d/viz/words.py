@@ -88,7 +88,8 @@ def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) 
         size = np.array(_extent(look, label.text), dtype=np.float64)
         # what is behind the camera, or far out of the picture, stays there
         inside = bool((np.abs(spot) < 1e5).all())
-        low = _beside(spot, spots, size, room, taken, inside)
+        free = np.array([*spots, *(_pixel(plotter, point) for point in label.free)])
+        low = _beside(spot, spot - spots.mean(axis=0), free, size, room, taken, inside)
         taken.append((low - 2.0, low + size + 2.0))
         point.SetCoordinateSystemToWorld()
         point.SetValue(np.asarray(label.point).tolist())
@@ -107,9 +108,8 @@ def _pixel(plotter: pyvista.Plotter, point: Array) -> Array:
     return (np.array(plotter.renderer.GetViewPoint()[:2]) + 1.0) / 2.0 * panel_size(plotter)
 
 
-def _beside(spot: Array, spots: Array, size: Array, room: Box, taken: list[Box], inside: bool) -> Array:
-    """Return the lower left corner of a label: beside its point, away from the middle of all and off the others."""
-    out = spot - spots.mean(axis=0)
+def _beside(spot: Array, out: Array, free: Array, size: Array, room: Box, taken: list[Box], inside: bool) -> Array:
+    """Return the lower left corner of a label: beside its point, the way out of all, and off others and free points."""
     angle = float(np.arctan2(out[1], out[0]))
     best, least = spot, np.inf
     for turn in _TURNS:
@@ -119,7 +119,7 @@ def _beside(spot: Array, spots: Array, size: Array, room: Box, taken: list[Box],
             low = spot + far * reach * (np.sign(way[0]), way[1]) - size / 2
             low = np.clip(low, room[0], np.maximum(room[1] - size, room[0])) if inside else low
             over = sum(np.prod(np.maximum(np.minimum(low + size, b) - np.maximum(low, a), 0.0)) for a, b in taken)
-            hidden = ((low - 5.0 < spots) & (spots < low + size + 5.0)).all(axis=1).sum()
+            hidden = ((low - 5.0 < free) & (free < low + size + 5.0)).all(axis=1).sum()
             cost = 0.15 * abs(turn) + 0.3 * (far - 1.0) + 0.05 * over + 2.0 * hidden
             if cost < least:
                 best, least = low, cost

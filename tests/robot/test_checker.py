@@ -13,6 +13,7 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.robot import Checker, Robot
+from gjk3d.wording import told
 
 SHARE = os.path.join(sysconfig.get_paths()["purelib"], "cmeel.prefix/share/example-robot-data/robots")
 PANDA = f"{SHARE}/panda_description/urdf/panda.urdf", f"{SHARE}/panda_description/srdf/panda.srdf"
@@ -251,6 +252,16 @@ def test_margin_of_a_pair(robot):
             checker.set_margin(a, b, 0.0)
     with pytest.raises(gk.errors.ShapeError, match="margin"):
         checker.set_margin("ball", None, np.nan)
+
+
+def test_an_answer_says_in_one_line_what_is_nearest():
+    checker, q = Checker(Robot.example(), {"ball": AROUND["ball"]}), np.zeros((40, 2))
+    one, many = checker.clearance(q[0]), checker.clearance(q)
+    between = f"{told(one.lower, one.upper)} between {one.pair[0]!r} and {one.pair[1]!r}>"
+    assert repr(one) == f"<RobotClearance: {between}"
+    assert repr(many) == f"<RobotClearance of 40 configurations, least in row 0: {between}"
+    assert repr(checker.clearance(q[0], max_distance=1e-3)) == "<RobotClearance: no pair within the limit>"
+    assert repr(checker.clearance(q[:0])) == "<RobotClearance of 0 configurations>"
 
 
 def test_farther_than_asked(robot):

@@ -9,6 +9,7 @@ from test_show import GREEN, ORANGE, color_at, is_shade, picture, pixel_of, shar
 
 import gjk3d as gk
 from gjk3d.bodies.bvh import boxes_at
+from gjk3d.viz import words
 from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of
 from gjk3d.viz.layout import ready
@@ -44,10 +45,12 @@ def test_every_contact_point_is_marked_where_it_is():
     image, plotter = picture(touch)
     assert image.std() > 5.0
     for point in touch.points:
-        assert alike(color_at(image, plotter, point), VERMILION) > 0.9
+        assert color_at(image, plotter, point).max() < 90  # nearly black
     assert share(image, ORANGE) > 0.02
     assert share(image, GREEN) > 0.02
     plotter.close()
+    colors = [color for _, color in drawing.keys]
+    assert len(set(colors)) == len(colors)
 
 
 def test_gaps_that_differ_are_written_beside_their_points():
@@ -110,13 +113,13 @@ def test_rays_end_where_they_hit_and_go_on_where_they_miss():
     origins = np.array([(-3.0, 0, 0), (-3.0, 0, 0.5), (-3.0, 0, 2.0)])
     ball = gk.Sphere(1.0)
     hit = gk.raycast(ball, origins, (2, 0, 0))
-    drawing = drawing_of(hit, Style(), origins=origins, directions=(2, 0, 0), of=ball)
+    drawing = drawing_of(hit, Style(), of=ball)
     blue, grey = of(drawing, MARK, "#0072B2"), of(drawing, MARK, "#A8B2BD")
     ends = sorted(item.vertices[:, 0].max() for item in blue if np.ptp(item.vertices[:, 0]) > 1)
     np.testing.assert_allclose(ends, [-1.0, -np.sqrt(0.75)], atol=1e-6)
     assert max(item.vertices[:, 0].max() for item in grey) > 1.0
     assert drawing.words[0] == "2 of 3 rays hit"
-    image, plotter = picture(hit, origins=origins, directions=(2, 0, 0), of=ball)
+    image, plotter = picture(hit, of=ball)
     assert alike(color_at(image, plotter, (-1, 0, 0)), VERMILION) > 0.9
     row, column = (int(float(x)) for x in pixel_of(plotter, (-2, 0, 0.5)))
     patch = image[row - 3 : row + 4, column - 3 : column + 4].reshape(-1, 3)
@@ -127,7 +130,7 @@ def test_rays_end_where_they_hit_and_go_on_where_they_miss():
 
 def test_very_many_rays_are_lines():
     origins = np.stack([np.linspace(-2, 2, 500), np.full(500, -4.0), np.zeros(500)], axis=1)
-    drawing = drawing_of(gk.raycast(gk.Box((2, 2, 2)), origins, (0, 1, 0)), origins=origins, directions=(0, 1, 0))
+    drawing = drawing_of(gk.raycast(gk.Box((2, 2, 2)), origins, (0, 1, 0)))
     hits, misses = of(drawing, LINES, "#0072B2")[0], of(drawing, LINES, "#A8B2BD")[0]
     assert len(hits.vertices) + len(misses.vertices) == 1000
     assert hits.vertices[1::2, 1] == pytest.approx(-1.0)
@@ -355,7 +358,7 @@ def test_a_scene_of_solids_that_are_not_convex_is_drawn_too():
     origins = np.array([(1.5, -5.0, 0.5), (0.5, -5.0, 1.2)])
     hits = scene.raycast(origins, (0, 1, 0))
     assert hits.name == ["ring", "rod"]
-    rays = drawing_of(hits, origins=origins, directions=(0, 1, 0), of=scene)
+    rays = drawing_of(hits, of=scene)
     color = dict(rays.keys)["rays that hit"]  # blue are the normals of the scene
     ends = [item.vertices[:, 1].max() for item in of(rays, MARK, color) if np.ptp(item.vertices[:, 1]) > 2]
     np.testing.assert_allclose(ends, [0.0, 0.2], atol=1e-6)
@@ -373,3 +376,20 @@ def test_what_a_scene_found_is_drawn_with_its_names():
     assert drawing_of(gk.Scene().clearance()).words == ["No pair to be close"]
     with pytest.raises(TypeError, match="Verdict cannot be drawn"):
         drawing_of(gk.verify(nearest.result, scene.shape("ball 0"), scene.shape("ball 1")))
+
+
+def test_the_depth_stands_at_its_arrow_whatever_is_up_and_has_the_unit_of_hulls():
+    result = gk.signed_distance(gk.Box((2, 2, 2)), gk.Sphere(1), None, pose(1.5, 0, 0))
+    drawing = drawing_of(result, unit="mm")
+    (label,) = drawing.labels
+    np.testing.assert_allclose(label.point, (result.point_a + result.point_b) / 2)
+    assert label.text == "0.5 mm"
+    assert drawing.words == ["Overlapping by 0.5 mm", "proven: distance -0.5 mm"]
+    plotter = gk.viz.plot(result, off_screen=True, unit="mm", up=(0, 1, 0))
+    arrow = np.array([words._pixel(plotter, point) for point in label.free])
+    (actor,) = [a for name, a in plotter.renderer.actors.items() if name.startswith("gjk3d label")]
+    low = np.array(actor.GetPositionCoordinate().GetComputedViewportValue(plotter.renderer))
+    high = low + words._extent(actor.GetTextProperty(), label.text)
+    plotter.close()
+    assert not ((low < arrow) & (arrow < high)).all(axis=1).any()  # none of the arrow is hidden
+    assert np.maximum(low - arrow, arrow - high).max(axis=1).min() < 25.0  # and it stands next to it

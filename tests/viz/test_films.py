@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -17,9 +18,10 @@ from gjk3d import viz
 from gjk3d.viz import motions, output
 from gjk3d.viz.drawing import darker
 from gjk3d.viz.kinds.robots import HIT
+from gjk3d.viz.layout import camera_of
 from gjk3d.viz.motions import play_of_impact, play_of_motion
 
-VERMILION = np.array([213, 94, 0])
+BLUE = np.array([0, 114, 178])
 GREEN = np.array([0, 158, 115])
 
 
@@ -47,26 +49,60 @@ def test_an_impact_is_played_up_to_the_first_contact():
     np.testing.assert_allclose(b.poses, x.motion_b.at(times))
     np.testing.assert_allclose(a.poses, np.broadcast_to(np.eye(4), (5, 4, 4)))
     np.testing.assert_allclose(play.trace, x.motion_b.at(times)[:, :3, 3], atol=1e-12)
-    assert [sorted(moment.hit) for moment in play.moments] == [[]] * 4 + [["A", "B"]]
+    assert [moment.hit for moment in play.moments] == [frozenset()] * 5  # each keeps the colour of the legend
+    assert (play.trail, dict(play.keys)["way of the middle of B"]) == (darker(b.color), darker(b.color))
+    (normal,) = [text for text, _ in play.signs.keys]
+    assert normal == "first contact, and the normal from A to B"
+    tip = play.signs.items[1].vertices  # of the arrow, which lies along the normal
+    assert (tip - x.point_a).dot(x.normal).max() > 0.2 * play.whole.ball[1]
     assert play.moments[0].lines == ["at 0 of the motion"]
     assert play.moments[-1].lines[0] == "First contact at 0.5 of the motion"
     free = play_of_impact(impact(clear=True), "clear", 3)
     assert [moment.hit for moment in free.moments] == [frozenset()] * 3
     assert free.title == "clear"
+    assert not free.signs.items
     assert free.moments[-1].lines[0] == "Free during the whole motion"
 
 
 @pytest.mark.parametrize("ending", ["gif", "webp"])
-def test_a_film_of_an_impact_turns_vermilion_at_its_end(tmp_path, ending):
+def test_a_film_of_an_impact_keeps_its_colours_and_shows_the_normal_at_its_end(tmp_path, ending):
     if ending == "webp" and not features.check("webp"):
         pytest.skip("Pillow without WebP")
     frames = frames_of(viz.motion(impact(), target=tmp_path / f"impact.{ending}", frames=4))
     assert len(frames) == 4
     green = [share(image, GREEN) for image in frames]
-    assert min(green[:-1]) > 0.005 > 0.001 > green[-1]
-    assert share(frames[-1], VERMILION) > 1.3 * share(frames[0], VERMILION)  # the box was orange, which is alike
+    assert min(green) > 0.005
+    blue = [share(image, BLUE) for image in frames]
+    assert blue[-1] > 0.0005 > 0.0001 > max(blue[:-1])
     places = [np.argwhere(np.abs(image - GREEN).max(axis=2) < 60)[:, 1].mean() for image in frames[:-1]]
     assert places == sorted(places, reverse=True)  # the ball comes from the right
+
+
+def test_what_is_hit_from_inside_shows_the_other_within():
+    tank = gk.Mesh(*gk.Sphere(2).surface())
+    x = gk.time_of_impact(tank, gk.Sphere(0.3), None, gk.Motion(pose(0, 0, 0), (4, 0, 0)))
+    a, b = play_of_impact(x, None, 3).movers
+    assert ([item.opacity for item in a.items], [item.opacity for item in b.items]) == ([0.5], [1.0])
+
+
+def test_the_camera_holds_the_last_pose_of_a_cone_and_each_between():
+    way, cone = gk.Motion(None, (3, 0, 0), (0, 5, 0)), gk.Cone(0.5, 1.0)
+    play = play_of_motion(way, cone, None, 60)
+    camera = camera_of(play.whole)
+    back = (camera.eye - camera.center) / np.linalg.norm(camera.eye - camera.center)
+    right = np.cross(camera.up, back)
+    right /= np.linalg.norm(right)
+    (mover,) = play.movers
+    for at in mover.poses:
+        seen = mover.items[0].moved(at).vertices - camera.eye
+        assert np.abs(seen @ right / (seen @ -back)).max() < 4 / 3 * np.tan(np.radians(camera.angle / 2))
+
+
+def test_a_body_that_moves_is_framed_by_its_boxes():
+    ball = gk.Mesh(*gk.Sphere(1).surface(120))
+    play = play_of_motion(gk.Motion(None, (3, 0, 0)), ball, None, 5)
+    assert len(play.whole.framed) == 5 * 8
+    assert np.ptp(play.whole.framed, axis=0) == pytest.approx([5, 2, 2], abs=1e-2)
 
 
 def test_a_motion_of_anything_is_played(tmp_path):
@@ -81,6 +117,7 @@ def test_a_motion_of_anything_is_played(tmp_path):
     text = viz.motion(way, target=tmp_path / "way.html", of=cloud, frames=3).read_text(encoding="utf-8")
     scene = json.loads(text.partition('id="scene">')[2].partition("</script>")[0])
     assert len(scene["states"]) == 3
+    assert scene["colors"]["trail"] == darker("#E69F00")  # of the body that leaves it
     assert scene["items"][0]["indices"]  # many points are small bodies here
     grid = play_of_motion(way, gk.VoxelGrid(np.ones((2, 2, 2)), 1.0), None, 2)
     stage = motions.Stage(grid)
@@ -116,7 +153,7 @@ def test_an_mp4_is_written_where_there_is_a_writer(tmp_path):
     imageio = pytest.importorskip("imageio.v2")
     file = viz.motion(impact(), target=tmp_path / "a.mp4", frames=4, fps=10)
     first, *_, last = (image.astype(float) for image in imageio.mimread(file))
-    assert share(first, GREEN) > 0.005 > 0.001 > share(last, GREEN)
+    assert share(first, BLUE) < 0.0001 < 0.0005 < share(last, BLUE)
 
 
 def test_a_stage_is_made_once_and_its_signs_do_not_pile_up():
@@ -139,6 +176,23 @@ def test_stills_whose_words_stay_words(tmp_path, ending):
     assert file.read_bytes()[:5] in (b"<?xml", b"%PDF-")
     if ending == "svg":
         assert "First contact at 0.5 of the motion" in file.read_text(encoding="utf-8")
+
+
+def test_an_svg_is_in_pixels_and_its_words_fit_their_boxes_in_any_font(tmp_path):
+    title = "A title that is too long for one row of a picture of this size, and so it stands in several rows, < & >"
+    file = viz.show(impact(), path=tmp_path / "a.svg", title=title, size=(500, 400))
+    root = ElementTree.parse(file).getroot()
+    assert (root.get("width"), root.get("height"), root.get("viewBox")) == ("500", "400", "0 0 500 400")
+    rows = [each for each in root.iter() if each.tag.endswith("text")]
+    words = [row.text for row in rows]
+    assert not any("\n" in row for row in words)
+    assert " ".join(words[: words.index(next(row for row in words if row.startswith("First")))]) == title
+    heights = [float(row.get("y")) for row in rows[:3]]
+    assert heights == sorted(heights)
+    assert min(np.diff(heights)) > 10
+    for row in rows:
+        assert row.get("lengthAdjust") == "spacingAndGlyphs"
+        assert 0 < float(row.get("x")) + float(row.get("textLength")) <= 500
 
 
 QUIET = """

@@ -19,6 +19,7 @@ from gjk3d.errors import FileError, RobotError
 from gjk3d.robot.way import along
 from gjk3d.viz.drawing import LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of, robots
+from gjk3d.viz.layout import camera_of
 from gjk3d.viz.motions import play_of_travel
 
 VERMILION, BLUE, GREY = (np.array(c) for c in ((213, 94, 0), (86, 180, 233), (168, 178, 189)))
@@ -170,10 +171,37 @@ def test_travel_goes_evenly_to_where_it_hits(checker):
     assert there.way.verdict == "Collision on edge 1, hand with ball"
 
 
+def test_words_say_which_robot_and_where_it_stands(checker):
+    assert drawing_of(checker.robot).words == ["crane: 3 links, 2 joints, at (0, 0)"]
+    words = drawing_of(checker, q=[0.25, -1.0]).words
+    assert words[0] == "crane: 3 links, 2 joints, at (0.25, -1)"
+    assert words[1].startswith("Free: closest are post and hand, 0.8")
+    assert drawing_of(robots.travel(checker, PATH[:2], frames=3)).words == [
+        "crane: 3 links, 2 joints",
+        "Free: 1 edge, at every sample",
+    ]
+
+
+def test_the_place_of_a_collision_is_looked_at_from_where_nothing_hides_it(checker):
+    q = checker.path_free(PATH).configuration
+    usual = drawing_of(checker, q=q)
+    np.testing.assert_array_equal(usual.view, robots.VIEW)
+    (place, _), eye = robots.state_of(checker, q).points, camera_of(usual).eye
+    wall, at = gk.Box((0.3, 0.3, 0.3)), pose(*(place + 0.2 * (eye - place)))
+    checker.add("wall", wall, at)
+    turned = camera_of(drawing_of(checker, q=q)).eye
+    assert gk.raycast(wall, place, eye - place, at).hit
+    assert not gk.raycast(wall, place, turned - place, at).hit
+    free = drawing_of(checker, q=[0.0, 0.0])
+    np.testing.assert_array_equal(free.view, robots.VIEW)
+
+
 def test_travel_of_a_free_path_goes_to_its_end(checker):
     there = robots.travel(checker, PATH[:2], frames=7, link="beam")
     np.testing.assert_allclose(there.way.q[-1], PATH[1], atol=1e-12)
-    assert there.way.verdict == "Free: 1 edge"
+    assert there.way.verdict == "Free: 1 edge, at every sample"
+    proven = robots.travel(checker, PATH[:2], certify=True, frames=2)
+    assert proven.way.verdict == "Free: 1 edge, proven between samples too"
     np.testing.assert_allclose(there.trace, 0.0, atol=1e-12)  # the beam's origin stays where it is
     still = robots.travel(checker, [PATH[0], PATH[0]], frames=3)
     np.testing.assert_array_equal(still.way.q, np.repeat(PATH[:1], 3, axis=0))
@@ -203,7 +231,7 @@ def test_travel_of_a_motion_over_time_goes_evenly_to_its_hit(checker, run):
     assert [bool(state.pairs) for state in there.states] == [False] * 8 + [True]
     assert there.way.where[0] == "at 1, of 1 to 4"
     free = robots.travel(checker, gk.robot.Trajectory(PATH[:2], KNOTS[:2]), frames=3)
-    assert (free.way.free, free.way.verdict) == (True, "Free: from 1 to 2")
+    assert (free.way.free, free.way.verdict) == (True, "Free: from 1 to 2, at every sample")
     np.testing.assert_allclose(free.way.q[1], PATH[:2].mean(axis=0), atol=1e-12)
 
 
@@ -247,7 +275,8 @@ def test_picture_of_a_motion_has_the_line_of_the_hand(checker, tmp_path):
     drawing = drawing_of(there, Style())
     (line,) = [item for item in drawing.items if item.look == LINES]
     np.testing.assert_allclose(line.vertices.reshape(-1, 2, 3)[:, 0], there.trace[:-1])
-    assert line.color == robots.HIT
+    assert (f"way of {checker.robot.links[-1]}", line.color) in drawing.keys  # not of who collides
+    assert line.color not in (robots.HIT, *robots.LINKS)
     assert len(named(drawing, "hand")) > 3
     file = viz.motion(checker, PATH, tmp_path / "motion.png", frames=20)
     image = np.asarray(Image.open(file).convert("RGB")).astype(float)

@@ -25,7 +25,7 @@ from gjk3d.query.raycast import RayHit
 from gjk3d.query.time_of_impact import Impact
 from gjk3d.query.volume_base import Volume
 from gjk3d.results import Axis, Distance
-from gjk3d.robot import Checker, Robot
+from gjk3d.robot import Checker, Robot, RobotClearance, RobotCollision
 from gjk3d.scene import Scene
 from gjk3d.scene.results import Clearance, ScenePairs
 from gjk3d.shapes.base import Shape
@@ -52,8 +52,6 @@ def draw_list(x: Any, style: Style) -> Drawing:
 
     An inner list of solids is one thing: of one colour, one opacity and one name.
     """
-    if type(x) not in (list, tuple):
-        raise TypeError(f"{type(x).__name__} cannot be drawn")  # an answer with fields is no list
     entries = [entry if _is_pair(entry) else (entry, None) for entry in ([x] if _is_pair(x) else x)]
     if not entries:
         raise ValueError("there is nothing to draw: the list is empty")
@@ -154,7 +152,7 @@ def function_of(x: Any) -> Callable[..., Drawing]:
         None does.
     """
     for cls in type(x).__mro__:
-        if cls in KINDS:
+        if cls in KINDS and (cls is not tuple or type(x) is tuple):  # an answer with fields is no list
             return KINDS[cls]
     if hasattr(x, "regular_faces") or (hasattr(x, "vertices") and hasattr(x, "faces")):  # of pyvista, of trimesh
         return draw_body
@@ -174,6 +172,7 @@ def _cure(x: Any) -> str:
 
     cures = {
         Clash: "draw its report, and say which finding: viz.show(report, clash=k), or clash=found.id",
+        **dict.fromkeys((RobotClearance, RobotCollision), "draw where it was asked: viz.show(checker, q=q)"),
         Motion: "draw what moves at some of its poses: viz.show(shape, pose=motion.at(times))",
         trimesh.PointCloud: "draw gjk3d.PointCloud(cloud.vertices, radius)",
         trimesh.Scene: "draw each mesh of scene.dump(), or load its file with gjk3d.clash.Assembly.load",

@@ -18,7 +18,7 @@ from gjk3d.query.contact import Contact
 from gjk3d.query.faces import intersection_curve
 from gjk3d.query.gradient import Gradient
 from gjk3d.query.overlap import overlap
-from gjk3d.query.wording import axis_words, contact_words, headline, proof, way_out
+from gjk3d.query.wording import axis_words, contact_words, headline, proof, unit_of, way_out
 from gjk3d.results import Axis, Distance
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.convex_hull import ConvexHull
@@ -38,7 +38,7 @@ _MOST_CORNERS = 400
 _MOST_TRIANGLES = 400_000
 
 
-def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None = None) -> Drawing:
+def draw_distance(x: Distance, style: Style, *, surfaces: Any = None, unit: str | None = None) -> Drawing:
     """Draw an answer of `gjk3d.distance` or `signed_distance`.
 
     A is orange and B green. The blue arrow is the normal, from A to B; the orange one, in overlap, is the shortest
@@ -48,22 +48,24 @@ def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None
     ----------
     surfaces : (mesh, mesh), optional
         The models whose hulls were compared, each a Mesh or None: they are drawn inside their hulls.
+    unit : str, optional
+        Of length, where the two have none, as hulls.
     """
-    layout = lay_out(x)
-    drawing = _of_pair(x, layout, [headline(x), proof(x)], models_of(x, surfaces), style)
+    layout, unit = lay_out(x), unit or unit_of(x)
+    drawing = _of_pair(x, layout, [headline(x, unit), proof(x, unit)], models_of(x, surfaces), style)
     if x.depth > 0.0 and all(len(body.vertices) for body in layout.bodies):
         convex = all(hasattr(shape, "support") for shape in (x.shape_a, x.shape_b))
         add_common(drawing, list(layout.bodies), convex, layout.radius)
     add_witness(drawing, x, layout.radius, (style.color(0, COLORS), style.color(1, COLORS)))
     if x.depth > 0.0:
-        told = depth(x.lower, x.upper, 3, layout.unit)
-        label_depth(drawing, x.point_b, x.depth * x.normal, told, 0.05 * layout.radius * layout.up)
+        told = depth(x.lower, x.upper, 3, unit)
+        label_depth(drawing, x.point_b, x.depth * x.normal, told)
     return drawing
 
 
-def label_depth(drawing: Drawing, start: Array, way: Array, told: str, above_it: Array) -> None:
-    """Write how deep two overlap, over the arrow of the way out."""
-    drawing.label(start + 0.5 * way + above_it, told, darker(SEPARATION, 0.8))
+def label_depth(drawing: Drawing, start: Array, way: Array, told: str) -> None:
+    """Write how deep two overlap, beside the arrow of the way out."""
+    drawing.label(start + 0.5 * way, told, darker(SEPARATION, 0.8), np.linspace(start, start + way, 9))
 
 
 def _of_pair(
@@ -163,17 +165,17 @@ def add_points(drawing: Drawing, x: Contact, size: float, colors: Sequence[str])
     middles = x.points
     if x.count > 1:
         ring = middles if x.count == 2 else np.vstack([middles, middles[:1]])
-        drawing.rods(ring[:-1], ring[1:], 0.004 * size, SEPARATION, 16)
+        drawing.rods(ring[:-1], ring[1:], 0.004 * size, INK, 16)
     wide = np.abs(x.gaps) > 0.02 * size
     drawing.rods(x.points_a[wide], x.points_b[wide], 0.004 * size, INK, 16)
     drawing.balls(x.points_a[wide], 0.013 * size, darker(colors[0]), 24)
     drawing.balls(x.points_b[wide], 0.013 * size, darker(colors[1]), 24)
-    drawing.balls(middles[~wide], 0.018 * size, SEPARATION, 24)
+    drawing.balls(middles[~wide], 0.018 * size, INK, 24)
     if 0 < x.count <= _MOST_LABELS and np.ptp(x.gaps) > 1e-9 * size:
         for middle, gap in zip(middles, x.gaps, strict=True):
             drawing.label(middle, "0" if abs(gap) < 1e-13 else number(gap, 4))
     if x.count:
-        drawing.key(f"contact points{', with their gaps' if drawing.labels else ''}", SEPARATION)
+        drawing.key(f"contact points{', with their gaps' if drawing.labels else ''}", INK)
 
 
 #: by `AxisKind`

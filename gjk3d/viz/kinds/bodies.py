@@ -17,10 +17,11 @@ from gjk3d.query.volume_base import Volume
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
+from gjk3d.units import reading
 from gjk3d.viz.drawing import AXES, GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
 from gjk3d.viz.layout import half_space, kind, placed
 from gjk3d.viz.triangles import BOX_FACES, RESOLUTION, ball, box_lines, is_dots, surface_of
-from gjk3d.wording import count, kind_of, number
+from gjk3d.wording import count, kind_of, number, with_unit
 
 #: Poses of one body that are drawn; of more, so many evenly.
 MOST_GHOSTS = 24
@@ -55,12 +56,21 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
     if axes:
         add_axes(drawing, stack[shown], 0.75 * drawing.ball[1] if len(stack) == 1 else None)
     drawing.words = [name]
+    if hasattr(x, "faces"):
+        size = extent_words(np.ptp(x.vertices, axis=0), getattr(x, "unit", None))
+        drawing.words.append(f"{count(len(x.faces), 'triangle')}, {size}")
     if len(stack) > 1:
         of = f" of {len(stack)}" if len(shown) < len(stack) else ""
         drawing.words.append(f"{len(shown)}{of} poses, the last one solid")
     if level is not None:
         add_levels(drawing, x, stack[-1], level)
     return drawing
+
+
+def extent_words(size: Array, unit: str | None) -> str:
+    """Return the lengths of a box, (3,) float, in the unit that they are read in."""
+    unit, factor = reading(unit, float(size.max()))
+    return with_unit(" x ".join(number(factor * each, 4) for each in size.tolist()), unit)
 
 
 def add(
@@ -102,9 +112,7 @@ def matrices(pose: Any, name: str = "pose") -> Array:
 
 def evenly(count: int, most: int) -> NDArray[np.int64]:
     """Return at most so many indices, with the first and the last."""
-    if count <= most:
-        return np.arange(count)
-    return np.unique(np.linspace(0, count - 1, most).round().astype(np.int64))
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
 
 
 def add_axes(drawing: Drawing, stack: Array, length: float | None = None) -> None:
@@ -187,7 +195,7 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
         for eight in corners[:40]:
             drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10))
     volumes = np.reshape(x.volume, -1)  # type: ignore[attr-defined]
-    one = f"{name[:1].upper() + name[1:]}, volume {number(volumes.sum(), 5)}"
+    one = f"{name[:1].upper() + name[1:]}, volume {number(volumes.sum(), 5)} cubic units"
     drawing.words.append(one if len(volumes) == 1 else f"{len(volumes)} of the kind: {name}")
     drawing.key(style.name(0, name), color)
     return drawing

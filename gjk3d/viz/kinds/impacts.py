@@ -44,14 +44,23 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
         add(drawing, shape, motion.at(until), color, 1.0 if plane else style.alpha(k, 0.85))
     size = drawing.ball[1]
     for k, (shape, motion) in enumerate(sides):
+        color = darker(style.color(k, COLORS))
         if not isinstance(shape, Halfspace) and moves(motion):
-            _track(drawing, shape, motion, until, darker(style.color(k, COLORS)), size)
-    if x.status != ImpactStatus.FREE:
-        drawing.arrows(x.point_a, x.normal, 0.28 * size, 0.008 * size, NORMAL)
-        drawing.balls((x.point_a + x.point_b) / 2, 0.02 * size, INK)
-        drawing.key("first contact, and the normal from A to B", NORMAL)
+            drawing.key(f"way of the middle of {'AB'[k]}", color)
+            _track(drawing, shape, motion, until, color, size)
+    drawing.take(contact_signs(x, size))
     drawing.view = side_view(_way(x))
     return drawing
+
+
+def contact_signs(x: Impact, size: float) -> Drawing:
+    """Draw where two first meet, and the normal there; nothing of two that do not."""
+    signs = Drawing()
+    if x.status != ImpactStatus.FREE:
+        signs.arrows(x.point_a, x.normal, 0.28 * size, 0.008 * size, NORMAL)
+        signs.balls((x.point_a + x.point_b) / 2, 0.02 * size, INK)
+        signs.key("first contact, and the normal from A to B", NORMAL)
+    return signs
 
 
 def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: str, size: float) -> None:
@@ -94,15 +103,11 @@ _MOST_RODS = 60
 _HITS, _WHERE = (NORMAL, COLORS[1], PALETTE[3]), (SEPARATION, COLORS[0], INK)
 
 
-def draw_rays(
-    x: RayHit, style: Style, *, origins: Any = None, directions: Any = None, of: Drawing | None = None
-) -> Drawing:
+def draw_rays(x: RayHit, style: Style, *, of: Drawing | None = None) -> Drawing:
     """Draw an answer of `gjk3d.raycast` or `Scene.raycast`.
 
     Parameters
     ----------
-    origins, directions : (3,) float or (n, 3) float, optional
-        The rays, where they are to be drawn otherwise than they were cast.
     of : Drawing, optional
         Of what the rays were cast at.
     """
@@ -111,9 +116,7 @@ def draw_rays(
         drawing.take(of)
         drawing.words = []
     points = np.reshape(x.point, (-1, 3))
-    given = (x.origin if origins is None else origins, x.direction if directions is None else directions)
-    starts, ways = (np.asarray(rows, dtype=np.float64).reshape(-1, 3) for rows in given)
-    starts, ways = np.broadcast_to(starts, points.shape), np.broadcast_to(ways, points.shape)
+    starts, ways = (np.broadcast_to(np.reshape(rows, (-1, 3)), points.shape) for rows in (x.origin, x.direction))
     ways = ways / np.linalg.norm(ways, axis=1)[:, None]
     hit, inside = np.reshape(x.hit, -1), np.reshape(x.inside, -1)
     size = ball_of(np.concatenate([drawing.framed, starts, points[hit]]))[1]

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.query.raycast import raycast
 from gjk3d.robot import Checker, Robot
 from gjk3d.robot.moving import Moving
 from gjk3d.robot.way import State, Way, state_of, way_of
 from gjk3d.typing import Array, Number, Row, VectorLike
 from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.bodies import add, evenly
-from gjk3d.viz.layout import placed
+from gjk3d.viz.layout import camera_of, placed
 from gjk3d.viz.output import telling
 from gjk3d.viz.triangles import joined, surface_of
-from gjk3d.wording import count, depth, told
+from gjk3d.wording import count, depth, number, told
 
 #: Links by turns; vermilion is for those that collide.
-LINKS, THINGS, HIT = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION
+LINKS, THINGS, HIT, TRAIL = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION, COLORS[1]
 #: From the front, from the right and from above: an arm reaches forward, along x.
 VIEW = np.array([0.62, -0.66, 0.43]) / np.linalg.norm([0.62, -0.66, 0.43])
+#: The same turned about z, the least first, in degrees.
+_TURNS = Rotation.from_euler("z", np.array([0, 40, -40, 80, -80, 120, -120, 180])[:, None], degrees=True)
 MOST_GHOSTS = 9
+_MOST_NUMBERS = 8  # of a configuration that is told
 _LINE = 46  # letters of the pairs that are told: the line has room for so many
 _UNIT = "m"  # of a URDF, by its standard
 #: How much of the surroundings is in the picture, in sizes of the robot: all of them, or of a hall what is near.
@@ -58,7 +65,9 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
                 tone = darker(color) if item.look == LINES else color
                 drawing.items.append(item.moved(at, color=tone, opacity=alpha))
     name, (center, radius) = style.name(0, robot.name or "robot"), drawing.ball
-    drawing.words = [name]
+    drawing.words = [f"{name}: {count(len(robot.links), 'link')}, {count(len(robot.joint_names), 'joint')}"]
+    if len(rows) == 1 and 0 < robot.dof <= _MOST_NUMBERS:
+        drawing.words[0] += f", at ({', '.join(number(value, 3) for value in rows[0])})"
     drawing.key(name, style.color(0, LINKS))
     if isinstance(x, Checker) and x.objects:
         add_things(drawing, x, hit)
@@ -69,8 +78,25 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
         drawing.words.append(f"{len(rows)} configurations, the last one solid")
     if state is not None:
         drawing.words.append(words_for(state))
+        if hit:
+            drawing.view = _clear_view(drawing, state)
         add_state(drawing, state, labels)
     return drawing
+
+
+def _clear_view(drawing: Drawing, state: State) -> Array:
+    """Return from where least but who collides hides the place of a collision: as usual, if nothing does there."""
+    others = [item for item in drawing.items if item.name not in state.hit]
+    solid = [(item.vertices, item.faces) for item in others if item.opacity == 1.0 and len(item.faces)]
+    ways = _TURNS.apply(VIEW)
+    if not solid:
+        return np.asarray(VIEW)
+    eyes = np.array([camera_of(replace(drawing, view=way)).eye for way in ways])
+    places = (state.points[0] + state.points[1]) / 2 + 0.04 * drawing.ball[1] * np.vstack([np.eye(3), -np.eye(3)])
+    starts = np.tile(places, (len(eyes), 1))
+    hidden = raycast(Mesh(*joined(solid)), starts, np.repeat(eyes, len(places), axis=0) - starts).hit
+    # a third of what is round it may be hidden, or the robot's own links would turn the picture
+    return np.asarray(ways[np.argmin(np.maximum(hidden.reshape(len(eyes), -1).mean(axis=1), 1.0 / 3.0))])
 
 
 def words_for(state: State) -> str:
@@ -130,17 +156,15 @@ def add_state(drawing: Drawing, state: State, labels: bool) -> None:
         return
     a, b = state.points
     color = HIT if state.pairs else INK
-    size = drawing.ball[1]
-    add_ends(drawing, a, b, size, color)
+    mark_ends(drawing, a, b, color)
     drawing.key("who collides" if state.pairs else "closest points", color)
     if labels:
-        above = (a + b) / 2 + 0.05 * size * np.array([0.0, 0.0, 1.0])
-        drawing.label(above, " - ".join(state.closest), darker(color))
+        drawing.label((a + b) / 2, " - ".join(state.closest), darker(color), state.points)
 
 
-def add_ends(drawing: Drawing, a: Array, b: Array, size: float, color: str) -> None:
+def mark_ends(drawing: Drawing, a: Array, b: Array, color: str) -> None:
     """Mark two points and what is between them, smaller than elsewhere: a robot has narrow places."""
-    drawing.ends(a, b, 0.65 * size, (color, color), color, framed=False)
+    drawing.ends(a, b, 0.65 * drawing.ball[1], (color, color), color, framed=False)
 
 
 #: Ghosts of a path.
@@ -154,7 +178,8 @@ class Travel(NamedTuple):
     way: Way
     poses: Array  #: (frames, links, 4, 4)
     states: tuple[State, ...]
-    trace: Array  #: (frames, 3), the way of one link
+    link: str
+    trace: Array  #: (frames, 3), the way of that link
 
 
 def travel(
@@ -177,13 +202,13 @@ def travel(
             there.move(name, poses[k])
         states.append(state_of(there, way.q[k]))
     links = robot.link_poses(way.q)
-    return Travel(there, way, links, tuple(states), links[:, traced, :3, 3].copy())
+    return Travel(there, way, links, tuple(states), robot.links[traced], links[:, traced, :3, 3].copy())
 
 
 def draw_travel(x: Travel, style: Style) -> Drawing:
     """Draw a path as one picture: ghosts, the last configuration solid, the line that a link leaves."""
     drawing = draw_robot(x.checker, style, q=x.way.q[evenly(len(x.way.q), _MOST_ON_PATH)])
-    drawing.words = [style.name(0, x.checker.robot.name or "robot"), x.way.verdict]
-    color = COLORS[1] if x.way.free else HIT
-    drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), color, width=5.0)
+    drawing.words[1:] = [x.way.verdict]
+    drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), TRAIL, width=5.0)
+    drawing.key(f"way of {x.link}", TRAIL)
     return drawing

@@ -14,21 +14,20 @@ from gjk3d.clash import wording
 from gjk3d.clash.assembly import Assembly, upward
 from gjk3d.clash.finding import Clash
 from gjk3d.clash.findings import converted
-from gjk3d.clash.parts import hex_of
+from gjk3d.clash.parts import hex_of, order
 from gjk3d.clash.report import Report
 from gjk3d.errors import Gjk3dError, UnsupportedPair
 from gjk3d.query.contact import Contact
 from gjk3d.scene import Scene
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
-from gjk3d.units import reading
 from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, NORMAL, SEPARATION, Drawing, Item, Steps, Style, ball_of
 from gjk3d.viz.kinds.answers import add_common, label_depth
-from gjk3d.viz.kinds.bodies import add, add_levels
+from gjk3d.viz.kinds.bodies import add, add_levels, extent_words
 from gjk3d.viz.layout import camera_at, placed, upright
 from gjk3d.viz.output import telling
 from gjk3d.viz.triangles import BOX_FACES, box_lines, joined
-from gjk3d.wording import count, number, with_unit
+from gjk3d.wording import count
 
 #: Of what is free; of what collides where most do, and the places are marked.
 _FREE, _CROWD = "#9DB4C8", "#F2D3B3"
@@ -133,7 +132,8 @@ def _add_contacts(drawing: Drawing, found: Contact[Array]) -> None:
 def _scene_words(pairs: list[Any], names: list[str]) -> list[str]:
     if not pairs:
         return [f"Nothing collides among {count(len(names), 'object')}"]
-    told = ", ".join(f"{a} – {b}" for a, b in pairs[:4]) + (", …" if len(pairs) > 4 else "")
+    rows = sorted((sorted(pair, key=order) for pair in pairs), key=lambda pair: [order(name) for name in pair])
+    told = ", ".join(f"{a} – {b}" for a, b in rows[:4]) + (", …" if len(pairs) > 4 else "")
     collide = f"{count(len(pairs), 'pair')} collide{'s' if len(pairs) == 1 else ''}"
     return [f"{collide} among {count(len(names), 'object')}", told]
 
@@ -190,9 +190,7 @@ def _assembly_words(drawing: Drawing, x: Assembly, parts: int, bodies: int) -> N
     words.append(f"{triangles} triangles")
     points = drawing.framed
     if len(points):
-        size = np.ptp(points, axis=0)
-        unit, factor = reading(x.unit, float(size.max()))
-        words.append(with_unit(" x ".join(number(factor * each, 4) for each in size.tolist()), unit))
+        words.append(extent_words(np.ptp(points, axis=0), x.unit))
     drawing.words = [", ".join(words)]
     broken = sum(bool(part.reason) for part in x.parts)
     if broken:
@@ -264,7 +262,7 @@ def _one(
         drawing.key("box round what both fill", INK)
     unit, factor = x.reading
     read = converted(row, factor, x.unit)
-    _add_signs(drawing, row, radius, 0.05 * radius * np.array(upward(x)), wording.depth(read, 3, unit))
+    _add_signs(drawing, row, radius, wording.depth(read, 3, unit))
     drawing.words = [f"{k + 1} of {len(found)}: {_headline(read, unit)}", f"{row.a}  –  {row.b}"]
     return drawing
 
@@ -279,8 +277,8 @@ def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) 
     return camera_at(center, radius, view, up)
 
 
-def _add_signs(drawing: Drawing, row: Clash, size: float, above: Array, depth: str) -> None:
-    """Add the nearest points and the way out, with the depth above it, else the normal."""
+def _add_signs(drawing: Drawing, row: Clash, size: float, depth: str) -> None:
+    """Add the nearest points and the way out, with the depth beside it, else the normal."""
     if row.point_a is not None and row.point_b is not None:
         drawing.ends(np.array(row.point_a), np.array(row.point_b), size, COLORS)
     if row.depth and row.mtv is not None and any(row.mtv):
@@ -289,7 +287,7 @@ def _add_signs(drawing: Drawing, row: Clash, size: float, above: Array, depth: s
         shown = max(length, 0.12 * size)
         drawing.arrows(start, way / length, shown, min(0.014 * size, 0.12 * shown), SEPARATION)
         drawing.key("way out, for B" if shown == length else "way out, for B (drawn longer)", SEPARATION)
-        label_depth(drawing, start, way, depth, above)
+        label_depth(drawing, start, way, depth)
     elif row.normal is not None and row.point is not None:
         drawing.arrows(np.array(row.point), np.array(row.normal), 0.25 * size, 0.009 * size, NORMAL)
         drawing.key("normal, A to B", NORMAL)

@@ -88,10 +88,11 @@
       for (const entry of groups) {
         if (entry.frames) entry.group.matrix.fromArray(entry.frames, 16 * k);
         entry.group.matrixWorldNeedsUpdate = true;
+        entry.group.visible = !entry.item.last || k === last;
         color(entry, hit.has(entry.item.name) ? data.colors.hit : entry.item.color);
       }
       trail.geometry.setDrawRange(0, k + 1);
-      trail.material.color.copy(tint(hit.size ? data.colors.hit : data.colors.free));
+      trail.material.color.copy(tint(data.colors.trail, dark.matches ? 2 : 1));
       for (const mark of [gap, ...balls]) mark.visible = Boolean(told.ends);
       (told.ends || []).forEach((end, i) => {
         balls[i].position.set(...end);
@@ -119,7 +120,7 @@
   }
   dark.addEventListener("change", paint);
   aim();
-  paint();
   toggle();
+  paint();
   gjk3d.start();
 })();

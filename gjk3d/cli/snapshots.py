@@ -21,22 +21,13 @@ _SIZE = (800, 600)
 def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None]:
     """Return what draws the findings of a report, the worst ones; see `gjk3d.clash.formats.to_bcf`.
 
-    Parameters
-    ----------
-    report : Report
-        With its ``assembly``: without one there is nothing to draw.
-    most : int
-        The worst so many open findings get a picture, the others none.
-
-    Raises
-    ------
-    RenderingUnavailableError
-        No OpenGL library works here.
+    The worst so many open findings get a picture, the others none, and no finding of a report without its assembly.
+    `RenderingUnavailableError` says that none can be drawn here.
 
     Examples
     --------
     >>> import gjk3d as gk
-    >>> from gjk3d.viz.snapshots import snapshots
+    >>> from gjk3d.cli.snapshots import snapshots
     >>> cube = gk.Box((1, 1, 1)).surface()
     >>> parts = gk.clash.Assembly.of({"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + 0.75, cube.faces)}, "mm")
     >>> report = gk.clash.check(parts)

@@ -418,7 +418,7 @@ def check_3mf(data: bytes) -> tuple[bytes, int]:
     """Check what a 3MF archive would unpack to, and that it holds models."""
     check_zip(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if not any("3d/3dmodel.model" in name.lower() for name in archive.namelist()):
+        if not any(name.lower().endswith("3d/3dmodel.model") for name in archive.namelist()):
             raise HeaderError("holds no model: it is a zip archive without 3D/3dmodel.model")
         for name in archive.namelist():
             if name.lower().endswith(".model"):

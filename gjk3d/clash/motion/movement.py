@@ -110,7 +110,7 @@ class Movement:
         of_body: dict[str, list[str]] = {}
         owner: dict[str, str] = {}
         for body in self.bodies:
-            fits = chosen(body, names, "the motion's")
+            fits = chosen(body, names, "the motion's body")
             of_body[body] = [name for name, fit in zip(names, fits, strict=True) if fit]
             for name in of_body[body]:
                 if name in owner:

@@ -1,16 +1,14 @@
-"""The colours that a file gives its meshes, into the metadata of a scene that trimesh made of it.
+"""The colours that a glTF or OBJ gives its meshes, into the metadata of a scene that trimesh made of it.
 
-Of glTF and OBJ trimesh would decode their pictures, too, which nobody here looks at; of 3MF it reads no colours.
+Trimesh would decode their pictures, too, which nobody here looks at.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import re
 import struct
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -85,34 +83,6 @@ def colour_obj(scene: Any, data: bytes, beside: Callable[[str], bytes]) -> None:
         colour = palette.get(counts.most_common(1)[0][0]) if counts else None
         if colour is not None:
             geometry.metadata["colour"] = colour
-
-
-def colour_3mf(scene: Any, data: bytes) -> None:
-    """Do that for a 3MF: of each object the colour that it refers to as a whole, not that of single triangles."""
-    from lxml import etree
-    from trimesh.util import unique_name
-
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        path = next(name for name in archive.namelist() if "3d/3dmodel.model" in name.lower())
-        model = io.BytesIO(archive.read(path))
-    groups: dict[str, list[str]] = {}
-    names: dict[str, None] = {}
-    counts: dict[str, int] = {}
-    tags = ("{*}basematerials", "{*}colorgroup", "{*}object")
-    for _, found in etree.iterparse(model, tag=tags, events=("end",), resolve_entities=False, no_network=True):
-        if not found.tag.endswith("}object"):
-            groups[found.get("id", "")] = [each.get("displaycolor") or each.get("color") or "" for each in found]
-            continue
-        name = unique_name(found.get("name", found.get("id")), names, counts=counts)  # as trimesh names them
-        names[name] = None
-        row = groups.get(found.get("pid", ""), [])
-        at = int(found.get("pindex", "0"))
-        hexes = re.fullmatch(
-            r"#([\da-fA-F]{2})([\da-fA-F]{2})([\da-fA-F]{2})(?:[\da-fA-F]{2})?", row[at] if 0 <= at < len(row) else ""
-        )
-        if hexes and name in scene.geometry:
-            scene.geometry[name].metadata["colour"] = _clipped([int(each, 16) / 255.0 for each in hexes.groups()])
-        found.clear()
 
 
 def _library(text: str) -> dict[str, Colour]:

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import apart, headers, nodes
-from gjk3d.bodies.colours import colour_3mf, colour_gltf, colour_obj
+from gjk3d.bodies import apart, gltf, headers, nodes, threemf
+from gjk3d.bodies.colours import colour_gltf, colour_obj
 from gjk3d.bodies.fans import unfolded
 from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.errors import FileError, ParseError, ShapeError
@@ -57,12 +57,12 @@ FORMATS = {
     ".obj": _Format(headers.check_obj, "obj"),
     ".ply": _Format(headers.check_ply, "ply"),
     ".off": _Format(headers.check_off, "off"),
-    ".glb": _Format(headers.check_glb, "glb", "meters"),
-    ".gltf": _Format(headers.check_gltf, "gltf", "meters"),
-    ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml", "networkx")),
+    ".glb": _Format(gltf.check_glb, "glb", "meters"),
+    ".gltf": _Format(gltf.check_gltf, "gltf", "meters"),
+    ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml",)),
     ".dae": _Format(headers.check_dae, "dae", "meters", ("collada",), "robot"),
-    ".step": _Format(headers.check_glb, "glb", "meters", ("cascadio",), apart="STEP"),
-    ".stp": _Format(headers.check_glb, "glb", "meters", ("cascadio",), apart="STEP"),
+    ".step": _Format(gltf.check_glb, "glb", "meters", ("cascadio",), apart="STEP"),
+    ".stp": _Format(gltf.check_glb, "glb", "meters", ("cascadio",), apart="STEP"),
     ".3dxml": _Format(headers.unchecked, ARRAYS, "millimeters", ("lxml", "networkx"), apart="3DXML"),
     ".xaml": _Format(headers.unchecked, ARRAYS, "meters", ("lxml",), apart="XAML"),
     ".ifc": _Format(headers.unchecked, ARRAYS, "meters", ("ifcopenshell",), "ifc", apart="IFC"),
@@ -265,10 +265,11 @@ def _format(file: Path) -> _Format:
 
 
 def _one_line(error: Exception) -> str:
-    if isinstance(error, StopIteration):  # a reader looked for something
-        return "it lacks something that it refers to"
     lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}{': ' + lines[0][:200] if lines else ''}"
+    said = f"{type(error).__name__}{': ' + lines[0][:200] if lines else ''}"
+    if isinstance(error, StopIteration | LookupError):  # a reader looked for something
+        return f"it lacks something that it refers to ({said}): damaged"
+    return said
 
 
 class _Beside:
@@ -289,6 +290,8 @@ class _Beside:
 def _read(data: bytes, reader: str, folder: Path) -> Any:
     if reader == ARRAYS:
         return nodes.scene_of(data)
+    if reader == "3mf":
+        return threemf.scene_of(data)
     import trimesh
 
     options: dict[str, Any] = {"process": False}
@@ -302,8 +305,6 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
         colour_gltf(scene, data)
     elif reader == "obj":
         colour_obj(scene, data, _Beside(folder).get)
-    elif reader == "3mf":
-        colour_3mf(scene, data)
     if reader == "dae":  # axes stay as they are in the file, as in glTF, and as robots have them
         unit = re.search(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']", data)
         scene.apply_transform(np.diag([*[float(unit[1]) if unit else 1.0] * 3, 1.0]))

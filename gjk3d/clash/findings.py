@@ -206,10 +206,11 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
         raise ParseError(f"{path} is no JSON: {str(error)[:200]}") from None
     if not isinstance(document, dict) or document.get("command") != "clash":
         raise ParseError(f"{path} is no report of gjk3d clash: write one with -f json")
-    if document.get("schema_version") != SCHEMA_VERSION:
+    version = document.get("schema_version")
+    if not is_count(version) or version != SCHEMA_VERSION:
+        said = json.dumps(version)[:60]
         raise ParseError(
-            f"{path} is of schema version {str(document.get('schema_version'))[:60]}, this gjk3d reads"
-            f" {SCHEMA_VERSION}: make it anew"
+            f"{path} is of schema version {said}, this gjk3d reads the number {SCHEMA_VERSION}: make it anew"
         )
     rows, clearance, tolerance = (document.get(key) for key in ("clashes", "clearance", "tolerance"))
     if not isinstance(rows, list) or not is_number(clearance) or not is_number(tolerance):

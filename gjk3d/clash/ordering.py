@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from gjk3d.clash.contacts import available
 from gjk3d.clash.finding import Vector
 from gjk3d.clash.parts import AssemblyPart
 from gjk3d.clash.rules import Rule, matcher, read_rules
-from gjk3d.errors import ShapeError
+from gjk3d.errors import ParseError, ShapeError
 from gjk3d.typing import Array, Ints
 
 _AXES = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
@@ -88,8 +89,13 @@ class Order:
         ----------
         part : str
             Its name.
+
+        Raises
+        ------
+        ParseError
+            There is no part of that name.
         """
-        return tuple(way for way, who in zip(self.directions, self.blockers[part], strict=True) if not who)
+        return tuple(way for way, who in zip(self.directions, self._ways(part), strict=True) if not who)
 
     def always(self, part: str) -> tuple[str, ...]:
         """Return who is in the way of a part along every direction: these leave before it, or with it.
@@ -98,9 +104,23 @@ class Order:
         ----------
         part : str
             Its name.
+
+        Raises
+        ------
+        ParseError
+            There is no part of that name.
         """
-        ways = self.blockers[part]
+        ways = self._ways(part)
         return tuple(name for name in ways[0] if all(name in who for who in ways[1:])) if ways else ()
+
+    def _ways(self, part: str) -> tuple[tuple[str, ...], ...]:
+        if part not in self.blockers:
+            names = [*self.blockers]
+            near = difflib.get_close_matches(str(part), names, n=3)
+            hint = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
+            shown = ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+            raise ParseError(f"the order has no part {part!r}{hint} There are {shown}")
+        return self.blockers[part]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON has it."""

@@ -22,7 +22,7 @@ from gjk3d.clash.decisions import Decided, Decisions, Question
 from gjk3d.clash.finding import Clash
 from gjk3d.clash.findings import Findings, in_unit, known, read_baseline
 from gjk3d.clash.motion.decide import Moving, timed
-from gjk3d.clash.motion.files import read_motion
+from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.nearness import boxes_close, default_tolerances, reaches
 from gjk3d.clash.parts import order
@@ -137,8 +137,7 @@ def check(
     decided = None if triage is None else read_triage(triage)
     run = Run(assembly, clearance, tolerance, (a, b), read_rules(ignore), read_baseline(baseline), decided, keep, found)
     if motion is not None:
-        moves = motion if isinstance(motion, Movement) else read_motion(motion, assembly.unit)
-        run.moving = Moving(moves, run.placed, assembly.unit)
+        run.moving = Moving(movement_of(motion, assembly.unit), run.placed, assembly.unit)
     complete = run.go(workers, executor, progress)
     with held() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
         report = summary(run, complete, time.perf_counter() - start)

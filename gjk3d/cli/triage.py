@@ -46,6 +46,7 @@ def triage(
     from gjk3d.clash.formats import read_bcf
     from gjk3d.clash.triage_file import read_triage
 
+    check_output(output, "--output", (), ())
     check_output(bcf, "--bcf", _BCF, (report, *files))
     target = output or sidecar(report)
     if target.exists() and target.samefile(report):

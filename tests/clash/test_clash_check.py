@@ -337,6 +337,9 @@ def test_bad_rules_are_refused(tmp_path, text, message):
     [
         ("[1]", "is no report"),
         ('{"command": "clash", "schema_version": 99}', "schema version 99"),
+        ('{"command": "clash", "schema_version": "1"}', 'schema version "1", this gjk3d reads the number 1'),
+        ('{"command": "clash", "schema_version": true}', "schema version true, this gjk3d reads the number 1"),
+        ('{"command": "clash"}', "schema version null"),
         ('{"command": "clash", "schema_version": 1}', "lacks its clashes"),
         ('{"command": "clash", "schema_version": 1, "clearance": 0, "tolerance": 0, "clashes": [{"a": 1}]}', "clash 1"),
     ],

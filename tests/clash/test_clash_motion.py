@@ -395,7 +395,7 @@ BAD_JOINTS = {
         [Coupling("k", "j", 1e9)],
         "at most 1000",
     ),
-    "one name": ([Joint("j", "revolute", "a", drive=(0, 1))] * 2, (), "two joints have one name"),
+    "one name": ([Joint("j", "revolute", "a", drive=(0, 1))] * 2, (), "two joints are called 'j'"),
 }
 
 
@@ -446,9 +446,12 @@ BAD_FILES = {
     "unknown key": ("speed = 3", "unknown key 'speed'"),
     "no table": ("part = 3", "part is no table"),
     "times": ('times = ["a"]', "times is"),
-    "unit of time": ("unit = 3\n[[part]]\nparts='a'", "unit is 3"),
+    "unit of time": ("unit = 3\n[[part]]\nparts='a'\nlinear=[0,0,1]", "unit is 3"),
     "length": ('length = "furlong"', "cannot be brought"),
     "nothing": ("times = [0, 1]", "nothing moves"),
+    "no way": ("[[part]]\nparts='a'", r"part 1: 'a' does not move: give linear = .* angular = .* poses = "),
+    "a middle and no way": ("[[part]]\nparts='a'\ncenter=[1,0,0]", "'a' does not move"),
+    "twice": ("[[part]]\nparts='a'\nlinear=[0,0,1]\n" * 2, r"part 2: 'a' has a \[\[part\]\] before this"),
     "no pattern": ("[[part]]\nlinear=[0,0,1]", "a pattern of names"),
     "two ways": ("[[part]]\nparts='a'\nposes='x.csv'\nlinear=[0,0,1]", "poses and a motion"),
     "vector": ("[[part]]\nparts='a'\nlinear=[0,0]", "expected three numbers"),
@@ -490,12 +493,18 @@ def test_a_motion_file_that_is_not_there():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expected time, x"),
-        ("1,2\n", "lines of .2. numbers"),
+        ("", "has no poses: each line is time, x"),
+        ("t,x,y,z,qx,qy,qz,qw\n\n", "has no poses: each line is time, x"),
+        ("1,2\n", "line 1 has 2 numbers; expected time, x, .* in all lines"),
+        ("0,0,0,0,0,0,0,1\n\n1,0,0,0,0,0,0,1,0\n", "line 3 has 9 numbers"),
+        ("0,0,0,o,0,0,0,1\n1,0,0,0,0,0,0,1\n", "line 1: expected numbers, found 'o'"),
         ("0,0,0,0,0,0,0,1\n1,2\n", "numbers"),
         ("0,0,0,0,0,0,0,1\n1,0,0,0,x,0,0,1\n", "line 2: expected numbers"),
-        ("0,0,0,0,0,0,0,0\n", "quaternion"),
-        ("0,0,nan,0,0,0,0,1\n", "not finite"),
+        ("0,0,0,0,0,0,0,0\n", "line 1: the quaternion 0, 0, 0, 0 is of length 0, expected 1"),
+        ("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n1,0,0,0,0,0,0,2\n", "line 3: the quaternion 0, 0, 0, 2 is of length 2"),
+        ("0,0,nan,0,0,0,0,1\n", "line 1: nan is not a finite number"),
+        ("0,0,0,0,0,0,0,1\n1,0,1e999,0,0,0,0,1\n", "line 2: 1e999 is not a finite number"),
+        ("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n\n0,0,0,1,0,0,0,1\n", "line 4: the time 0 is not later than"),
     ],
 )
 def test_bad_poses_are_told(text, message, tmp_path):
@@ -503,6 +512,85 @@ def test_bad_poses_are_told(text, message, tmp_path):
     file.write_text(text)
     with pytest.raises(ParseError, match=message):
         gk.clash.read_poses(file)
+
+
+def test_a_byte_order_mark_before_the_poses_is_passed_over(tmp_path):
+    file = tmp_path / "poses.csv"
+    file.write_bytes(b"\xef\xbb\xbf0,0,0,0,0,0,0,1\r\n1,0,0,5,0,0,0,1\r\n")
+    times, poses = gk.clash.read_poses(file)
+    assert times.tolist() == [0, 1]
+    assert poses[1, 2, 3] == 5
+
+
+def test_what_is_told_places_for_a_part_of_the_time_is_noted(tmp_path):
+    (tmp_path / "lid.csv").write_text("1,0,0,0,0,0,0,1\n2,0,0,20,0,0,0,1\n")
+    file = tmp_path / "motion.toml"
+    file.write_text(
+        'times = [0, 10]\nunit = "s"\n[[part]]\nparts = "lid"\nposes = "lid.csv"\n'
+        '[[part]]\nparts = "door"\nlinear = [9, 0, 0]\n'
+    )
+    cube = gk.Box((1, 1, 1)).surface()
+    parts = {"lid": gk.Mesh(*cube[:2]), "door": gk.Mesh(cube.vertices + (5, 0, 0), cube.faces)}
+    report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), motion=file)
+    assert "lid: held still before 1 s, when its poses begin; the motion is from 0 to 10 s" in report.notes
+    assert "lid: held still after 2 s, when its poses end; the motion is from 0 to 10 s" in report.notes
+    assert not [note for note in report.notes if note.startswith("door")]
+
+
+def placed_from(tmp_path, parent, more=""):
+    """Return the tracks of a latch on a door that opens by a quarter turn, the latch's joint having a parent."""
+    file = tmp_path / "motion.toml"
+    file.write_text(
+        '[[joint]]\nname = "hinge"\nkind = "revolute"\nchild = "door_*"\ndrive = [0, 90]\n'
+        f'[[joint]]\nname = "bolt"\nkind = "prismatic"\nchild = "latch"\n{parent}\ndrive = [0, 7]\n{more}'
+    )
+    names = ["house/door_leaf", "house/door_knob", "latch", "frame", "drawer"]
+    return gk.clash.read_motion(file, "mm").place(names, boxes(*names))
+
+
+@pytest.mark.parametrize("parent", ["door_*", "house/door_*", "door_leaf", "*door*"])
+def test_the_parent_of_a_joint_is_the_body_that_it_fits(tmp_path, parent):
+    tracks = placed_from(tmp_path, f'parent = "{parent}"')
+    assert np.allclose(tracks["latch"].pose(1.0), turned(math.pi / 2, shift=(0, 0, 7)))
+
+
+@pytest.mark.parametrize("parent", ["", 'parent = ""', 'parent = "frame"', 'parent = "[fd]r*"'])
+def test_a_parent_that_stands_still_is_the_ground(tmp_path, parent):
+    assert np.allclose(placed_from(tmp_path, parent)["latch"].pose(1.0), turned(0.0, shift=(0, 0, 7)))
+
+
+@pytest.mark.parametrize(
+    ("parent", "message"),
+    [
+        ("Door_leaf", "'bolt': its parent 'Door_leaf' fits none of the 5 parts: did you mean door_leaf"),
+        ("doors", "what moves is 'door_[*]', 'latch'; without a parent it is held by the ground"),
+        ("*", "'bolt': its parent '[*]' fits parts of several: what stands still, 'door_[*]', 'latch'; name one"),
+        ("latc?", "'bolt' needs a child that is not its parent"),
+        ("drawer", "its parent 'drawer' has a way of its own, which no joint follows: move it by a joint with a drive"),
+    ],
+)
+def test_a_parent_that_is_no_body_is_not_taken_for_the_ground(tmp_path, parent, message):
+    more = '[[part]]\nparts = "drawer"\nlinear = [1, 0, 0]\n' if parent == "drawer" else ""
+    with pytest.raises((ParseError, ShapeError), match=message):
+        placed_from(tmp_path, f'parent = "{parent}"', more)
+
+
+def test_a_loop_that_cannot_close_says_by_how_much_and_when():
+    joints = [Joint("j", "prismatic", "a", drive=(0, 9)), Joint("k", "revolute", "a")]
+    moves = Movement(joints=joints, times=(0, 10), unit="s")
+    message = (
+        r"loop of 'k' cannot be closed at time .* s: it stays open by .* mm; mend the point and axis of its joints"
+    )
+    with pytest.raises(ShapeError, match=message):
+        moves.place(["a", "b"], boxes("a", "b"), "mm")
+
+
+@pytest.mark.parametrize("motion", [5, gk.Motion.translation(None, (1, 0, 0)), {"a": 3}])
+def test_what_is_no_motion_is_told(motion):
+    assembly = gk.clash.Assembly.of({"a": gk.Mesh(*gk.Box((1, 1, 1)).surface()[:2])})
+    for ask in (lambda: gk.clash.check(assembly, motion=motion), lambda: gk.clash.swept(assembly, motion, "a")):
+        with pytest.raises(TypeError, match=r"motion is an? \w+, expected a Movement, or the path of a TOML file"):
+            ask()
 
 
 def test_units_angles_and_poses_come_from_files(tmp_path):

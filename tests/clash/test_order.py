@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
+from gjk3d.errors import ParseError
 
 Solid = manifold3d.Manifold
 X, Y, Z = np.eye(3)
@@ -63,6 +64,11 @@ def test_a_case_comes_apart_as_it_must():
     assert order.locked == order.unchecked == ()
     assert order.free("pin") == ((1.0, 0.0, 0.0),)
     assert order.free("lid") == order.free("block") == ()
+    for ask in (order.free, order.always):
+        with pytest.raises(ParseError, match=r"has no part 'zzz'\. There are 'block', "):
+            ask("zzz")
+        with pytest.raises(ParseError, match="has no part 'blok': did you mean 'block'"):
+            ask("blok")
     assert order.blockers["lid"][4] == ("pin",)  # up
     assert order.blockers["block"][4] == ("lid",)
     assert order.always("block") == ()  # the tray holds it but upwards, the lid there

@@ -109,6 +109,8 @@ def test_what_is_no_report_or_no_decision_is_refused(tmp_path, capsys, monkeypat
         (("triage", "press.json", "press.json"), "press.json is no triage"),
         (("triage", "press.json", "press.glb.bcf"), "there is no file"),
         (("triage", "press.json", "-o", "press.json"), "names the report itself"),
+        (("triage", "press.json", "-o", "nodir/a.json"), "--output 'nodir/a.json': there is no folder 'nodir'"),
+        (("triage", "press.json", "-o", "."), "--output '.' is a folder"),
         (("serve", "press.json", "--port", "70000"), "expected 1 to 65535"),
         (("serve", "press.json", "--triage", "press.json"), "names the report itself"),
         (("clash", "press.glb", "--triage", "press.json"), "press.json is no triage"),

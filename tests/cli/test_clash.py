@@ -62,7 +62,7 @@ def test_a_motion_that_is_none_is_refused(run, boxes, tmp_path):
     file.write_text('[[part]]\nparts = "drawer"\nlinear = [1, 0, 0]\n')
     said = run("clash", *boxes, "--motion", file)
     assert (said.code, said.out) == (2, "")
-    assert "the motion names 'drawer', which fits none of the 3 parts" in said.err
+    assert "the motion's body 'drawer' fits none of the 3 parts" in said.err
 
 
 def test_json_is_one_valid_document(run, boxes):

@@ -11,7 +11,7 @@ from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.record import Course, MotionRecord
 from gjk3d.clash.motion.timeline import Passage, Timeline, moved, swept_box
-from gjk3d.clash.motion.track import measured, still
+from gjk3d.clash.motion.track import measured, pauses, still
 from gjk3d.clash.parts import AssemblyPart
 from gjk3d.convex.pairs import Pairs
 from gjk3d.interrupts import Aside
@@ -39,13 +39,13 @@ class Moving:
         self.slacks = [part.slack for part in parts]
         self.names = [part.name for part in parts]
         boxes = {part.name: part.bounds for part in parts}
-        self.tracks = movement.place(self.names, boxes)
+        self.tracks = movement.place(self.names, boxes, unit)
         standing = still(movement.times)
         self.of = [self.tracks.get(name, standing) for name in self.names]
         self.courses: list[Course] = []
         every = np.array([*boxes.values()]).reshape(-1, 3)
         size = float(np.linalg.norm(np.ptp(every, axis=0))) if len(every) else 0.0
-        self.notes = measured(self.tracks, size, unit)
+        self.notes = measured(self.tracks, size, unit) + pauses(self.tracks, movement.times, movement.unit)
 
     def together(self, i: int, j: int) -> bool:
         """Tell whether two parts keep their places to each other."""

@@ -13,9 +13,9 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.contacts import available
-from gjk3d.clash.motion.files import read_motion
+from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
-from gjk3d.clash.motion.track import Track, measured, motion_of
+from gjk3d.clash.motion.track import Track, measured, motion_of, pauses
 from gjk3d.clash.parts import AssemblyPart
 from gjk3d.clash.rules import matcher
 from gjk3d.errors import ParseError, ShapeError
@@ -87,9 +87,10 @@ def swept(
         raise ShapeError(f"swept: form is {form!r}, expected 'slices' or 'hull'")
     if form == "slices" and not available():
         raise ShapeError('swept: slices are united by manifold3d: pip install "gjk3d[clash]", or ask for the hull')
-    movement = motion if isinstance(motion, Movement) else read_motion(motion, assembly.unit)
+    movement = movement_of(motion, assembly.unit)
     meshes = {part.name: part.mesh for part in assembly.parts if part.mesh is not None}
-    tracks = movement.place([part.name for part in assembly.parts], {name: m.bounds for name, m in meshes.items()})
+    boxes = {name: mesh.bounds for name, mesh in meshes.items()}
+    tracks = movement.place([part.name for part in assembly.parts], boxes, assembly.unit)
     if body not in movement.bodies:
         raise ParseError(f"swept: nothing that moves is called {body!r}; there are {', '.join(movement.bodies)}")
     fits = matcher(body)
@@ -103,9 +104,11 @@ def swept(
     part = AssemblyPart(name, "", Mesh(vertices, faces, name=name, unit=assembly.unit))
     still = [part for part in assembly.parts if part.name not in tracks]
     size = float(np.linalg.norm(np.ptp([mesh.bounds for mesh in meshes.values()], axis=(0, 1))))
+    moving = {name: tracks[name] for name in own}
     notes = [
         f"{name}: the hulls of {len(slices)} slices hold all of the motion, grown by {grown:.3g} at most",
-        *measured({name: tracks[name] for name in own}, size, assembly.unit),
+        *measured(moving, size, assembly.unit),
+        *pauses(moving, movement.times, movement.unit),
     ]
     return replace(
         assembly, parts=tuple(sorted([*still, part], key=lambda part: part.name)), notes=(*assembly.notes, *notes)

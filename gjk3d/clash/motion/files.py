@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,19 @@ from gjk3d.errors import FileError, Gjk3dError, ParseError
 from gjk3d.query.motion import Motion
 from gjk3d.typing import Array
 from gjk3d.units import conversion, symbol
+from gjk3d.wording import kind_of
 
 _LARGEST = 1 << 26  #: bytes of a file
 _TOP = {"unit", "times", "length", "part", "joint", "coupling"}
 _PART = {"parts", "poses", "linear", "angular", "center"}
 _JOINT = {"name", "kind", "child", "parent", "axis", "point", "drive"}
 _COUPLING = {"joint", "to", "ratio", "lead"}
-_WIDTHS = {8: "time, x, y, z, qx, qy, qz, qw", 13: "time and 3 rows of a matrix", 17: "time and 4 rows of a matrix"}
+_QUATERNION = 8  #: numbers of a line that has one
+_WIDTHS = {
+    _QUATERNION: "time, x, y, z, qx, qy, qz, qw",
+    13: "time and 3 rows of a matrix",
+    17: "time and 4 rows of a matrix",
+}
 
 
 def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Movement:
@@ -31,8 +38,8 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     At the top are ``times = [begin, end]``, the ``unit`` of time, and ``length``, the unit of lengths, where it is not
     that of the assembly. Then tables: ``[[part]]`` with ``parts``, a pattern of names, and either ``linear``,
     ``angular`` and ``center``, as `gjk3d.Motion` has them, or ``poses``, a CSV file beside this one; ``[[joint]]`` with
-    what a `Joint` has, and ``[[coupling]]`` with ``joint``, ``to`` and a ``ratio``, or the ``lead`` of a screw, its
-    way in a turn. Angles are degrees.
+    what a `Joint` has, one without a ``parent`` being held by the ground, and ``[[coupling]]`` with ``joint``, ``to``
+    and a ``ratio``, or the ``lead`` of a screw, its way in a turn. Angles are degrees.
 
     Parameters
     ----------
@@ -75,7 +82,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     scale, where = _scale(document.get("length"), unit, file), str(file)
     try:
         return Movement(
-            dict(_part(row, f"{where}, part {k + 1}", scale, file.parent) for k, row in enumerate(tables["part"])),
+            _parts(tables["part"], where, scale, file.parent),
             joints=[_joint(row, f"{where}, joint {k + 1}", scale) for k, row in enumerate(tables["joint"])],
             couplings=_couplings(tables, where, scale),
             times=(times[0], times[1]),
@@ -87,13 +94,23 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
         raise ParseError(f"{file}: {error}") from None
 
 
+def movement_of(motion: Any, unit: str | None) -> Movement:
+    """Return what was given as a motion: it, or what the file of that path says, lengths in a unit."""
+    if isinstance(motion, Movement):
+        return motion
+    if isinstance(motion, str | os.PathLike):
+        return read_motion(motion, unit)
+    more = ": Movement({name: motion}) says which part has it" if isinstance(motion, Motion) else ""
+    raise TypeError(f"motion is {kind_of(motion)}, expected a Movement, or the path of a TOML file{more}")
+
+
 def _text(file: Path) -> str:
     if not file.is_file():
         raise FileError(f"there is no file {file} of a motion")
     if file.stat().st_size > _LARGEST:
         raise ParseError(f"{file} has {file.stat().st_size} bytes: too many for a motion")
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ParseError(f"{file} is no text: {error}") from None
 
@@ -137,6 +154,16 @@ def _scale(stated: Any, unit: str | None, file: Path) -> float:
     return factor
 
 
+def _parts(rows: list[Any], where: str, scale: float, folder: Path) -> dict[str, Any]:
+    ways: dict[str, Any] = {}
+    for k, row in enumerate(rows):
+        pattern, way = _part(row, f"{where}, part {k + 1}", scale, folder)
+        if pattern in ways:
+            raise ParseError(f"{where}, part {k + 1}: {pattern!r} has a [[part]] before this: one is too much")
+        ways[pattern] = way
+    return ways
+
+
 def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tuple[str, Any]:
     _only(row, _PART, where)
     pattern = _word(row, "parts", where)
@@ -146,6 +173,11 @@ def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tup
         if set(row) & {"linear", "angular", "center"}:
             raise ParseError(f"{where} has poses and a motion: one of them is too much")
         return pattern, read_poses(folder / _word(row, "poses", where), scale)
+    if not set(row) & {"linear", "angular"}:
+        raise ParseError(
+            f"{where}: {pattern!r} does not move: give linear = [x, y, z], angular = [x, y, z] in degrees, about"
+            ' center = [x, y, z], or poses = "FILE.csv"'
+        )
     none = (0.0, 0.0, 0.0)
     linear, angular = _three(row, "linear", where, none) * scale, np.radians(_three(row, "angular", where, none))
     center = _three(row, "center", where, none) * scale
@@ -195,8 +227,8 @@ def _couplings(tables: Mapping[str, list[Any]], where: str, scale: float) -> lis
 def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array, Array]:
     r"""Read poses over time from a CSV file.
 
-    Each line is a time and a displacement: x, y, z and a quaternion x, y, z, w, or 3 or 4 rows of a matrix. A first
-    line of words is passed over.
+    Each line is a time, later than that before it, and a displacement: x, y, z and a quaternion x, y, z, w, or 3 or 4
+    rows of a matrix. A first line of words is passed over.
 
     Parameters
     ----------
@@ -232,27 +264,29 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
     """
     from scipy.spatial.transform import Rotation
 
-    file, rows = Path(path), []
-    for number, line in enumerate(_text(file).splitlines(), 1):
-        cells = [cell.strip() for cell in line.split(",")]
-        if not any(cells):
-            continue
-        try:
-            rows.append([float(cell) for cell in cells])
-        except ValueError:
-            if rows or number > 1:
-                raise ParseError(f"{file}, line {number}: expected numbers, found {line[:60]!r}") from None
-    widths = {len(row) for row in rows}
-    if len(widths) != 1 or not widths <= set(_WIDTHS):
-        raise ParseError(f"{file} has lines of {sorted(widths)} numbers; expected {' or '.join(_WIDTHS.values())}")
-    table = np.array(rows)
-    if not np.isfinite(table).all():
-        raise ParseError(f"{file} has numbers that are not finite")
+    file = Path(path)
+    split = [[cell.strip() for cell in line.split(",")] for line in _text(file).splitlines()]
+    lines = [(number, cells) for number, cells in enumerate(split, 1) if any(cells)]
+    if lines and not any(map(_is_number, lines[0][1])):
+        lines = lines[1:]
+    if not lines:
+        raise ParseError(f"{file} has no poses: each line is {' or '.join(_WIDTHS.values())}")
+    width = len(lines[0][1])
+    table = np.array([_pose_row(cells, width, f"{file}, line {number}") for number, cells in lines])
+    late = np.flatnonzero(np.diff(table[:, 0]) <= 0.0)
+    if len(late):
+        number, cells = lines[late[0] + 1]
+        raise ParseError(f"{file}, line {number}: the time {cells[0]} is not later than that of the line before")
     poses = np.tile(np.eye(4), (len(table), 1, 1))
-    if table.shape[1] == 8:
-        size = np.linalg.norm(table[:, 4:], axis=1)
-        if (np.abs(size - 1.0) > 1e-3).any():
-            raise ParseError(f"{file}: line {int(np.argmax(np.abs(size - 1.0))) + 1} has a quaternion that is none")
+    if width == _QUATERNION:
+        sizes = np.linalg.norm(table[:, 4:], axis=1)
+        odd = np.flatnonzero(np.abs(sizes - 1.0) > 1e-3)
+        if len(odd):
+            number, cells = lines[odd[0]]
+            raise ParseError(
+                f"{file}, line {number}: the quaternion {', '.join(cells[4:])} is of length {sizes[odd[0]]:.4g},"
+                " expected 1"
+            )
         poses[:, :3, :3] = Rotation.from_quat(table[:, 4:]).as_matrix()
         poses[:, :3, 3] = table[:, 1:4]
     else:
@@ -260,3 +294,25 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
         poses[:, : matrices.shape[1]] = matrices
     poses[:, :3, 3] *= scale
     return table[:, 0], poses
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _pose_row(cells: list[str], width: int, where: str) -> list[float]:
+    """Return the numbers of a line, as many as the first one has."""
+    odd = next((cell for cell in cells if not _is_number(cell)), None)
+    if odd is not None:
+        raise ParseError(f"{where}: expected numbers, found {odd[:40]!r}")
+    if len(cells) != width or width not in _WIDTHS:
+        raise ParseError(f"{where} has {len(cells)} numbers; expected {' or '.join(_WIDTHS.values())}, in all lines")
+    row = list(map(float, cells))
+    odd = next((cell for cell, value in zip(cells, row, strict=True) if not isfinite(value)), None)
+    if odd is not None:
+        raise ParseError(f"{where}: {odd[:40]} is not a finite number")
+    return row

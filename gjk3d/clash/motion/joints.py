@@ -15,6 +15,8 @@ import numpy as np
 
 from gjk3d.errors import ShapeError
 from gjk3d.typing import Array, VectorLike
+from gjk3d.units import reading
+from gjk3d.wording import number, with_unit
 
 #: The coordinates of each kind: angles about the axis, and ways along it, or in the plane across it.
 KINDS = {"revolute": ("turn",), "prismatic": ("slide",), "cylindrical": ("turn", "slide"), "planar": ("x", "y", "turn")}
@@ -35,7 +37,8 @@ class Joint:
     kind : {"revolute", "prismatic", "cylindrical", "planar"}
         It turns about the axis, slides along it, does both, or slides across it in x and y and turns.
     child, parent : str
-        Patterns of the names of parts; the parent "" is the ground.
+        Patterns of the names of parts. The parent is one body that joints move, or parts that stand still; "" is the
+        ground.
     axis, point : (3,) float
         Its direction, of any length, and a place that it goes through.
     drive : (k,) or (k, m) float, or None
@@ -174,15 +177,24 @@ class Linkage:
         Of the first and the last row of every drive.
     size : float
         Of the whole.
+    units : (str, str or None)
+        Of time and of length, for messages.
     """
 
     def __init__(
-        self, joints: Sequence[Joint], couplings: Sequence[Coupling], times: tuple[float, float], size: float
+        self,
+        joints: Sequence[Joint],
+        couplings: Sequence[Coupling],
+        times: tuple[float, float],
+        size: float,
+        units: tuple[str, str | None] = ("", None),
     ) -> None:
-        self.times, self.size = times, size
+        self.times, self.size, self._units = times, size, units
         self.by_name = {joint.name: joint for joint in joints}
         if len(self.by_name) < len(joints):
-            raise ShapeError("two joints have one name: names must differ")
+            names = [joint.name for joint in joints]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ShapeError(f"two joints are called {twice!r}: names must differ")
         self.tree: dict[str, Joint] = {}
         self.closing: list[Joint] = []
         for joint in joints:
@@ -318,7 +330,13 @@ class Linkage:
         left = float(np.abs(self._open(time, first)).max())
         if left > _CLOSED * self.size:
             names = ", ".join(repr(joint.name) for joint in self.closing)
-            raise ShapeError(f"the loop of {names} cannot be closed at time {time:.6g}: it stays open by {left:.3g}")
+            shown, factor = reading(self._units[1], self.size)
+            gap = with_unit(number(factor * left, 3), shown)
+            when = with_unit(number(time), self._units[0])
+            raise ShapeError(
+                f"the loop of {names} cannot be closed at time {when}: it stays open by {gap}; mend the point and axis"
+                " of its joints, or drive it less far"
+            )
         self._solved[time] = first
         return first
 

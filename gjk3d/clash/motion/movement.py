@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gjk3d.clash.motion.joints import Coupling, Joint, Linkage
 from gjk3d.clash.motion.track import Track, motion_of, through
-from gjk3d.clash.rules import matcher
+from gjk3d.clash.rules import chosen
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.poses import pose_rows
 from gjk3d.query.motion import Motion
@@ -87,7 +88,7 @@ class Movement:
         """The patterns of what moves."""
         return list(dict.fromkeys([*self.given, *(joint.child for joint in self.joints)]))
 
-    def place(self, names: Sequence[str], boxes: Mapping[str, Array]) -> dict[str, Track]:
+    def place(self, names: Sequence[str], boxes: Mapping[str, Array], unit: str | None = None) -> dict[str, Track]:
         """Return the track of each part that moves; those of one body share one.
 
         Parameters
@@ -96,37 +97,64 @@ class Movement:
             Of all parts.
         boxes : mapping of str to (2, 3) float
             Their bounds where they were drawn.
+        unit : str, optional
+            Of their lengths, for messages.
 
         Raises
         ------
         ParseError
-            A pattern fits no part, or two fit one.
+            A pattern fits no part, or two fit one; or the parent of a joint is neither one body nor at rest.
         ShapeError
             The joints cannot be what they are said to be.
         """
         of_body: dict[str, list[str]] = {}
         owner: dict[str, str] = {}
         for body in self.bodies:
-            fits = matcher(body)
-            of_body[body] = [name for name in names if fits(name)]
-            if not of_body[body]:
-                raise ParseError(f"the motion names {body!r}, which fits none of the {len(names)} parts")
+            fits = chosen(body, names, "the motion's body")
+            of_body[body] = [name for name, fit in zip(names, fits, strict=True) if fit]
             for name in of_body[body]:
                 if name in owner:
                     raise ParseError(f"part {name!r} moves as {owner[name]!r} and as {body!r}: one must not fit it")
                 owner[name] = body
         tracks = dict(self.given)
         if self.joints:
-            tracks |= self._linked(of_body, boxes)
+            joints = [replace(joint, parent=self._parent(joint, names, owner)) for joint in self.joints]
+            tracks |= self._linked(joints, of_body, boxes, unit)
         return {name: tracks[body] for name, body in owner.items()}
 
-    def _linked(self, of_body: Mapping[str, list[str]], boxes: Mapping[str, Array]) -> dict[str, Track]:
-        both = set(self.given) & {joint.child for joint in self.joints}
+    def _parent(self, joint: Joint, names: Sequence[str], owner: Mapping[str, str]) -> str:
+        """Return the body that a joint's parent fits; "" where that is the ground, or parts that stand still."""
+        if not joint.parent:
+            return ""
+        what, ground = f"joint {joint.name!r}: its parent", "without a parent it is held by the ground"
+        try:
+            fits = chosen(joint.parent, names, what)
+        except ParseError as error:
+            raise ParseError(f"{error}; what moves is {', '.join(map(repr, self.bodies))}; {ground}") from None
+        bodies = {owner.get(name, "") for name, fit in zip(names, fits, strict=True) if fit}
+        if len(bodies) > 1:
+            told = ", ".join(repr(body) if body else "what stands still" for body in sorted(bodies))
+            raise ParseError(f"{what} {joint.parent!r} fits parts of several: {told}; name one of them")
+        (body,) = bodies
+        if body in self.given:
+            raise ParseError(
+                f"{what} {joint.parent!r} has a way of its own, which no joint follows: move it by a joint with a drive"
+            )
+        return body
+
+    def _linked(
+        self,
+        joints: Sequence[Joint],
+        of_body: Mapping[str, list[str]],
+        boxes: Mapping[str, Array],
+        unit: str | None,
+    ) -> dict[str, Track]:
+        both = set(self.given) & {joint.child for joint in joints}
         if both:
             raise ShapeError(f"{min(both)!r} has a track and a joint: one of them is too much")
         every = np.array(list(boxes.values())).reshape(-1, 2, 3)
         size = float(np.linalg.norm(every[:, 1].max(axis=0) - every[:, 0].min(axis=0))) if len(every) else 1.0
-        linkage = Linkage(self.joints, self.couplings, self.times, size)
+        linkage = Linkage(joints, self.couplings, self.times, size, (self.unit, unit))
         grid = linkage.grid()
         for time in grid.tolist():  # in order, so that each is solved from its neighbours
             linkage.bodies(time)
@@ -154,8 +182,11 @@ def _track(way: Any, times: tuple[float, float], name: str) -> Track:
         raise ShapeError(f"Movement: {name!r} has one pose, expected a stack of 2 or more, or a gjk3d.Motion")
     if at is None:
         at = np.linspace(*times, len(rows))
-    if at.shape != (len(rows),) or not np.isfinite(at).all() or not (np.diff(at) > 0.0).all():
-        raise ShapeError(f"Movement: {name!r} has {len(rows)} poses: expected as many times, each later than the last")
+    if at.shape != (len(rows),):
+        raise ShapeError(f"Movement: {name!r} has {len(rows)} poses and {len(at)} times: expected as many")
+    if not np.isfinite(at).all() or not (np.diff(at) > 0.0).all():
+        k = int(np.argmin(np.isfinite(at) & (np.diff(at, prepend=-np.inf) > 0.0)))
+        raise ShapeError(f"Movement: {name!r} has the time {at[k]:g} at [{k}]: expected each later than the last")
     if at[0] < times[0] or at[-1] > times[1]:
         raise ShapeError(f"Movement: {name!r} moves from {at[0]:g} to {at[-1]:g}, beyond the times {times}")
     matrices = np.tile(np.eye(4), (len(rows), 1, 1))

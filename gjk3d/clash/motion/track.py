@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -95,13 +95,29 @@ def measured(tracks: Mapping[str, Track], size: float, unit: str | None) -> list
     far = {name: track.slack for name, track in tracks.items() if track.slack > _ROUNDING * size}
     if not far:
         return []
-    names = ", ".join(list(far)[:_NAMED]) + (f" and {len(far) - _NAMED} more" if len(far) > _NAMED else "")
     shown, factor = reading(unit, size)
     error = with_unit(number(factor * max(far.values()), 2), shown)
     return [
-        f"the ways of {names} were solved for from time to time; their error between these is taken for {error},"
-        " twice what was measured, and is not proven"
+        f"the ways of {_named(list(far))} were solved for from time to time; their error between these is taken for"
+        f" {error}, twice what was measured, and is not proven"
     ]
+
+
+def pauses(tracks: Mapping[str, Track], times: tuple[float, float], unit: str) -> list[str]:
+    """Return what is to be said of those that were told no place at the beginning or the end of a motion."""
+    waiting: dict[str, list[str]] = {}
+    for name, track in tracks.items():
+        first, last = (float(track.times[k]) for k in (0, -1))
+        if first > times[0]:
+            waiting.setdefault(f"before {with_unit(number(first), unit)}, when its poses begin", []).append(name)
+        if last < times[1]:
+            waiting.setdefault(f"after {with_unit(number(last), unit)}, when its poses end", []).append(name)
+    span = f"the motion is from {number(times[0])} to {with_unit(number(times[1]), unit)}"
+    return [f"{_named(names)}: held still {when}; {span}" for when, names in waiting.items()]
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
 def motion_of(row: Array) -> Motion:

@@ -1,0 +1,121 @@
+"""What a GLB or glTF says about its own arrays and parts, held against what is read of it before a reader believes it.
+
+What `gjk3d.bodies.headers` does for the formats without JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from gjk3d.bodies.headers import HeaderError
+
+#: Bytes and values of the JSON: each value takes a hundred bytes once it is read.
+MAX_JSON, MAX_VALUES = 256 << 20, 5_000_000
+
+#: Extensions that change nothing of the triangles, or, as `KHR_mesh_quantization`, only the type of their numbers.
+_HARMLESS = (
+    "KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_dds", "KHR_lights_", "EXT_lights_", "KHR_xmp",
+    "KHR_mesh_quantization",
+)  # fmt: skip
+_INSTANCING = "EXT_mesh_gpu_instancing"
+_CURES = {
+    _INSTANCING: "export without instancing, each copy as a node of its own",
+    "KHR_draco_mesh_compression": "export without compression",
+    "EXT_meshopt_compression": "export without compression",
+    "KHR_meshopt_compression": "export without compression",
+}
+_FAN = 6  #: the mode of a primitive that is a fan of triangles
+
+
+def check_glb(data: bytes) -> tuple[bytes, int]:
+    """Check the chunks of a GLB against its length, and the glTF in it."""
+    if len(data) < 20 or data[:4] != b"glTF":
+        raise HeaderError("does not begin with the 20 bytes of a GLB header")
+    version, length, size = struct.unpack_from("<III", data, 4)
+    if version != 2:
+        raise HeaderError(f"is GLB version {version}; version 2 is read")
+    if length > len(data) or 20 + size > len(data):
+        raise HeaderError(f"the header promises {max(length, 20 + size)} bytes, the file has {len(data)}: truncated")
+    _check_tree(_json(data[20 : 20 + size]))
+    return data, 0
+
+
+def check_gltf(data: bytes) -> tuple[bytes, int]:
+    """Check what a glTF says about its arrays."""
+    _check_tree(_json(data))
+    return data, 0
+
+
+def _json(data: bytes) -> Any:
+    values = data.count(b",") + data.count(b"[") + data.count(b"{")
+    if len(data) > MAX_JSON or values > MAX_VALUES:
+        raise HeaderError(
+            f"its JSON has {len(data)} bytes and {values} values, more than the {MAX_JSON} and {MAX_VALUES} that are"
+            " read: keep the arrays in a binary buffer, as GLB does"
+        )
+    return json.loads(data)
+
+
+def _check_tree(tree: Any) -> None:
+    if not isinstance(tree, dict):
+        raise HeaderError("its JSON is no glTF object")
+    _refuse_extensions(tree)
+    for index, what, where in _references(tree):
+        count = len(tree.get(what, []))
+        if not isinstance(index, int) or not 0 <= index < count:
+            raise HeaderError(f"{where} is {str(index)[:40]}, and there are {count} {what}: damaged")
+    _refuse_arrays(tree)
+
+
+def _refuse_extensions(tree: dict[str, Any]) -> None:
+    """Refuse a model that is another one, or none, to who does not know an extension."""
+    required = tree.get("extensionsRequired", [])
+    unread = [name for name in map(str, required) if not name.startswith(_HARMLESS)]
+    if any(_INSTANCING in node.get("extensions", {}) for node in tree.get("nodes", [])):
+        unread.append(_INSTANCING)  # whoever does not read it loses all copies but one, required or not
+    if unread:
+        cure = _CURES.get(unread[0], "export without it")
+        raise HeaderError(f"requires the extension {unread[0][:80]}, which is not read: {cure}")
+
+
+def _references(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
+    """Yield each index by which a part of it refers to another: the index, into which list, and where it stands."""
+    if "scene" in tree:
+        yield tree["scene"], "scenes", "scene"
+    for k, scene in enumerate(tree.get("scenes", [])):
+        yield from ((node, "nodes", f"scenes[{k}].nodes") for node in scene.get("nodes", []))
+    for k, node in enumerate(tree.get("nodes", [])):
+        yield from ((child, "nodes", f"nodes[{k}].children") for child in node.get("children", []))
+        if "mesh" in node:
+            yield node["mesh"], "meshes", f"nodes[{k}].mesh"
+    for k, mesh in enumerate(tree.get("meshes", [])):
+        for primitive in mesh["primitives"]:
+            used = {"indices": primitive.get("indices"), **primitive.get("attributes", {})}
+            yield from ((i, "accessors", f"meshes[{k}], {key}") for key, i in used.items() if i is not None)
+    for k, accessor in enumerate(tree.get("accessors", [])):
+        if "bufferView" in accessor:
+            yield accessor["bufferView"], "bufferViews", f"accessors[{k}].bufferView"
+    for k, view in enumerate(tree.get("bufferViews", [])):
+        yield view["buffer"], "buffers", f"bufferViews[{k}].buffer"
+
+
+def _refuse_arrays(tree: dict[str, Any]) -> None:
+    """Refuse what trimesh would read as zeros or unscaled, or leave out, instead of a wrong model."""
+    accessors = tree.get("accessors", [])
+    for index, accessor in enumerate(accessors):
+        if "bufferView" not in accessor and not 0 <= accessor["count"] <= 10_000_000:
+            raise HeaderError(f"accessors[{index}] promises {accessor['count']} values and has no data")
+    for k, mesh in enumerate(tree.get("meshes", [])):
+        for primitive in mesh["primitives"]:
+            if primitive.get("mode") == _FAN:
+                raise HeaderError(f"meshes[{k}] is a fan of triangles, which is not read: export single triangles")
+            used = [primitive.get("indices"), primitive.get("attributes", {}).get("POSITION")]
+            for index in (i for i in used if i is not None):
+                accessor = accessors[index]
+                if "bufferView" not in accessor or "sparse" in accessor:
+                    raise HeaderError(f"accessors[{index}] is compressed or sparse: export without compression")
+                if accessor.get("normalized"):
+                    raise HeaderError(f"accessors[{index}] has quantized positions: export without quantization")

@@ -1,0 +1,222 @@
+"""3MF: objects of triangles, objects of other objects to any depth, and what is built of them.
+
+After the core specification 1.3 and the production extension 1.2, which divides a model over several files.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.bodies.headers import HeaderError, shown
+from gjk3d.bodies.nodes import Colour
+from gjk3d.typing import Array
+
+UNITS = ("micron", "millimeter", "centimeter", "inch", "foot", "meter")
+#: Objects that are placed, and how deep they nest: a small file can ask for 10^10 by ten objects of ten.
+MOST, DEEPEST = 1_000_000, 100
+#: What a file may require: the file is read as it says, or nothing of its geometry is changed.
+_SPACE = "http://schemas.microsoft.com/3dmanufacturing/"
+_READ = (f"{_SPACE}core/", f"{_SPACE}production/", f"{_SPACE}material/", f"{_SPACE}trianglesets/")
+_TAGS = ("{*}model", "{*}object", "{*}build", "{*}basematerials", "{*}colorgroup")
+_HEX = re.compile(r"#([\da-fA-F]{2})([\da-fA-F]{2})([\da-fA-F]{2})(?:[\da-fA-F]{2})?")
+
+
+class _Use(NamedTuple):
+    """An object at a place in another, or in the build."""
+
+    file: str
+    ident: str
+    matrix: Array
+    name: str = ""
+
+
+class _Object(NamedTuple):
+    name: str
+    mesh: Any  #: trimesh's, or None
+    uses: tuple[_Use, ...]
+
+
+class _Model(NamedTuple):
+    """One file of the archive."""
+
+    unit: str
+    objects: dict[str, _Object]
+    build: tuple[_Use, ...]
+
+
+def scene_of(data: bytes) -> Any:
+    """Return what a 3MF builds as a scene of trimesh: a node for every use of an object, below that which uses it."""
+    import trimesh
+    from trimesh.util import unique_name
+
+    scene = trimesh.Scene()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        package = _Package(archive)
+        build = package.model(package.root).build
+        package.refuse_too_many(build)
+        taken: set[str] = set()
+        counts: dict[str, int] = {}
+        todo = [(use, scene.graph.base_frame) for use in reversed(build)]
+        while todo:
+            use, parent = todo.pop()
+            thing = package.object(use)
+            key = unique_name(use.name or thing.name, taken, counts=counts)
+            taken.add(key)
+            there: dict[str, Any] = {"matrix": use.matrix}
+            if thing.mesh is not None:
+                there["geometry"] = f"{use.file}#{use.ident}"
+                scene.geometry[there["geometry"]] = thing.mesh
+            scene.graph.update(key, parent, **there)
+            todo += [(below, key) for below in reversed(thing.uses)]
+        scene.units = package.model(package.root).unit
+    return scene
+
+
+class _Package:
+    """The models of an archive, each read once it is asked for."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._names = {name.lower(): name for name in archive.namelist()}  # which are equal in any case
+        self._models: dict[str, _Model] = {}
+        self._counted: dict[tuple[str, str], int] = {}
+        self.root = next(name for key, name in self._names.items() if key.endswith("3d/3dmodel.model"))
+
+    def model(self, file: str) -> _Model:
+        name = self._names.get(file.strip("/").lower())
+        if name is None:
+            raise HeaderError(f"refers to the model {shown(file.encode())}, which is not in it")
+        if name not in self._models:
+            self._models[name] = _read(name, self._archive.read(name))
+            if self._models[name].unit != self._models[self.root].unit:
+                units = f"{self._models[name].unit}, and {self.root} in {self._models[self.root].unit}"
+                raise HeaderError(f"its {name} is in {units}: all models of a 3MF must be in one unit")
+        return self._models[name]
+
+    def object(self, use: _Use) -> _Object:
+        found = self.model(use.file).objects.get(use.ident)
+        if found is None:
+            raise HeaderError(f"places the object {use.ident[:40]!r}, which {use.file} has not: a part would be lost")
+        return found
+
+    def refuse_too_many(self, build: tuple[_Use, ...]) -> None:
+        """Count what is to be placed before any of it is."""
+        count = sum(self._count(use, ()) for use in build)
+        if count > MOST:
+            raise HeaderError(f"places {count} objects, more than the {MOST} that are read: divide it")
+
+    def _count(self, use: _Use, above: tuple[tuple[str, str], ...]) -> int:
+        key = use.file, use.ident
+        if key in above:
+            raise HeaderError(f"has an object, {use.ident[:40]!r}, that is a component of itself")
+        if len(above) >= DEEPEST:
+            raise HeaderError(f"nests its components more than {DEEPEST} deep: flatten it")
+        if key not in self._counted:
+            self._counted[key] = 1 + sum(self._count(below, (*above, key)) for below in self.object(use).uses)
+        return self._counted[key]
+
+
+def _read(file: str, text: bytes) -> _Model:
+    from lxml import etree
+
+    objects: dict[str, _Object] = {}
+    groups: dict[str, list[str]] = {}
+    build: list[_Use] = []
+    unit = ""
+    reader = etree.iterparse(
+        io.BytesIO(text), tag=_TAGS, events=("start", "end"), resolve_entities=False, load_dtd=False, no_network=True
+    )
+    for event, found in reader:
+        kind = etree.QName(found).localname
+        if event == "start":
+            if kind == "model" and not unit:
+                unit = _unit(found, file)
+        elif kind == "object":
+            objects[found.get("id", "")] = _object(found, file, groups)
+            found.clear()
+        elif kind == "build":
+            build += (_use(item, file, item.get("partnumber", "")) for item in found.iterfind("{*}item"))
+        elif kind != "model":
+            groups[found.get("id", "")] = [each.get("displaycolor") or each.get("color") or "" for each in found]
+    return _Model(unit, objects, tuple(build))
+
+
+def _unit(model: Any, file: str) -> str:
+    """Return the unit of a model, whose root this is, and refuse what it says that is not to be read."""
+    if model.getroottree().docinfo.doctype:
+        raise HeaderError(f"its {file} has a DOCTYPE; 3MF allows none, and it is refused: remove it")
+    for prefix in model.get("requiredextensions", "").split():
+        space = model.nsmap.get(prefix, prefix)
+        if not space.startswith(_READ):
+            raise HeaderError(f"requires the extension {space[:80]}, which is not read: export without it")
+    unit: str = model.get("unit", "millimeter")
+    if unit not in UNITS:
+        raise HeaderError(f"its {file} is in the unit {unit[:40]!r}; in 3MF there are {', '.join(UNITS)}")
+    return unit
+
+
+def _object(found: Any, file: str, groups: dict[str, list[str]]) -> _Object:
+    import trimesh
+
+    ident = found.get("id", "")
+    mesh, given = None, found.find("{*}mesh")
+    if given is not None:
+        vertices = _numbers(given, "vertex", "x y z", float, ident)
+        mesh = trimesh.Trimesh(vertices, _numbers(given, "triangle", "v1 v2 v3", int, ident), process=False)
+        colour = _colour(groups.get(found.get("pid", ""), []), found.get("pindex", "0"))
+        if colour is not None:
+            mesh.metadata["colour"] = colour
+    uses = tuple(_use(each, file) for each in found.iterfind("{*}components/{*}component"))
+    if mesh is None and not uses:
+        mesh = trimesh.Trimesh(process=False, metadata={"reason": "an object of neither a mesh nor components"})
+    return _Object(found.get("name") or ident, mesh, uses)
+
+
+def _numbers(mesh: Any, tag: str, names: str, kind: type, ident: str) -> Array:
+    """Return the numbers of all vertices, or triangles, of a mesh, (n, 3)."""
+    keys = names.split()
+    try:
+        words = (each.get(key) for each in mesh.iter(f"{{*}}{tag}") for key in keys)
+        numbers: Any = np.fromiter(map(kind, words), dtype=np.float64 if kind is float else np.int64)
+        rows: Array = numbers.reshape(-1, 3)
+    except (TypeError, ValueError, OverflowError):
+        odd = next(_odd(mesh, tag, keys, kind), "")
+        raise HeaderError(f"object {ident[:40]!r} has a {tag} without three numbers {names}{odd}: damaged") from None
+    return rows
+
+
+def _odd(mesh: Any, tag: str, keys: list[str], kind: type) -> Iterator[str]:
+    for number, each in enumerate(mesh.iter(f"{{*}}{tag}")):
+        for key in keys:
+            try:
+                kind(each.get(key))
+            except (TypeError, ValueError):
+                yield f", number {number}, whose {key} is {str(each.get(key))[:40]!r}"
+
+
+def _use(found: Any, file: str, name: str = "") -> _Use:
+    path = next((value for key, value in found.attrib.items() if key.endswith("}path")), file)
+    ident, words = found.get("objectid", ""), found.get("transform")
+    matrix = np.eye(4)
+    if words is not None:
+        try:
+            matrix[:3] = np.array(words.split(), dtype=np.float64).reshape(4, 3).T
+        except ValueError:
+            raise HeaderError(f"places the object {ident[:40]!r} by {words[:60]!r}, expected 12 numbers") from None
+    return _Use(path.strip("/"), ident, matrix, name)
+
+
+def _colour(row: list[str], index: str) -> Colour | None:
+    """Return the colour that an object refers to as a whole, not that of single triangles."""
+    at = int(index) if index.isdecimal() else -1
+    hexes = _HEX.fullmatch(row[at] if 0 <= at < len(row) else "")
+    if hexes is None:
+        return None
+    red, green, blue = (round(int(each, 16) / 255.0, 6) for each in hexes.groups())
+    return red, green, blue

@@ -1,0 +1,101 @@
+"""What a glTF says of itself: extensions, and what it refers to."""
+
+import base64
+import json
+import struct
+
+import numpy as np
+import pytest
+from model_files import CORNERS, TRIANGLES, glb, gltf, gltf_tree
+
+import gjk3d as gk
+from gjk3d.errors import ParseError
+
+ONE = [{"mesh": 0}]
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(name, data):
+        (tmp_path / name).write_bytes(data)
+        return tmp_path / name
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("name", "cure"),
+    [
+        ("EXT_mesh_gpu_instancing", "export without instancing, each copy as a node of its own"),
+        ("KHR_draco_mesh_compression", "export without compression"),
+        ("EXT_meshopt_compression", "export without compression"),
+        ("ACME_bent_space", "export without it"),
+    ],
+)
+def test_a_required_extension_that_is_not_read_is_refused(save, name, cure):
+    for form in (gltf, glb):
+        path = save(f"a.{form.__name__}", form(ONE, extensionsRequired=["KHR_materials_unlit", name]))
+        with pytest.raises(ParseError, match=rf"requires the extension {name}, which is not read: {cure}"):
+            gk.load(path)
+
+
+def test_copies_by_instancing_are_not_lost_even_where_the_file_requires_none_to_read_them(save):
+    copies = {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": 0}}}
+    with pytest.raises(ParseError, match="EXT_mesh_gpu_instancing, which is not read"):
+        gk.load(save("a.gltf", gltf([{"mesh": 0, "extensions": copies}])))
+
+
+def test_extensions_that_change_no_triangle_are_passed(save):
+    names = ["KHR_materials_unlit", "KHR_texture_transform", "KHR_lights_punctual", "KHR_materials_variants"]
+    assert gk.load(save("a.gltf", gltf(ONE, extensionsRequired=names))).is_watertight
+
+
+def test_quantized_positions_that_the_node_scales_are_read_rightly(save):
+    tree, _ = gltf_tree([{"mesh": 0, "scale": [1e-3] * 3}], extensionsRequired=["KHR_mesh_quantization"])
+    for kind, words in ((5122, "<i2"), (5121, "u1"), (5120, "i1"), (5123, "<u2")):
+        rows = np.zeros((8, 8 // np.dtype(words).itemsize), words)  # every vertex begins at 4 bytes
+        rows[:, :3] = CORNERS * 100
+        data = rows.tobytes() + TRIANGLES.astype("<u2").tobytes()
+        tree["accessors"] = [
+            {"bufferView": 0, "componentType": kind, "count": 8, "type": "VEC3"},
+            {"bufferView": 1, "componentType": 5123, "count": 36, "type": "SCALAR"},
+        ]
+        tree["bufferViews"] = [
+            {"buffer": 0, "byteOffset": 0, "byteLength": 64, "byteStride": 8},
+            {"buffer": 0, "byteOffset": 64, "byteLength": 72},
+        ]
+        tree["meshes"] = [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}]
+        uri = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
+        tree["buffers"] = [{"byteLength": len(data), "uri": uri}]
+        mesh = gk.load(save("a.gltf", json.dumps(tree).encode()))
+        assert mesh.is_watertight
+        np.testing.assert_allclose(mesh.bounds, [[0, 0, 0], [0.1, 0.1, 0.1]])
+
+
+STRAYS = {
+    "scene": ({"scene": 4}, "scene is 4, and there are 1 scenes: damaged"),
+    "root": ({"scenes": [{"nodes": [0, 9]}]}, r"scenes\[0\]\.nodes is 9, and there are 1 nodes"),
+    "mesh": ({"nodes": [{"mesh": -1}]}, r"nodes\[0\]\.mesh is -1, and there are 2 meshes"),
+    "child": ({"nodes": [{"mesh": 0, "children": ["x"]}]}, r"nodes\[0\]\.children is x"),
+    "array": ({"meshes": [{"primitives": [{"attributes": {"POSITION": 7}}]}]}, r"meshes\[0\], POSITION is 7"),
+    "view": ({"bufferViews": []}, r"accessors\[0\]\.bufferView is 0, and there are 0 bufferViews"),
+    "buffer": ({"buffers": []}, r"bufferViews\[0\]\.buffer is 0, and there are 0 buffers"),
+    "fan": ({"meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "mode": 6}]}]}, "fan of triangles.*export sin"),
+}
+
+
+@pytest.mark.parametrize("name", STRAYS)
+def test_a_gltf_that_refers_to_what_it_has_not_is_said_plainly(save, name):
+    changes, message = STRAYS[name]
+    tree, _ = gltf_tree(ONE)
+    with pytest.raises(ParseError, match=message):
+        gk.load(save("a.gltf", json.dumps(tree | changes).encode()))
+
+
+def test_a_glb_without_its_binary_chunk_is_said_to_be_damaged(save):
+    tree, _ = gltf_tree(ONE, uri="")
+    text = json.dumps(tree).encode()
+    text += b" " * (-len(text) % 4)
+    path = save("a.glb", struct.pack("<IIIII", 0x46546C67, 2, 20 + len(text), len(text), 0x4E4F534A) + text)
+    with pytest.raises(ParseError, match=r"cannot be read as GLB: it lacks something that it refers to .*: damaged"):
+        gk.load(path)

@@ -39,14 +39,27 @@ def check_glb(data: bytes) -> tuple[bytes, int]:
         raise HeaderError(f"is GLB version {version}; version 2 is read")
     if length > len(data) or 20 + size > len(data):
         raise HeaderError(f"the header promises {max(length, 20 + size)} bytes, the file has {len(data)}: truncated")
-    _check_tree(_json(data[20 : 20 + size]))
+    tree = _json(data[20 : 20 + size])
+    _check_tree(tree)
+    if _without_cameras(tree):
+        text = json.dumps(tree).encode()
+        text += b" " * (-len(text) % 4)
+        rest = data[20 + size :]
+        data = struct.pack("<4sIII", b"glTF", 2, 20 + len(text) + len(rest), len(text)) + data[16:20] + text + rest
     return data, 0
 
 
 def check_gltf(data: bytes) -> tuple[bytes, int]:
     """Check what a glTF says about its arrays."""
-    _check_tree(_json(data))
-    return data, 0
+    tree = _json(data)
+    _check_tree(tree)
+    return json.dumps(tree).encode() if _without_cameras(tree) else data, 0
+
+
+def _without_cameras(tree: dict[str, Any]) -> bool:
+    """Take the cameras off the nodes, if there are any: trimesh 5.2 loses a node with one, and what is below it."""
+    taken = [node.pop("camera") for node in tree.get("nodes", []) if "camera" in node]
+    return bool(taken)
 
 
 def _json(data: bytes) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from gjk3d.wording import json_ready
+from gjk3d.wording import below, json_ready, number
 
 #: Every kind of finding, the worst first.
 KINDS = ("hard", "contained", "duplicate", "unchecked", "clearance", "touch")
@@ -131,10 +131,9 @@ class Clash:
     note: str = ""
 
     def __repr__(self) -> str:
-        from gjk3d.clash.wording import distance
-
-        known = distance(self)
-        return f"<Clash {self.id}: {self.kind}, {self.a!r} and {self.b!r}{known and f', signed distance {known}'}>"
+        rounded = below if self.distance_kind == "bound" else number
+        known = "" if self.distance is None else f", signed distance {rounded(self.distance)} ({self.evidence})"
+        return f"<Clash {self.id}: {self.kind}, {self.a!r} and {self.b!r}{known}>"
 
     @property
     def evidence(self) -> str:

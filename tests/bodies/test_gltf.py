@@ -99,3 +99,14 @@ def test_a_glb_without_its_binary_chunk_is_said_to_be_damaged(save):
     path = save("a.glb", struct.pack("<IIIII", 0x46546C67, 2, 20 + len(text), len(text), 0x4E4F534A) + text)
     with pytest.raises(ParseError, match=r"cannot be read as GLB: it lacks something that it refers to .*: damaged"):
         gk.load(path)
+
+
+@pytest.mark.parametrize("form", [gltf, glb])
+def test_what_has_a_camera_or_hangs_on_one_is_at_its_place(save, form):
+    cameras = [{"type": "perspective", "perspective": {"yfov": 0.7, "znear": 0.1, "aspectRatio": 1.0}}]
+    rig = {"name": "rig", "translation": [5, 0, 0], "camera": 0, "mesh": 0, "children": [1]}
+    nodes = [rig, {"name": "lamp", "translation": [0, 3, 0], "mesh": 0}, {"name": "eye", "camera": 0, "mesh": 0}]
+    scenes = [{"nodes": [0, 2]}]
+    path = save(f"a.{form.__name__}", form(nodes, cameras=cameras, scenes=scenes))
+    places = {part.name: part.mesh.bounds[0].tolist() for part in gk.load(path).parts}
+    assert places == {"rig": [5, 0, 0], "lamp": [5, 3, 0], "eye": [0, 0, 0]}

@@ -216,10 +216,25 @@ def test_hostile_names_stay_words(opened):
     browser.click("#row-0")
     browser.settle()
     titles = browser.evaluate("[...document.querySelectorAll('#row-0 .parts .name')].map((name) => name.title)")
-    assert titles == [EVIL, ENDING]
+    # what would turn the words beside it, or hide, is told by its code point
+    assert titles == [EVIL, ENDING.replace("\u202e", "\\u202e").replace("\x00", "\\u0000")]
     assert "alert(1)" in browser.evaluate("document.querySelector('#row-0').innerText")
     assert EVIL in browser.evaluate("document.querySelector('#detail .full').textContent")
     assert browser.evaluate("document.querySelectorAll('img, #rows script, #detail script, dd b').length") == 0
+
+
+def test_names_that_nobody_could_see_are_told(opened):
+    browser = opened(three_cubes(("", "press/\u2066ram", "press/pin")))
+    browser.click("#row-0")
+    browser.settle()
+    assert browser.evaluate("[...document.querySelectorAll('#row-0 .parts .name .whole')].map((n) => n.innerText)") == [
+        "(no name)",
+        "\\u2066ram",
+    ]
+    browser.evaluate("window.kept = []; navigator.clipboard.writeText = (text) => (kept.push(text), Promise.resolve())")
+    browser.evaluate("document.querySelectorAll('#detail .part')[1].querySelector('button').click()")
+    browser.wait("document.querySelector('#detail').innerText.includes('copied')")
+    assert browser.evaluate("kept") == ["press/\u2066ram"]
 
 
 def test_names_can_be_copied(opened):

@@ -158,11 +158,8 @@ def test_many_at_once_lose_nothing(served):
 @pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
 def test_a_page_saves_as_one_decides_and_sees_what_others_decide(served, tmp_path):
     THEIRS.write(served.file)
-    browser = Browser(tmp_path / "profile", options=("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",))
+    browser = visit(served, tmp_path / "profile")
     try:
-        browser._ask("Page.navigate", url=served.url)
-        browser.wait("document.readyState === 'complete' && document.documentElement.dataset.state")
-        browser.settle()
         browser.wait("document.querySelector('#row-0').innerText.includes('1') && clashTriage.file().includes('why?')")
         browser.click("#row-0")
         browser.click("[data-state=reviewed]")
@@ -176,3 +173,43 @@ def test_a_page_saves_as_one_decides_and_sees_what_others_decide(served, tmp_pat
         assert all(url.startswith((f"http://127.0.0.1:{served.server_port}/", "blob:")) for url in browser.requests)
     finally:
         browser.close()
+
+
+def visit(server, profile):
+    browser = Browser(profile, options=("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",))
+    browser._ask("Page.navigate", url=server.url)
+    browser.wait("document.readyState === 'complete' && document.documentElement.dataset.state")
+    browser.settle()
+    return browser
+
+
+@pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
+def test_two_pages_see_what_the_other_decides_and_what_is_being_written_stays(served, tmp_path):
+    ann, bob = visit(served, tmp_path / "ann"), visit(served, tmp_path / "bob")
+    try:
+        for page in (ann, bob):
+            page.click("#row-0")
+        bob.evaluate("document.querySelector('#comment').focus()")
+        bob.type("it is pressed in, so")
+        ann.click("[data-state=reviewed]")
+        bob.wait("document.querySelector('#row-0').innerText.includes('reviewed')")
+        assert bob.evaluate("document.querySelector('[data-state=reviewed]').getAttribute('aria-pressed')") == "true"
+        assert bob.evaluate("document.querySelector('#comment').value") == "it is pressed in, so"
+        assert bob.evaluate("document.activeElement.id") == "comment"
+        bob.evaluate("document.querySelector('#triage .small').click()")
+        ann.wait("document.querySelector('#row-0').innerText.includes('reviewed · 1')")
+        assert ann.evaluate("document.querySelector('.said bdi').textContent") == "it is pressed in, so"
+        assert ann.complaints == bob.complaints == []
+    finally:
+        ann.close()
+        bob.close()
+
+
+def test_a_client_that_goes_away_is_not_told_of(served, capfd):
+    for _ in range(3):
+        with socket.create_connection(("127.0.0.1", served.server_port)) as client:
+            head = f"GET /?token={served.token} HTTP/1.1\r\nHost: 127.0.0.1:{served.server_port}\r\n\r\n"
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")  # reset, not closed
+            client.sendall(head.encode())
+    assert ask(served)[0] == 200
+    assert capfd.readouterr().err == ""

@@ -1,5 +1,5 @@
 (function () {
-  const { data, element, state: root, make, button, chip, number } = gjk3d, { sides, unit } = clashTable;
+  const { data, element, state: root, make, button, chip, number } = gjk3d, { sides, unit, visible } = clashTable;
   const tiles = [...document.querySelectorAll("[data-kind]")];
 
   // --- what is shown -------------------------------------------------------------------------------------------------
@@ -13,7 +13,7 @@
   const MOST = 500, groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
   element("group").append(option("", "any group"));
   if (data.causes.length) element("group").append(section("explained by one part",
-    data.causes.map(([part, count], k) => option("cause " + k, `${data.parts[part].name} (${count})`))));
+    data.causes.map(([part, count], k) => option("cause " + k, `${visible(data.parts[part].name)} (${count})`))));
   const near = groups.length > MOST ? `near one another: the ${MOST} largest of ${groups.length} (type any other's name into the search)` : "near one another";
   element("group").append(section(near, groups.slice(0, MOST).map(([name, count]) => option("group " + name, `${name} (${count})`))));
   element("group").hidden = groups.length < 2 && !data.causes.length;
@@ -51,10 +51,10 @@
   clashTree.on(filter);
 
   // --- one finding ---------------------------------------------------------------------------------------------------
-  function copier(name) { // of an element; its words are selected, for pages over http may copy nothing else
+  function copier(name, text) { // of an element; its words are selected, for pages over http may copy nothing else
     return button("copy", async ({ target }) => {
       window.getSelection().selectAllChildren(name);
-      try { await navigator.clipboard.writeText(name.textContent); } catch (error) { document.execCommand("copy"); }
+      try { await navigator.clipboard.writeText(text); } catch (error) { document.execCommand("copy"); }
       target.textContent = "copied";
       setTimeout(() => { target.textContent = "copy"; }, 1200);
     }, { class: "small" });
@@ -65,8 +65,8 @@
   }
   function partLine(side, index) {
     const part = data.parts[index], about = [part.file !== part.name && part.file, part.triangles && `${part.triangles} triangles`];
-    const name = make("bdi", { class: "full" }, part.name);
-    return make("p", { class: "part" }, chip(side), make("b", {}, side.toUpperCase()), name, copier(name),
+    const name = make("bdi", { class: "full" }, visible(part.name));
+    return make("p", { class: "part" }, chip(side), make("b", {}, side.toUpperCase()), name, copier(name, part.name),
       button("all of its findings", () => { clashTree.choose(part.name); filter(); }, { class: "small" }), clashTools.alone(side),
       make("small", {}, about.filter(Boolean).join(", ")));
   }
@@ -87,7 +87,7 @@
       ["error", told.error && `at most ${told.error}`],
       ["hulls", told.hulls && `are ${told.hulls} closer than the parts`],
       ["group", row.group],
-      ["cause", count && `${data.parts[part].name} is in ${count} findings`],
+      ["cause", count && `${visible(data.parts[part].name)} is in ${count} findings`],
     ].filter(([, text]) => text);
   }
   function describe(index) {
@@ -131,7 +131,9 @@
     const at = document.activeElement && (document.activeElement.id || document.activeElement.dataset.state), old = element("triage");
     const now = data.rows[clashTable.selected];
     if (!old || !now || (row && row !== now)) return;
+    const fields = [...old.querySelectorAll("input, textarea")].filter((field) => !row && field.value !== field.defaultValue);
     old.replaceWith(clashTriage.editor(now));
+    for (const { id, value } of fields) element(id).value = value; // somebody is writing there
     const focus = at && (document.getElementById(at) || document.querySelector(`#triage [data-state="${at}"]`));
     if (focus) focus.focus();
   });

@@ -7,10 +7,12 @@ const clashTable = (function () {
   let shown = [], selected = -1, key = "severity", direction = 1, printing = false;
   let onSelect = () => {}, onShow = () => {};
 
+  // no name may hide, or turn the words beside it: controls are told by their code points
+  const visible = (name) => name.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`) || "(no name)";
   // A part is known by the end of its path; the way there is set smaller behind it. A name that is too long lacks its
   // middle, for "bolt_M6x20_left" and "bolt_M6x20_right" differ at their ends.
-  function pathName(name) {
-    const cut = name.replace(/\/+$/, "").lastIndexOf("/"), last = [...(cut < 0 ? name : name.slice(cut + 1))], end = last.length > 12 ? 7 : 0;
+  function pathName(given) {
+    const name = visible(given), cut = name.replace(/\/+$/, "").lastIndexOf("/"), last = [...(cut < 0 ? name : name.slice(cut + 1))], end = last.length > 12 ? 7 : 0;
     const head = make("span", { class: "head" }, last.slice(0, last.length - end).join("")), tail = make("span", { class: "tail" }, last.slice(last.length - end).join(""));
     return make("bdi", { class: "name", title: name }, make("span", { class: "whole" }, head, end && tail), cut > 0 && make("small", {}, name.slice(0, cut)));
   }
@@ -55,7 +57,7 @@ const clashTable = (function () {
     make("td", { class: "right", ...how }, make("div", {}, told.brief || (row.whole ? "–" : "…")),
       row.kind !== "unchecked" && make("small", {}, row.evidence.replace(/.*, (depth )?/, ""))),
     make("td", { class: "right volume" }, told.volume),
-    make("td", { class: "group" }, pathName(row.group || "")));
+    make("td", { class: "group" }, row.group && pathName(row.group)));
   }
   function spacer(rows) {
     const line = make("tr", { class: "spacer", "aria-hidden": true });
@@ -135,7 +137,7 @@ const clashTable = (function () {
     arrange();
   });
   return {
-    sides, show, select, move, unit, draw,
+    sides, show, select, move, unit, draw, visible,
     get selected() { return selected; },
     page: () => Math.max(1, Math.floor(scroll.clientHeight / HEIGHT) - 2),
     on(selecting, showing) { onSelect = selecting; onShow = showing; },

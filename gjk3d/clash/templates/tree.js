@@ -1,6 +1,6 @@
 // The tree of parts, by the paths that their names are: a press keeps the findings of a part, or of all below a branch.
 const clashTree = (function () {
-  const { data, element, make, button } = gjk3d, { sides } = clashTable, MOST = 300;
+  const { data, element, make, button } = gjk3d, { sides, visible } = clashTable, MOST = 300;
   const root = { name: "", path: "", count: 0, below: new Map() };
   let among = null, onChoose = () => {};
   function grow() { // only parts with findings, and only when it is opened
@@ -23,9 +23,9 @@ const clashTree = (function () {
         old ? old.remove() : item.append(branch(one));
         twist.textContent = old ? "▸" : "▾";
         twist.setAttribute("aria-expanded", !old);
-      }, { class: "twist", "aria-label": `open ${one.name}`, "aria-expanded": false });
+      }, { class: "twist", "aria-label": `open ${visible(one.name)}`, "aria-expanded": false });
       twist.disabled = !one.below.size;
-      item.append(twist, button([make("bdi", {}, one.name), make("small", {}, ` ${one.count}`)], () => close(one.path), { class: "node", "data-path": one.path }));
+      item.append(twist, button([make("bdi", {}, visible(one.name)), make("small", {}, ` ${one.count}`)], () => close(one.path), { class: "node", "data-path": one.path }));
       if (below.length === 1 && one.below.size) twist.click();
       return item;
     }), below.length > MOST && make("li", { class: "soft" }, `… and ${below.length - MOST} more: find them by name`));

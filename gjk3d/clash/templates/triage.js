@@ -29,6 +29,11 @@ const clashTriage = (function () {
     }
     data.rows.forEach(settle);
   }
+  function take(document) { // from the server: of what is as before, nothing is drawn again
+    const before = file();
+    merge(check(document));
+    if (file() !== before) onChange(null);
+  }
   function check(document) {
     const texts = (row, ...names) => names.every((name) => typeof row[name] === "string");
     const mark = (row) => row === undefined || texts(row, "value", "at");
@@ -134,7 +139,7 @@ const clashTriage = (function () {
         });
         if (!answer.ok) throw new Error(await answer.text());
         unsaved -= count;
-        if (!unsaved) merge(check(await answer.json()));
+        if (!unsaved) take(await answer.json());
       }
       tell();
     } catch (error) {
@@ -166,11 +171,21 @@ const clashTriage = (function () {
   }]));
   data.rows.forEach(settle);
   tell();
-  if (data.served) { // what others decided since the page was made
-    fetch("triage", { headers: { "X-Gjk3d-Token": data.served } }).then((answer) => answer.json()).then((document) => {
-      merge(check(document));
-      onChange(null);
-    }, (error) => tell(`not up to date: ${error.message}`));
+  async function update() { // what others decided since
+    if (document.hidden || unsaved || sending) return;
+    try {
+      const answer = await fetch("triage", { headers: { "X-Gjk3d-Token": data.served } });
+      if (!answer.ok) throw new Error(await answer.text());
+      take(await answer.json());
+      if (told.textContent.startsWith("not up")) tell();
+    } catch (error) {
+      tell(`not up to date: ${error.message}`);
+    }
+  }
+  if (data.served) {
+    update();
+    setInterval(update, 3000);
+    window.addEventListener("focus", update);
   }
   return { STATES, keys, editor, saveView, viewsOf, file, on(handler) { onChange = handler; } };
 })();

@@ -224,7 +224,7 @@ def test_hostile_names_stay_words(opened):
 
 
 def test_names_that_nobody_could_see_are_told(opened):
-    browser = opened(three_cubes(("", "press/\u2066ram", "press/pin")))
+    browser = opened(three_cubes((" ", "press/\u2066ram", "press/pin")))
     browser.click("#row-0")
     browser.settle()
     assert browser.evaluate("[...document.querySelectorAll('#row-0 .parts .name .whole')].map((n) => n.innerText)") == [

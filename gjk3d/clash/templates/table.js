@@ -8,7 +8,7 @@ const clashTable = (function () {
   let onSelect = () => {}, onShow = () => {};
 
   // no name may hide, or turn the words beside it: controls are told by their code points
-  const visible = (name) => name.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`) || "(no name)";
+  const visible = (name) => name.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).trim() || "(no name)";
   // A part is known by the end of its path; the way there is set smaller behind it. A name that is too long lacks its
   // middle, for "bolt_M6x20_left" and "bolt_M6x20_right" differ at their ends.
   function pathName(given) {

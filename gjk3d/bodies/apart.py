@@ -19,10 +19,12 @@ import numpy as np
 from gjk3d.bodies import ifc, nodes
 from gjk3d.bodies.headers import HeaderError
 from gjk3d.bodies.step_names import with_products
+from gjk3d.errors import ShapeError
 
 #: Seconds that a reader may take.
 SECONDS = 600.0
 _RUN = ("-P", "-m", "gjk3d.bodies.apart")
+_NO_MESH = 3  #: what the other process exits with where a file was read that has no mesh
 
 
 def converted(file: Path, reader: str) -> bytes:
@@ -39,6 +41,8 @@ def converted(file: Path, reader: str) -> bytes:
         except subprocess.TimeoutExpired:
             raise HeaderError(f"the {reader} reader took more than {SECONDS:g} s and was stopped") from None
         made = target.read_bytes() if target.exists() else b""
+        if done.returncode == _NO_MESH:
+            raise HeaderError(made.decode("utf-8"))
         if done.returncode != 0 or not made:
             said = made[:200].decode("utf-8", "replace").strip() or "refused it"
             how = f"died of signal {-done.returncode}" if done.returncode < 0 else said
@@ -82,7 +86,14 @@ def _pyvista(source: str, target: str) -> None:
 
     with pyvista.VtkErrorCatcher(raise_errors=True):  # a file that ends early is an error, not half a model
         data = pyvista.read(source)
-    _write([("", *arrays_of(data))], target)
+    try:
+        _write([("", *arrays_of(data))], target)
+    except ShapeError as error:
+        words = str(error).removeprefix("from_pyvista: ")
+        Path(target).write_text(
+            f"no mesh is in it, or it was cut short: with data = pyvista.read(file), {words}", encoding="utf-8"
+        )
+        raise SystemExit(_NO_MESH) from None
 
 
 def _ifc(source: str, target: str) -> None:

@@ -191,7 +191,7 @@ def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) ->
     packed = shape._cache.get("packed")
     if packed is None:
         if isinstance(shape, Halfspace):
-            shape._ball()  # raises
+            raise shape._unbounded("box along the axes")
         packed = shape._packed
     out = np.empty((len(rows), 6))
     wrong = boxes_along_axes(packed[0], packed[1], matrix, rows, out)

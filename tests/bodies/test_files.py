@@ -145,6 +145,13 @@ def test_of_a_volume_the_surface_is_read(tmp_path):
     assert (mesh.volume, mesh.is_watertight) == (pytest.approx(8.0), True)
 
 
+def test_a_vtk_file_of_points_is_no_damaged_file(tmp_path):
+    pyvista.PolyData(np.eye(3)).save(tmp_path / "seen.vtp")
+    cure = r"with data = pyvista\.read\(file\), this PolyData has 3 points and no face: gjk3d\.PointCloud\(data\.points"
+    with pytest.raises(ParseError, match=r"seen\.vtp: no mesh is in it, or it was cut short: " + cure):
+        gk.load(tmp_path / "seen.vtp")
+
+
 DAMAGED = {
     "short.vtk": vtk()[:-20],
     "many.vtk": vtk(count=10**12, size=4 * 10**12),

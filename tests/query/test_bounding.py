@@ -161,6 +161,16 @@ def test_the_smallest_box_of_a_tetrahedron_is_flush_with_no_face():
         assert gk.obb(gk.Tetrahedron(corners @ turn.T)).volume == pytest.approx(8.0, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("fit", "what"),
+    [(gk.aabb, "box along the axes"), (gk.obb, "oriented box"), (gk.bounding_sphere, "bounding sphere")],
+)
+def test_what_has_no_end_is_refused_by_the_name_of_what_was_asked(fit, what):
+    for pose in (None, np.eye(4)):
+        with pytest.raises(UnboundedShapeError, match=f"a Plane is unbounded and has no {what}"):
+            fit(gk.Plane((0, 0, 1)), pose)
+
+
 def test_bad_input_is_named():
     for fit in (gk.bounding_sphere, gk.aabb, gk.obb):
         with pytest.raises(UnboundedShapeError, match="large Box"):

@@ -11,6 +11,8 @@ from gjk3d.clash.report import Input, PartRow, Report
 #: Names that a careless page would take for its own.
 EVIL = "<script>alert(1)</script>"
 ENDING = '</script></noscript><img src=x onerror="alert(2)">@data@\u202e\x00&amp;'
+#: As a page shows it: what would turn the words beside it, or hide, is told by its code point.
+SHOWN_ENDING = ENDING.replace("\u202e", "\\u202e").replace("\x00", "\\u0000")
 
 
 def cube(at=(0.0, 0.0, 0.0), size=2.0):

@@ -11,9 +11,9 @@ from gjk3d.errors import ShapeError
 from gjk3d.results import Distance
 from gjk3d.shapes.arguments import vector
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array
 from gjk3d.viz.drawing import ANGLE, BODY, MODEL, Camera, Drawing, Item, ball_of
-from gjk3d.viz.triangles import ball, repeated, rod, slab, solid_surface
+from gjk3d.viz.triangles import Solid, ball, repeated, rod, slab, solid_surface
 
 UP = np.array([0.0, 0.0, 1.0])
 #: From the front, a little from the right and from above.
@@ -22,21 +22,13 @@ VIEW = np.array([0.42, -0.80, 0.43]) / np.linalg.norm([0.42, -0.80, 0.43])
 _ZOOM = 5.0
 
 
-class Body(NamedTuple):
-    """A body in world axes: triangles, or a segment or point where it has no faces."""
-
-    vertices: Array
-    faces: Ints
-
-
 class Layout(NamedTuple):
     """The two bodies of an answer, and what of them is looked at from where."""
 
-    bodies: tuple[Body, Body]  #: a half-space has no vertices
+    bodies: tuple[Solid, Solid]  #: in world axes; a half-space has no vertices
     center: Array  #: of the ball that is to be seen
     radius: float
     view: Array  #: unit vector from the centre to the camera
-    up: Array
 
 
 def lay_out(result: Distance) -> Layout:
@@ -53,17 +45,17 @@ def lay_out(result: Distance) -> Layout:
     none = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
     a, b = (placed(*(none if isinstance(s, Halfspace) else solid_surface(s)), p) for s, p in sides)
     center, radius = _focus([a.vertices, b.vertices], result)
-    return Layout((a, b), center, radius, side_view(np.asarray(result.normal)), UP)
+    return Layout((a, b), center, radius, side_view(np.asarray(result.normal)))
 
 
-def placed(vertices: Array, faces: Any, pose: Array | None) -> Body:
+def placed(vertices: Array, faces: Any, pose: Array | None) -> Solid:
     """Move a surface to where it is in the world, or to each of a stack of poses."""
     points, faces = np.asarray(vertices, dtype=np.float64), np.asarray(faces, dtype=np.int64).reshape(-1, 3)
     if pose is None:
-        return Body(points, faces)
+        return Solid(points, faces)
     poses = np.reshape(pose, (-1, 4, 4))
     moved = points @ np.swapaxes(poses[:, :3, :3], 1, 2) + poses[:, None, :3, 3]
-    return Body(moved.reshape(-1, 3), repeated(faces, len(poses), len(points)))
+    return Solid(moved.reshape(-1, 3), repeated(faces, len(poses), len(points)))
 
 
 def half_space(shape: Halfspace, pose: Array | None, color: str, opacity: float, **more: Any) -> Item:
@@ -170,7 +162,7 @@ def camera_of(drawing: Drawing) -> Camera:
     return Camera(*stand_back(points, center, radius, view, up), up)
 
 
-def models_of(result: Distance, models: tuple[Any, Any] | None) -> list[Body | None]:
+def models_of(result: Distance, models: tuple[Any, Any] | None) -> list[Solid | None]:
     """Place the models that stand behind the hulls of an answer; None for one that is its hull, or is not given."""
     poses = (result.pose_a, result.pose_b)
     return [

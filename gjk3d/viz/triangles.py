@@ -31,10 +31,13 @@ _SMALL = 22
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 BOX_FACES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6],
                    [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]])  # fmt: skip
-_OCTAHEDRON = (
-    np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], dtype=np.float64),
-    np.array([[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]]),
-)
+
+
+class Solid(NamedTuple):
+    """Triangles; without faces it is a segment or a point."""
+
+    vertices: Array
+    faces: Ints
 
 
 def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
@@ -49,7 +52,7 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
         points = np.asarray(x.points)
         if x.radius <= 0.0:
             return points, np.zeros((0, 3), dtype=np.int64)
-        return _at_each(points, *ball(np.zeros(3), x.radius, _SMALL if len(points) > 200 else 32))
+        return ball(points, x.radius, _SMALL if len(points) > 200 else 32)
     if not hasattr(x, "surface"):
         if hasattr(x, "vertices") and hasattr(x, "faces"):
             return np.asarray(x.vertices, dtype=np.float64), np.asarray(x.faces, dtype=np.int64)
@@ -72,16 +75,12 @@ def solid_surface(x: Any) -> tuple[Array, Ints]:
         return surface_of(x)
     points = np.asarray(x.points)
     radius = x.radius or 0.004 * float(np.linalg.norm(np.ptp(points, axis=0)))
-    return _at_each(points, radius * _OCTAHEDRON[0], _OCTAHEDRON[1]) if radius > 0.0 else (points[:1], surface_of(x)[1])
+    return ball(points, radius, 4) if radius > 0.0 else (points[:1], surface_of(x)[1])
 
 
 def is_dots(x: Any) -> bool:
     """Return whether this is a point cloud of more points than are drawn as balls."""
     return isinstance(x, PointCloud) and len(x.points) > MOST_BALLS
-
-
-def _at_each(points: Array, vertices: Array, faces: Ints) -> tuple[Array, Ints]:
-    return (points[:, None] + vertices).reshape(-1, 3), repeated(faces, len(points), len(vertices))
 
 
 def repeated(faces: Ints, copies: int, vertices: int) -> Ints:
@@ -90,20 +89,18 @@ def repeated(faces: Ints, copies: int, vertices: int) -> Ints:
     return every
 
 
-Solid = tuple[Array, Ints]
-
-
 def ball(center: Array, radius: float, resolution: int = 40) -> Solid:
     """Return a ball, or one at each of (k, 3) points."""
-    vertices, faces = surfaces.sphere(1.0, resolution)
-    return _at_each(np.reshape(center, (-1, 3)), radius * vertices, faces)
+    one, points = surfaces.sphere(radius, resolution), np.reshape(center, (-1, 3))
+    vertices = (points[:, None] + one.vertices).reshape(-1, 3)
+    return Solid(vertices, repeated(one.faces, len(points), len(one.vertices)))
 
 
 def slab(point: Array, normal: Array, center: Array, half: float, thick: float) -> Solid:
     """Return a square slab near ``center`` whose top is on a plane, as thick as so many times its half width."""
     axes = np.array([*across(normal), normal])
     top = center + float(normal @ (point - center)) * normal
-    return top + half * (CORNERS * (1.0, 1.0, thick / 2) - (0.0, 0.0, thick / 2)) @ axes, BOX_FACES
+    return Solid(top + half * (CORNERS * (1.0, 1.0, thick / 2) - (0.0, 0.0, thick / 2)) @ axes, BOX_FACES)
 
 
 def rod(start: Array, end: Array, radius: float, resolution: int = 32) -> Solid:
@@ -127,12 +124,12 @@ def box_lines(corners: Array) -> Array:
     return np.asarray(corners).reshape(-1, 8, 3)[:, np.array(pairs)].reshape(-1, 2, 3)
 
 
-def joined(solids: Sequence[Solid]) -> Solid:
+def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
     """Return several solids as one."""
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in solids)])
     faces = [faces + start for (_, faces), start in zip(solids, starts, strict=False)]
     points = np.concatenate([np.zeros((0, 3)), *(vertices for vertices, _ in solids)])
-    return points, np.concatenate([np.zeros((0, 3), dtype=np.int64), *faces])
+    return Solid(points, np.concatenate([np.zeros((0, 3), dtype=np.int64), *faces]))
 
 
 def turned(surface: surfaces.Surface, start: Array, end: Array, radius: float) -> Solid:
@@ -142,7 +139,7 @@ def turned(surface: surfaces.Surface, start: Array, end: Array, radius: float) -
     first, second = across((end - start) / np.where(length > 0.0, length, 1.0))
     frames = np.stack([radius * first, radius * second, end - start], axis=1)
     vertices = ((start + end) / 2)[:, None] + surface.vertices @ frames
-    return vertices.reshape(-1, 3), repeated(surface.faces, len(start), len(surface.vertices))
+    return Solid(vertices.reshape(-1, 3), repeated(surface.faces, len(start), len(surface.vertices)))
 
 
 def across(axis: Array) -> tuple[Array, Array]:

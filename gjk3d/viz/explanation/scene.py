@@ -14,7 +14,7 @@ from gjk3d.results import Distance
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import PART, Drawing, Item, ball_of, darker
 from gjk3d.viz.explanation.narration import Step
-from gjk3d.viz.layout import camera_of, direction, lay_out
+from gjk3d.viz.layout import UP, camera_of, direction, lay_out
 from gjk3d.viz.triangles import across
 
 
@@ -85,7 +85,7 @@ class Scene(NamedTuple):
 def arrange(result: Distance, steps: list[Step], difference: Difference, view: Any, up: Any) -> Scene:
     """Lay out both views and draw every step in each."""
     layout = lay_out(result)
-    toward, top = _look(_slanted(layout.view, steps) if view is None else view, layout.up if up is None else up)
+    toward, top = _look(_slanted(layout.view, steps) if view is None else view, UP if up is None else up)
     core, whole = difference.core(), difference.whole()
     left = View(layout.center, layout.radius, [], [])
     right = View(*ball_of(np.concatenate([whole[0], np.zeros((1, 3))])), [], [])

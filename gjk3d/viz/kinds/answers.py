@@ -26,8 +26,8 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Drawing, Style, darker
 from gjk3d.viz.kinds.bodies import add, matrices
-from gjk3d.viz.layout import Body, Layout, called, half_space, lay_out, models_of, side_view
-from gjk3d.viz.triangles import across, slab, turned
+from gjk3d.viz.layout import Layout, called, half_space, lay_out, models_of, side_view
+from gjk3d.viz.triangles import Solid, across, slab, turned
 from gjk3d.wording import above, depth, number
 
 #: Of what both fill.
@@ -69,7 +69,7 @@ def label_depth(drawing: Drawing, start: Array, way: Array, told: str) -> None:
 
 
 def _of_pair(
-    x: Distance, layout: Layout, words: list[str], models: list[Body | None], style: Style, opacity: float = 0.5
+    x: Distance, layout: Layout, words: list[str], models: list[Solid | None], style: Style, opacity: float = 0.5
 ) -> Drawing:
     """Draw the two bodies of an answer, from far to near, and what they are called."""
     drawing = Drawing(words=words, view=layout.view, focus=(layout.center, layout.radius), sorted=True)

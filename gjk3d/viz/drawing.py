@@ -114,10 +114,12 @@ class Drawing:
     steps: Steps | None = None
     sorted: bool = False  #: whether glass is in the order to draw it, from far to near
 
-    def body(self, vertices: Any, faces: Any, color: str, opacity: float = 1.0, **more: Any) -> None:
-        """Add a solid; without faces it is a point, or the segment of the first and last vertex."""
+    def body(self, vertices: Any, faces: Any, color: str, opacity: float = 1.0, *, key: str = "", **more: Any) -> None:
+        """Add a solid and its key; without faces it is a point, or the segment of the first and last vertex."""
         corners = np.asarray(faces, dtype=np.int64).reshape(-1, 3)
         self.items.append(Item(np.asarray(vertices, dtype=np.float64), corners, color, opacity, **more))
+        if key:
+            self.key(key, color)
 
     def marks(self, solids: Any, color: str, **more: Any) -> None:
         """Add signs, each of vertices and faces, that show through everything unless ``look=PART``."""

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -164,20 +165,17 @@ def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
     """Add items: what hides others first, then glass from far to near as the eye sees it, then signs."""
     if hasattr(plotter.renderer, "SetUseOIT"):  # VTK's own order of glass, from 9.4 on, would put it over signs
         plotter.renderer.SetUseOIT(False)
-    bodies = [item for item in items if item.look == BODY]
+    models, bodies = ([item for item in items if item.look == look] for look in (MODEL, BODY))
     glass = [item for item in bodies if item.opacity < 1.0]
     if eye is not None:
         # slabs of half-spaces first: whatever is seen stands on them
         glass.sort(key=lambda item: (item.framed, -float(np.linalg.norm(item.vertices.mean(axis=0) - eye))))
-    rest = [item for item in items if item.look != BODY]
-    outlined = len(bodies) <= _MOST_OUTLINES
-    added: Added = []
-    for item in [i for i in rest if i.look == MODEL] + [i for i in bodies if i.opacity >= 1.0] + glass:
-        added.append((item, _add_body(plotter, item, outlined)))
-    for item in rest:
-        if item.look != MODEL:
-            added.append((item, [(_add_mark if item.look in (MARK, PART) else _add_thin)(plotter, item)]))
-    return added
+    signs = [item for item in items if item.look not in (MODEL, BODY)]
+    order = [*models, *(item for item in bodies if item.opacity >= 1.0), *glass, *signs]
+    body = partial(_add_body, outlined=len(bodies) <= _MOST_OUTLINES)
+    draw: dict[str, Callable[..., list[Any]]]
+    draw = {BODY: body, MODEL: body, MARK: _add_mark, PART: _add_mark, LINES: _add_thin, DOTS: _add_thin}
+    return [(item, draw[item.look](plotter, item)) for item in order]
 
 
 def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]:
@@ -215,7 +213,7 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
     return actors
 
 
-def _add_mark(plotter: pyvista.Plotter, item: Item) -> Any:
+def _add_mark(plotter: pyvista.Plotter, item: Item) -> list[Any]:
     vertices, normals, faces, _ = shade(item.vertices, item.faces, item.copies)
     mesh = polydata(vertices, faces, normals)
     actor = plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling="back", **_LIGHT, **_LOOK)
@@ -223,13 +221,13 @@ def _add_mark(plotter: pyvista.Plotter, item: Item) -> Any:
         actor.ForceTranslucentOn()
         actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
         actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(0.0, -66000.0)
-    return actor
+    return [actor]
 
 
-def _add_thin(plotter: pyvista.Plotter, item: Item) -> Any:
+def _add_thin(plotter: pyvista.Plotter, item: Item) -> list[Any]:
     dots = {"style": "points", "render_points_as_spheres": True, "point_size": item.width}
     look = dots if item.look == DOTS else {"line_width": item.width}
-    return plotter.add_mesh(mesh_of(item), color=item.color, opacity=item.opacity, **look, **_LOOK)
+    return [plotter.add_mesh(mesh_of(item), color=item.color, opacity=item.opacity, **look, **_LOOK)]
 
 
 def mesh_of(item: Item) -> pyvista.PolyData:

@@ -16,7 +16,7 @@ from test_show import color_at, picture, pixel_of, share
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, RobotError
-from gjk3d.robot.way import along
+from gjk3d.robot.way import along, way_of
 from gjk3d.viz.drawing import LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.layout import camera_of
@@ -154,8 +154,13 @@ def test_the_robot_fills_the_picture_and_a_hall_does_not_count(crane):
 # --- motions ----------------------------------------------------------------------------------------------------------
 
 
+def travel(checker, path, moving=None, certify=False, resolution=0.05, frames=60, link=None):
+    way = way_of(checker, path, moving, certify, resolution, frames)
+    return robots.travel(checker, way, -1 if link is None else checker.robot.link_number(link))
+
+
 def test_travel_goes_evenly_to_where_it_hits(checker):
-    there = robots.travel(checker, PATH, resolution=0.001, frames=25)
+    there = travel(checker, PATH, resolution=0.001, frames=25)
     found = checker.path_free(PATH, resolution=0.001)
     assert found.edge == 1
     assert there.way.where[-1] == "edge 1, from waypoint 1 to 2 of 2"
@@ -176,7 +181,7 @@ def test_words_say_which_robot_and_where_it_stands(checker):
     words = drawing_of(checker, q=[0.25, -1.0]).words
     assert words[0] == "crane: 3 links, 2 joints, at (0.25, -1)"
     assert words[1].startswith("Free: closest are post and hand, 0.8")
-    assert drawing_of(robots.travel(checker, PATH[:2], frames=3)).words == [
+    assert drawing_of(travel(checker, PATH[:2], frames=3)).words == [
         "crane: 3 links, 2 joints",
         "Free: 1 edge, at every sample",
     ]
@@ -197,15 +202,15 @@ def test_the_place_of_a_collision_is_looked_at_from_where_nothing_hides_it(check
 
 
 def test_travel_of_a_free_path_goes_to_its_end(checker):
-    there = robots.travel(checker, PATH[:2], frames=7, link="beam")
+    there = travel(checker, PATH[:2], frames=7, link="beam")
     np.testing.assert_allclose(there.way.q[-1], PATH[1], atol=1e-12)
     assert there.way.verdict == "Free: 1 edge, at every sample"
-    proven = robots.travel(checker, PATH[:2], certify=True, frames=2)
+    proven = travel(checker, PATH[:2], certify=True, frames=2)
     assert proven.way.verdict == "Free: 1 edge, proven between samples too"
     np.testing.assert_allclose(there.trace, 0.0, atol=1e-12)  # the beam's origin stays where it is
-    still = robots.travel(checker, [PATH[0], PATH[0]], frames=3)
+    still = travel(checker, [PATH[0], PATH[0]], frames=3)
     np.testing.assert_array_equal(still.way.q, np.repeat(PATH[:1], 3, axis=0))
-    single = robots.travel(checker, PATH[:1], frames=3)
+    single = travel(checker, PATH[:1], frames=3)
     np.testing.assert_array_equal(single.way.q, still.way.q)
     assert single.way.verdict == "Free: the only waypoint"
     assert set(single.way.where) == {"at the only waypoint"}
@@ -222,7 +227,7 @@ RUNS = {
 
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
 def test_travel_of_a_motion_over_time_goes_evenly_to_its_hit(checker, run):
-    there = robots.travel(checker, run, certify=True, frames=9)
+    there = travel(checker, run, certify=True, frames=9)
     found = checker.trajectory_free(run, certify=True)
     times = np.linspace(1.0, found.hit, 9)
     wanted = np.array([run.at(t) if isinstance(run, gk.robot.Trajectory) else run(t) for t in times])
@@ -230,7 +235,7 @@ def test_travel_of_a_motion_over_time_goes_evenly_to_its_hit(checker, run):
     assert there.way.verdict == f"Collision at {found.hit:.6g}, hand with ball"
     assert [bool(state.pairs) for state in there.states] == [False] * 8 + [True]
     assert there.way.where[0] == "at 1, of 1 to 4"
-    free = robots.travel(checker, gk.robot.Trajectory(PATH[:2], KNOTS[:2]), frames=3)
+    free = travel(checker, gk.robot.Trajectory(PATH[:2], KNOTS[:2]), frames=3)
     assert (free.way.free, free.way.verdict) == (True, "Free: from 1 to 2, at every sample")
     np.testing.assert_allclose(free.way.q[1], PATH[:2].mean(axis=0), atol=1e-12)
 
@@ -243,7 +248,7 @@ def test_travel_moves_obstacles(checker, tmp_path):
     }
     belt = checker.copy()
     belt.add("crate", gk.Box((0.2, 0.2, 0.2)), pose(3, 3, 0))
-    there = robots.travel(belt, still, moving=moving, frames=6)
+    there = travel(belt, still, moving=moving, frames=6)
     assert (there.way.free, there.way.moved.keys()) == (True, moving.keys())
     for name, motion in moving.items():
         np.testing.assert_allclose(there.way.moved[name], motion.at(np.linspace(0, 1, 6)), atol=1e-12)
@@ -271,7 +276,7 @@ def test_waypoints_are_not_cut_short():
 
 
 def test_picture_of_a_motion_has_the_line_of_the_hand(checker, tmp_path):
-    there = robots.travel(checker, PATH, frames=40)
+    there = travel(checker, PATH, frames=40)
     drawing = drawing_of(there, Style())
     (line,) = [item for item in drawing.items if item.look == LINES]
     np.testing.assert_allclose(line.vertices.reshape(-1, 2, 3)[:, 0], there.trace[:-1])
@@ -302,7 +307,7 @@ def test_gif_moves_and_ends_in_vermilion(checker, tmp_path):
     for image, after in itertools.pairwise(frames):
         assert np.mean(np.abs(image - after).max(axis=2) > 30) > 0.005
     # the camera stays: the post, which never moves, looks the same while it is free
-    there = robots.travel(checker, PATH, frames=6)
+    there = travel(checker, PATH, frames=6)
     from gjk3d.viz.motions import Stage
 
     stage = Stage(play_of_travel(there, "A crane"))
@@ -318,7 +323,7 @@ def test_stage_moves_links_and_attached_objects(checker):
     from gjk3d.viz.motions import Stage
 
     checker.attach("load", gk.Box((0.1, 0.1, 0.1)), "hand", pose(0.3, 0, 0), touch_links=["hand"])
-    there = robots.travel(checker, PATH[:2], frames=3)
+    there = travel(checker, PATH[:2], frames=3)
     stage = Stage(play_of_travel(there, ""))
     try:
         stage.go(2)
@@ -340,7 +345,7 @@ def test_page_has_every_pose_and_reaches_for_nothing(checker, tmp_path):
     assert "<title>&lt;crane&gt;</title>" in text
     assert "default-src 'none'" in text
     scene = json.loads(text.partition('id="scene">')[2].partition("</script>")[0])
-    there = robots.travel(checker, PATH[:2], frames=5)
+    there = travel(checker, PATH[:2], frames=5)
     assert [body["name"] for body in scene["items"]] == ["post", "beam", "hand", "load", "ball", "floor"]
     center, size = play_of_travel(there, "").whole.ball
     for name, link, local in (("beam", 1, (0.3, 0.2, 0.1)), ("load", 2, (0.03, 0.02, 0.01))):

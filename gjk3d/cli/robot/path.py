@@ -204,13 +204,9 @@ def _draw(
     """Draw a path with ghosts, and as an animation."""
     if picture is None and animation is None:
         return
-    from gjk3d.viz import motion, show
-    from gjk3d.viz.kinds.robots import travel
+    from gjk3d.viz import motion
 
     checker = cell.pictured()
-    if picture is not None:
-        show(travel(checker, points, certify=look.certify, resolution=look.resolution), path=picture)
-        wrote(picture, quiet)
-    if animation is not None:
-        motion(checker, points, animation, certify=look.certify, resolution=look.resolution)
-        wrote(animation, quiet)
+    for file in filter(None, (picture, animation)):
+        motion(checker, points, file, certify=look.certify, resolution=look.resolution)
+        wrote(file, quiet)

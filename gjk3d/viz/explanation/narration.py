@@ -88,10 +88,6 @@ class Names:
     def _near(self, w: Array) -> Any:
         return np.abs(self._known - w).max(axis=1) <= self._tolerance
 
-    def of(self, points: Array) -> tuple[str, ...]:
-        """Name several."""
-        return tuple(self(w) for w in points)
-
     def knows(self, w: Array) -> bool:
         """Tell whether a point has a name."""
         return bool(self._near(w).any())
@@ -99,9 +95,7 @@ class Names:
 
 def listed(names: Sequence[str]) -> str:
     """Write names as people list them."""
-    if not names:
-        return "nothing"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def part(names: Sequence[str]) -> str:
@@ -212,13 +206,13 @@ class Narrator:
 
     def _gjk(self, index: int, step: GjkStep) -> None:
         last = index + 1 == len(self.trace.gjk)
-        before = self.names.of(step.simplex)
+        before = tuple(map(self.names, step.simplex))
         w = step.support_a - step.support_b
         again = self.names.knows(w)
         name = self.names(w)
         # the simplex that an answer stands on is the last one, moved to where curved shapes are nearest
         stays, end = last and self.trace.gjk_end in _STAYS, self.trace.simplex
-        after = before if stays else self.names.of(end if last else self.trace.gjk[index + 1].simplex)
+        after = before if stays else tuple(map(self.names, end if last else self.trace.gjk[index + 1].simplex))
         joins = name in after and name not in before
         dropped = tuple(n for n in before if n not in after)
         where = f"{before[0]}, the first point of A - B, is" if index == 0 else "The origin is"
@@ -287,7 +281,7 @@ class Narrator:
         """Name EPA's vertices; those of one step are those of the step before and more."""
         if len(vertices) < len(self._vertices):
             self._vertices = ()
-        self._vertices += self.names.of(vertices[len(self._vertices) :])
+        self._vertices += tuple(map(self.names, vertices[len(self._vertices) :]))
         return self._vertices
 
     def _start(self, step: EpaStep) -> str:
@@ -295,7 +289,7 @@ class Narrator:
             return "The first point of A - B, w1, is the origin: A and B share a point. EPA is to find how deep."
         if len(self.trace.simplex) == 4 and all(self.names.knows(w) for w in step.vertices):
             return "EPA takes over GJK's tetrahedron."
-        left = self.names.of(self.trace.simplex)
+        left = tuple(map(self.names, self.trace.simplex))
         why = f"GJK's {part(left)} {'has no volume' if len(left) < 4 else 'is all but flat'}"
         return f"EPA starts afresh from four far points, which need not hold the origin: {why}."
 

@@ -103,11 +103,9 @@ def add_witness(drawing: Drawing, x: Distance, size: float, colors: Sequence[str
     if x.distance > 0.0:
         drawing.rods(a, b, 0.005 * size, INK)
     start = a if x.distance <= 0.0 or gap < 0.6 * size else (a + b) / 2 - 0.17 * size * n
-    drawing.arrows(start, n, 0.34 * size, 0.009 * size, NORMAL)
-    drawing.key("normal, A to B", NORMAL)
+    drawing.arrows(start, n, 0.34 * size, 0.009 * size, NORMAL, key="normal, A to B")
     if x.depth > 0.0:
-        drawing.arrows(b, n, x.depth, min(0.014 * size, 0.2 * x.depth), SEPARATION)
-        drawing.key(way_out(x), SEPARATION)
+        drawing.arrows(b, n, x.depth, min(0.014 * size, 0.2 * x.depth), SEPARATION, key=way_out(x))
     drawing.ends(a, b, size, colors, bar=None)
 
 
@@ -122,11 +120,9 @@ def add_common(drawing: Drawing, surfaces: list[tuple[Array, Any]], convex: bool
     except Gjk3dError:
         return False
     if both is not None and len(both[1]):
-        drawing.marks([both], _BOTH, opacity=0.75)
-        drawing.key("what both fill", _BOTH)
+        drawing.marks([both], _BOTH, opacity=0.75, key="what both fill")
     if len(curve):
-        drawing.rods(curve[:, 0], curve[:, 1], 0.004 * size, INK, 8)
-        drawing.key("where the surfaces cut", INK)
+        drawing.rods(curve[:, 0], curve[:, 1], 0.004 * size, INK, 8, key="where the surfaces cut")
     return both is not None
 
 
@@ -155,8 +151,7 @@ def draw_contact(x: Contact, style: Style) -> Drawing:
     drawing = _of_pair(x.result, layout, [contact_words(x)], [None, None], style, opacity=0.35)
     add_points(drawing, x, size, (style.color(0, COLORS), style.color(1, COLORS)))
     start = x.points.mean(axis=0) if x.count else layout.center
-    drawing.arrows(start, x.normal, 0.3 * size, 0.009 * size, NORMAL)
-    drawing.key("normal, A to B", NORMAL)
+    drawing.arrows(start, x.normal, 0.3 * size, 0.009 * size, NORMAL, key="normal, A to B")
     return drawing
 
 
@@ -197,14 +192,14 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
     for k, along in enumerate((float(n @ top), float(n @ top) + float(x.gap))):
         drawing.body(*slab(along * n, n, center, 0.5 * size, 0.04), style.color(k, COLORS), 0.25, framed=False)
     start = center + (float(n @ top) - float(n @ center)) * n
-    drawing.arrows(start, n, 0.4 * size, 0.009 * size, NORMAL)
+    key = "normal, A to B; the planes are across it"
+    drawing.arrows(start, n, 0.4 * size, 0.009 * size, NORMAL, key=key)
     if x.gap > 0.0:
         drawing.rods(start, start + x.gap * n, 0.012 * size, SEPARATION)
     drawing.words = [
         f"{axis_words(x)} along this axis",
         f"it is the normal of {_OF[int(x.kind)]}; error at most {above(x.error, 2)}",
     ]
-    drawing.key("normal, A to B; the planes are across it", NORMAL)
     drawing.view = side_view(n)
     return drawing
 

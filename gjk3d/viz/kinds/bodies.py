@@ -121,8 +121,7 @@ def add_axes(drawing: Drawing, stack: Array, length: float | None = None) -> Non
         spread = ball_of(stack[:, :3, 3])[1] if len(stack) > 1 else 1.0
         length = 0.35 * spread if len(stack) < 8 else 1.4 * spread / len(stack) ** 0.5
     for k, color in enumerate(AXES):
-        drawing.arrows(stack[:, :3, 3], stack[:, :3, k], length, 0.02 * length, color)
-        drawing.key("xyz"[k], color)
+        drawing.arrows(stack[:, :3, 3], stack[:, :3, k], length, 0.02 * length, color, key="xyz"[k])
 
 
 def words_for(x: Any) -> str:

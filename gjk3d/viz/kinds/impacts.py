@@ -57,9 +57,9 @@ def contact_signs(x: Impact, size: float) -> Drawing:
     """Draw where two first meet, and the normal there; nothing of two that do not."""
     signs = Drawing()
     if x.status != ImpactStatus.FREE:
-        signs.arrows(x.point_a, x.normal, 0.28 * size, 0.008 * size, NORMAL)
+        key = "first contact, and the normal from A to B"
+        signs.arrows(x.point_a, x.normal, 0.28 * size, 0.008 * size, NORMAL, key=key)
         signs.balls((x.point_a + x.point_b) / 2, 0.02 * size, INK)
-        signs.key("first contact, and the normal from A to B", NORMAL)
     return signs
 
 
@@ -70,8 +70,7 @@ def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: st
     drawing.balls(points[-1], 0.012 * size, color, 24)
     if 0.0 < until < 1.0:
         points = track(shape, motion, np.linspace(until, min(1.0, 4.0 / 3.0 * until), 17))
-        drawing.lines(np.stack([points[:-1:2], points[1::2]], axis=1), _BEYOND, width=4.0)
-        drawing.key("the way it would go on", _BEYOND)
+        drawing.lines(np.stack([points[:-1:2], points[1::2]], axis=1), _BEYOND, width=4.0, key="the way it would go on")
 
 
 def track(shape: Any, motion: Motion, times: Array) -> Array:

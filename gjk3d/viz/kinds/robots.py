@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -11,9 +11,8 @@ from scipy.spatial.transform import Rotation
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.query.raycast import raycast
 from gjk3d.robot import Checker, Robot
-from gjk3d.robot.moving import Moving
-from gjk3d.robot.way import State, Way, state_of, way_of
-from gjk3d.typing import Array, Number, Row, VectorLike
+from gjk3d.robot.way import State, Way, state_of
+from gjk3d.typing import Array, Row
 from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.bodies import add, evenly
 from gjk3d.viz.layout import camera_of, placed
@@ -182,33 +181,20 @@ class Travel(NamedTuple):
     trace: Array  #: (frames, 3), the way of that link
 
 
-def travel(
-    checker: Checker,
-    path: Any,
-    *,
-    moving: Moving | None = None,
-    certify: bool = False,
-    resolution: Number | VectorLike = 0.05,
-    frames: int = 60,
-    link: str | int | None = None,
-) -> Travel:
-    """Ask about a path, and about configurations along it; see `gjk3d.viz.motion`."""
-    robot = checker.robot
-    traced = len(robot.links) - 1 if link is None else robot.link_number(link)
-    way = way_of(checker, path, moving, certify, resolution, frames)
+def travel(checker: Checker, way: Way, link: int = -1) -> Travel:
+    """Ask about the configurations along a way, and note where the origin of a link is."""
     there, states = checker.copy(), []
     for k in telling("asking about configuration", range(len(way.q)), len(way.q)):
         for name, poses in way.moved.items():
             there.move(name, poses[k])
         states.append(state_of(there, way.q[k]))
-    links = robot.link_poses(way.q)
-    return Travel(there, way, links, tuple(states), robot.links[traced], links[:, traced, :3, 3].copy())
+    links = checker.robot.link_poses(way.q)
+    return Travel(there, way, links, tuple(states), checker.robot.links[link], links[:, link, :3, 3].copy())
 
 
 def draw_travel(x: Travel, style: Style) -> Drawing:
     """Draw a path as one picture: ghosts, the last configuration solid, the line that a link leaves."""
     drawing = draw_robot(x.checker, style, q=x.way.q[evenly(len(x.way.q), _MOST_ON_PATH)])
     drawing.words[1:] = [x.way.verdict]
-    drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), TRAIL, width=5.0)
-    drawing.key(f"way of {x.link}", TRAIL)
+    drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), TRAIL, width=5.0, key=f"way of {x.link}")
     return drawing

@@ -120,12 +120,11 @@ def _add_contacts(drawing: Drawing, found: Contact[Array]) -> None:
     size, points = drawing.ball[1], found.points[found.count > 0]
     middles = np.nanmean(points, axis=1)
     if len(points) > _MOST_NORMALS:  # so small that few faces make a ball
-        drawing.balls(middles, 0.006 * size, SEPARATION, 12, framed=False)
-        drawing.key("where two meet", SEPARATION)
+        drawing.balls(middles, 0.006 * size, SEPARATION, 12, framed=False, key="where two meet")
     else:
         drawing.balls(points[~np.isnan(points)], 0.009 * size, INK, 24)
-        drawing.arrows(middles, found.normal[found.count > 0], 0.12 * size, 0.005 * size, NORMAL)
-        drawing.key("normals, from the first name to the second", NORMAL)
+        key = "normals, from the first name to the second"
+        drawing.arrows(middles, found.normal[found.count > 0], 0.12 * size, 0.005 * size, NORMAL, key=key)
         drawing.key("contact points", INK)
 
 
@@ -258,8 +257,7 @@ def _one(
     drawing.camera = _camera(row, center, radius, ball_of(ghost.vertices)[0], np.array(upward(x)))
     known = x.assembly is not None and row.kind == "hard" and len(pair) == 2
     if not (known and add_common(drawing, [surface for _, surface in pair], False, radius)) and row.overlap_box:
-        drawing.lines(box_lines(points), INK, width=2.0)
-        drawing.key("box round what both fill", INK)
+        drawing.lines(box_lines(points), INK, width=2.0, key="box round what both fill")
     unit, factor = x.reading
     read = converted(row, factor, x.unit)
     _add_signs(drawing, row, radius, wording.depth(read, 3, unit))
@@ -285,12 +283,13 @@ def _add_signs(drawing: Drawing, row: Clash, size: float, depth: str) -> None:
         start, way = np.array(row.point if row.point_b is None else row.point_b), np.array(row.mtv)
         length = float(np.linalg.norm(way))
         shown = max(length, 0.12 * size)
-        drawing.arrows(start, way / length, shown, min(0.014 * size, 0.12 * shown), SEPARATION)
-        drawing.key("way out, for B" if shown == length else "way out, for B (drawn longer)", SEPARATION)
+        key = "way out, for B" if shown == length else "way out, for B (drawn longer)"
+        drawing.arrows(start, way / length, shown, min(0.014 * size, 0.12 * shown), SEPARATION, key=key)
         label_depth(drawing, start, way, depth)
     elif row.normal is not None and row.point is not None:
-        drawing.arrows(np.array(row.point), np.array(row.normal), 0.25 * size, 0.009 * size, NORMAL)
-        drawing.key("normal, A to B", NORMAL)
+        drawing.arrows(
+            np.array(row.point), np.array(row.normal), 0.25 * size, 0.009 * size, NORMAL, key="normal, A to B"
+        )
 
 
 def _headline(row: Clash, unit: str | None) -> str:

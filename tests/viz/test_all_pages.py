@@ -462,7 +462,8 @@ def test_polytopes_made_in_the_page_have_their_edges(browser, pages):
     prism = [[x, y, z] for x, y in ((5, 7), (7, 3), (10, 2), (12, 7)) for z in (2, -2)]
     octahedron = [[s * (k == i) for k in range(3)] for i in range(3) for s in (1, -1)]
     for corners, edges in ((prism, 12), (prism[:6], 9), (octahedron, 12), ([*prism[:3], prism[4]], 6)):
-        assert browser.evaluate(f"gjk3dPanel.rims({corners}).length") == 2 * edges
+        spanned = f"gjk3dPanel.spanned((d) => gjk3dLoop.support({{points: {corners}}}, d))"
+        assert browser.evaluate(f"new THREE.EdgesGeometry({spanned}, 1).attributes.position.count") == 2 * edges
 
 
 def test_play_moves_at_once_and_then_leaves_time_to_read(browser, pages):

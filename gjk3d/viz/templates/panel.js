@@ -1,7 +1,7 @@
 // One of the two views: bodies that stay, and the pieces of a step, which vanish, grow and move.
 const gjk3dPanel = (function () {
   const { data, dark, vec, tint, numbers, points, surface, between } = gjk3d;
-  const { sub, add, scale, dot, cross, norm, support, unit } = gjk3dLoop, { local, origin } = gjk3dPieces;
+  const { sub, add, scale, support, unit } = gjk3dLoop, { local, origin } = gjk3dPieces;
   const paint = (role, part) => (dark.matches ? data.colors[role].dark : data.colors[role][part || "light"]);
 
   // A mesh of what a support mapping spans: its normals are the directions asked, so that any shape is shaded as it is.
@@ -15,14 +15,6 @@ const gjk3dPanel = (function () {
     }
     geometry.setAttribute("normal", ball.clone());
     return geometry;
-  }
-  // The edges of a polytope of few corners, end by end: where two of its faces meet.
-  function rims(corners) {
-    return corners.flatMap((p, i) => corners.slice(0, i).flatMap((q) => {
-      const faces = corners.map((r) => cross(sub(q, p), sub(r, p))).filter((n) => norm(n) > 1e-9).map(unit);
-      const outer = faces.flatMap((n) => [1, -1].map((way) => scale(way, n))).filter((n) => corners.every((r) => dot(n, sub(r, p)) < 1e-9));
-      return outer.some((n) => dot(n, outer[0]) < 1 - 1e-9) ? [p, q] : [];
-    }));
   }
   const grown = (one, d) => add(support(one, d), scale(one.radius, d));
 
@@ -66,11 +58,14 @@ const gjk3dPanel = (function () {
       this.items.forEach((item) => this.scene.remove(item.group));
       this.items.clear();
       const { view } = this, put = (group, ...made) => made.length && group.add(...made);
-      const shown = (mapping, role, opacity, edges) => this.glass(spanned((d) => local(view, mapping(d))), role, opacity, edges);
+      const shown = (mapping, role, opacity, few) => {
+        const geometry = spanned((d) => local(view, mapping(d)));
+        return this.glass(geometry, role, opacity, few && new THREE.EdgesGeometry(geometry, 1));
+      };
       if (this.side === 0) data.still[0].forEach((still, i) => {
         const one = own && pair[i], few = one && one.points && !one.radius && one.points.length <= 16; // of more, edges are in the shading
         if (!one) put(this.bodies[i], ...this.still(still));
-        else put(this.bodies[i], ...shown((d) => grown(one, d), "ab"[i], 0.4, few && points(new Float32Array(rims(one.points.map((p) => local(view, p))).flat()))));
+        else put(this.bodies[i], ...shown((d) => grown(one, d), "ab"[i], 0.4, few));
       });
       else if (!own && !(pair && data.sampled)) data.still[1].forEach((still) => put(this.bodies[0], ...this.still(still)));
       else {
@@ -198,5 +193,5 @@ const gjk3dPanel = (function () {
       mesh.geometry.dispose();
     }
   }
-  return { Panel, paint, grown, rims };
+  return { Panel, paint, grown, spanned };
 })();

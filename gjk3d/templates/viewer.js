@@ -152,22 +152,20 @@ const gjk3d = (function () {
   const ease = (t) => t * t * (3 - 2 * t);
   // Go, in so many milliseconds, to where `target` is seen from `far` off along `way`.
   View.prototype.fly = function (target, far, way, up, time) {
-    const from = this.camera.position.clone().sub(this.controls.target), near = from.length() || far;
-    const turn = new THREE.Quaternion().setFromUnitVectors(from.normalize(), way);
-    const begin = { target: this.controls.target.clone(), up: this.camera.up.clone() };
-    this.flight = { start: performance.now(), time: calm.matches ? 0 : time, begin, target, near, far, from, turn, up };
+    const { camera, controls } = this, from = camera.position.clone().sub(controls.target), near = from.length() || far;
+    const turn = new THREE.Quaternion().setFromUnitVectors(from.normalize(), way), start = performance.now(), long = calm.matches ? 0 : time;
+    const begin = { target: controls.target.clone(), up: camera.up.clone() };
+    const advance = (now) => {
+      const t = long ? Math.min(1, Math.max(0, now - start) / long) : 1, s = ease(t);
+      controls.target.copy(begin.target).lerp(target, s);
+      camera.position.copy(from).applyQuaternion(new THREE.Quaternion().slerp(turn, s)).multiplyScalar(near ** (1 - s) * far ** s).add(controls.target);
+      camera.up.copy(begin.up).lerp(up, s).normalize();
+      if (t === 1) this.flight = null;
+      this.touched = true;
+    };
+    this.flight = { far, advance };
     state.flight = "moving";
-    if (!this.flight.time) this.advance(Infinity);
-  };
-  View.prototype.advance = function (now) {
-    const { camera, controls } = this, { start, time, begin, target, near, far, from, turn, up } = this.flight;
-    const t = time ? Math.min(1, Math.max(0, now - start) / time) : 1, s = ease(t);
-    const way = from.clone().applyQuaternion(new THREE.Quaternion().slerp(turn, s));
-    controls.target.copy(begin.target).lerp(target, s);
-    camera.position.copy(controls.target).addScaledVector(way, near ** (1 - s) * far ** s);
-    camera.up.copy(begin.up).lerp(up, s).normalize();
-    if (t === 1) this.flight = null;
-    this.touched = true;
+    if (!long) advance(Infinity);
   };
   // A picture laid out for so wide a window is seen from farther off in a narrower one; it stands above its `foot`.
   View.prototype.resize = function () {
@@ -271,7 +269,7 @@ const gjk3d = (function () {
       requestAnimationFrame(frame);
       let moving = movers.filter((move) => move(now)).length > 0;
       for (const view of views) {
-        if (view.flight) view.advance(now);
+        if (view.flight) view.flight.advance(now);
         view.controls.update();
         if (!view.touched) continue;
         moving = true;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from math import inf, nextafter
 from pathlib import PurePath
 
@@ -25,22 +26,19 @@ def bounds(clash: Clash) -> tuple[float, float] | None:
 
 def distance(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
     """Say the signed distance, empty where there is none: a number, "between .. and ..", or "about ..", unproven."""
-    if clash.distance is None:
-        return ""
-    known = bounds(clash)
-    if known:
-        return wording.told(*known, digits, unit)
-    return f"about {wording.with_unit(wording.number(clash.distance, digits), unit)}"
+    return _said(clash, clash.distance, wording.told, digits, unit)
 
 
 def depth(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
     """Say how deep the two overlap, empty where they do not: a number, "at most ..", "between ..", or "about .."."""
-    if not clash.depth:
+    return _said(clash, clash.depth or None, wording.depth, digits, unit)
+
+
+def _said(clash: Clash, value: float | None, proven: Callable[..., str], digits: int, unit: str | None) -> str:
+    if value is None:
         return ""
     known = bounds(clash)
-    if known:
-        return wording.depth(*known, digits, unit)
-    return f"about {wording.with_unit(wording.number(clash.depth, digits), unit)}"
+    return proven(*known, digits, unit) if known else f"about {wording.with_unit(wording.number(value, digits), unit)}"
 
 
 def brief(clash: Clash, digits: int = 6, unit: str | None = None) -> str:

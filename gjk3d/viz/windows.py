@@ -97,9 +97,6 @@ class Dragged:
         if isinstance(a, Shape) and isinstance(b, Shape) and self.result.distance <= 0.0:
             with suppress(UnsupportedPair):
                 self.contact = contact(a, b, self._pose_a, self.pose_b, max_points=None)
-        self._draw()
-
-    def _draw(self) -> None:
         result, colors = self.result, self._style.colors or COLORS
         signs = self._posed.signs(headline(result), proof(result))
         key_pair(signs, self._shapes, self._style)
@@ -320,14 +317,10 @@ def sliders(
         The configuration at first; all 0 by default.
     joints : sequence of str, optional
         Who gets a slider; by default the first whose sliders fit.
-    plotter : pyvista.Plotter, optional
-        Draw into this one; it is not shown.
     colors : sequence of str, optional
         Of the links, by turns.
-    off_screen : bool, optional
-        True: nothing is shown or saved; for tests and for pictures of one's own.
-    path : path, optional
-        Save a picture of the start here, and open nothing.
+    plotter, off_screen, path
+        As in `drag`.
 
     Returns
     -------

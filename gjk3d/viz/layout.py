@@ -32,13 +32,7 @@ class Layout(NamedTuple):
 
 
 def lay_out(result: Distance) -> Layout:
-    """Place the bodies of an answer, and choose where to look from.
-
-    Raises
-    ------
-    TypeError
-        The answer is of many pairs.
-    """
+    """Place the bodies of an answer, and choose where to look from; a TypeError where it is of many pairs."""
     if result.normal.ndim == 2:
         raise TypeError(f"this answer is of {len(result)} pairs, and one can be drawn: take a row, result[0]")
     sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))

@@ -75,16 +75,9 @@ def told(drawing: Drawing) -> str:
 
 
 def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[Path], Any]) -> Bundle:
-    """Return text, still and page as Jupyter takes them.
+    """Return text, for a front end without pictures, still and page as Jupyter takes them; words say what they show.
 
-    Parameters
-    ----------
-    text : str
-        For a front end without pictures.
-    words : str
-        What the picture shows.
-    still, page : callable
-        Write a .png, which may need OpenGL, and an .html into the file that they are given.
+    ``still`` and ``page`` write a .png, which may need OpenGL, and an .html into the file that they are given.
     """
     from PIL import Image
 

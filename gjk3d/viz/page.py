@@ -213,11 +213,7 @@ MAX_DRAWN = 1_500_000
 
 
 def write_drawing(drawing: Drawing, path: Path) -> Path:
-    """Write a drawing as one self-contained page, in which what is of one colour can be hidden.
-
-    Nothing in the page reaches for the network, and its own policy forbids it. The 3D code (three.js) is taken from the
-    installed trimesh.
-    """
+    """Write a drawing as one self-contained page, in which what is of one colour can be hidden."""
     words = list(drawing.words or [", ".join(text for text, _ in drawing.keys) or "gjk3d"])
     scene = _scene_of(drawing, words)
     head, *rest = words

@@ -269,22 +269,13 @@ class Mover(NamedTuple):
 
 
 class Posed:
-    """A plotter with bodies to be moved and coloured, and the signs and words of the moment.
-
-    Attributes
-    ----------
-    plotter : pyvista.Plotter
-    panel : (int, int)
-        Where in it they are.
-    movers : sequence of Mover
-    actors : list of list of pyvista.Actor
-        Of each of these.
-    """
+    """A plotter with bodies to be moved and coloured, and the signs and words of the moment."""
 
     def __init__(self, plotter: pyvista.Plotter, whole: Drawing, movers: Sequence[Mover]) -> None:
         self.plotter, self.movers = plotter, movers
         self._ball, camera = whole.ball, camera_of(whole)
         added = [add_items(plotter, ready(mover.items, *self._ball), camera.eye) for mover in movers]
+        #: of each mover
         self.actors = [[actor for _, actors in each for actor in actors] for each in added]
         self._edges = [
             [actor.prop.color != mover.color for actor in actors]
@@ -292,7 +283,7 @@ class Posed:
         ]
         self._signs: Added = []
         self._hit: set[int] = set()  #: places of those that are vermilion now
-        self.panel = panel_of(plotter)
+        self.panel = panel_of(plotter)  #: where in the plotter they are
         aim(plotter, camera)
 
     def signs(self, *words: str) -> Drawing:

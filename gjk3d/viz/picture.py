@@ -131,10 +131,7 @@ def show(
     """
     target = None if path is None else target_file(path)
     drawing = drawing_as_asked(x, pose, colors, opacity, title, names, (view, up, focus), **options)
-
-    def write(page: Path) -> Path:
-        return own_page(x, page, title, names, **options) or write_drawing(drawing, page)
-
+    write: Callable[[Path], Path] = partial(_write_page, x, drawing, title=title, names=names, **options)
     if target is not None and target.suffix.lower() in PAGES:
         return write(target)
     if plotter is None and target is None and off_screen is None and notebook.is_open():
@@ -251,7 +248,12 @@ def to_pyvista(
     import pyvista
 
     if not is_solid(x):
-        return _blocks(drawing_of(x, Style(pose), **options))
+        blocks = pyvista.MultiBlock()
+        for k, item in enumerate(drawing_of(x, Style(pose), **options).items):
+            block = mesh_of(item)
+            block.field_data["color"], block.field_data["opacity"] = [item.color], [item.opacity]
+            blocks.append(block, item.name or f"{item.look} {k}")
+        return blocks
     if options:
         raise TypeError(f"to_pyvista of a {type(x).__name__} has no option {next(iter(options))!r}")
     matrix = None if pose is None else matrices(pose)[0]
@@ -265,17 +267,6 @@ def to_pyvista(
         return polydata(item.vertices, item.faces)
     surface = x.surface(resolution) if hasattr(x, "surface") else x
     return polydata(*placed(surface.vertices, surface.faces, matrix))
-
-
-def _blocks(drawing: Drawing) -> pyvista.MultiBlock:
-    import pyvista
-
-    blocks = pyvista.MultiBlock()
-    for k, item in enumerate(drawing.items):
-        block = mesh_of(item)
-        block.field_data["color"], block.field_data["opacity"] = [item.color], [item.opacity]
-        blocks.append(block, item.name or f"{item.look} {k}")
-    return blocks
 
 
 def plotter(
@@ -346,13 +337,7 @@ def shot(plotter: pyvista.Plotter) -> Image.Image:
 
 
 def save(plotter: pyvista.Plotter, target: Path) -> Path:
-    """Write what a plotter shows into an image file.
-
-    Raises
-    ------
-    RenderingUnavailableError
-        It is blank.
-    """
+    """Write what a plotter shows into an image file; a RenderingUnavailableError where that would be blank."""
     image = shot(plotter)
     if float(np.std(image)) < 1.0:
         raise RenderingUnavailableError(f"{target} would be blank: the OpenGL driver draws nothing (try xvfb-run)")
@@ -459,12 +444,11 @@ def drawing_as_asked(
     return drawing
 
 
-def own_page(x: Any, target: Path, title: str | None = None, names: Any = None, **options: Any) -> Path | None:
-    """Write the page of what has one of its own, with more than a picture."""
+def _write_page(x: Any, drawing: Drawing, file: Path, title: str | None = None, names: Any = None, **more: Any) -> Path:
+    """Write the page of a drawing, or that of what has one of its own, with more than a picture."""
     if isinstance(x, Distance):
-        notes = (title,) if title else ()
-        return write_html(target, x, names=names or ("A", "B"), notes=notes, **options)
-    return x.to_html(target) if isinstance(x, Report) else None
+        return write_html(file, x, names=names or ("A", "B"), notes=(title,) if title else (), **more)
+    return x.to_html(file) if isinstance(x, Report) else write_drawing(drawing, file)
 
 
 def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any]) -> notebook.Bundle:
@@ -484,6 +468,6 @@ def bundle(x: Any) -> notebook.Bundle:
         if hasattr(x, "_figure"):  # an explanation
             return x._figure()  # type: ignore[no-any-return]
         drawing = drawing_of(x)
-        return figure_of(drawing, repr(x), lambda to: own_page(x, to) or write_drawing(drawing, to))
+        return figure_of(drawing, repr(x), partial(_write_page, x, drawing))
     except (TypeError, ValueError, ImportError, Gjk3dError):
         return {"text/plain": repr(x)}, {}

@@ -41,13 +41,7 @@ class Solid(NamedTuple):
 
 
 def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
-    """Return a solid's surface in its own frame as triangles.
-
-    Raises
-    ------
-    TypeError
-        It has none.
-    """
+    """Return a solid's surface in its own frame as triangles; a TypeError where it has none."""
     if isinstance(x, PointCloud):
         points = np.asarray(x.points)
         if x.radius <= 0.0:

@@ -144,13 +144,7 @@ KINDS: dict[type, Callable[..., Drawing]] = {
 
 
 def function_of(x: Any) -> Callable[..., Drawing]:
-    """Return the function that draws a thing.
-
-    Raises
-    ------
-    TypeError
-        None does.
-    """
+    """Return the function that draws a thing; a TypeError where none does."""
     for cls in type(x).__mro__:
         if cls in KINDS and (cls is not tuple or type(x) is tuple):  # an answer with fields is no list
             return KINDS[cls]
@@ -186,14 +180,9 @@ def is_solid(x: Any) -> bool:
 
 
 def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
-    """Return the drawing of a thing, by the function of its kind.
+    """Return the drawing of a thing, by the function of its kind; a TypeError where that has no such option.
 
     What ``of`` names, beside a bounding volume or rays, is drawn first, at the pose of the style.
-
-    Raises
-    ------
-    TypeError
-        It is of no kind that can be drawn, or its kind has no such option.
     """
     draw = function_of(x)
     known = list(signature(draw).parameters)[2:]
@@ -202,11 +191,10 @@ def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
             has = f"it has {', '.join(known)}" if known else "it has none of its own"
             raise TypeError(f"the picture of a {type(x).__name__} has no option {name!r}: {has}")
     style = style or Style()
-    if draw is draw_volume and options.get("of") is not None:
-        options["of"] = drawing_of(options["of"], Style(style.pose))
-    elif draw is draw_rays and options.get("of") is not None:
+    if draw in (draw_volume, draw_rays) and options.get("of") is not None:
         faint = 0.45 if style.opacity is None else style.opacity
-        options["of"] = drawing_of(options["of"], Style(style.pose, style.colors, faint))
+        beside = Style(style.pose) if draw is draw_volume else Style(style.pose, style.colors, faint)
+        options["of"] = drawing_of(options["of"], beside)
     drawing = draw(x, style, **options)
     planes = [item.vertices for item in drawing.items if item.slab is not None]
     if planes and not len(drawing.framed):  # half-spaces alone, of which all that is drawn has to be seen

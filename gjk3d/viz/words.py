@@ -20,8 +20,8 @@ _HEAD, LINE, _KEY = 26, 24, 22
 _MOST_ROWS = 12
 #: From the left, in pixels, and from below.
 _EDGE, _FOOT = 14, 0.016
-#: Squares of the key: spaces on a ground of their colour, and the height of these letters, in pixels.
-_SPACES, _SQUARE = "\u00a0" * 4, 14
+#: What the colours of the key are behind, all but a square, and its height in pixels.
+_CHIP, _SMALL = "\u00a0" * 4, 14
 #: Of broken lines, in units of the font's own, which is tight.
 _SPACING = 1.3
 _OURS = ("gjk3d line ", "gjk3d key ", "gjk3d chip ", "gjk3d label ")
@@ -61,7 +61,7 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> li
         long, high = write(plotter, line, (edge, top), size, f"gjk3d line {row}", color, above=False)
         top, across = top - 0.004 - high, max(across, edge + long)
     for row, (text, color) in enumerate(reversed(drawing.keys[:_MOST_ROWS])):
-        chip = _text(plotter, _SPACES, _SQUARE, f"gjk3d chip {row}", color, color, 1.0)
+        chip = _text(plotter, _CHIP, _SMALL, f"gjk3d chip {row}", color, color, 1.0)
         chip.position = (edge, low + 0.2 * side / tall)
         begin = edge + 1.1 * side / wide
         long, high = write(plotter, text, (begin, low), _KEY, f"gjk3d key {row}")

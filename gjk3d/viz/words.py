@@ -20,8 +20,6 @@ _HEAD, LINE, _KEY = 26, 24, 22
 _MOST_ROWS = 12
 #: From the left, in pixels, and from below.
 _EDGE, _FOOT = 14, 0.016
-#: What the colours of the key are behind, all but a square, and its height in pixels.
-_CHIP, _SMALL = "\u00a0" * 4, 14
 #: Of broken lines, in units of the font's own, which is tight.
 _SPACING = 1.3
 _OURS = ("gjk3d line ", "gjk3d key ", "gjk3d chip ", "gjk3d label ")
@@ -61,8 +59,8 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> li
         long, high = write(plotter, line, (edge, top), size, f"gjk3d line {row}", color, above=False)
         top, across = top - 0.004 - high, max(across, edge + long)
     for row, (text, color) in enumerate(reversed(drawing.keys[:_MOST_ROWS])):
-        chip = _text(plotter, _CHIP, _SMALL, f"gjk3d chip {row}", color, color, 1.0)
-        chip.position = (edge, low + 0.2 * side / tall)
+        chip = _chip((edge, low + 0.2 * side / tall), (0.75 * side / wide, 0.75 * side / tall), color)
+        plotter.add_actor(chip, name=f"gjk3d chip {row}", reset_camera=False, render=False, pickable=False)
         begin = edge + 1.1 * side / wide
         long, high = write(plotter, text, (begin, low), _KEY, f"gjk3d key {row}")
         low, aside = low + 0.005 + high, max(aside, begin + long)
@@ -71,14 +69,23 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> li
 
 def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) -> None:
     """Write labels beside their points, as these are seen now, in the panel's room between words and key."""
-    from vtkmodules.vtkRenderingCore import vtkCoordinate
+    import pyvista
+    from vtkmodules.vtkRenderingCore import vtkCoordinate, vtkTextActor
 
+    if not labels:
+        return
     spots = np.array([_pixel(plotter, label.point) for label in labels])
     (wide, tall), taken = panel_size(plotter), list[Box]()
     room = np.array([3.0, edges[1][1][1] * tall]), np.array([wide - 3.0, edges[0][0][1] * tall])
     for row, (label, spot) in enumerate(zip(labels, spots, strict=True)):
-        actor, point = _text(plotter, label.text, _LABEL, f"gjk3d label {row}", label.color, veil=0.85), vtkCoordinate()
-        size = np.array(_extent(actor.prop, label.text), dtype=np.float64)
+        actor, point = vtkTextActor(), vtkCoordinate()
+        look = actor.GetTextProperty()
+        look.SetFontSize(round(_LABEL * scale_of(plotter)))
+        look.SetColor(pyvista.Color(label.color).float_rgb)
+        look.SetBackgroundColor(1.0, 1.0, 1.0)
+        look.SetBackgroundOpacity(0.85)
+        actor.SetInput(label.text)
+        size = np.array(_extent(look, label.text), dtype=np.float64)
         # what is behind the camera, or far out of the picture, stays there
         inside = bool((np.abs(spot) < 1e5).all())
         free = np.array([*spots, *(_pixel(plotter, point) for point in label.free)])
@@ -91,6 +98,7 @@ def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) 
         place.SetReferenceCoordinate(point)
         x, y = (low - spot).tolist()
         place.SetValue(x, y, 0.0)
+        plotter.add_actor(actor, name=f"gjk3d label {row}", reset_camera=False, render=False, pickable=False)
 
 
 def _pixel(plotter: pyvista.Plotter, point: Array) -> Array:
@@ -118,16 +126,6 @@ def _beside(spot: Array, out: Array, free: Array, size: Array, room: Box, taken:
     return best
 
 
-def _text(
-    plotter: pyvista.Plotter, text: str, size: int, name: str, color: str, behind: str = "white", veil: float = 0.55
-) -> pyvista.Text:
-    """Add a text on a veil, so that it can be read over a body too."""
-    made = plotter.add_text(text, position=(0.0, 0.0), viewport=True, color=color, name=name, render=False)
-    made.prop.font_size = round(size * scale_of(plotter))
-    made.prop.background_color, made.prop.background_opacity = behind, veil
-    return made
-
-
 def write(
     plotter: pyvista.Plotter,
     text: str,
@@ -140,9 +138,10 @@ def write(
 ) -> tuple[float, float]:
     """Write above or below a place, in as many rows as need be; return width and height, in parts of the panel."""
     wide, tall = panel_size(plotter)
-    written = _text(plotter, "", size, name, color)
-    written.position = place
+    written = plotter.add_text("", position=place, viewport=True, color=color, name=name, render=False)
+    written.prop.font_size = round(size * scale_of(plotter))
     written.prop.SetLineSpacing(_SPACING)
+    written.prop.background_color, written.prop.background_opacity = "white", 0.55  # to be read over a body too
     written.input, high = _broken(text, written.prop, (1.0 - place[0] - 0.01) * wide)
     if not above:
         written.position = (place[0], place[1] - high / tall)
@@ -169,3 +168,20 @@ def _extent(look: Any, words: str) -> tuple[int, int]:
     edges = [0, 0, 0, 0]
     vtkTextRenderer.GetInstance().GetBoundingBox(look, words, edges, 72)
     return edges[1] - edges[0], edges[3] - edges[2]
+
+
+def _chip(place: tuple[float, float], size: tuple[float, float], color: str) -> Any:
+    """Return a small rectangle of a colour, in parts of the panel."""
+    import pyvista
+    from vtkmodules.vtkRenderingCore import vtkActor2D, vtkCoordinate, vtkPolyDataMapper2D
+
+    (x, y), (wide, high) = place, size
+    corners = np.array([(x, y, 0), (x + wide, y, 0), (x + wide, y + high, 0), (x, y + high, 0)])
+    window = vtkCoordinate()
+    window.SetCoordinateSystemToNormalizedViewport()
+    mapper, actor = vtkPolyDataMapper2D(), vtkActor2D()
+    mapper.SetInputData(pyvista.PolyData(corners, faces=[4, 0, 1, 2, 3]))
+    mapper.SetTransformCoordinate(window)
+    actor.SetMapper(mapper)
+    actor.GetProperty().SetColor(pyvista.Color(color).float_rgb)
+    return actor

@@ -99,17 +99,17 @@ def is_plain(pose: Any) -> TypeGuard[Array]:
     return type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == _SHAPE and pose.flags.carray
 
 
-def plainly(pose: Any) -> Any:
-    """Return one pose as `is_plain` wants it: lists, other numbers and layouts copied, what is none as it came."""
+def plainly(pose: Any) -> Array | None:
+    """Return one pose as `is_plain` wants it: lists, other numbers and layouts copied; None for what is none."""
     if is_plain(pose):
         return pose
     matrix = getattr(pose, "as_matrix", None)
     try:
         raw = np.asarray(pose if matrix is None else matrix())
     except ValueError:  # ragged: who diagnoses it says so
-        return pose
+        return None
     if raw.shape != _SHAPE or raw.dtype.kind not in "fiu":
-        return pose
+        return None
     return np.array(raw, dtype=np.float64, order="C", subok=False)
 
 

@@ -21,8 +21,8 @@ from gjk3d._kernels.assembly import TYPE as TYPE
 from gjk3d._kernels.decorators import MODE, inlined
 from gjk3d.typing import Array1, Array2, Ints1, Ints2
 
-NDARRAY, FLOAT64, NONE, BOOLS, BYTES_TYPE, FLOAT_TYPE = (
-    KNOWN.index(name) for name in ("ndarray", "float64", "None", "False", "bytes", "float")
+NDARRAY, FLOAT64, NONE, BOOLS, BYTES_TYPE, TUPLE_TYPE, FLOAT_TYPE = (
+    KNOWN.index(name) for name in ("ndarray", "float64", "None", "False", "bytes", "tuple", "float")
 )
 
 if TYPE_CHECKING:

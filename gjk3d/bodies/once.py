@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from math import inf, nextafter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,23 +14,36 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import prepared_meshes
 from gjk3d.bodies.order import TURNED, order_of
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.walk import APART, HELD, MEET, bench, meet_rows
+from gjk3d.bodies.walk import APART, HELD, MEET, GivenBench, bench, meet_rows
 from gjk3d.convex.solve import Quick
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import WIDTH
-from gjk3d.typing import Array
+from gjk3d.typing import Array, Ints
 
 
-class _Desk(threading.local):
-    """What is written beside an answer, one for each thread."""
+class _Desk(NamedTuple):
+    """What is written beside an answer, and the scratch of walks."""
 
-    def __init__(self) -> None:
-        self.rows = np.empty((1, WIDTH)), np.empty((1, WIDTH))
-        self.told, self.parts = np.empty(1, dtype=np.int64), np.empty((1, 2), dtype=np.int64)
-        self.flags = np.empty((1, narrow.INTS), dtype=np.int64)
+    row_a: Array
+    row_b: Array
+    told: Ints
+    flags: Ints
+    parts: Ints
+    bench: GivenBench
 
 
-_desk = _Desk()
+_local = threading.local()
+
+
+def _desk() -> _Desk:
+    """Return this thread's desk."""
+    try:
+        found: _Desk = _local.desk
+    except AttributeError:
+        row_a, row_b = np.empty((2, 1, WIDTH))
+        flags, parts = (np.empty((1, n), dtype=np.int64) for n in (narrow.INTS, 2))
+        found = _local.desk = _Desk(row_a, row_b, np.empty(1, dtype=np.int64), flags, parts, bench())
+    return found
 
 
 def prepare(a: Any, b: Any) -> Quick | None:
@@ -47,7 +60,8 @@ def prepare(a: Any, b: Any) -> Quick | None:
     def collide(a: Any, b: Any, ma: Array, mb: Array, margin: float) -> bool | None:
         if swap:
             ma, mb = mb, ma
-        told = meet_rows(one, two, ma, mb, *_desk.rows, order, margin, 0, 1, bench(), _desk.told)
+        at = _desk()
+        told = meet_rows(one, two, ma, mb, at.row_a, at.row_b, order, margin, 0, 1, at.bench, at.told)
         if told == APART:
             return False
         return True if told in (MEET, HELD) else None
@@ -55,13 +69,14 @@ def prepare(a: Any, b: Any) -> Quick | None:
     def measure(ma: Array, mb: Array, mode: int, most: float, out: Array) -> int:
         if swap:
             ma, mb = mb, ma
+        row_a, row_b, said, flags, parts, w = _desk()
+        above = nextafter(most, inf)
         told = distance_rows(
-            one, two, faces, ma, mb, *_desk.rows, most, nextafter(most, inf), order, 0, 1, bench(), _desk.told, out,
-            _desk.flags, _desk.parts,
+            one, two, faces, ma, mb, row_a, row_b, most, above, order, 0, 1, w, said, out, flags, parts
         )  # fmt: skip
         if told != APART and (mode != narrow.UNSIGNED or told not in (MEET, HELD)):
             return -1
-        status, _, tight, unsure = _desk.flags[0].tolist()
+        status, _, tight, unsure = flags[0].tolist()
         return -1 if unsure else int(status + 8 * tight)
 
     return Quick(prepared_meshes(a, b) if faces else collide, measure)

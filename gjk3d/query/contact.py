@@ -18,7 +18,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.poses import STANDING, as_matrices, is_plain
 from gjk3d.query.ask import question
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.pair import plainly, prepared
+from gjk3d.query.pair import ask_prepared, prepared, prepared_for_builtins
 from gjk3d.query.plan import Prepared, desk
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes.base import Shape
@@ -309,7 +309,8 @@ def contact(
     rows = rows._replace(workers=workers)
     within = float(within)
     if isinstance(a, Shape) and isinstance(b, Shape):
-        found = plainly(a, b)._ask(narrow.SIGNED, pose_a, pose_b, within, None, False, workers)
+        by = prepared_for_builtins(a, b)
+        found = ask_prepared(by, a, b, narrow.SIGNED, pose_a, pose_b, within, workers=workers)
         points, count = _patches(_pack(prepared(a, b), a, b), rows, found, within, max_points)
         return Contact(found, points, count) if rows.stacked else Contact(found, points[0], int(count[0]))
     answers, flags = empty_answers(rows.total)
@@ -397,7 +398,8 @@ def _unread(a: Any, b: Any, pose_a: Any, pose_b: Any, rows: Rows, within: float)
         first, second = poses
         if index is not None:
             first, second = (None if m is None else m if m.ndim == 2 else m[index if len(m) > 1 else 0] for m in poses)
-        return plainly(a, b)._ask(narrow.SIGNED, first, second, within, None, False, rows.workers)
+        by = prepared_for_builtins(a, b)
+        return ask_prepared(by, a, b, narrow.SIGNED, first, second, within, workers=rows.workers)
 
     return Unread(find)
 

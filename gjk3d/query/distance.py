@@ -18,7 +18,7 @@ from gjk3d.poses import STANDING, is_plain
 from gjk3d.query import single
 from gjk3d.query.ask import ask_collide, ask_distance, question
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.pair import Depth, plainly, prepared
+from gjk3d.query.pair import Depth, ask_prepared, collide_prepared, prepared, prepared_for_builtins
 from gjk3d.query.plan import Prepared, desk
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes import layout
@@ -114,7 +114,7 @@ def collide(
     """
     if device != "cpu":
         return ask_collide(a, b, pose_a, pose_b, margin, workers, device)
-    return plainly(a, b)._collide(pose_a, pose_b, margin, workers)
+    return collide_prepared(prepared_for_builtins(a, b), a, b, pose_a, pose_b, margin, workers)
 
 
 @overload
@@ -208,7 +208,9 @@ def distance(
         return ask_distance(
             narrow.UNSIGNED, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate, device
         )
-    return plainly(a, b)._ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+    by = prepared_for_builtins(a, b)
+    mode = narrow.UNSIGNED
+    return ask_prepared(by, a, b, mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
 @overload
@@ -296,7 +298,8 @@ def signed_distance(
     mode = depth_mode(depth)
     if device != "cpu":
         return ask_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate, device)
-    return plainly(a, b)._ask(mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+    by = prepared_for_builtins(a, b)
+    return ask_prepared(by, a, b, mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
 @overload

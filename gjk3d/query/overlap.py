@@ -15,7 +15,7 @@ from gjk3d.geometry.vec3 import Vec3
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.query.ask import question
-from gjk3d.query.pair import plainly
+from gjk3d.query.pair import ask_prepared, collide_prepared, prepared_for_builtins
 from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
@@ -72,10 +72,10 @@ def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike
     check_convex(a, b)
     _, rows = question(a, b, pose_a, pose_b)
     first, second = _sharp(a, "a"), _sharp(b, "b")
-    pair = plainly(a, b)
-    if not rows.stacked and not pair._collide(pose_a, pose_b, 0.0):
+    by = prepared_for_builtins(a, b)
+    if not rows.stacked and not collide_prepared(by, a, b, pose_a, pose_b, 0.0):
         return None
-    result = pair._ask(narrow.SIGNED, pose_a, pose_b, 0.0, None, False)
+    result = ask_prepared(by, a, b, narrow.SIGNED, pose_a, pose_b, 0.0)
     walls = _walls(first), _walls(second)
     if not rows.stacked:
         return _common(*walls, rows.behind_each_other(), _middle(result)) if result.lower <= 0.0 else None

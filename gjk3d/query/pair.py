@@ -13,8 +13,7 @@ from gjk3d.convex.checks import FACETS, check_limits, depth_mode
 from gjk3d.convex.rows import FIRST_POINTS, NO_LOG
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import collide_many, solve_many
-from gjk3d.poses import STANDING, is_plain
-from gjk3d.poses import plainly as plainly_posed
+from gjk3d.poses import STANDING, plainly
 from gjk3d.query import single
 from gjk3d.query.ask import ask_collide, ask_distance
 from gjk3d.query.dispatch import Collider
@@ -28,6 +27,10 @@ Depth = Literal["auto", "epa", "facets"]
 _new = object.__new__
 _ANSWER = 1, narrow.FLOATS
 _kept = PreparedPairs()
+#: what is prepared for two shapes, cold; it is made once as long as both live
+prepared = _kept.get
+#: the same for the plain functions, whose next question of the two a builtin answers
+prepared_for_builtins = _kept.get_for_builtins
 
 
 class Pair:
@@ -64,11 +67,8 @@ class Pair:
     b: Any
 
     def __init__(self, a: Collider, b: Collider, *, warm: bool = True) -> None:
-        self._fill(a, b, Prepared(a, b, warm))
-
-    def _fill(self, a: Any, b: Any, prepared: Prepared) -> Pair:
-        self.a, self.b, self._prepared, self._words = a, b, prepared, prepared.words
-        return self
+        self.a, self.b, self._prepared = a, b, Prepared(a, b, warm)
+        self._words = self._prepared.words
 
     def __repr__(self) -> str:
         return f"Pair({self.a!r}, {self.b!r})"
@@ -76,11 +76,6 @@ class Pair:
     def __reduce__(self) -> Any:
         plan = self._prepared.plan
         return _again, (self.a, self.b, plan is None or len(plan.memory) > 0)
-
-    @property
-    def _plan(self) -> Plan:
-        """Both as kernels take them; of two convex shapes that are no half-spaces."""
-        return cast("Plan", self._prepared.plan)
 
     def forget(self) -> None:
         """Drop what is remembered: the next question is asked afresh.
@@ -108,45 +103,7 @@ class Pair:
     ) -> NDArray[np.bool_]: ...
     def collide(self, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0) -> Any:
         """Tell whether the two touch or overlap, or come within a margin; see `gjk3d.collide`."""
-        return self._collide(pose_a, pose_b, margin)
-
-    def _collide(self, pose_a: Any, pose_b: Any, margin: float, workers: int = 1) -> Any:
-        """Answer at once what is one question of two plain matrices; all else is checked and answered by rows."""
-        ma = STANDING if pose_a is None else plainly_posed(pose_a)
-        mb = STANDING if pose_b is None else plainly_posed(pose_b)
-        if (
-            self._words is not None
-            and workers == 1
-            and isinstance(margin, (float, int))
-            and type(margin) is not bool
-            and -inf < margin < inf
-            and is_plain(ma)
-            and is_plain(mb)
-        ):
-            plan, here = self._plan, desk()
-            code = collide_many(
-                plan.ints, plan.floats, plan.row, ma, mb, here.poses, float(margin), 0, 1, here.simplex, here.answer,
-                plan.memory,
-            )  # fmt: skip
-            if code == 0:
-                return False
-            if code == 1:
-                return True
-            if code == 2:  # too close to tell so: by the distance, cold, as every boolean is
-                cold = self if not len(plan.memory) else plainly(self.a, self.b)
-                return not cold._ask(narrow.SIGNED, ma, mb, inf, None, False).lower > margin
-        elif (
-            self._prepared.quick is not None
-            and workers == 1
-            and type(margin) is float
-            and 0.0 <= margin < inf
-            and is_plain(ma)
-            and is_plain(mb)
-        ):
-            told = self._prepared.quick.collide(self.a, self.b, ma, mb, margin)
-            if told is not None:
-                return told
-        return ask_collide(self.a, self.b, pose_a, pose_b, margin, workers)
+        return collide_prepared(self._prepared, self.a, self.b, pose_a, pose_b, margin)
 
     @overload
     def distance(
@@ -178,7 +135,7 @@ class Pair:
         trace: bool = False,
     ) -> Distance[Any]:
         """Return how far apart the two are; see `gjk3d.distance`."""
-        return self._ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
+        return ask_prepared(self._prepared, self.a, self.b, narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
 
     @overload
     def signed_distance(
@@ -211,60 +168,79 @@ class Pair:
         trace: bool = False,
     ) -> Distance[Any]:
         """Return how far apart the two are, or how deep they overlap; see `gjk3d.signed_distance`."""
-        return self._ask(depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
-
-    def _ask(
-        self, mode: int, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool,
-        workers: int = 1, certificate: bool = False,
-    ) -> Distance[Any]:  # fmt: skip
-        """Answer distances in a mode of `gjk3d.narrow.solve`, as `_collide` does."""
-        ma = STANDING if pose_a is None else plainly_posed(pose_a)
-        mb = STANDING if pose_b is None else plainly_posed(pose_b)
-        quick = self._prepared.quick
-        if (
-            (self._words is not None or quick is not None)
-            and workers == 1
-            and not (trace or certificate)
-            and mode != FACETS
-            and is_plain(ma)
-            and is_plain(mb)
-        ):
-            width = 0.0
-            if tol is not None or type(max_distance) is not float or not max_distance >= 0.0:
-                check_limits(max_distance, tol)
-                width = 0.0 if tol is None else float(tol)
-            out = np.empty(_ANSWER)
-            if self._words is not None:
-                plan, here = self._plan, desk()
-                code = solve_many(
-                    plan.ints, plan.floats, plan.row, ma, mb, here.poses, mode, float(max_distance), width, 0, 1, False,
-                    here.work, here.table, FIRST_POINTS, out, here.flags, plan.memory, NO_LOG,
-                )  # fmt: skip
-                # what is wider than promised goes the long way, unless that was asked for, or only that they are far
-                done = code >= 0 and code & 16 == 0 and (code & 8 or width > 0.0 or code & 7 == narrow.BEYOND)
-            else:
-                assert quick is not None
-                code = quick.measure(ma, mb, mode, float(max_distance), out)
-                done = code >= 0
-            if done:
-                result: Distance[Any] = _new(Distance)
-                result._row = (
-                    out, code, self.a, self.b, (mode, max_distance, tol, False),
-                    None if pose_a is None else ma.tobytes(), None if pose_b is None else mb.tobytes(),
-                )  # fmt: skip
-                return result
-        return ask_distance(mode, self.a, self.b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+        return ask_prepared(self._prepared, self.a, self.b, depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
 
 
-def prepared(a: Any, b: Any) -> Prepared:
-    """Return what is prepared for two shapes, cold; it is made once as long as both live."""
-    return _kept.get(a, b)
+def collide_prepared(
+    by: Prepared, a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1
+) -> Any:  # fmt: skip
+    """Answer at once what is one question of two plain matrices; all else is checked and answered by rows."""
+    ma = STANDING if pose_a is None else plainly(pose_a)
+    mb = STANDING if pose_b is None else plainly(pose_b)
+    if ma is None or mb is None or workers != 1:
+        return ask_collide(a, b, pose_a, pose_b, margin, workers)
+    if by.words is not None:
+        if isinstance(margin, (float, int)) and type(margin) is not bool and -inf < margin < inf:
+            plan, here = cast("Plan", by.plan), desk()
+            code = collide_many(
+                plan.ints, plan.floats, plan.row, ma, mb, here.poses, float(margin), 0, 1, here.simplex, here.answer,
+                plan.memory,
+            )  # fmt: skip
+            if code == 0:
+                return False
+            if code == 1:
+                return True
+            if code == 2:  # too close to tell so: by the distance, cold, as every boolean is
+                cold = by if not len(plan.memory) else prepared(a, b)
+                return not ask_prepared(cold, a, b, narrow.SIGNED, ma, mb).lower > margin
+    elif by.quick is not None and type(margin) is float and 0.0 <= margin < inf:
+        told = by.quick.collide(a, b, ma, mb, margin)
+        if told is not None:
+            return told
+    return ask_collide(a, b, pose_a, pose_b, margin, workers)
 
 
-def plainly(a: Any, b: Any) -> Pair:
-    """Return the cold pair of two shapes, for the plain functions, whose next question of the two a builtin answers."""
-    pair: Pair = _new(Pair)
-    return pair._fill(a, b, _kept.get_for_builtins(a, b))
+def ask_prepared(
+    by: Prepared, a: Any, b: Any, mode: int, pose_a: Any, pose_b: Any, max_distance: float = inf,
+    tol: float | None = None, trace: bool = False, workers: int = 1, certificate: bool = False,
+) -> Distance[Any]:  # fmt: skip
+    """Answer distances in a mode of `gjk3d.narrow.solve`, as `collide_prepared` does."""
+    ma = STANDING if pose_a is None else plainly(pose_a)
+    mb = STANDING if pose_b is None else plainly(pose_b)
+    quick = by.quick
+    if (
+        ma is not None
+        and mb is not None
+        and (quick is not None or by.words is not None)
+        and workers == 1
+        and not (trace or certificate)
+        and mode != FACETS
+    ):
+        width = 0.0
+        if tol is not None or type(max_distance) is not float or not max_distance >= 0.0:
+            check_limits(max_distance, tol)
+            width = 0.0 if tol is None else float(tol)
+        out = np.empty(_ANSWER)
+        if by.words is not None:
+            plan, here = cast("Plan", by.plan), desk()
+            code = solve_many(
+                plan.ints, plan.floats, plan.row, ma, mb, here.poses, mode, float(max_distance), width, 0, 1, False,
+                here.work, here.table, FIRST_POINTS, out, here.flags, plan.memory, NO_LOG,
+            )  # fmt: skip
+            # what is wider than promised goes the long way, unless that was asked for, or only that they are far
+            done = code >= 0 and code & 16 == 0 and (code & 8 or width > 0.0 or code & 7 == narrow.BEYOND)
+        else:
+            assert quick is not None
+            code = quick.measure(ma, mb, mode, float(max_distance), out)
+            done = code >= 0
+        if done:
+            result: Distance[Any] = _new(Distance)
+            result._row = (
+                out, code, a, b, (mode, max_distance, tol, False),
+                None if pose_a is None else ma.tobytes(), None if pose_b is None else mb.tobytes(),
+            )  # fmt: skip
+            return result
+    return ask_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
 def _again(a: Shape, b: Shape, warm: bool) -> Pair:

@@ -284,6 +284,17 @@ def read(words: int, data: int) -> int:
     return 0
 
 
+@inlined
+def numbers_of(row: int, what: int) -> int:
+    """Return where a field of some kind is read, the numbers of an answer's row; 0 where it is not read here."""
+    kind = py.word(row + py.TYPE) if row != 0 else plain(0)
+    if kind == py.known(py.BYTES_TYPE):
+        return row + py.BYTES if what != OTHER and py.word(row + py.SIZE) == ROW_SIZE else 0
+    if kind == py.known(py.TUPLE_TYPE) and what in (NUMBER, VECTOR):  # Python's, whose first item the kernel wrote
+        return py.floats_in(py.word(row + py.TUPLE), plain(2))
+    return 0
+
+
 @builtin
 def get_field(answer: int, words: int) -> int:
     """Return a field of an answer; it is made when it is first asked for."""
@@ -291,9 +302,9 @@ def get_field(answer: int, words: int) -> int:
     if py.word(slot) != 0:
         return py.keep(py.word(slot))
     row = py.word(answer + py.word(words + 8 * ROW_OF))
-    whole = row != 0 and py.word(row + py.TYPE) == py.known(py.BYTES_TYPE) and py.word(row + py.SIZE) == ROW_SIZE
-    if whole and py.word(words + 8 * WHAT) != OTHER:
-        made = read(words, row + py.BYTES)
+    numbers = numbers_of(row, py.word(words + 8 * WHAT))
+    if numbers != 0:
+        made = read(words, numbers)
         if made != 0:
             py.put(slot, py.keep(made))
         return made

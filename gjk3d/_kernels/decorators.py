@@ -52,6 +52,15 @@ class Builtin(NamedTuple):
     name: str
 
 
+def compiled() -> bool:
+    """Tell whether kernels are machine code by now; where they are not, a single question may be interpreted."""
+    if MODE == "object":
+        from gjk3d._kernels import late
+
+        return late.arrived()
+    return MODE == "jit"
+
+
 def kernel(function: F) -> F:
     """Compile a function that entries and other kernels call."""
     return _compiled(function, {})

@@ -50,6 +50,11 @@ def builtin(name: str) -> Any:
     return _code.get(name)
 
 
+def arrived() -> bool:
+    """Tell whether there is machine code, as far as anything asked for it."""
+    return bool(_code)
+
+
 def source(entry: Any) -> Function:
     """Return the Python function that an entry is made of."""
     return _late[f"{entry.__module__}:{entry.__name__}"].py_func

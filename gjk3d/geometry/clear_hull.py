@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
+from gjk3d._kernels.decorators import compiled, inlined, kernel, plain, single_entry
 from gjk3d.typing import Array, Array1, Bools2, Ints, Ints1
 
-MOST = 256  #: points that are looked at here
+_MOST, _MOST_INTERPRETED = 1024, 256  #: points that are looked at here: their squares are looks for twins
 _LEAST, _GREATEST = 1e-100, 1e100  #: sizes whose squares and cubes neither overflow nor vanish
 _FAT = 0.02  #: 20 times that of `hulls`, which other axes of the same points do not lose
 _STRAIGHT = 1e-6  #: least extent along an axis by the greatest
@@ -38,10 +38,15 @@ class ClearHull(NamedTuple):
     scales: Array
 
 
+def most() -> int:
+    """Return how many points are looked at here."""
+    return _MOST if compiled() else _MOST_INTERPRETED
+
+
 def clear_hull(points: Array) -> ClearHull | None:
     """Return the hull of points (n, 3), None where there is any doubt."""
     n = len(points)
-    if not 4 <= n <= MOST:
+    if not 4 <= n <= most():
         return None
     local, mapped, scales = np.empty((n, 3)), np.empty((n, 3)), np.empty(3)
     clear, exponent = look(points.ravel(), local.reshape(-1), mapped.reshape(-1), scales)

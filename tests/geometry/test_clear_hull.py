@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d.geometry import hulls
-from gjk3d.geometry.clear_hull import MOST, clear_hull
+from gjk3d.geometry.clear_hull import clear_hull, most
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
 KINDS = ["normal", "integers", "sphere", "thin", "far", "inside", "twins", "prism", "box", "line"]
@@ -53,10 +53,7 @@ def content(hull):
     return [np.asarray(field).tobytes() for field in fields]
 
 
-@settings(deadline=None, max_examples=300)
-@given(st.sampled_from(KINDS), st.integers(0, 2**32), st.integers(1, 60))
-def test_the_short_way_gives_the_bits_of_the_long_one(kind, seed, count):
-    points = some(kind, seed, count)
+def check_bits(points):
     short = hulls.build_hull(points)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hulls, "clear_hull", lambda _: None)
@@ -66,9 +63,21 @@ def test_the_short_way_gives_the_bits_of_the_long_one(kind, seed, count):
     assert content(again) == content(long)
 
 
+@settings(deadline=None, max_examples=300)
+@given(st.sampled_from(KINDS), st.integers(0, 2**32), st.integers(1, 60))
+def test_the_short_way_gives_the_bits_of_the_long_one(kind, seed, count):
+    check_bits(some(kind, seed, count))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", KINDS)
+def test_so_it_does_of_many_points(kind, seed):
+    check_bits(some(kind, seed, most() - 40 * seed - 8))
+
+
 def test_what_is_usual_goes_the_short_way():
     rng = np.random.default_rng(2)
-    for count in (4, 8, 40, MOST):
+    for count in (4, 8, 40, most()):
         points = rng.standard_normal((count, 3))
         assert clear_hull(points) is not None
         assert clear_hull(points / np.linalg.norm(points, axis=1)[:, None]) is not None
@@ -78,7 +87,7 @@ def test_what_is_usual_goes_the_short_way():
 @pytest.mark.parametrize("kind", ["line", "twins", "thin"])
 def test_what_is_in_doubt_does_not(kind):
     assert all(clear_hull(some(kind, 1 + 3 * seed, 3)) is None for seed in range(20))
-    few = np.random.default_rng(1).standard_normal((MOST + 1, 3))
+    few = np.random.default_rng(1).standard_normal((most() + 1, 3))
     assert clear_hull(few) is None
     assert clear_hull(few[:3]) is None
     assert clear_hull(few[:40] * 1e-200) is None

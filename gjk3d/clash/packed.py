@@ -14,7 +14,7 @@ from gjk3d.clash.drawn import Frame
 from gjk3d.clash.finding import KINDS, STATUSES, Clash
 from gjk3d.clash.parts import order
 from gjk3d.clash.report import Report
-from gjk3d.clash.wording import brief, decided, depth, distance, inside, way_out, when
+from gjk3d.clash.wording import brief, decided, depth, distance, inside, shared_volume, way_out, when
 from gjk3d.typing import Array
 from gjk3d.webpage import deflated, to_base64, to_json
 from gjk3d.wording import above, number, with_unit
@@ -176,13 +176,13 @@ def _told(clash: Clash, report: Report) -> dict[str, str]:
     below = ", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""
     extent = _extent(clash)
     told = {
-        "brief": brief(clash, 5),
-        "inside": inside(clash, 5),
+        "brief": brief(clash),
+        "inside": inside(clash),
         "distance": distance(clash, unit=unit) + below,
         "depth": depth(clash, unit=unit),
         "way": way_out(clash, unit=unit) if clash.depth else "",
         "error": "" if clash.error_bound is None else with_unit(above(clash.error_bound, 2), unit),
-        "volume": "" if clash.overlap_volume is None else number(clash.overlap_volume, 5),
+        "volume": shared_volume(clash),
         "extent": with_unit(" × ".join(number(x, 6) for x in extent), unit) if extent else "",
         "hulls": with_unit(number(clash.convex_gap, 6), unit) if clash.convex_gap else "",
         "when": when(clash, report),

@@ -65,6 +65,11 @@ def inside(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
     return wording.with_unit(wording.below(clash.penetration, digits), unit)
 
 
+def shared_volume(clash: Clash) -> str:
+    """Return the volume that both fill as it is told everywhere, "" where it is not known."""
+    return "" if clash.overlap_volume is None else wording.number(clash.overlap_volume, 5)
+
+
 def moment(time: float, report: Report, digits: int = 6) -> str:
     """Say a time of the motion with its unit."""
     return wording.with_unit(f"{time:.{digits}g}", (report.motion and report.motion.unit) or None)

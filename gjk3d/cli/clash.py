@@ -14,7 +14,7 @@ from gjk3d.cli.cluster import cluster_at
 from gjk3d.cli.terminal import Bar, Table, note, print_table, safe, say, say_more, write_text
 from gjk3d.cli.tree import print_tree
 from gjk3d.interrupts import aside, held, unbroken
-from gjk3d.wording import count, number
+from gjk3d.wording import count
 
 if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report
@@ -301,7 +301,7 @@ def _print(report: Report, top: int) -> None:
 
 
 def _cells(item: Clash, known: bool) -> tuple[str, ...]:
-    from gjk3d.clash.wording import brief, inside
+    from gjk3d.clash.wording import brief, inside, shared_volume
 
     return (
         str(item.severity),
@@ -311,6 +311,6 @@ def _cells(item: Clash, known: bool) -> tuple[str, ...]:
         safe(item.b),
         inside(item) or "-",
         brief(item) or "-",
-        "-" if item.overlap_volume is None else number(item.overlap_volume, 4),
+        shared_volume(item) or "-",
         item.evidence,
     )

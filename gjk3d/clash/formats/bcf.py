@@ -277,8 +277,9 @@ def _words(clash: Clash, report: Report, issue: Issue) -> str:
         lines.append(f"in motion: {legal(wording.when(clash, report))}")
     if clash.mtv is not None:
         lines.append(f"to free B, move it by ({', '.join(f'{x:.6g}' for x in clash.mtv)}){length}")
-    if clash.overlap_volume is not None:
-        lines.append(f"volume in both: {clash.overlap_volume:.6g}{length}{'³' if unit else ''}")
+    volume = wording.shared_volume(clash)
+    if volume:
+        lines.append(f"volume in both: {volume}{length}{'³' if unit else ''}")
     if clash.group:
         lines.append(f"group: {legal(clash.group)}")
     if clash.note:

@@ -119,7 +119,6 @@ def to_markdown(report: Report, top: int = 20) -> str:
             f"|--:|---|---|---|---|--:|--:|--:|---|{'---|' if when else ''}",
         ]
     for clash in (converted(row, factor, report.unit) for row in rows[:top]):
-        volume = "" if clash.overlap_volume is None else f"{clash.overlap_volume:.4g}"
         cells = (
             clash.severity,
             clash.kind,
@@ -128,7 +127,7 @@ def to_markdown(report: Report, top: int = 20) -> str:
             _escaped(clash.b),
             inside(clash),
             brief(clash),
-            volume,
+            wording.shared_volume(clash),
             clash.evidence,
             *([_escaped(wording.when(clash, report))] if when else []),
         )

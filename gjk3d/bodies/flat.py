@@ -9,7 +9,6 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined
 from gjk3d.bodies.bvh import tree_of
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.topology import merged_places
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
@@ -17,16 +16,18 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 def flat_of(host: TriangleSurface) -> Ints:
     """Return `flat_neighbours` of the closed surface of a mesh."""
-    return host.skin._cached("flat neighbours", lambda: flat_neighbours(tree_of(host.skin).corners))
+    skin, tree = host.skin, tree_of(host.skin)
+    return skin._cached("flat neighbours", lambda: flat_neighbours(tree.corners, skin._places[skin.faces[tree.order]]))
 
 
-def flat_neighbours(corners: Array) -> Ints:
-    """Return of each triangle, (m, 9), those that make one flat, convex quadrilateral with it, (m, 3); -1 for none."""
-    count = len(corners)
-    faces = merged_places(corners.reshape(-1, 3)).reshape(-1, 3)
-    flat = np.full((count, 3), -1, dtype=np.int64)
-    ends = faces, np.roll(faces, -1, axis=1)
-    edge = (np.minimum(*ends) * (3 * count) + np.maximum(*ends)).ravel()
+def flat_neighbours(corners: Array, places: Ints) -> Ints:
+    """Return of each triangle, (m, 9), those that make one flat, convex quadrilateral with it, (m, 3); -1 for none.
+
+    ``places``, (m, 3), are the numbers of the corners' places, see `merged_places`.
+    """
+    flat = np.full(places.shape, -1, dtype=np.int64)
+    ends = places, np.roll(places, -1, axis=1)
+    edge = (np.minimum(*ends) * (places.max(initial=0) + 1) + np.maximum(*ends)).ravel()
     pair_up(corners, edge, np.argsort(edge, kind="stable"), ROUNDING * float(np.abs(corners).max(initial=0.0)), flat)
     return flat
 

@@ -127,7 +127,7 @@ class Mesh(TriangleSurface):
         >>> [len(body.faces) for body in two.bodies()]
         [1, 1]
         """
-        number = body_numbers(self._vertices, self._faces)
+        number = body_numbers(self._places, self._faces)
         if not number.any():
             return [self]
         parts = []

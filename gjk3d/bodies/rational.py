@@ -138,7 +138,7 @@ def _of_shape(x: Shape) -> _Own:
 
 def _of_mesh(x: Mesh) -> _Own:
     corners = x.vertices[x.faces]
-    first = np.unique(body_numbers(x.vertices, x.faces), return_index=True)[1]
+    first = np.unique(body_numbers(x._places, x.faces), return_index=True)[1]
     pieces = [fractions(corners[k, 0]) for k in first]
     solids, doubts = _solids_of(x)
     hulls = [hull for solid in solids for hull in _hulls_in(solid, x)]

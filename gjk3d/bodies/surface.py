@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.bodies.base import Body, Parts
-from gjk3d.bodies.topology import Mended, body_numbers, mended
+from gjk3d.bodies.topology import Mended, body_numbers, mended, merged_places
 from gjk3d.errors import Gjk3dWarning, ShapeError
 from gjk3d.typing import Array, Ints, Row, Rows, Unclear
 
@@ -73,11 +73,16 @@ class TriangleSurface(Body):
         cross = np.cross(corners[:, 1], corners[:, 2])
         return float(np.einsum("ij,ij->", corners[:, 0], cross) / 6.0)
 
+    @property
+    def _places(self) -> Ints:
+        """See `merged_places`."""
+        return self._cached("places", lambda: merged_places(self._vertices))
+
     # --- the solid within -----------------------------------------------------------------------------------------
 
     @property
     def _mended(self) -> Mended:
-        return self._cached("mended", lambda: mended(self._vertices, self._faces))
+        return self._cached("mended", lambda: mended(self._vertices, self._places, self._faces))
 
     @property
     def open_edges(self) -> int:
@@ -232,7 +237,7 @@ class TriangleSurface(Body):
     @property
     def _bodies(self) -> Ints:
         """Of which connected body each face is."""
-        return self._cached("bodies", lambda: body_numbers(self._vertices, self._faces))
+        return self._cached("bodies", lambda: body_numbers(self._places, self._faces))
 
     def _find_body_points(self) -> Array:
         first = np.flatnonzero(np.diff(np.maximum.accumulate(self._bodies), prepend=-1))

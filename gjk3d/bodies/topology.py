@@ -88,9 +88,8 @@ class Edges(NamedTuple):
     ends: Ints  #: (e, 2) the places that each edge joins
 
 
-def edges_of(vertices: Array, faces: Ints) -> Edges:
-    """Return the edges of a mesh."""
-    places = merged_places(vertices)
+def edges_of(places: Ints, faces: Ints) -> Edges:
+    """Return the edges of a mesh whose vertices are at these `merged_places`."""
     corners = places[faces]
     a, b, c = corners.T
     real = np.flatnonzero((a != b) & (b != c) & (c != a))
@@ -98,7 +97,7 @@ def edges_of(vertices: Array, faces: Ints) -> Edges:
         corners = corners[real]
     start, stop = corners.ravel(), corners[:, [1, 2, 0]].ravel()
     # one whole number for each undirected edge
-    count = max(len(vertices), 1)
+    count = max(len(places), 1)
     keys, number = np.unique(np.minimum(start, stop) * count + np.maximum(start, stop), return_inverse=True)
     ways = np.where(start < stop, 1.0, -1.0)
     ends = np.column_stack([keys // count, keys % count])
@@ -116,11 +115,10 @@ def merged_places(vertices: Array) -> Ints:
     return place
 
 
-def body_numbers(vertices: Array, faces: Ints) -> Ints:
-    """Return which connected body each face is of, numbered by their first faces."""
-    places = merged_places(vertices)[faces]
+def body_numbers(places: Ints, faces: Ints) -> Ints:
+    """Return which connected body each face is of, numbered by their first faces; vertices are at `merged_places`."""
     count = len(faces)  # the faces are the first nodes of the graph, and the places that they join those after them
-    return connected(np.repeat(np.arange(count), 3), count + places.ravel(), count + len(vertices))[:count]
+    return connected(np.repeat(np.arange(count), 3), count + places[faces].ravel(), count + len(places))[:count]
 
 
 NONE: Ints = np.zeros(0, dtype=np.int64)
@@ -140,9 +138,9 @@ class Mended(NamedTuple):
     spare: Ints = NONE  #: and of those that bound nothing
 
 
-def mended(vertices: Array, faces: Ints) -> Mended:
+def mended(vertices: Array, places: Ints, faces: Ints) -> Mended:
     """Count the open edges of a mesh; mend those flaws that would be all that keeps it from being closed."""
-    work = _Work(vertices, faces)
+    work = _Work(vertices, places, faces)
     edges, opened = work.edges, int(np.abs(work.sums).sum())
     if not opened and not (len(edges.ends) and work.counts.min() >= 4):
         return Mended(0)
@@ -173,8 +171,8 @@ class _Work:
     counts: Ints
     sums: Array
 
-    def __init__(self, vertices: Array, faces: Ints) -> None:
-        self.vertices, self.faces, self.edges = vertices, faces, edges_of(vertices, faces)
+    def __init__(self, vertices: Array, places: Ints, faces: Ints) -> None:
+        self.vertices, self.faces, self.edges = vertices, faces, edges_of(places, faces)
         edges = self.edges
         self.kept: Bools = np.ones(len(edges.faces), dtype=bool)
         self.ways = edges.ways

@@ -13,7 +13,6 @@ from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.raycast import holds, inside_of
-from gjk3d.bodies.topology import merged_places
 from gjk3d.poses import IDENTITY, ROUNDING, matrices, moved, moved_back, parts
 from gjk3d.typing import Array, Ints
 
@@ -74,7 +73,7 @@ def solid(mesh: Mesh) -> Any:
     import manifold3d
 
     mesh = mesh.skin
-    place = merged_places(mesh.vertices)
+    place = mesh._places
     _, first = np.unique(place, return_index=True)
     faces = place[mesh.faces]
     faces = faces[(faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])]

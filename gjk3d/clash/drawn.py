@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.topology import merged_places
 from gjk3d.clash.parts import AssemblyPart
 from gjk3d.clash.report import Report
 from gjk3d.typing import Array, Ints
@@ -165,7 +164,7 @@ def lean(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
     faces: Any = mesh.faces
     if len(points) <= len(faces):
         return points, faces
-    places = merged_places(points)
+    places = mesh._places
     merged = np.empty((int(places.max()) + 1, 3))
     merged[places] = points
     return merged, places[faces]

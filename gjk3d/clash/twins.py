@@ -11,9 +11,9 @@ from gjk3d.clash.clashes import column
 from gjk3d.clash.decide import Verdict
 from gjk3d.clash.decisions import Decided
 from gjk3d.clash.instances import Alike
+from gjk3d.geometry.placed_boxes import boxes_of
 from gjk3d.typing import Array, Bools, Ints
 
-_ROOM = 1 << 15  #: corners of what two parts share that are placed at once
 _UNKNOWN, _FREE = -2, -1  #: what is not decided, or by hulls; what is free
 
 
@@ -94,10 +94,7 @@ def placed(verdicts: Sequence[Verdict], which: Ints, rows: Array, tolerances: Ar
     for k, verdict in enumerate(verdicts):
         if verdict.shared is not None:
             mine = np.flatnonzero(which == k)
-            size = max(1, _ROOM // max(1, len(verdict.shared)))
-            for start in range(0, len(mine), size):
-                some = mine[start : start + size]
-                columns["overlap_box"][some] = _box(rows[some], verdict.shared)
+            columns["overlap_box"][mine] = boxes_of(rows[mine], verdict.shared)
     _widen(columns, tolerances, slacks)
     return columns | {"tolerance": tolerances}
 
@@ -123,14 +120,3 @@ def _moved(rows: Array, vectors: Array, shift: float) -> Array:
     turn = rows[:, :9].reshape(-1, 3, 3)
     moved: Array = turn[:, :, 0] * x + turn[:, :, 1] * y + turn[:, :, 2] * z + shift * rows[:, 9:12] + 0.0
     return moved
-
-
-def _box(rows: Array, points: Array) -> Array:
-    """Return the lowest and the highest corner of points at pose rows, (n, 2, 3)."""
-    x, y, z = np.ascontiguousarray(points.T)
-    ends = np.empty((len(rows), 2, 3))
-    for k in range(3):
-        turn = rows[:, 3 * k : 3 * k + 3, None]
-        along = turn[:, 0] * x + turn[:, 1] * y + turn[:, 2] * z
-        ends[:, 0, k], ends[:, 1, k] = along.min(axis=1), along.max(axis=1)
-    return ends + rows[:, None, 9:12] + 0.0

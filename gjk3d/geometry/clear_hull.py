@@ -1,20 +1,22 @@
 """Hulls of few points about which there is no doubt: solid, fat, of distinct points, each clearly a corner or inside.
 
 For these the care of `gjk3d.geometry.hulls` comes to nothing, and one look through Qhull's facets proves it: the same
-vertices and faces, no defect. Wherever a decision is within rounding of being another one there is no answer here.
+vertices and faces, no defect. Wherever a decision is within rounding of being another one there is no answer here but
+that of Qhull, which need not be asked again.
 """
 
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels.decorators import compiled, inlined, kernel, plain, single_entry
 from gjk3d.typing import Array, Array1, Bools2, Ints, Ints1
 
-_MOST, _MOST_INTERPRETED = 1024, 256  #: points that are looked at here: their squares are looks for twins
+#: points that are looked at here, in time and room that grow with their square
+_MOST, _MOST_INTERPRETED = 1024, 256
 _LEAST, _GREATEST = 1e-100, 1e100  #: sizes whose squares and cubes neither overflow nor vanish
 _FAT = 0.02  #: 20 times that of `hulls`, which other axes of the same points do not lose
 _STRAIGHT = 1e-6  #: least extent along an axis by the greatest
@@ -43,30 +45,29 @@ def most() -> int:
     return _MOST if compiled() else _MOST_INTERPRETED
 
 
-def clear_hull(points: Array) -> ClearHull | None:
-    """Return the hull of points (n, 3), None where there is any doubt."""
+def clear_hull(points: Array) -> tuple[ClearHull | None, Any]:
+    """Return the hull of points (n, 3), None where there is any doubt, and Qhull's, None if that was not asked."""
     n = len(points)
     if not 4 <= n <= most():
-        return None
+        return None, None
     local, mapped, scales = np.empty((n, 3)), np.empty((n, 3)), np.empty(3)
     clear, exponent = look(points.ravel(), local.reshape(-1), mapped.reshape(-1), scales)
     if not clear:
-        return None
+        return None, None
     from scipy.spatial import ConvexHull, QhullError
 
     try:
         hull = ConvexHull(mapped, qhull_options="Qt")
     except (QhullError, ValueError):
-        return None
+        return None, None
     equations, simplices = hull.equations, hull.simplices.astype(np.int64)
     indices, faces = np.empty(n, dtype=np.int64), np.empty_like(simplices)
     count = judge(
         local.reshape(-1), mapped.reshape(-1), scales, equations.reshape(-1), simplices.reshape(-1),
         np.empty(4 * n + 4 * len(simplices)), np.zeros((1, n * n), dtype=np.bool_), indices, faces.reshape(-1),
     )  # fmt: skip
-    if count == 0:
-        return None
-    return ClearHull(indices[:count], faces, local, exponent, simplices, equations, scales)
+    found = ClearHull(indices[:count], faces, local, exponent, simplices, equations, scales) if count else None
+    return found, hull
 
 
 @inlined

@@ -6,7 +6,7 @@ facets are then segments.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,16 +27,18 @@ class Facets(NamedTuple):
     planes: Array
 
 
-def qhull(points: Array, chosen: Ints, matrix: Array, options: str) -> Facets | None:
+def qhull(points: Array, chosen: Ints, matrix: Array, options: str, known: Any = None) -> Facets | None:
     """Return the facets of the hull of some of the points as Qhull sees them through a linear map, or None.
 
-    None means that Qhull refused, or that its facets are no closed surface.
+    None means that Qhull refused, or that its facets are no closed surface. ``known`` is what it made of some points
+    with the option Qt; of the same it is not asked again.
     """
     from scipy.spatial import ConvexHull, QhullError
 
     mapped = points[chosen] @ matrix.T
+    again = known is not None and options == "Qt" and np.array_equal(known.points, mapped)
     try:
-        hull = ConvexHull(mapped, qhull_options=options)
+        hull = known if again else ConvexHull(mapped, qhull_options=options)
     except (QhullError, ValueError):
         return None
     across = hull.equations[:, :-1]

@@ -164,14 +164,17 @@ def build_hull(points: Array) -> HullData:
     HullData
         The hull; finite points never raise.
     """
-    clear = clear_hull(points)
+    clear, known = clear_hull(points)
     if clear is not None:
         return HullData(points[clear.indices], clear.faces, 3, 0.0, clear.indices, LateMeasures(clear))
     first = _distinct(points)
     with np.errstate(over="ignore", under="ignore"):  # sizes near the ends of the float range
         local, exponent = _recentred(points[first])
         frame = _frame(local)
-        built = (_point, _segment, _polygon, _solid)[frame.dimension](local, frame)
+        if frame.dimension == 3:
+            built = _solid(local, frame, known)
+        else:
+            built = (_point, _segment, _polygon)[frame.dimension](local, frame)
         places = np.full(len(first), -1)
         places[built.kept] = np.arange(len(built.kept))
         indices = first[built.kept]
@@ -289,12 +292,12 @@ def _polygon(points: Array, frame: _Frame) -> _Built:
     return _Built(2, kept, faces, edges, angles, defect + thickness, 0.0, area)
 
 
-def _solid(points: Array, frame: _Frame) -> _Built:
+def _solid(points: Array, frame: _Frame, known: Any) -> _Built:
     straight = np.diag(np.exp2(-np.round(np.log2(np.ptp(points, axis=0)))))  # exact in binary
     rotated = frame.axes / frame.extents[:, None]
     seen = _frame(points @ straight)
     is_fat = seen.dimension == 3 and seen.extents[2] > FAT * seen.extents[0]
-    facets, kept, defect = _settle(points, [straight, rotated] if is_fat else [rotated])
+    facets, kept, defect = _settle(points, [straight, rotated] if is_fat else [rotated], known)
     if facets is None:  # no surface could be had: the vertices are right, the picture is flat
         return _polygon(points, frame)._replace(kept=kept)
     faces = facets.simplices
@@ -321,19 +324,19 @@ def _volume(points: Array, frame: _Frame, faces: Ints) -> float:
     return max(volume, 0.0) * float(np.prod(frame.extents))
 
 
-def _settle(points: Array, matrices: list[Array]) -> tuple[fc.Facets | None, Ints, float]:
-    """Return facets, vertices and defect by the first map that Qhull can work in."""
+def _settle(points: Array, matrices: list[Array], known: Any = None) -> tuple[fc.Facets | None, Ints, float]:
+    """Return facets, vertices and defect by the first map that Qhull can work in; ``known`` as in `fc.qhull`."""
     for options in ("Qt", "QJ"):  # joggled input always has facets, a little off; `beyond` sees by how much
         for matrix in matrices:
-            found = _attempt(points, matrix, options)
+            found = _attempt(points, matrix, options, known)
             if found is not None:
                 return found
     return None, np.arange(len(points)), 0.0
 
 
-def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Ints, float] | None:
+def _attempt(points: Array, matrix: Array, options: str, known: Any) -> tuple[fc.Facets, Ints, float] | None:
     everything = np.arange(len(points))
-    facets = fc.qhull(points, everything, matrix, options)
+    facets = fc.qhull(points, everything, matrix, options, known)
     if facets is None:
         return None
     kept = fc.strict(points, facets)

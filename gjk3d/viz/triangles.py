@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.topology import edges_of
+from gjk3d.bodies.topology import edges_of, merged_places
 from gjk3d.errors import Gjk3dError
 from gjk3d.geometry.components import connected
 from gjk3d.shapes import surfaces
@@ -172,7 +172,7 @@ def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
     every = np.reshape(vertices, (copies, -1, 3)).astype(np.float64, copy=False)
     sizes = np.ptp(every, axis=1).max(axis=1) if every.size else np.ones(copies)
     chief = int(np.argmax(sizes))
-    mesh = edges_of(every[chief], faces[: len(faces) // copies])
+    mesh = edges_of(merged_places(every[chief]), faces[: len(faces) // copies])
     corners = mesh.corners
     points = np.empty((copies, mesh.places.max() + 1 if len(mesh.places) else 0, 3))
     points[:, mesh.places] = every

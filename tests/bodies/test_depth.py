@@ -235,9 +235,11 @@ def test_flat_neighbours_make_convex_quadrilaterals() -> None:
         "the same": (c, False),
     }  # fmt: skip
     for name, (d, joined) in others.items():
-        flat = flat_neighbours(np.array([(*a, *b, *c), (*b, *a, *d)]))
+        places = np.array([(0, 1, 2), (1, 0, 2 if d == c else 3)])
+        flat = flat_neighbours(np.array([(*a, *b, *c), (*b, *a, *d)]), places)
         assert (flat.max(axis=1) >= 0).tolist() == [joined, joined], name
-    assert (flat_neighbours(np.array([(*a, *b, 2.0, 0.0, 0.0), (*b, *a, *c)])) < 0).all()
+    places = np.array([(0, 1, 2), (1, 0, 3)])
+    assert (flat_neighbours(np.array([(*a, *b, 2.0, 0.0, 0.0), (*b, *a, *c)]), places) < 0).all()
 
 
 @settings(max_examples=40, deadline=None)

@@ -156,7 +156,9 @@ def damaged():
     yield "[]", "is no triage"
     yield "{", "is no JSON"
     yield "[" * 100_000, "is no JSON"
-    yield json.dumps({**head, "schema_version": 2, "issues": []}), "schema version 2"
+    for version, said in ((2, "2"), ("1", '"1"'), (True, "true"), (None, "null")):
+        why = f"schema version {said}, this gjk3d reads the number 1: save it anew"
+        yield json.dumps({**head, "schema_version": version, "issues": []}), why
     yield json.dumps(head), "lacks its issues"
     for row, why in [
         (7, "expected an object"),

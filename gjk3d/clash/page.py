@@ -33,8 +33,8 @@ MAX_BYTES = 40_000_000
 _SPARE = 2_000_000  #: bytes for the scripts and the rest
 _PART, _PLACE = 92, 16  #: bytes at most of where a part, and a finding, is
 _FILES = (
-    "page.html", "page.css", "rows.js", "table.js", "triage.js", "stage.js", "motion.js", "view.js", "tools.js",
-    "tree.js", "page.js",
+    "page.html", "page.css", "rows.js", "table.js", "triage.js", "stage.js", "dots.js", "motion.js",
+    "view.js", "tools.js", "tree.js", "page.js",
 )  # fmt: skip
 
 

@@ -139,6 +139,7 @@ const clashTable = (function () {
   return {
     sides, show, select, move, unit, draw, visible,
     get selected() { return selected; },
+    get shown() { return shown; },
     page: () => Math.max(1, Math.floor(scroll.clientHeight / HEIGHT) - 2),
     on(selecting, showing) { onSelect = selecting; onShow = showing; },
   };

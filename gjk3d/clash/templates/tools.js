@@ -1,6 +1,7 @@
 // Looking closer: a box that cuts the rest away, a part alone, the distance between two clicks, and saved views.
-const clashTools = (function () {
-  if (!clashView) return { views: () => "", alone: () => "", selected() {} };
+let clashTools = null;
+gjk3d.later(function () {
+  if (!clashView) return;
   const { data, element, make, button, number } = gjk3d;
   const { picture, scene, camera, vec, local, pair, ghosts, dirty } = clashStage;
   const world = (p) => p.toArray().map((x, k) => x * data.size + data.center[k]);
@@ -104,5 +105,5 @@ const clashTools = (function () {
     cut();
   }
   cut();
-  return { views, alone, selected };
-})();
+  clashTools = { views, alone, selected };
+});

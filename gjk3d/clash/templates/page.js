@@ -20,7 +20,7 @@
   function countStates() {
     const was = element("status").value || "open", counts = new Map(tally(data.rows.map((row) => row.state)));
     element("status").replaceChildren(option("open", `open (${data.rows.filter(open).length})`),
-      ...[...clashTriage.STATES, "ignored"].filter((name) => counts.has(name)).map((name) => option(name, `${name} (${counts.get(name)})`)),
+      ...[...clashDecisions.STATES, "ignored"].filter((name) => counts.has(name)).map((name) => option(name, `${name} (${counts.get(name)})`)),
       option("all", `all (${data.rows.length})`));
     element("status").value = was;
     if (!element("status").value) element("status").value = "open";

@@ -76,7 +76,6 @@ gjk3d.later(function () {
   }
 
   // --- saved views ------------------------------------------------------------------------------------------------------
-  const METRES = { nm: 1e-9, um: 1e-6, mm: 1e-3, cm: 1e-2, dm: 0.1, m: 1, km: 1e3, in: 0.0254, ft: 0.3048 };
   function views(row) {
     const saved = clashTriage.viewsOf(row), save = () => {
       const planes = picture.renderer.clippingPlanes.map(({ normal, constant }) =>
@@ -90,7 +89,7 @@ gjk3d.later(function () {
     return line;
   }
   function take(view) {
-    const scale = METRES[view.unit] && METRES[data.unit] ? METRES[view.unit] / METRES[data.unit] : 1;
+    const scale = clashDecisions.metresOf(view.unit || "") / clashDecisions.metresOf(data.unit) || 1; // as it is where one is not known
     const place = (p) => local(p.map((x) => x * scale)), eye = place(view.eye), to = place(view.target).sub(eye).normalize();
     // what was looked at is known by its way alone where another program saved the view
     const far = Math.max(1e-3, clashView.frame().center.sub(eye).dot(to));

@@ -105,7 +105,8 @@ def test_where_it_is_narrow_names_have_lines_of_their_own(tmp_path):
             assert browser.evaluate(f"""(() => {{
               const box = (query) => document.querySelector(query).getBoundingClientRect();
               const row = box('#row-{at}'), head = box('thead'), frame = box('#scroll');
-              return [Math.abs(head.top - frame.top), head.bottom - row.top, row.bottom - frame.bottom].every((x) => x <= 1); }})()""")
+              const out = [Math.abs(head.top - frame.top), head.bottom - row.top, row.bottom - frame.bottom];
+              return out.every((pixels) => pixels <= 1); }})()""")
         browser.resize(1400, 900)
         browser.settle()
         rows = browser.evaluate("[...document.querySelectorAll('#rows [data-row]')].map((row) => row.offsetHeight)")

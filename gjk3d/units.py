@@ -41,6 +41,12 @@ def conversion(unit: str, other: str) -> float | None:
     return float(f"{up:.12g}") if up >= 1.0 else 1.0 / float(f"{down:.12g}")
 
 
+def spellings() -> dict[str, float]:
+    """Return how many metres long a unit is, by each of its spellings in small letters."""
+    names = {spelt: _METRES[name] for one, name in _NAMES.items() for spelt in (one, f"{one}s")}
+    return {**names, **_METRES}
+
+
 #: Metric units in which lengths are read: each where the whole is at least so many metres in size.
 _READ = (("m", 1000.0), ("mm", 1e-3), ("um", 0.0))
 

@@ -23,6 +23,7 @@ from gjk3d.clash.parts import hex_of, order
 from gjk3d.clash.report import Report
 from gjk3d.clash.triage import Triage
 from gjk3d.clash.wording import MEANING, facts, headline
+from gjk3d.units import spellings
 from gjk3d.webpage import to_base64, to_json
 from gjk3d.wording import count
 
@@ -33,8 +34,8 @@ MAX_BYTES = 40_000_000
 _SPARE = 2_000_000  #: bytes for the scripts and the rest
 _PART, _PLACE = 92, 16  #: bytes at most of where a part, and a finding, is
 _FILES = (
-    "page.html", "page.css", "rows.js", "table.js", "triage.js", "stage.js", "motion.js", "view.js", "tools.js",
-    "tree.js", "page.js",
+    "page.html", "page.css", "rows.js", "table.js", "decisions.js", "triage.js", "stage.js", "dots.js", "motion.js",
+    "view.js", "tools.js", "tree.js", "page.js",
 )  # fmt: skip
 
 
@@ -166,6 +167,7 @@ def _data(report: Report, names: Mapping[str, int], files: Mapping[str, str], fr
     moves = report.motion is not None and report.motion.tracks
     return {
         "unit": report.unit or "",
+        "metres": spellings(),
         "up": upward(report),
         "names": list(names),
         "files": list(sources),

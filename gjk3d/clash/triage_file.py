@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gjk3d.clash.finding import Vector
+from gjk3d.clash.report_file import is_count, is_number
 from gjk3d.clash.triage import SCHEMA_VERSION, STATES, Comment, Issue, Mark, Triage, View, joined
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
@@ -58,9 +59,12 @@ def parse_triage(text: bytes, where: str) -> Triage:
         raise ParseError(f"{where} is no JSON: {str(error)[:200]}") from None
     if not isinstance(document, dict) or document.get("command") != "triage":
         raise ParseError(f"{where} is no triage: save one from the page of gjk3d clash")
-    if document.get("schema_version") != SCHEMA_VERSION:
-        version = str(document.get("schema_version"))[:60]
-        raise ParseError(f"{where} is of schema version {version}, this gjk3d reads {SCHEMA_VERSION}")
+    version = document.get("schema_version")
+    if not is_count(version) or version != SCHEMA_VERSION:
+        raise ParseError(
+            f"{where} is of schema version {json.dumps(version)[:60]}, this gjk3d reads the number {SCHEMA_VERSION}:"
+            " save it anew from a page that this gjk3d made"
+        )
     rows = document.get("issues")
     if not isinstance(rows, list):
         raise ParseError(f"{where} lacks its issues: it is damaged")
@@ -90,10 +94,10 @@ def _read_mark(row: Any, where: str) -> Mark | None:
         return None
     row = _object(row, where)
     distance = row.get("distance")
-    if distance is not None and not _is_number(distance):
+    if distance is not None and not is_number(distance):
         raise ParseError(f"{where} has the distance {str(distance)[:60]!r}: expected a number")
     spans = row.get("intervals", [])
-    four = lambda span: isinstance(span, list) and len(span) == 4 and all(map(_is_number, span))  # noqa: E731
+    four = lambda span: isinstance(span, list) and len(span) == 4 and all(map(is_number, span))  # noqa: E731
     if not isinstance(spans, list) or not all(map(four, spans)):
         raise ParseError(f"{where} has the intervals {str(spans)[:60]!r}: expected four numbers each")
     unit, times = _unit(row, where), tuple(tuple(map(float, span)) for span in spans)
@@ -164,11 +168,7 @@ def time_of(text: str, where: str) -> str:
 
 
 def _point(value: Any, where: str) -> Vector:
-    if not isinstance(value, list) or len(value) != 3 or not all(map(_is_number, value)):
+    if not isinstance(value, list) or len(value) != 3 or not all(map(is_number, value)):
         raise ParseError(f"{where} is {str(value)[:60]!r}: expected three numbers")
     x, y, z = map(float, value)
     return x, y, z
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300

@@ -172,7 +172,7 @@ const gjk3d = (function () {
     if (window.matchMedia("print").matches) return; // the printer gets what was seen
     const width = this.box.clientWidth, height = Math.max(this.box.clientHeight, 1), wide = this.wide || 1;
     const room = height - (this.foot ? Math.min(this.foot.offsetHeight, 0.4 * height) : 0);
-    this.renderer.setSize(width, height);
+    if (!this.fits()) this.renderer.setSize(width, height); // anew takes long without a GPU
     this.camera.aspect = width / room;
     this.camera.setViewOffset(width, room, 0, 0, width, height);
     this.camera.fov = (Math.atan(Math.tan((this.angle * Math.PI) / 360) * Math.max(1, wide / this.camera.aspect)) * 360) / Math.PI;
@@ -258,6 +258,10 @@ const gjk3d = (function () {
     camera.position.addScaledVector(camera.position.clone().sub(target).normalize(), short);
     this.touched = true;
   };
+  // Do this, in order, when the page is loaded and its words are seen: a picture takes long to begin.
+  const awaited = [];
+  window.addEventListener("load", () => requestAnimationFrame(() => setTimeout(() => awaited.forEach((act) => act()))));
+  const later = (act) => awaited.push(act);
   // Each frame `tick` is told the time and tells whether something moves.
   function start(tick) {
     if (tick) movers.push(tick);
@@ -280,5 +284,5 @@ const gjk3d = (function () {
     }
     frame(performance.now());
   }
-  return { data, state, element, make, button, chip, css, number, dark, calm, player, vec, tint, numbers, points, surface, between, keys, ease, View, drawn, start };
+  return { data, state, element, make, button, chip, css, number, dark, calm, player, vec, tint, numbers, points, surface, between, keys, ease, View, drawn, later, start };
 })();

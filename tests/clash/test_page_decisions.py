@@ -1,14 +1,17 @@
 """What is decided in the page: set by hand and by keys, saved, merged, and read back by the next run."""
 
 import json
+import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from browser import Browser, program
+from damaged_decisions import damaged
 from reports import ENDING, EVIL, three_cubes
 
 from gjk3d.clash import Triage
 from gjk3d.clash.page import write_page
-from gjk3d.clash.triage_file import parse_triage
+from gjk3d.clash.triage_file import parse_triage, time_of
 
 pytestmark = pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
 
@@ -47,6 +50,7 @@ def give(browser, *texts):
     """Hand files to the page as if they had been chosen."""
     files = ", ".join(f"new File([{json.dumps(text)}], 'other.triage.json')" for text in texts)
     browser.evaluate(f"""(() => {{ const box = new DataTransfer(), input = document.querySelector('#merge-file');
+        document.querySelector('#saved').textContent = '';
         for (const file of [{files}]) box.items.add(file);
         input.files = box.files; input.dispatchEvent(new Event('change')); }})()""")
     browser.wait("document.querySelector('#saved').textContent !== ''")
@@ -125,15 +129,43 @@ def test_a_file_of_somebody_else_is_merged_as_python_does(opened):
     assert [item.by for item in merged.issues[one.id].comments] == ["ann", "bob"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"command": "triage", "schema_version": 1, "issues": [{"id": 7}]}'])
-def test_a_file_of_another_kind_is_refused(opened, text):
+def test_what_python_refuses_is_refused(opened):
     browser = opened(three_cubes())
-    give(browser, text)
-    assert (
-        browser.evaluate("document.querySelector('#saved').textContent")
-        == "other.triage.json is no .triage.json of this page"
-    )
-    assert saved(browser) == ""  # nothing was decided
+    for text, _ in [("", ""), *damaged()]:
+        give(browser, text)
+        said = browser.evaluate("document.querySelector('#saved').textContent")
+        assert re.match(r"other.triage.json (is no .triage.json of this page|has the time )", said), text
+        assert saved(browser) == ""  # nothing was decided
+
+
+def test_a_time_that_is_to_come_is_refused_with_its_cure(opened):
+    report, clock = three_cubes(), datetime.now(UTC)
+    browser = opened(report)
+    for hours, taken in ((25, False), (14, True)):
+        late = (clock + timedelta(hours=hours)).isoformat()
+        give(browser, json.dumps(Triage().marked(report.clashes[0], state="active", by="ann", at=late).to_dict()))
+        said = browser.evaluate("document.querySelector('#saved').textContent")
+        assert (
+            "a day ahead of this machine's clock" in said and "set that time, or this clock, right" in said
+        ) != taken
+        assert browser.evaluate("gjk3d.data.rows[0].state") == ("active" if taken else "new")
+
+
+def test_times_become_those_of_one_zone_as_in_python(opened):
+    report = three_cubes()
+    times = [
+        "2026-05-04T10:00:00+02:00",
+        "2026-05-04T08:00:00.5",
+        " 2026-05-04T08:00:00.1234567+0530 ",
+        "2026-05-04T08:00:00-03:15",
+    ]
+    given = Triage()
+    for k, time in enumerate(times):
+        given = given.commented(report.clashes[0], str(k), by="ann", at=time)
+    browser = opened(report)
+    give(browser, json.dumps(given.to_dict()))
+    (issue,) = json.loads(saved(browser))["issues"]
+    assert [item["at"] for item in issue["comments"]] == sorted(time_of(time, "x") for time in times)
 
 
 def test_hostile_decisions_stay_words(opened):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from browser import Browser, program
 from reports import ENDING, EVIL, SHOWN_ENDING, many, three_cubes
@@ -9,15 +10,25 @@ from reports import ENDING, EVIL, SHOWN_ENDING, many, three_cubes
 from gjk3d.clash.page import write_page
 
 COUNT = 100_000
-#: Counts how often points are drawn, of what is drawn the slowest without a GPU.
+PLACES = 11**3  #: of findings, which are half-way between cubes in a grid
+#: Counts the points that are drawn, of what is drawn the slowest without a GPU, and tells when a picture is begun.
 COUNTING = """
 window.drawn = [];
-const draw = WebGL2RenderingContext.prototype.drawArrays;
-WebGL2RenderingContext.prototype.drawArrays = function (mode, first, count) {
-  if (mode === 0) window.drawn.push(count);
-  return draw.call(this, mode, first, count);
+window.begun = [];
+for (const [name, at] of [["drawArrays", 2], ["drawElements", 1]]) {
+  const draw = WebGL2RenderingContext.prototype[name];
+  WebGL2RenderingContext.prototype[name] = function (...given) {
+    if (given[0] === 0) window.drawn.push(given[at]);
+    return draw.apply(this, given);
+  };
+}
+const begin = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (...given) {
+  window.begun.push([document.readyState, document.querySelectorAll("#rows [data-row]").length]);
+  return begin.apply(this, given);
 };
 """
+DOTS = "clashStage.scene.children.find((child) => child.isPoints)"
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +47,7 @@ def page(report, tmp_path_factory):
     browser.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
     browser.before_scripts(COUNTING)
     browser.open(write_page(report, folder / "many.html"))
-    browser.drawn = browser.evaluate("drawn")
+    browser.drawn, browser.begun = browser.evaluate("[drawn, begun]")
     yield browser
     browser.close()
 
@@ -72,13 +83,45 @@ def first_in_sight(browser):
     return browser.evaluate("Number(document.querySelector('#rows tr[data-row]').dataset.row)")
 
 
+def test_the_table_does_not_wait_for_the_picture(browser):
+    assert [state for state, _ in browser.begun] == ["complete"]
+    assert browser.begun[0][1] > 10
+
+
 def test_opening_draws_the_points_once(browser):
-    assert browser.drawn == [COUNT]
+    (count,) = browser.drawn
+    assert 0.9 * PLACES < count <= PLACES
+
+
+def test_dots_that_worse_ones_hide_are_not_missed(browser):
+    """All of them, drawn over one another, are the same picture."""
+    few = browser.picture()
+    browser.evaluate(
+        f"(() => {{ const {{ geometry }} = {DOTS}, {{ picture, scene, camera }} = clashStage;"
+        " geometry.index.array.forEach((_, k, all) => { all[k] = k; }); geometry.index.needsUpdate = true;"
+        " geometry.setDrawRange(0, Infinity); picture.renderer.render(scene, camera); })()"
+    )
+    assert browser.evaluate("drawn.at(-1)") == COUNT
+    assert (np.abs(browser.picture() - few).max(axis=-1) > 40).mean() < 1e-3
+
+
+def test_dots_in_sight_are_drawn_from_near_too(browser):
+    """Those at other places come and go with the camera."""
+    seen = []
+    for at in ("0, 0, 0.1", "0, 0, 3", "9, 9, 9"):
+        browser.evaluate(
+            f"clashStage.picture.controls.target.set({at}); clashStage.camera.position.set({at}).y -= 0.2;"
+            " clashStage.picture.touched = true"
+        )
+        browser.settle()
+        seen.append(browser.evaluate(f"{DOTS}.geometry.drawRange.count"))
+    assert 0 < seen[0] < 0.5 * PLACES
+    assert seen[1:] == [0, 0]
 
 
 def test_many_points_are_small_ones(browser):
     """All of them cover the picture four times at most, and a few are as large as ever."""
-    size = "clashStage.scene.children.find((child) => child.isPoints).material.uniforms.size.value"
+    size = f"{DOTS}.material.uniforms.size.value"
     wide, high = browser.evaluate("[clashStage.view.clientWidth, clashStage.view.clientHeight]")
     assert browser.evaluate(size) ** 2 * COUNT <= max(4 * wide * high, 16 * COUNT)
     browser.evaluate("document.querySelector('#search').value = 'no such part'")

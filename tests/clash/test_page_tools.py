@@ -8,7 +8,6 @@ from browser import Browser, program
 from reports import cube, three_cubes
 
 import gjk3d as gk
-from gjk3d.clash import Triage
 from gjk3d.clash.page import write_page
 from gjk3d.clash.triage_file import parse_triage
 
@@ -120,17 +119,24 @@ def test_a_view_is_saved_and_taken_up_again(opened):
     again.evaluate("document.querySelectorAll('#views button')[1].click()")
     again.settle()
     assert (np.abs(again.picture() - seen).max(axis=-1) > 40).mean() < 0.01
-    # in another unit, as BCF has it
-    metres = [tuple(1e-3 * x for x in point) for point in (view.eye, view.target)]
-    other = Triage().merged(triage).to_dict()
-    other["issues"][0]["views"][0] |= {"eye": metres[0], "target": metres[1], "unit": "m", "planes": []}
-    third = opened(three_cubes(triage=parse_triage(json.dumps(other).encode(), "x")), "third.html")
-    third.click("#row-0")
-    third.settle()
-    eye = third.state("eye")
-    third.evaluate("document.querySelectorAll('#views button')[1].click()")
-    third.settle()
-    np.testing.assert_allclose(np.array(third.state("eye").split(), float), np.array(eye.split(), float), atol=1e-3)
+
+
+@pytest.mark.parametrize(("unit", "each"), [("m", 1e-3), ("mil", 1 / 0.0254), ("Millimetres", 1.0)])
+def test_a_view_in_another_unit_is_taken_up_at_its_size(opened, unit, each):
+    """As BCF has metres, and others what they like."""
+    report = three_cubes()
+    eye, target = (each * np.array([[2.0, -9.0, 4.0], report.clashes[0].point])).tolist()
+    view = {"id": "1", "at": "2026-05-04T08:00:00Z", "eye": eye, "target": target, "up": [0, 0, 1], "unit": unit}
+    issue = {name: getattr(report.clashes[0], name) for name in ("id", "kind", "a", "b")}
+    text = json.dumps({"command": "triage", "schema_version": 1, "issues": [issue | {"views": [view]}]})
+    browser = opened(three_cubes(triage=parse_triage(text.encode(), "x")))
+    browser.click("#row-0")
+    browser.settle()
+    browser.evaluate("document.querySelectorAll('#views button')[1].click()")
+    browser.settle()
+    center, size = browser.evaluate("[gjk3d.data.center, gjk3d.data.size]")
+    seen = np.array(browser.state("eye").split()[:3], float) * size + center
+    np.testing.assert_allclose(seen, [2.0, -9.0, 4.0], atol=1e-3)
 
 
 def test_findings_are_filtered_by_their_cause(opened):

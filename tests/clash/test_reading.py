@@ -1,12 +1,14 @@
 """Lengths are read in one unit everywhere, and names have the room that numbers do not need."""
 
+from dataclasses import replace
+
 import pytest
 from browser import Browser, program
 from parsed_page import Parsed
-from reports import cube, finding, three_cubes
+from reports import cube, finding, many, three_cubes
 
 import gjk3d as gk
-from gjk3d.clash import formats
+from gjk3d.clash import Triage, formats
 from gjk3d.clash.findings import readable
 from gjk3d.clash.page import write_page
 from gjk3d.units import reading
@@ -74,5 +76,41 @@ def test_names_have_room_and_lose_their_middle(tmp_path):
         assert seen["inside"]
         assert seen["text"] == "gripper_with_a_long_name_rightline 4/robot cell"
         assert seen["clipped"] == seen["heads"] == []
+    finally:
+        browser.close()
+
+
+@pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
+def test_where_it_is_narrow_names_have_lines_of_their_own(tmp_path):
+    report = many(100)
+    worst = replace(report.clashes[0], kind="duplicate", distance=-12345.678, distance_kind="approximate")
+    said = Triage().marked(worst, state="reviewed", by="ann").commented(worst, "why?", by="ann")
+    report = replace(report, clashes=(worst, *report.clashes[1:]), unit="mm", triage=said)
+    browser = Browser(tmp_path / "profile", size=(390, 844))
+    try:
+        browser.open(write_page(report, tmp_path / "a.html"))
+        room = "['.name', '#scroll table'].map((query) => document.querySelector(query).getBoundingClientRect().width)"
+        name, table = browser.evaluate(room)
+        assert name > 0.7 * table
+        cut = browser.evaluate(
+            "[...document.querySelectorAll('#rows td, #rows .kind, #rows small, thead th, thead button')]"
+            ".filter((item) => !item.closest('.parts') && item.scrollWidth > item.clientWidth + 1 && item.clientWidth)"
+            ".map((item) => item.textContent)"
+        )
+        assert cut == []
+        for key, index in (("End", 99), ("PageUp", None), ("Home", 0)):
+            browser.key(key)
+            at = browser.evaluate("clashTable.selected")
+            assert index in (None, at)
+            assert browser.evaluate(f"""(() => {{
+              const box = (query) => document.querySelector(query).getBoundingClientRect();
+              const row = box('#row-{at}'), head = box('thead'), frame = box('#scroll');
+              const out = [Math.abs(head.top - frame.top), head.bottom - row.top, row.bottom - frame.bottom];
+              return out.every((pixels) => pixels <= 1); }})()""")
+        browser.resize(1400, 900)
+        browser.settle()
+        rows = browser.evaluate("[...document.querySelectorAll('#rows [data-row]')].map((row) => row.offsetHeight)")
+        assert set(rows) == {46}
+        assert browser.complaints == []
     finally:
         browser.close()

@@ -171,7 +171,11 @@ def test_resolved_and_ignored_are_kept_apart(opened):
 
 def test_a_link_opens_a_finding(opened):
     wanted = three_cubes().clashes[1].id
-    assert opened(three_cubes(), f"#{wanted}").state("selected") == wanted
+    browser = opened(three_cubes(), f"#{wanted}")
+    assert browser.state("selected") == wanted
+    assert browser.state("view") == "finding"
+    buttons = browser.evaluate("[...document.querySelectorAll('#detail button')].map((button) => button.innerText)")
+    assert buttons.count("alone") == 2
 
 
 def test_light_and_dark(opened):

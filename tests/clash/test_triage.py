@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import permutations
 
 import pytest
+from damaged_decisions import damaged
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reports import EVIL, cube, finding, three_cubes
@@ -146,35 +147,6 @@ def test_a_time_that_is_to_come_does_not_hold_against_all_that_is_decided_until_
     assert time_of((clock + timedelta(hours=14)).isoformat(), "x")  # a clock that is set to another zone
     with pytest.raises(ParseError, match=r"x has the time '.*', more than a day ahead of this machine's clock"):
         time_of((clock + timedelta(hours=25)).isoformat(), "x")
-
-
-def damaged():
-    issue = {"id": "x", "kind": "hard", "a": "a", "b": "b"}
-    stamp = {"at": "2026-05-04T08:00:00Z", "by": "ann"}
-    view = {**stamp, "id": "1", "eye": [0, 0, 0], "target": [1, 0, 0], "up": [0, 0, 1]}
-    head = {"schema_version": 1, "command": "triage"}
-    yield "[]", "is no triage"
-    yield "{", "is no JSON"
-    yield "[" * 100_000, "is no JSON"
-    yield json.dumps({**head, "schema_version": 2, "issues": []}), "schema version 2"
-    yield json.dumps(head), "lacks its issues"
-    for row, why in [
-        (7, "expected an object"),
-        ({"id": "x"}, "the kind 'None'"),
-        ({**issue, "a": "n" * 1001}, "at most 1000 characters"),
-        ({**issue, "state": {**stamp, "value": "done"}}, "no state"),
-        ({**issue, "state": {**stamp, "value": "new", "at": "then"}}, "time 'then'"),
-        ({**issue, "state": {**stamp, "value": "new", "distance": "deep"}}, "expected a number"),
-        ({**issue, "state": {**stamp, "value": "new", "distance": -1, "unit": "furlong"}}, "the unit 'furlong'"),
-        ({**issue, "views": [{**view, "unit": "furlong"}]}, "the unit 'furlong'"),
-        ({**issue, "state": {**stamp, "value": "new", "at": "9000-01-01T00:00:00Z"}}, "a day ahead"),
-        ({**issue, "comments": {}}, "a list is expected"),
-        ({**issue, "comments": [{**stamp, "id": "1", "text": 7}]}, "the text '7'"),
-        ({**issue, "views": [{**view, "eye": [0, 0]}]}, "three numbers"),
-        ({**issue, "views": [{**view, "eye": [0, 0, 1e999]}]}, "three numbers"),
-        ({**issue, "views": [{**view, "planes": [[0, 0]] * 65}]}, "no pairs"),
-    ]:
-        yield json.dumps({**head, "issues": [row]}), why
 
 
 @pytest.mark.parametrize(("text", "why"), list(damaged()))

@@ -1,6 +1,7 @@
 // The motion: where each part is at a time, a slider that plays it, and how near the two of a finding come.
-const clashMotion = (function () {
-  if (!clashStage || !gjk3d.data.motion) return null;
+let clashMotion = null;
+gjk3d.later(function () {
+  if (!clashStage || !gjk3d.data.motion) return;
   const { data, element, state: root, make, number, numbers } = gjk3d, { picture, put, placePair } = clashStage;
   const { begin, end, frames, unit, bodies, courses } = data.motion, MARGIN = 6;
   const slider = element("time"), moving = bodies.flatMap(({ parts, poses }) => {
@@ -76,7 +77,7 @@ const clashMotion = (function () {
 
   element("motion").hidden = false;
   chart();
-  return {
+  clashMotion = {
     begin() { to(begin); },
     // Show the chart of a finding, at the time of its numbers.
     follow(chosen) {
@@ -88,4 +89,4 @@ const clashMotion = (function () {
     holds: (one) => !one || one.time === undefined || Math.abs(one.time - now) <= 1e-9 * (end - begin),
     onMove(handler) { moved = handler; },
   };
-})();
+});

@@ -20,7 +20,7 @@
   function countStates() {
     const was = element("status").value || "open", counts = new Map(tally(data.rows.map((row) => row.state)));
     element("status").replaceChildren(option("open", `open (${data.rows.filter(open).length})`),
-      ...[...clashTriage.STATES, "ignored"].filter((name) => counts.has(name)).map((name) => option(name, `${name} (${counts.get(name)})`)),
+      ...[...clashDecisions.STATES, "ignored"].filter((name) => counts.has(name)).map((name) => option(name, `${name} (${counts.get(name)})`)),
       option("all", `all (${data.rows.length})`));
     element("status").value = was;
     if (!element("status").value) element("status").value = "open";
@@ -67,7 +67,7 @@
     const part = data.parts[index], about = [part.file !== part.name && part.file, part.triangles && `${part.triangles} triangles`];
     const name = make("bdi", { class: "full" }, visible(part.name));
     return make("p", { class: "part" }, chip(side), make("b", {}, side.toUpperCase()), name, copier(name, part.name),
-      button("all of its findings", () => { clashTree.choose(part.name); filter(); }, { class: "small" }), clashTools.alone(side),
+      button("all of its findings", () => { clashTree.choose(part.name); filter(); }, { class: "small" }), clashTools?.alone(side),
       make("small", {}, about.filter(Boolean).join(", ")));
   }
   function facts(row) {
@@ -102,18 +102,18 @@
     box.replaceChildren(
       make("h2", {}, make("span", { class: "kind " + row.kind }, row.kind), make("span", { class: "meaning" }, data.meaning[row.kind]),
         make("span", { class: "soft" }, `rank ${row.severity || index + 1} · `, make("code", {}, row.id))),
-      ...sides(row).map((side) => partLine(side, row[side])), row.note ? make("p", { class: "note" }, row.note) : "", clashTriage.editor(row), clashTools.views(row),
+      ...sides(row).map((side) => partLine(side, row[side])), row.note ? make("p", { class: "note" }, row.note) : "", clashTriage.editor(row), clashTools ? clashTools.views(row) : "",
       make("p", { id: "how" }, data.decided[row.decided]),
       make("dl", {}, facts(row).map(([label, text]) => make("div", {}, make("dt", {}, label), make("dd", {}, text)))),
-      make("p", { class: "soft" }, clashView && clashView.missing(row)));
+      make("p", { class: "soft" }, clashView?.missing(row)));
     box.scrollTop = 0;
   }
 
   // --- together ------------------------------------------------------------------------------------------------------
   clashTable.on(
     (index) => {
-      if (clashView) clashView.show(index);
-      clashTools.selected();
+      clashView?.show(index);
+      clashTools?.selected();
       describe(index);
     },
     (shown) => {
@@ -122,7 +122,7 @@
       root.shown = shown.length;
       element("empty").hidden = shown.length > 0;
       element("empty").textContent = data.rows.length ? "No finding passes the filter." : "There is no finding.";
-      if (clashView) clashView.mark(shown);
+      clashDots?.mark(shown);
     },
   );
   clashTriage.on((row) => { // the row stays where it is until the filter is touched, so that one can change one's mind
@@ -137,7 +137,11 @@
     const focus = at && (document.getElementById(at) || document.querySelector(`#triage [data-state="${at}"]`));
     if (focus) focus.focus();
   });
-  if (clashView) clashView.onPick((index) => clashTable.select(index));
+  gjk3d.later(() => { // the picture takes up what was filtered and chosen before it
+    clashView?.onPick((index) => clashTable.select(index));
+    clashDots?.mark(clashTable.shown);
+    if (clashTable.selected >= 0) clashTable.select(clashTable.selected);
+  });
   element("whole").addEventListener("click", () => clashTable.select(-1));
   const step = (by) => () => clashTable.move(by());
   gjk3d.keys({

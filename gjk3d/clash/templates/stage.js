@@ -1,10 +1,11 @@
 // The assembly in 3D: everything as a ghost in one mesh, the two parts of a finding solid in their colours.
-const clashStage = (function () {
+let clashStage = null;
+gjk3d.later(function () {
   const { data, element, css, vec, tint, points: at } = gjk3d;
   const CREASE = Math.cos((30 * Math.PI) / 180), SMOOTH = 150000, PROBED = 60000;
 
   const picture = gjk3d.drawn(() => new gjk3d.View(element("view"), 32), "; the table has every number", ["controls", "foot"]);
-  if (!picture) return null;
+  if (!picture) return;
   const { scene, camera, box: view } = picture;
   const local = (p) => vec(p.map((x, k) => (x - data.center[k]) / data.size));
 
@@ -188,5 +189,5 @@ const clashStage = (function () {
     }
   }
 
-  return { picture, view, scene, camera, vec, local, pair, looks, rest, ghosts, ghostly, fill, put, placePair, setPair, dirty() { picture.touched = true; } };
-})();
+  clashStage = { picture, view, scene, camera, vec, local, pair, looks, rest, ghosts, ghostly, fill, put, placePair, setPair, dirty() { picture.touched = true; } };
+});

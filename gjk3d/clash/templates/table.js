@@ -1,9 +1,10 @@
 // The table of findings: filtered, sorted, and only the rows in sight are in the page, so that any number stays quick.
 const clashTable = (function () {
-  const HEIGHT = 46, HEAD = 36, MARGIN = 12, PRINTED = 5000;
+  const HEAD = 36, MARGIN = 12, PRINTED = 5000;
   const { data, element, make, chip } = gjk3d;
   const scroll = element("scroll"), body = element("rows");
   const unit = data.unit ? " " + data.unit : "";
+  const high = () => parseFloat(getComputedStyle(body).getPropertyValue("--row")); // pixels of a row, by the style
   let shown = [], selected = -1, key = "severity", direction = 1, printing = false;
   let onSelect = () => {}, onShow = () => {};
 
@@ -23,7 +24,7 @@ const clashTable = (function () {
   for (const [name, none] of [["inside", !inside], ["volume", !volume], ["group", !data.groups.length]]) scroll.classList.toggle("no-" + name, none);
   // a column is as wide as its longest text, so that names have the rest
   for (const [column, title, most] of [["rank", 28, String(data.rows.length).length], ["inside", 88, inside], ["distance", 92, brief], ["volume", 62, volume]])
-    document.querySelector(".c-" + column).style.width = `max(${title}px, calc(${most}ch + 17px))`;
+    scroll.style.setProperty("--" + column, `max(${title}px, calc(${most}ch + 17px))`);
   if (data.unit) for (const [field, power] of [["penetration", ""], ["distance", ""], ["overlap_volume", "³"]])
     document.querySelector(`[data-sort=${field}]`).append(make("small", {}, data.unit + power));
   const places = (names) => new Map(names.map((name, k) => [name, k])), kindOrder = places(data.kinds), groupOrder = places(data.groups);
@@ -49,24 +50,24 @@ const clashTable = (function () {
     return make("tr", {
       id: "row-" + index, class: row.kind + (index === selected ? " selected" : ""), "data-row": index, "aria-rowindex": place + 2, "aria-selected": index === selected,
     },
-    make("td", { class: "right soft" }, row.severity || index + 1),
-    make("td", { title: said ? `${said} comment${said === 1 ? "" : "s"}` : undefined },
+    make("td", { class: "right soft rank" }, row.severity || index + 1),
+    make("td", { class: "sort", title: said ? `${said} comment${said === 1 ? "" : "s"}` : undefined },
       make("span", { class: "kind " + row.kind }, row.kind), make("small", {}, said ? `${row.state} · ${said}` : row.state)),
     make("td", { class: "parts" }, sides(row).map((side) => make("div", {}, chip(side), pathName(data.parts[row[side]].name)))),
     make("td", { class: "right inside" }, told.inside),
-    make("td", { class: "right", ...how }, make("div", {}, told.brief || (row.whole ? "–" : "…")),
+    make("td", { class: "right far", ...how }, make("div", {}, told.brief || (row.whole ? "–" : "…")),
       row.kind !== "unchecked" && make("small", {}, row.evidence.replace(/.*, (depth )?/, ""))),
     make("td", { class: "right volume" }, told.volume),
     make("td", { class: "group" }, row.group && pathName(row.group)));
   }
   function spacer(rows) {
     const line = make("tr", { class: "spacer", "aria-hidden": true });
-    line.style.height = rows * HEIGHT + "px";
+    line.style.height = rows * high() + "px";
     return line;
   }
   function draw() {
-    let first = Math.max(0, Math.floor((scroll.scrollTop - HEAD) / HEIGHT) - MARGIN);
-    let last = Math.min(shown.length, Math.ceil((scroll.scrollTop + scroll.clientHeight) / HEIGHT) + MARGIN);
+    let first = Math.max(0, Math.floor((scroll.scrollTop - HEAD) / high()) - MARGIN);
+    let last = Math.min(shown.length, Math.ceil((scroll.scrollTop + scroll.clientHeight) / high()) + MARGIN);
     if (printing) [first, last] = [0, Math.min(shown.length, PRINTED)];
     const missing = clashRows.fetchRows(shown.slice(first, last));
     if (missing) missing.then(draw);
@@ -105,9 +106,9 @@ const clashTable = (function () {
     onShow(shown);
   }
   function reveal() {
-    const place = shown.indexOf(selected), top = place * HEIGHT, high = scroll.clientHeight - HEAD - HEIGHT;
+    const top = shown.indexOf(selected) * high(), room = scroll.clientHeight - HEAD - high();
     if (top < scroll.scrollTop) scroll.scrollTop = top;
-    else if (top > scroll.scrollTop + high) scroll.scrollTop = top - high;
+    else if (top > scroll.scrollTop + room) scroll.scrollTop = top - room;
   }
   function select(index) {
     selected = index;
@@ -139,7 +140,8 @@ const clashTable = (function () {
   return {
     sides, show, select, move, unit, draw, visible,
     get selected() { return selected; },
-    page: () => Math.max(1, Math.floor(scroll.clientHeight / HEIGHT) - 2),
+    get shown() { return shown; },
+    page: () => Math.max(1, Math.floor(scroll.clientHeight / high()) - 2),
     on(selecting, showing) { onSelect = selecting; onShow = showing; },
   };
 })();

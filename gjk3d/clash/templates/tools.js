@@ -1,6 +1,7 @@
 // Looking closer: a box that cuts the rest away, a part alone, the distance between two clicks, and saved views.
-const clashTools = (function () {
-  if (!clashView) return { views: () => "", alone: () => "", selected() {} };
+let clashTools = null;
+gjk3d.later(function () {
+  if (!clashView) return;
   const { data, element, make, button, number } = gjk3d;
   const { picture, scene, camera, vec, local, pair, ghosts, dirty } = clashStage;
   const world = (p) => p.toArray().map((x, k) => x * data.size + data.center[k]);
@@ -75,7 +76,6 @@ const clashTools = (function () {
   }
 
   // --- saved views ------------------------------------------------------------------------------------------------------
-  const METRES = { nm: 1e-9, um: 1e-6, mm: 1e-3, cm: 1e-2, dm: 0.1, m: 1, km: 1e3, in: 0.0254, ft: 0.3048 };
   function views(row) {
     const saved = clashTriage.viewsOf(row), save = () => {
       const planes = picture.renderer.clippingPlanes.map(({ normal, constant }) =>
@@ -89,7 +89,7 @@ const clashTools = (function () {
     return line;
   }
   function take(view) {
-    const scale = METRES[view.unit] && METRES[data.unit] ? METRES[view.unit] / METRES[data.unit] : 1;
+    const scale = clashDecisions.metresOf(view.unit || "") / clashDecisions.metresOf(data.unit) || 1; // as it is where one is not known
     const place = (p) => local(p.map((x) => x * scale)), eye = place(view.eye), to = place(view.target).sub(eye).normalize();
     // what was looked at is known by its way alone where another program saved the view
     const far = Math.max(1e-3, clashView.frame().center.sub(eye).dot(to));
@@ -104,5 +104,5 @@ const clashTools = (function () {
     cut();
   }
   cut();
-  return { views, alone, selected };
-})();
+  clashTools = { views, alone, selected };
+});

@@ -1,11 +1,10 @@
 // What people decide about findings: set here, saved as a file or through gjk3d serve, merged with what others decided.
 const clashTriage = (function () {
-  const STATES = ["new", "active", "reviewed", "approved", "resolved"];
   const MEANING = {
     new: "nobody has looked at it", active: "somebody is to mend it", reviewed: "looked at, to be decided",
     approved: "may stay as it is: does not count while it is no deeper", resolved: "mended: the next run looks",
   };
-  const { data, element, make, button } = gjk3d;
+  const { data, element, make, button } = gjk3d, { STATES, read } = clashDecisions;
   const issues = new Map(data.triage.map((issue) => [issue.id, issue]));
   let unsaved = 0, onChange = () => {};
 
@@ -29,20 +28,10 @@ const clashTriage = (function () {
     }
     data.rows.forEach(settle);
   }
-  function take(document) { // from the server: of what is as before, nothing is drawn again
+  function take(text) { // from the server: of what is as before, nothing is drawn again
     const before = file();
-    merge(check(document));
+    merge(read(text));
     if (file() !== before) onChange(null);
-  }
-  function check(document) {
-    const texts = (row, ...names) => names.every((name) => typeof row[name] === "string");
-    const mark = (row) => row === undefined || texts(row, "value", "at");
-    const fine = document.command === "triage" && document.schema_version === 1 && document.issues.every((row) =>
-      texts(row, "id", "kind", "a", "b") && mark(row.state) && mark(row.assignee) &&
-      (!row.state || STATES.includes(row.state.value)) &&
-      [...(row.comments || []), ...(row.views || [])].every((item) => texts(item, "id", "at")));
-    if (!fine) throw new Error("it is none");
-    return document.issues;
   }
 
   // --- one finding ------------------------------------------------------------------------------------------------------
@@ -139,7 +128,7 @@ const clashTriage = (function () {
         });
         if (!answer.ok) throw new Error(await answer.text());
         unsaved -= count;
-        if (!unsaved) take(await answer.json());
+        if (!unsaved) take(await answer.text());
       }
       tell();
     } catch (error) {
@@ -153,11 +142,11 @@ const clashTriage = (function () {
     for (const each of event.target.files) {
       try {
         const before = file();
-        merge(check(JSON.parse(await each.text())));
+        merge(read(await each.text()));
         if (file() !== before) unsaved++;
         tell(`merged with ${each.name}`);
       } catch (error) {
-        tell(`${each.name} is no .triage.json of this page`);
+        tell(`${each.name} ${error.message}`);
       }
     }
     event.target.value = "";
@@ -176,7 +165,7 @@ const clashTriage = (function () {
     try {
       const answer = await fetch("triage", { headers: { "X-Gjk3d-Token": data.served } });
       if (!answer.ok) throw new Error(await answer.text());
-      take(await answer.json());
+      take(await answer.text());
       if (told.textContent.startsWith("not up")) tell();
     } catch (error) {
       tell(`not up to date: ${error.message}`);
@@ -187,5 +176,5 @@ const clashTriage = (function () {
     setInterval(update, 3000);
     window.addEventListener("focus", update);
   }
-  return { STATES, keys, editor, saveView, viewsOf, file, on(handler) { onChange = handler; } };
+  return { keys, editor, saveView, viewsOf, file, on(handler) { onChange = handler; } };
 })();

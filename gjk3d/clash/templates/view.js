@@ -1,12 +1,13 @@
 // Where the camera is, what marks a finding, and what a click in the picture means.
-const clashView = (function () {
-  if (!clashStage) return null;
+let clashView = null;
+gjk3d.later(function () {
+  if (!clashStage) return;
   const { data, element, state: root, css, dark, tint } = gjk3d;
-  const { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, fill, setPair, dirty } = clashStage;
+  const { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, setPair, dirty } = clashStage, { near, placeOf } = clashDots;
   const up = vec(data.up), iso = (data.up[1] ? new THREE.Vector3(1, 0.75, 1.3) : new THREE.Vector3(1, -1.3, 0.75)).normalize();
   const half = (box) => 0.5 * vec(box[1]).distanceTo(vec(box[0]));
   const middle = (box) => vec(box[0]).add(vec(box[1])).multiplyScalar(0.5);
-  let current = -1, shown = [], stretched = false;
+  let current = -1, stretched = false;
 
   // --- marks: of a fixed size on the screen ---------------------------------------------------------------------------
   // by what the style calls their colours
@@ -14,7 +15,7 @@ const clashView = (function () {
   function paint() {
     for (const [name, material] of Object.entries(inks)) material.color.copy(tint(css("--" + name)));
     ghostly.uniforms.color.value.set(css("--ghost"));
-    mark(listed);
+    dirty();
   }
   const marks = new THREE.Group();
   const balls = ["on-a", "on-b"].map((name) => new THREE.Mesh(new THREE.SphereGeometry(1, 24, 16), inks[name]));
@@ -57,37 +58,10 @@ const clashView = (function () {
     head.scale.set(5.5 * pixel, tip, 5.5 * pixel);
   }
 
-  // --- every finding as a dot -----------------------------------------------------------------------------------------
-  const dots = new THREE.Points(new THREE.BufferGeometry(), new THREE.ShaderMaterial({
-    transparent: true, depthTest: false, depthWrite: false, uniforms: { size: { value: 13 } },
-    vertexShader: "attribute vec3 color; varying vec3 ink; uniform float size; void main() { ink = color; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); gl_PointSize = size; }",
-    fragmentShader: "varying vec3 ink; void main() { float r = length(gl_PointCoord - 0.5); if (r > 0.5) discard; gl_FragColor = vec4(r > 0.4 ? 0.35 * ink : ink, 0.92); }",
-  }));
-  Object.assign(dots, { frustumCulled: false, renderOrder: 20 });
-  scene.add(dots);
-  let places = [], listed = []; // three numbers a finding
-  const known = (index) => places[3 * index] <= Infinity;
-  const placeOf = (index) => (known(index) ? new THREE.Vector3().fromArray(places, 3 * index) : new THREE.Vector3());
-  function mark(rows) {
-    listed = rows;
-    shown = rows.filter(known).sort((one, two) => two - one); // the worst on top
-    const at = new Float32Array(3 * shown.length), inks = new Float32Array(3 * shown.length);
-    // as the table's words, which are darker on white paper than dots need be
-    const tints = new Map(data.kinds.map((kind) => [kind, new THREE.Color(css("--" + kind)).offsetHSL(0, 0, dark.matches ? 0 : 0.15).toArray()]));
-    shown.forEach((index, k) => {
-      at.set(places.subarray(3 * index, 3 * index + 3), 3 * k);
-      inks.set(tints.get(data.rows[index].kind), 3 * k);
-    });
-    const wide = Math.sqrt((4 * view.clientWidth * view.clientHeight) / Math.max(1, shown.length)); // dots four deep at most: more only costs time
-    dots.material.uniforms.size.value = Math.min(13, Math.max(4, wide)) * picture.renderer.getPixelRatio();
-    for (const [name, values] of [["position", at], ["color", inks]]) dots.geometry.setAttribute(name, new THREE.BufferAttribute(values, 3));
-    dirty();
-  }
   let pick = () => {};
   picture.onClick((event) => {
-    if (current >= 0 || element("measure").checked) return;
-    const away = (index) => picture.distance(placeOf(index), event), near = shown.filter((index) => away(index) <= 14);
-    if (near.length) pick(near.reduce((one, two) => (away(two) <= away(one) ? two : one)));
+    const index = current < 0 && !element("measure").checked ? near(event) : -1;
+    if (index >= 0) pick(index);
   });
 
   // --- the camera -----------------------------------------------------------------------------------------------------
@@ -159,7 +133,7 @@ const clashView = (function () {
     ["show-a", "show-b"].forEach((id, side) => { pair[side].visible = element(id).checked; });
     rest.visible = element("show-rest").checked || !on;
     marks.visible = on && element("show-marks").checked && (!clashMotion || clashMotion.holds(row));
-    dots.visible = !on && element("show-marks").checked;
+    clashDots.show(!on && element("show-marks").checked);
     ghostly.uniforms.strength.value = on ? 0.16 : 0.42;
     ghostly.uniforms.coloured.value = !on && element("show-colours").checked ? 1 : 0; // those of A and B speak
     looks.forEach(({ solid, through }, side) => {
@@ -178,6 +152,7 @@ const clashView = (function () {
   element("label-colours").hidden = !data.colours.length;
 
   picture.before = (far) => {
+    clashDots.thin();
     sizeMarks((2 * far * Math.tan((camera.fov * Math.PI) / 360)) / view.clientHeight);
     element("legend").textContent = marks.visible && arrow ? arrow.words + (stretched ? ", drawn longer than it is" : "") : "";
   };
@@ -190,12 +165,11 @@ const clashView = (function () {
   toggle();
   if (clashMotion) clashMotion.onMove(toggle);
   // what was chosen meanwhile is shown when the shapes are there
-  fill().then((got) => {
-    places = got;
-    mark(listed);
+  clashStage.fill().then((places) => {
+    clashDots.fill(places);
     if (clashMotion) clashMotion.begin();
     if (current >= 0) show(current);
     dirty();
   }).catch(clashRows.complain).finally(gjk3d.start);
-  return { show, mark, missing, frame, onPick(handler) { pick = handler; } };
-})();
+  clashView = { show, missing, frame, onPick(handler) { pick = handler; } };
+});

@@ -10,7 +10,16 @@ import trimesh
 from places import anywhere, some_compound
 
 import gjk3d as gk
-from gjk3d.bodies.deepest import PLANE, PLANES, ask_others, ask_pair, find_deepest, leave_behind
+from gjk3d.bodies.deepest import (
+    PLANE,
+    PLANES,
+    ask_others,
+    ask_pair,
+    find_deepest,
+    is_blocked,
+    leave_behind,
+    overlapping_first,
+)
 from gjk3d.bodies.inner import KNOWN, in_box
 from gjk3d.bodies.innermost import surface_of, with_points_near
 from gjk3d.bodies.part_tree import of
@@ -91,6 +100,29 @@ def test_of_what_does_not_overlap_nothing_is_left_behind() -> None:
     far = shifted(x, (50.0, 0.0, 0.0))
     spans, planes = np.empty((len(pairs), 2)), np.empty((PLANES, PLANE))
     assert leave_behind(far, pairs, len(pairs), (1.0, 0.0, 0.0), np.inf, w, spans, planes, np.zeros(3)) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_blocked_meets_all_the_way(seed: int) -> None:
+    x, w, pairs = near_each_other(seed)
+    rng, depths, spans = np.random.default_rng(seed), np.empty((len(pairs), FLOATS)), np.empty((len(pairs), 2))
+    _, count = find_deepest(x, pairs, len(pairs), WAY, w, depths)
+    count = overlapping_first(pairs, ask_others(x, pairs, count, w, depths), x.error, depths)
+    assert count > 0
+    asked_before = asked_all(x, pairs[:count], w)
+    assert (asked_before[:, UPPER] < 0.0).all()
+    told = set()
+    for way in rng.normal(size=(8, 3)):
+        way /= np.linalg.norm(way)
+        for most in (0.02, 0.1, 0.4, 2.0):
+            there = shifted(x, tuple(most * way))
+            blocked = is_blocked(there, pairs, count, tuple(way), w, spans)
+            told.add(blocked)
+            every = [asked_all(shifted(x, tuple(t * way)), pairs[:count], w) for t in np.linspace(0.0, most, 5)]
+            overlap = np.array([rows[:, 0] for rows in every]) < 0.0
+            assert overlap.all(axis=0).any() or not blocked
+            assert blocked or most > 0.1 or not overlap[-1].all()
+    assert told == {False, True}
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import inf
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
+from gjk3d.bodies.facets import APART, OPEN, Solid, facet_of
 from gjk3d.bodies.part_tree import TRIANGLES, part_at, put_behind
 from gjk3d.bodies.triangles import read
 from gjk3d.bodies.walk import Bench, Two, parts_at
@@ -124,10 +125,18 @@ def find_deepest(x: Two, pairs: Ints, count: int, way: Vec3, w: Bench, depths: A
 
 
 @kernel
-def ask_others(x: Two, pairs: Ints, count: int, w: Bench, depths: Array) -> int:
-    """Ask the pairs that were only bounded, too; return how many are not proven apart, which come first."""
+def ask_others(x: Two, pairs: Ints, count: int, solid: Solid, w: Bench, depths: Array) -> int:
+    """Ask the pairs that were only bounded, too; return how many are not proven apart, which come first.
+
+    Triangles in a solid polytope, which has no faces where B is none, are asked by facets first.
+    """
     for k in range(count):
-        if not depths[k, _LOWER] > -inf:
+        if depths[k, _LOWER] > -inf:
+            continue
+        told = facet_of(x, pairs[k, 0], solid, depths[k : k + 1], w.flags, 0) if solid.faces > 0 else OPEN
+        if told == APART:
+            depths[k, _UPPER] = inf
+        elif told == OPEN:
             ask_pair(x, pairs, k, w, depths[k])
     return _keep_meeting(pairs, count, x.error, depths)
 

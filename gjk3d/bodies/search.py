@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.deepest import ask_others, find_deepest, is_blocked, overlapping_first
 from gjk3d.bodies.exits import past_all
+from gjk3d.bodies.facets import GivenSolids, Solid, solid_in
 from gjk3d.bodies.innermost import (
     FOUND_ROWS,
     INNER,
@@ -68,6 +69,7 @@ class Desk(NamedTuple):
     near: Array  #: points of either that are near the other
     parts: Two  #: the two by their parts
     pairs: Ints  #: of these, the first of which overlap for certain
+    solid: Solid  #: B, where that is a polytope which meets a mesh
 
 
 #: pairs of parts, points that lie inside as the two are and where B was moved, a `Desk`, spans of pairs, points that
@@ -264,7 +266,7 @@ def _by_parts(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk, known: bool)
     if own > state[LEAST] or not known:
         state[LEAST], known = max(state[LEAST], own), True
         _put(state, PLACE, _common_of(x, s, k))
-    return False, known, ask_others(x, s.found, pairs, s.w, s.depths)
+    return False, known, ask_others(x, s.found, pairs, d.solid, s.w, s.depths)
 
 
 @kernel
@@ -331,7 +333,7 @@ def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
 @kernel
 def _go_inner(x: Two, s: Sides, d: Desk, count: int) -> None:
     """Try the ways out of so many innermost points, which are put behind those tried."""
-    ways = Desk(d.state, d.inner, d.tried, d.tried[TRIES:], d.walls, d.wall, d.near, d.parts, d.pairs)
+    ways = Desk(d.state, d.inner, d.tried, d.tried[TRIES:], d.walls, d.wall, d.near, d.parts, d.pairs, d.solid)
     _go(x, s, ways, unit_ways(d.inner, count, ways.todo), INNER)
 
 
@@ -347,15 +349,17 @@ def _follow_best(x: Two, s: Sides, d: Desk) -> None:
 @entry
 def depth_rows(
     a: Given, b: Given, skin: Given, surface_a: Surface, surface_b: Surface, normals: tuple[Array2, Array2, Array2],
-    kind: int, rows_a: Array2, rows_b: Array2, start: int, stop: int, bench: GivenBench, room: GivenRoom,
-    desk: GivenDesk, out: Array2,
+    kind: int, solids: GivenSolids, rows_a: Array2, rows_b: Array2, start: int, stop: int, bench: GivenBench,
+    room: GivenRoom, desk: GivenDesk, out: Array2,
 ) -> None:  # fmt: skip
     """Enclose the depth at pose rows, a single one serving all; rows of ``out`` hold `outer`'s ways, and get answers.
 
     ``b`` is the second by its parts, ``skin`` what is moved; ``normals`` are those of the parts of a, b and the skin.
-    The kind is how many of a and b are meshes, where of one the skin is a mesh, too; else 0.
+    The kind is how many of a and b are meshes, where of one the skin is a mesh, too; else 0. The only one of ``solids``
+    is b where the kind is 1.
     """
     w, one, two, three = bench_of(bench), of(a), of(b), of(skin)
+    solid = solid_in(solids, plain(0))
     inner, there = desk[1][:FOUND_ROWS], desk[1][FOUND_ROWS:]
     s = Sides(
         kind == 2, surface_a, surface_b, normals[0], normals[1], w, room, there, desk[0][:LOOKED_AT], desk[7], desk[9],
@@ -368,5 +372,5 @@ def depth_rows(
     for k in range(start, stop):
         p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
         x = two_at(one, two, p, q)
-        d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[8], x, s.found)
+        d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[8], x, s.found, solid)
         enclose_depth(x, two_at(one, three, p, q), s, all_of, d)

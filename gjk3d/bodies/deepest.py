@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from math import inf
 
-from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d._kernels.decorators import inlined, kernel, plain
+from gjk3d.bodies.facets import APART, OPEN, Solid, facet_of
 from gjk3d.bodies.part_tree import TRIANGLES, part_at, put_behind
 from gjk3d.bodies.triangles import read
 from gjk3d.bodies.walk import Bench, Two, parts_at
 from gjk3d.geometry.vec3 import Vec3, dot, neg, place, row3, turn_back
-from gjk3d.narrow.solve import FLOATS, SIGNED, solve
+from gjk3d.narrow.solve import FLOATS, SIGNED, quick_collide, solve
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Ints
@@ -25,6 +26,9 @@ _GRAZING = 0.05  #: least cosine between a way out and a normal that an overlap 
 PLANES = 24  #: that part pairs, at most
 PLANE = 4  #: columns of one: its normal, and the pair
 _ASKED = 3
+_SURELY = 64.0  #: times the error of places, by which parts that only touch or slide overlap less
+_BLOCKING = 4  #: pairs that are asked whether they block a way
+_MEET = 1  #: what `quick_collide` says
 
 
 @inlined
@@ -121,10 +125,18 @@ def find_deepest(x: Two, pairs: Ints, count: int, way: Vec3, w: Bench, depths: A
 
 
 @kernel
-def ask_others(x: Two, pairs: Ints, count: int, w: Bench, depths: Array) -> int:
-    """Ask the pairs that were only bounded, too; return how many are not proven apart, which come first."""
+def ask_others(x: Two, pairs: Ints, count: int, solid: Solid, w: Bench, depths: Array) -> int:
+    """Ask the pairs that were only bounded, too; return how many are not proven apart, which come first.
+
+    Triangles in a solid polytope, which has no faces where B is none, are asked by facets first.
+    """
     for k in range(count):
-        if not depths[k, _LOWER] > -inf:
+        if depths[k, _LOWER] > -inf:
+            continue
+        told = facet_of(x, pairs[k, 0], solid, depths[k : k + 1], w.flags, 0) if solid.faces > 0 else OPEN
+        if told == APART:
+            depths[k, _UPPER] = inf
+        elif told == OPEN:
             ask_pair(x, pairs, k, w, depths[k])
     return _keep_meeting(pairs, count, x.error, depths)
 
@@ -150,6 +162,37 @@ def _longest(spans: Array, count: int) -> int:
         if spans[i, 0] > spans[k, 0]:
             k = i
     return k
+
+
+@kernel
+def overlapping_first(pairs: Ints, count: int, error: float, depths: Array) -> int:
+    """Move pairs that overlap by more than rounding to the front, which ends the order of rows; return how many."""
+    kept = 0
+    for k in range(count):
+        if depths[k, _UPPER] < -_SURELY * error:
+            pairs[kept, 0], pairs[kept, 1] = pairs[k, 0], pairs[k, 1]
+            kept += 1
+    return kept
+
+
+@kernel
+def is_blocked(there: Two, pairs: Ints, count: int, way: Vec3, w: Bench, spans: Array) -> bool:
+    """Tell whether pairs that overlapped before B went there along a unit vector were seen to block all of the way.
+
+    Two convex parts that meet at both of its ends do. Those that reach farthest past each other along it are asked.
+    """
+    for k in range(count):
+        spans[k, 0] = inf
+    _shorten(there, pairs, count, way, 1.0, w, spans, 0)
+    for _ in range(min(count, _BLOCKING)):
+        k = _longest(spans, count)
+        if not spans[k, 0] > 0.0:
+            return False
+        c = parts_at(there, pairs[k, 0], pairs[k, 1], w)
+        if quick_collide(c, 0.0, w.room.simplex, w.room.simplex[:0], plain(0)) == _MEET:
+            return True
+        spans[k, 0] = -inf
+    return False
 
 
 @inlined

@@ -19,6 +19,7 @@ import numpy as np
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import traversal_stack
 from gjk3d.bodies.deepest import PLANE, PLANES
+from gjk3d.bodies.facets import GivenSolids, solids_of, with_scratch
 from gjk3d.bodies.inner import COLUMNS, KNOWN, ROWS, room_for
 from gjk3d.bodies.innermost import FOUND_ROWS, GivenRoom, innermost, surface_of
 from gjk3d.bodies.mesh import Mesh
@@ -49,6 +50,7 @@ from gjk3d.shapes.base import Polytope
 from gjk3d.typing import Array
 
 _CHUNK = 64  #: rows a call into the kernels
+_NO_SOLIDS = solids_of([])
 _SAME = 1e-6  #: relative, of what hulls may be deeper than what is all but convex
 
 
@@ -101,10 +103,20 @@ def _searched(a: Parts, b: Parts, rows: Array, out: Array, workers: int) -> Arra
     given = a.given, b.given, skin.given, of_a, of_skin, (ours, surface_of(b)[1], theirs), kind
 
     def run(start: int, stop: int) -> None:
-        depth_rows(*given, IDENTITY, rows, start, stop, bench(), *_room(), out)
+        solids = _NO_SOLIDS if skin is b else with_scratch(_solids_of(b))
+        depth_rows(*given, solids, IDENTITY, rows, start, stop, bench(), *_room(), out)
 
     in_chunks(len(rows), workers, run, _CHUNK)
     return out
+
+
+def _solids_of(b: Parts) -> GivenSolids:
+    """Return a polytope as `gjk3d.bodies.facets` takes it, made once."""
+    try:
+        found: GivenSolids = b._solids
+    except AttributeError:
+        found = b._solids = solids_of([b])
+    return found
 
 
 _local = threading.local()

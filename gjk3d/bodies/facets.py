@@ -100,7 +100,7 @@ def _put_corner(s: Solid, k: int, p: Vec3, way: Vec3, out: Vec3) -> None:
 
 def solids_of(every: Sequence[Parts]) -> GivenSolids:
     """Return bodies that are a solid polytope of few edges each; others have no planes."""
-    made = [_solid_of(parts) for parts in every]
+    made = [_solid_of(parts) for parts in every] or [_NONE]
     vertices, planes, edges, sides = (np.concatenate(column) for column in zip(*made, strict=True))
     begins = np.zeros((len(made) + 1, 3), dtype=np.int64)
     begins[1:] = np.cumsum([[len(column) for column in each[:3]] for each in made], axis=0)

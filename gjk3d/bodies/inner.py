@@ -20,7 +20,7 @@ from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.cuts import DEEP, NO_PLANE, PIECES, POOL, Plane, between, cut, cuts, middle, outside_of, write
 from gjk3d.bodies.flat import flat_of
 from gjk3d.bodies.heap import pop, push
-from gjk3d.bodies.raycast import is_inside
+from gjk3d.bodies.raycast import NO, YES, is_inside, told_by_rays, winds_about
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.traversal import STACK, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, place, read
@@ -115,11 +115,14 @@ def _look_within(p: Vec3, h: Host) -> None:
         if d > least:
             _keep(d, p, along(p, row3(h.planes, face), d), h.found)
         return
-    if is_inside(p, h.boxes, h.links, h.corners, noise, h.stack):
-        square, _, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
-        d = sqrt(square)
-        if d > 4.0 * noise and d > 0.5 * h.found[0, LOWER]:
-            _keep(d, p, foot, h.found)
+    told = told_by_rays(p, h.boxes, h.links, h.corners, noise, h.stack)
+    if told == NO:
+        return
+    square, _, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
+    d = sqrt(square)
+    # no ray is clear of most points on the surface, as where B has just left it: these are not kept anyway
+    if d > 4.0 * noise and d > 0.5 * h.found[0, LOWER] and (told == YES or winds_about(p, h.corners)):
+        _keep(d, p, foot, h.found)
 
 
 @inlined

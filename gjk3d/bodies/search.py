@@ -11,8 +11,9 @@ from math import inf, nan, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.deepest import ask_others, find_deepest
+from gjk3d.bodies.deepest import ask_others, find_deepest, is_blocked, overlapping_first
 from gjk3d.bodies.exits import past_all
+from gjk3d.bodies.facets import GivenSolids, Solid, solid_in
 from gjk3d.bodies.innermost import (
     FOUND_ROWS,
     INNER,
@@ -32,13 +33,14 @@ from gjk3d.bodies.walk import HELD, GivenBench, Two, bench_of, held, list_parts,
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
-from gjk3d.typing import Array, Array2, Ints2
+from gjk3d.typing import Array, Array2, Ints, Ints2
 
 #: columns of an answer: at least and at most how deep, along which unit vector, a point of both, all in A's frame
 LEAST, MOST, NORMAL, PLACE = 0, 1, 2, 5
-#: columns of the search behind these: its wall and how far it is, the directions tried, and those followed
-WALL, FAR, TRIED, FOLLOWED = 8, 11, 12, 13
-STATE = 14
+#: columns of the search behind these: its wall and how far it is, how many directions were tried and followed, and how
+#: many pairs of parts may block one
+WALL, FAR, TRIED, FOLLOWED, BLOCKING = 8, 11, 12, 13, 14
+STATE = 15
 _N, _POINT = 3, 6  #: columns of `gjk3d.narrow.solve`: the normal, the point on A
 _ONE = 1
 SAMPLES, LOOKS = 256, 512  #: vertices of each that are looked at first, and points of a surface in the other, at most
@@ -65,6 +67,9 @@ class Desk(NamedTuple):
     walls: Array
     wall: Array
     near: Array  #: points of either that are near the other
+    parts: Two  #: the two by their parts
+    pairs: Ints  #: of these, the first of which overlap for certain
+    solid: Solid  #: B, where that is a polytope which meets a mesh
 
 
 #: pairs of parts, points that lie inside as the two are and where B was moved, a `Desk`, spans of pairs, points that
@@ -94,6 +99,9 @@ def _try(x: Two, s: Sides, d: Desk, way: Vec3) -> tuple[bool, float]:
     state, wall = d.state, d.wall
     _put(d.tried[int(state[TRIED])], 0, way)
     state[TRIED] += 1.0
+    there = shifted(d.parts, scale(state[MOST], way))
+    if is_blocked(there, d.pairs, int(state[BLOCKING]), way, s.w, s.spans):
+        return False, 0.0
     free, by = past(x, s, way, state[LEAST], state[MOST], wall)
     if not free:
         return False, 0.0
@@ -258,7 +266,7 @@ def _by_parts(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk, known: bool)
     if own > state[LEAST] or not known:
         state[LEAST], known = max(state[LEAST], own), True
         _put(state, PLACE, _common_of(x, s, k))
-    return False, known, ask_others(x, s.found, pairs, s.w, s.depths)
+    return False, known, ask_others(x, s.found, pairs, d.solid, s.w, s.depths)
 
 
 @kernel
@@ -284,7 +292,7 @@ def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
     surfaces, which take longest, are looked at only where the bounds are still apart after the ways out were tried.
     """
     state = d.state
-    state[TRIED] = state[FOLLOWED] = state[WALL] = state[WALL + 1] = state[WALL + 2] = 0.0
+    state[TRIED] = state[FOLLOWED] = state[BLOCKING] = state[WALL] = state[WALL + 1] = state[WALL + 2] = 0.0
     all_of.w.last[0] = -1
     all_of = _near_only(whole, all_of, state[MOST], d.near)
     inner = look_at_points(whole.m, whole.error, SAMPLES, all_of.a, all_of.b, all_of.room, d.inner)
@@ -306,6 +314,7 @@ def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
         if s.faces:
             pairs = listed(x, s, _CROSSING)
         later = _plan(x, s, d, pairs, parted)
+        state[BLOCKING] = float(overlapping_first(s.found, parted, x.error, s.depths))
         _go_inner(whole, all_of, d, inner)
         _go(whole, all_of, d, later, _BY_FACES if s.faces else _BY_PARTS)
         if all_of.faces and not _within(_CLOSE, whole.error, state):
@@ -324,7 +333,7 @@ def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
 @kernel
 def _go_inner(x: Two, s: Sides, d: Desk, count: int) -> None:
     """Try the ways out of so many innermost points, which are put behind those tried."""
-    ways = Desk(d.state, d.inner, d.tried, d.tried[TRIES:], d.walls, d.wall, d.near)
+    ways = Desk(d.state, d.inner, d.tried, d.tried[TRIES:], d.walls, d.wall, d.near, d.parts, d.pairs, d.solid)
     _go(x, s, ways, unit_ways(d.inner, count, ways.todo), INNER)
 
 
@@ -340,15 +349,17 @@ def _follow_best(x: Two, s: Sides, d: Desk) -> None:
 @entry
 def depth_rows(
     a: Given, b: Given, skin: Given, surface_a: Surface, surface_b: Surface, normals: tuple[Array2, Array2, Array2],
-    kind: int, rows_a: Array2, rows_b: Array2, start: int, stop: int, bench: GivenBench, room: GivenRoom,
-    desk: GivenDesk, out: Array2,
+    kind: int, solids: GivenSolids, rows_a: Array2, rows_b: Array2, start: int, stop: int, bench: GivenBench,
+    room: GivenRoom, desk: GivenDesk, out: Array2,
 ) -> None:  # fmt: skip
     """Enclose the depth at pose rows, a single one serving all; rows of ``out`` hold `outer`'s ways, and get answers.
 
     ``b`` is the second by its parts, ``skin`` what is moved; ``normals`` are those of the parts of a, b and the skin.
-    The kind is how many of a and b are meshes, where of one the skin is a mesh, too; else 0.
+    The kind is how many of a and b are meshes, where of one the skin is a mesh, too; else 0. The only one of ``solids``
+    is b where the kind is 1.
     """
     w, one, two, three = bench_of(bench), of(a), of(b), of(skin)
+    solid = solid_in(solids, plain(0))
     inner, there = desk[1][:FOUND_ROWS], desk[1][FOUND_ROWS:]
     s = Sides(
         kind == 2, surface_a, surface_b, normals[0], normals[1], w, room, there, desk[0][:LOOKED_AT], desk[7], desk[9],
@@ -360,5 +371,6 @@ def depth_rows(
     )  # fmt: skip
     for k in range(start, stop):
         p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
-        d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[8])
-        enclose_depth(two_at(one, two, p, q), two_at(one, three, p, q), s, all_of, d)
+        x = two_at(one, two, p, q)
+        d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[8], x, s.found, solid)
+        enclose_depth(x, two_at(one, three, p, q), s, all_of, d)

@@ -10,17 +10,29 @@ import trimesh
 from places import anywhere, some_compound
 
 import gjk3d as gk
-from gjk3d.bodies.deepest import PLANE, PLANES, ask_others, ask_pair, find_deepest, leave_behind
+from gjk3d.bodies.deepest import (
+    PLANE,
+    PLANES,
+    ask_others,
+    ask_pair,
+    find_deepest,
+    is_blocked,
+    leave_behind,
+    overlapping_first,
+)
+from gjk3d.bodies.facets import solid_in, solids_of, with_scratch
 from gjk3d.bodies.inner import KNOWN, in_box
 from gjk3d.bodies.innermost import surface_of, with_points_near
 from gjk3d.bodies.part_tree import of
 from gjk3d.bodies.partings import shifted
+from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.walk import Bench, Two, bench, bench_of, list_parts, two_at
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.poses import IDENTITY, pose_rows
 
 LOWER, UPPER = 1, 2  # columns of an answer
 WAY = (0.6, 0.0, 0.8)
+NO_SOLID = solid_in(with_scratch(solids_of([])), 0)
 
 
 def torus(seed: int) -> gk.Mesh:
@@ -62,10 +74,33 @@ def test_the_deepest_pair_is_that_of_all_and_bounds_hold(seed: int) -> None:
     assert left >= {pair for pair, row in every.items() if row[UPPER] < -1e-12}
     for pair, row in zip(pairs[:kept].tolist(), depths, strict=False):
         assert row[UPPER] <= every[tuple(pair)][UPPER] + 1e-12
-    kept = ask_others(x, pairs, kept, w, depths)
+    kept = ask_others(x, pairs, kept, NO_SOLID, w, depths)
     assert {tuple(p) for p in pairs[:kept].tolist()} == {p for p, row in every.items() if row[UPPER] <= x.error}
     for pair, row in zip(pairs[:kept].tolist(), depths, strict=False):
         assert (row == every[tuple(pair)]).all()
+
+
+@pytest.mark.parametrize(
+    "shape", [gk.Box((0.5, 0.3, 0.4)), gk.ConvexHull(np.random.default_rng(3).normal(size=(20, 3)))]
+)
+def test_facets_tell_of_a_polytope_what_epa_does(shape: Any) -> None:
+    parts, host, w = parts_of(shape), torus(1), bench_of(bench())
+    x = two_at(
+        of(host._as_parts().given),
+        of(parts.given),
+        IDENTITY[0],
+        pose_rows(anywhere(np.random.default_rng(1), 0.2))[0][0],
+    )
+    pairs = np.zeros((4096, 2), dtype=np.int64)
+    count, answers = list_parts(x, 0.0, False, w, pairs), []
+    for solid in (NO_SOLID, solid_in(with_scratch(solids_of([parts])), 0)):
+        some, depths = pairs.copy(), np.full((count, FLOATS), -np.inf)
+        kept = ask_others(x, some, count, solid, w, depths)
+        answers.append((some[:kept].tolist(), depths[:kept]))
+    assert answers[0][0] == answers[1][0]
+    assert len(answers[0][0]) > 10
+    np.testing.assert_allclose(answers[1][1][:, 0], answers[0][1][:, 0], atol=1e-12)
+    assert (answers[1][1] != answers[0][1]).any(axis=1).mean() > 0.9
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -91,6 +126,29 @@ def test_of_what_does_not_overlap_nothing_is_left_behind() -> None:
     far = shifted(x, (50.0, 0.0, 0.0))
     spans, planes = np.empty((len(pairs), 2)), np.empty((PLANES, PLANE))
     assert leave_behind(far, pairs, len(pairs), (1.0, 0.0, 0.0), np.inf, w, spans, planes, np.zeros(3)) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_blocked_meets_all_the_way(seed: int) -> None:
+    x, w, pairs = near_each_other(seed)
+    rng, depths, spans = np.random.default_rng(seed), np.empty((len(pairs), FLOATS)), np.empty((len(pairs), 2))
+    _, count = find_deepest(x, pairs, len(pairs), WAY, w, depths)
+    count = overlapping_first(pairs, ask_others(x, pairs, count, NO_SOLID, w, depths), x.error, depths)
+    assert count > 0
+    asked_before = asked_all(x, pairs[:count], w)
+    assert (asked_before[:, UPPER] < 0.0).all()
+    told = set()
+    for way in rng.normal(size=(8, 3)):
+        way /= np.linalg.norm(way)
+        for most in (0.02, 0.1, 0.4, 2.0):
+            there = shifted(x, tuple(most * way))
+            blocked = is_blocked(there, pairs, count, tuple(way), w, spans)
+            told.add(blocked)
+            every = [asked_all(shifted(x, tuple(t * way)), pairs[:count], w) for t in np.linspace(0.0, most, 5)]
+            overlap = np.array([rows[:, 0] for rows in every]) < 0.0
+            assert overlap.all(axis=0).any() or not blocked
+            assert blocked or most > 0.1 or not overlap[-1].all()
+    assert told == {False, True}
 
 
 @pytest.mark.parametrize("seed", range(6))

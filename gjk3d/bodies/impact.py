@@ -16,12 +16,13 @@ from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.distance import check_an_end, pair_of
 from gjk3d.bodies.order import Thing, in_order
-from gjk3d.bodies.part_tree import PRISMS, Given, PartTree, column_gap, of, part_at
+from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, Given, PartTree, column_gap, of, part_at
 from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.passing import Passing, boxes_beyond, passing, triangles_beyond
 from gjk3d.bodies.walk import APART, Bench, GivenBench, Two, bench, bench_of, meet, splits_first, two_at
 from gjk3d.narrow import toi
 from gjk3d.narrow.motion import CENTER, MOTION, REFERENCE, TURN, WAY, matrix_at, place
-from gjk3d.narrow.toi import FREE, HIT, STARTED, UNRESOLVED, flight_of_parts
+from gjk3d.narrow.toi import FREE, HIT, STARTED, UNRESOLVED, flight_of_parts, turning
 from gjk3d.narrow.toi import impact as advance
 from gjk3d.poses import ROUNDING, pose_rows, relative
 from gjk3d.shapes import layout
@@ -44,6 +45,7 @@ class Course(NamedTuple):
     motions: Array2
     clearance: float
     error: float  #: of a place of one next to one of the other
+    far: float  #: more than the clearance by what rounding may make of two boxes on their ways
     box: Ints1  #: a box as the kernels take it, but for its floats
     floats: Array2  #: those of two boxes
     work: Array1  #: of `toi.PART_WORK` floats
@@ -76,37 +78,6 @@ def _box_of(c: Course, t: PartTree, i: int, f: Array, row: Array) -> Core:
 
 
 @kernel
-def _boxes_free(c: Course, i: int, j: int, begin: float, end: float) -> tuple[float, int]:
-    """Return up to which time two boxes are proven to be apart from ``begin`` on, ``end`` at most; and the steps."""
-    one, two = _box_of(c, c.a, i, c.floats[0], c.w.row_a), _box_of(c, c.b, j, c.floats[1], c.w.row_b)
-    x = flight_of_parts(
-        one, c.w.row_a, two, c.w.row_b, c.motions, c.clearance + 4.0 * c.error, begin, end, c.work
-    )  # fmt: skip
-    # all boxes over columns are as deep: what opening them gains is across
-    wide = c.a.boxes[i, 3] + c.a.boxes[i, 4] if c.a.kind == PRISMS else one.floats[layout.RHO]
-    size = wide + two.floats[layout.RHO] + c.a.rim + c.b.rim
-    code, free, _, steps = advance(x, _NEAR * size)
-    return (begin if code == STARTED else free), steps
-
-
-@kernel
-def _speed(c: Course, j: int) -> float:
-    """Bound how fast any place of A and one in B's box j come nearer."""
-    ma, mb = c.motions[0], c.motions[1]
-    straight, own, other, arm = 0.0, 0.0, 0.0, 0.0
-    for k in range(3):
-        v = ma[WAY + k] - mb[WAY + k]
-        straight += v * v
-        own += ma[TURN + k] * ma[TURN + k]
-        other += mb[TURN + k] * mb[TURN + k]
-        far = abs(c.b.boxes[j, k] - mb[REFERENCE + k])
-        arm += far * far
-    half = c.b.boxes[j, 3] + c.b.boxes[j, 4] + c.b.boxes[j, 5] + c.b.rim
-    reach = 2.0 * c.a.reach + abs(ma[REFERENCE]) + abs(ma[REFERENCE + 1]) + abs(ma[REFERENCE + 2])
-    return float(sqrt(straight) + sqrt(own) * reach + sqrt(other) * (sqrt(arm) + half))
-
-
-@kernel
 def _two(c: Course, t: float) -> Two:
     """Return both where they are at a time."""
     place(c.motions[0], t, c.w.row_a)
@@ -115,16 +86,44 @@ def _two(c: Course, t: float) -> Two:
 
 
 @kernel
-def _parts_touch(c: Course, i: int, j: int, begin: float, known: Found) -> Found:
-    """Advance the parts of two leaves from a time on, and return what is known then."""
+def _passing(c: Course, begin: float, end: float) -> Passing:
+    """Return how both go by each other between two times."""
+    m = _two(c, begin + 0.5 * (end - begin)).m
+    return passing(c.motions[0], c.motions[1], begin, end, c.w.row_a, m)
+
+
+@kernel
+def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
+    """Return up to which time two boxes are proven to be apart, from the first they pass at on; and the steps."""
+    beyond, nearing = boxes_beyond(c.a, i, c.b, j, s)
+    if beyond > c.far:
+        return s.end, 1
+    one, two = _box_of(c, c.a, i, c.floats[0], c.w.row_a), _box_of(c, c.b, j, c.floats[1], c.w.row_b)
+    # all boxes over columns are as deep: what opening them gains is across
+    wide = c.a.boxes[i, 3] + c.a.boxes[i, 4] if c.a.kind == PRISMS else one.floats[layout.RHO]
+    near = _NEAR * (wide + two.floats[layout.RHO] + c.a.rim + c.b.rim)
+    if nearing < near and beyond + nearing - c.far < near:
+        return s.begin, 1
+    x = flight_of_parts(
+        one, c.w.row_a, two, c.w.row_b, c.motions, c.clearance + 4.0 * c.error, s.begin, s.end, c.work
+    )  # fmt: skip
+    code, free, _, steps = advance(x, near)
+    return (s.begin if code == STARTED else free), steps
+
+
+@kernel
+def _parts_touch(c: Course, s: Passing, i: int, j: int, known: Found) -> Found:
+    """Advance the parts of two leaves from the first time they pass at on, and return what is known then."""
     a, b, w = c.a, c.b, c.w
     code, first, hit, steps = known
-    columns = a.kind == PRISMS
-    m, speed = _two(c, begin).m, _speed(c, j)
+    columns, flat, begin = a.kind == PRISMS, a.kind == TRIANGLES and b.kind == TRIANGLES, s.begin
+    far = c.far + boxes_beyond(a, i, b, j, s)[1] if columns else 0.0
     for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
         for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
             end = min(1.0, hit)
-            if columns and column_gap(m, a, p, b, j, w.box) > c.clearance + 4.0 * c.error + speed * (end - begin):
+            if columns and column_gap(s.m, a, p, b, j, w.box) > far:
+                continue
+            if flat and triangles_beyond(a, p, b, q, s) > c.far:
                 continue
             one, two = part_at(a, p, w.floats_a, w.row_a), part_at(b, q, w.floats_b, w.row_b)
             told, free, touch, taken = advance(
@@ -146,29 +145,31 @@ def _parts_touch(c: Course, i: int, j: int, begin: float, known: Found) -> Found
 @kernel
 def _first_touch(c: Course) -> Found:
     """Return what happens to two bodies that are apart to begin with."""
-    known, x = Found(FREE, 1.0, inf, 1), _two(c, 0.0)
+    known, x, s = Found(FREE, 1.0, inf, 1), _two(c, 0.0), _passing(c, 0.0, 1.0)
     stack, keys, top = c.w.stack, c.w.keys, 1
     stack[0, 0], stack[0, 1], keys[0] = 0, 0, 0.0
     while top > 0 and known.code != STARTED:
         top -= 1
         i, j, t = stack[top, 0], stack[top, 1], keys[top]
-        if t >= min(1.0, known.hit):
+        end = min(1.0, known.hit)
+        if t >= end:
             continue
         if known.steps > _MOST_STEPS:
             code = UNRESOLVED if known.code == FREE else known.code
             known = Found(code, min(known.free, t), known.hit, known.steps)
             continue
+        if t != s.begin or end != s.end:
+            s = _passing(c, t, end)
         if c.a.links[i, 0] < 0 and c.b.links[j, 0] < 0:
-            known = _parts_touch(c, i, j, t, known)
+            known = _parts_touch(c, s, i, j, known)
             continue
         if splits_first(x, i, j):
             i0, j0, i1, j1 = c.a.links[i, 0], j, c.a.links[i, 0] + 1, j
         else:
             i0, j0, i1, j1 = i, c.b.links[j, 0], i, c.b.links[j, 0] + 1
-        end = min(1.0, known.hit)
-        t0, s0 = _boxes_free(c, i0, j0, t, end)
-        t1, s1 = _boxes_free(c, i1, j1, t, end)
-        known = Found(known.code, known.free, known.hit, known.steps + s0 + s1)
+        t0, one = _boxes_free(c, s, i0, j0)
+        t1, two = _boxes_free(c, s, i1, j1)
+        known = Found(known.code, known.free, known.hit, known.steps + one + two)
         if t0 < t1:  # what may touch sooner is looked at first
             i0, j0, t0, i1, j1, t1 = i1, j1, t1, i0, j0, t0
         stack[top, 0], stack[top, 1], keys[top] = i0, j0, t0
@@ -187,7 +188,8 @@ def first_touch(
     Unless it was ``asked`` before, the code is another where they may meet to begin with. ``motions`` are the rows of
     both, ``box`` the ints of a box; ``floats`` and ``work`` are scratch.
     """
-    c = Course(of(a), of(b), motions, clearance, error, box, floats, work, bench_of(bench))
+    far = clearance + 4.0 * error * (1.0 + turning(motions[0]) + turning(motions[1]))
+    c = Course(of(a), of(b), motions, clearance, error, far, box, floats, work, bench_of(bench))
     if not asked:
         c.w.last[0] = -1
         if meet(_two(c, 0.0), clearance, c.w) != APART:

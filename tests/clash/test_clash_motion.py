@@ -23,6 +23,7 @@ import gjk3d as gk
 from gjk3d.clash import Coupling, Joint, Movement, formats
 from gjk3d.clash.findings import read_baseline
 from gjk3d.clash.formats import json_schema, to_bcf, to_csv, to_jsonl, to_junit, to_markdown
+from gjk3d.clash.motion.linkage import Linkage
 from gjk3d.clash.page import write_page
 from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.viz.drawing import Style
@@ -337,6 +338,22 @@ def test_a_four_bar_closes_at_every_time():
         assert np.linalg.norm(poses["out"][:3, :3] @ d + poses["out"][:3, 3] - d) <= 6.0 * slack
         crank = poses["in"][:3, :3] @ b
         assert np.allclose(crank, (math.cos(math.radians(time)), math.sin(math.radians(time)), 0.0), atol=1e-9)
+
+
+def test_newtons_steps_close_loops_where_least_squares_does():
+    joints = [
+        Joint("crank", "revolute", "in", drive=(0.0, 2 * math.pi)),
+        Joint("first", "revolute", "coupler", "in", point=(1, 0, 0)),
+        Joint("second", "revolute", "out", "coupler", point=(4, 2.5, 0)),
+        Joint("rocker", "revolute", "out", point=(5, 0, 0)),
+    ]
+    one, two = (Linkage(joints, (), (0.0, 360.0), 6.0) for _ in range(2))
+    times = one.grid()[:-1] + 0.5 * np.diff(one.grid())
+    one.begin(one.grid())
+    found, closed = one._newton(times, one._guesses(times))
+    assert closed.all()
+    two.begin(np.unique(np.concatenate([two.grid(), times])))  # each by itself
+    assert np.allclose(found, [two._solved[t] for t in times.tolist()], rtol=0.0, atol=1e-12)
 
 
 def test_gears_and_screws_follow():

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash.motion.joints import Coupling, Joint, Linkage
-from gjk3d.clash.motion.track import Track, motion_of, through
+from gjk3d.clash.motion.joints import Coupling, Joint
+from gjk3d.clash.motion.linkage import Linkage
+from gjk3d.clash.motion.track import Track, through
 from gjk3d.clash.rules import chosen
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.poses import pose_rows
@@ -156,8 +157,7 @@ class Movement:
         size = float(np.linalg.norm(every[:, 1].max(axis=0) - every[:, 0].min(axis=0))) if len(every) else 1.0
         linkage = Linkage(joints, self.couplings, self.times, size, (self.unit, unit))
         grid = linkage.grid()
-        for time in grid.tolist():  # in order, so that each is solved from its neighbours
-            linkage.bodies(time)
+        linkage.begin(grid)
         return {
             body: _divided(
                 lambda t, body=body: linkage.bodies(t)[body],  # type: ignore[misc]
@@ -199,25 +199,22 @@ def _corners(boxes: Sequence[Array]) -> Array:
     return np.array(corners).reshape(-1, 3)
 
 
-def _divided(pose: Callable[[float], Array], grid: Array, corners: Array, accuracy: float) -> Track:
+def _divided(poses: Callable[[Array], Array], grid: Array, corners: Array, accuracy: float) -> Track:
     """Return the track through poses, divided until halfway between two the corners are where they shall be."""
-    times, slack = [float(grid[0])], 0.0
+    begin, end, done, slack = grid[:-1], grid[1:], [grid[:1]], 0.0
+    while len(begin):
+        middle = 0.5 * (begin + end)
+        between = Motion.between(poses(begin), poses(end), kind="screw").at(np.full(len(begin), 0.5))
+        far = np.array([_farthest(apart, corners) for apart in between - poses(middle)])
+        worst = np.argsort(-far)[: max(0, _MOST - sum(map(len, done)) - len(begin))]
+        more = (far > accuracy) & (end - begin > 1e-9 * (grid[-1] - grid[0])) & np.isin(np.arange(len(far)), worst)
+        slack = max(slack, float(far[~more].max(initial=0.0)))
+        done.append(end[~more])
+        begin, end = np.concatenate([begin[more], middle[more]]), np.concatenate([middle[more], end[more]])
+    times = np.sort(np.concatenate(done))
+    return through(times, poses(times), _SAFE * slack)
 
-    def off(begin: float, end: float) -> float:
-        way = through(np.array([begin, end]), np.stack([pose(begin), pose(end)]))
-        apart = motion_of(way.rows[0]).at(0.5) - pose(0.5 * (begin + end))
-        moved = corners @ apart[:3, :3].T + apart[:3, 3]
-        return float(np.sqrt((moved * moved).sum(axis=1)).max(initial=0.0))
 
-    for first, last in zip(grid[:-1].tolist(), grid[1:].tolist(), strict=True):
-        todo = [(first, last)]
-        while todo:
-            begin, end = todo.pop()
-            far = off(begin, end)
-            if far > accuracy and len(times) + len(todo) < _MOST and end - begin > 1e-9 * (grid[-1] - grid[0]):
-                middle = 0.5 * (begin + end)
-                todo += [(middle, end), (begin, middle)]
-                continue
-            slack = max(slack, far)
-            times.append(end)
-    return through(np.array(times), np.stack([pose(t) for t in times]), _SAFE * slack)
+def _farthest(apart: Array, corners: Array) -> float:
+    moved = corners @ apart[:3, :3].T + apart[:3, 3]
+    return float(np.sqrt((moved * moved).sum(axis=1)).max(initial=0.0))

@@ -112,6 +112,24 @@ def test_keys_set_states_and_leave_fields_alone(opened):
     assert "resolved" in browser.evaluate("document.querySelector('#row-0').innerText")
 
 
+def test_what_is_being_written_stays_when_a_name_or_a_state_is_set(opened):
+    browser = opened(three_cubes())
+    browser.click("#row-0")
+    browser.click("#assignee")
+    browser.type("emil")
+    browser.click("#comment")
+    browser.type("move it by 4 mm")
+    assert browser.evaluate("document.querySelector('#comment').value") == "move it by 4 mm"
+    assert browser.evaluate("document.querySelector('#triage [aria-pressed=true]').textContent") == "new"
+    browser.click("[data-state=active]")
+    assert browser.evaluate("document.querySelector('#comment').value") == "move it by 4 mm"
+    browser.click("#triage .small")
+    assert browser.evaluate("document.querySelector('#comment').value") == ""
+    (issue,) = json.loads(saved(browser))["issues"]
+    assert (issue["assignee"]["value"], issue["state"]["value"]) == ("emil", "active")
+    assert [said["text"] for said in issue["comments"]] == ["move it by 4 mm"]
+
+
 def test_a_file_of_somebody_else_is_merged_as_python_does(opened):
     report = three_cubes()
     one, two = report.clashes

@@ -125,13 +125,14 @@
       clashDots?.mark(shown);
     },
   );
-  clashTriage.on((row) => { // the row stays where it is until the filter is touched, so that one can change one's mind
+  clashTriage.on((row, written) => { // the row stays where it is until the filter is touched, so that one can change one's mind
     countStates();
     clashTable.draw();
     const at = document.activeElement && (document.activeElement.id || document.activeElement.dataset.state), old = element("triage");
     const now = data.rows[clashTable.selected];
-    if (!old || !now || (row && row !== now)) return;
-    const fields = [...old.querySelectorAll("input, textarea")].filter((field) => !row && field.value !== field.defaultValue);
+    // a name is taken up as one leaves its field, by a click or a key that goes to another one, which must stay there
+    if (!old || !now || (row && row !== now) || written === "assignee") return;
+    const fields = [...old.querySelectorAll("input, textarea")].filter((field) => field.id !== written && field.value !== field.defaultValue);
     old.replaceWith(clashTriage.editor(now));
     for (const { id, value } of fields) element(id).value = value; // somebody is writing there
     const focus = at && (document.getElementById(at) || document.querySelector(`#triage [data-state="${at}"]`));

@@ -53,21 +53,21 @@ const clashTriage = (function () {
   const stamp = () => ({ at: new Date().toISOString(), by: author });
   // a GUID, with which the address of an object ends; crypto.randomUUID is for https alone
   const ident = () => URL.createObjectURL(new Blob()).slice(-36);
-  function changed(row) {
+  function changed(row, written) { // by the field or mark that was set
     unsaved++;
     settle(row);
     tell();
-    onChange(row);
+    onChange(row, written);
     if (data.served) send();
   }
   function mark(row, name, value, more = {}) {
     issueOf(row)[name] = { value, ...stamp(), ...more };
-    changed(row);
+    changed(row, name);
   }
   function add(row, list, item) {
     const issue = issueOf(row);
     issue[list] = joined(issue[list], [{ id: ident(), ...stamp(), ...item }]);
-    changed(row);
+    changed(row, list === "comments" ? "comment" : list);
   }
   function setState(row, value) {
     const measured = row.whole && row.distance !== undefined ? { distance: row.distance, unit: data.unit } : {};
@@ -76,8 +76,10 @@ const clashTriage = (function () {
   const comment = (row, text) => { if (text.trim()) add(row, "comments", { text: text.trim().slice(0, 20000) }); };
   const saveView = (row, view) => add(row, "views", { ...view, unit: data.unit });
   const people = document.body.appendChild(make("datalist", { id: "people" }));
-  const field = (label, id, value, change) =>
-    make("label", { class: "field" }, label + " ", make("input", { id, value, maxlength: 200, list: "people", change: (event) => change(event.target.value.trim()) }));
+  function field(label, id, value, change) {
+    const taken = ({ target }) => { target.defaultValue = target.value.trim(); change(target.defaultValue); };
+    return make("label", { class: "field" }, label + " ", make("input", { id, value, maxlength: 200, list: "people", change: taken }));
+  }
   function sign(name) {
     author = name;
     try { localStorage.setItem("gjk3d.author", author); } catch (error) { /* then it is for this visit */ }

@@ -340,6 +340,26 @@ def test_a_four_bar_closes_at_every_time():
         assert np.allclose(crank, (math.cos(math.radians(time)), math.sin(math.radians(time)), 0.0), atol=1e-9)
 
 
+@pytest.mark.parametrize("ratio", [2.0, 2.5, 3.0, 4.0])
+def test_a_slider_is_where_it_is_said_to_be(ratio):
+    """Three cranks long, its way bends to the other side halfway between two of the times that are solved first."""
+    r, rod = 20.0, 20.0 * ratio
+    joints = (
+        Joint("main", "revolute", "crank", drive=(0.0, 2.0 * math.pi)),
+        Joint("pin", "revolute", "rod", "crank", point=(r, 0, 0)),
+        Joint("wrist", "revolute", "slider", "rod", point=(r + rod, 0, 0)),
+        Joint("guide", "prismatic", "slider", axis=(1, 0, 0)),
+    )
+    boxes = {"crank": [(-4, -3, -2), (24, 3, 2)], "rod": [(r - 3, -3, 4), (r + rod + 3, 3, 8)]}
+    boxes["slider"] = [(r + rod - 10, -10, 9), (r + rod + 10, 10, 19)]
+    boxes = {name: np.array(box, dtype=float) for name, box in boxes.items()}
+    track = Movement(joints=joints, times=(0, 360), unit="deg").place(list(boxes), boxes)["slider"]
+    for time in np.linspace(0.0, 360.0, 1441):
+        turn = math.radians(time)
+        true = r * math.cos(turn) + math.sqrt(rod**2 - (r * math.sin(turn)) ** 2) - r - rod
+        assert abs(track.pose(time)[0, 3] - true) <= track.slack, time
+
+
 def test_newtons_steps_close_loops_where_least_squares_does():
     joints = [
         Joint("crank", "revolute", "in", drive=(0.0, 2 * math.pi)),

@@ -36,8 +36,8 @@ class Track(NamedTuple):
     rows : (n, 21) float
         The motions between them, as `gjk3d.Motion` has them.
     slack : float
-        How far this may be from the way that was meant, halfway between the times, as measured; it is
-        not proven that it is no farther off elsewhere.
+        How far this may be from the way that was meant, as measured at three times between any two; it is not proven
+        that it is no farther off elsewhere.
     """
 
     times: Array

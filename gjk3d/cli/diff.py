@@ -95,7 +95,9 @@ def _junit(rows: list[Row], after: Report) -> str:
     from gjk3d.clash.formats import to_junit
 
     cases = tuple(
-        replace(clash, status="new" if change == "new" else "active") for change, _, clash in rows if clash is not None
+        replace(clash, status="new" if change == "new" else "active")
+        for change, _, clash in rows
+        if clash is not None and clash.is_open
     )
     ignored = tuple(clash for clash in after.clashes if clash.status == "ignored")
     return to_junit(replace(after, clashes=(*cases, *ignored), complete=True), only_new=True)
@@ -105,16 +107,20 @@ Row = tuple[str, "Clash | None", "Clash | None"]
 
 
 def _rows(before: Report, after: Report) -> list[Row]:
-    """Return what became of each open finding: new ones first, then changed, resolved and the same."""
-    first = {clash.id: clash for clash in before.clashes if clash.is_open}
-    second = {clash.id: clash for clash in after.clashes if clash.is_open}
-    new: list[Row] = [("new", None, clash) for key, clash in second.items() if key not in first]
+    """Return what became of each finding that is open in one: new ones first, then changed, resolved and the same.
+
+    What is approved or ignored in the other one is there all the same.
+    """
+    first, second = (
+        {clash.id: clash for clash in each.clashes if clash.status != "resolved"} for each in (before, after)
+    )
+    new: list[Row] = [("new", None, clash) for key, clash in second.items() if clash.is_open and key not in first]
     kept: list[Row] = [
         (_change(first[key], clash, after.tolerance), first[key], clash)
         for key, clash in second.items()
-        if key in first
+        if key in first and (clash.is_open or first[key].is_open)
     ]
-    gone: list[Row] = [("resolved", clash, None) for key, clash in first.items() if key not in second]
+    gone: list[Row] = [("resolved", clash, None) for key, clash in first.items() if clash.is_open and key not in second]
     changed = [row for row in kept if row[0] == "changed"]
     return [*new, *changed, *gone, *(row for row in kept if row[0] == "same")]
 

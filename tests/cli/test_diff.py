@@ -43,6 +43,18 @@ def test_the_table_shows_changes_only(run, reports):
     assert run("diff", *reports, "--top", 1).out.splitlines()[-1].startswith("... ")
 
 
+def test_what_is_ignored_in_one_is_neither_new_nor_resolved(run, reports, tmp_path):
+    rules, quiet = tmp_path / "rules.toml", tmp_path / "quiet.json"
+    rules.write_text('[[ignore]]\na = "c"\nb = "d"\nreason = "pressed in"\n')
+    files = [tmp_path / f"{part}.stl" for part in "abcdef"]  # as they are in the later report
+    run("clash", *files, "--unit", "mm", "--tolerance", "1e-6", "--ignore", rules, "-o", quiet)
+    for two in ((reports[1], quiet), (quiet, reports[1])):
+        said = run("diff", *two)
+        assert (said.code, said.out) == (0, "0 new, 0 changed, 4 same, 0 resolved\n")
+    cases = ElementTree.fromstring(run("diff", reports[1], quiet, "--format", "junit").out).findall(".//testcase")
+    assert len(cases) == len({case.get("name") for case in cases})
+
+
 def test_other_limits_are_remarked_on_and_bad_files_refused(run, reports, box, tmp_path):
     wide = tmp_path / "wide.json"
     run("clash", box("a.stl"), box("b.stl", (1.5, 0, 0)), "--unit", "mm", "--tolerance", "1e-3", "-o", wide)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from gjk3d.cli.arguments import UsageError
+from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.terminal import note, say
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def serve(
     if triage is not None and triage.exists() and triage.samefile(report):
         raise UsageError("--triage names the report itself")
     file = triage or sidecar(report)
+    check_output(file, "--triage", (), ())
     found = read_whole(report)
     found.triage = read_triage(file) if file.exists() else None
 

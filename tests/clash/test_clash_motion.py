@@ -421,6 +421,16 @@ BAD_JOINTS = {
         (),
         "cannot be closed",
     ),
+    "a four-bar driven past its end": (
+        [
+            Joint("j", "revolute", "a", drive=(0, math.pi)),
+            Joint("k", "revolute", "b", "a", point=(3, 0, 0)),
+            Joint("l", "revolute", "c", "b", point=(4, 1, 0)),
+            Joint("m", "revolute", "c", point=(5, 0, 0)),
+        ],
+        (),
+        "cannot be closed",
+    ),
     "a motion left open": (
         [Joint("j", "planar", "a"), Joint("k", "planar", "a")],
         (),
@@ -439,8 +449,9 @@ BAD_JOINTS = {
 @pytest.mark.parametrize("case", BAD_JOINTS)
 def test_bad_joints_are_told(case):
     joints, couplings, message = BAD_JOINTS[case]
+    names = sorted({joint.child for joint in joints} | {"a", "b"})
     with pytest.raises(ShapeError, match=message):
-        Movement(joints=joints, couplings=couplings).place(["a", "b"], boxes("a", "b"))
+        Movement(joints=joints, couplings=couplings).place(names, boxes(*names))
 
 
 @pytest.mark.parametrize(

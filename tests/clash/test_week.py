@@ -113,6 +113,7 @@ def test_what_is_no_report_or_no_decision_is_refused(tmp_path, capsys, monkeypat
         (("triage", "press.json", "-o", "."), "--output '.' is a folder"),
         (("serve", "press.json", "--port", "70000"), "expected 1 to 65535"),
         (("serve", "press.json", "--triage", "press.json"), "names the report itself"),
+        (("serve", "press.json", "--triage", "nodir/x.json"), "--triage 'nodir/x.json': there is no folder 'nodir'"),
         (("clash", "press.glb", "--triage", "press.json"), "press.json is no triage"),
         (("clash", "press.glb", "--triage", "none"), "leave it out in the first run"),
     ]:

@@ -45,8 +45,8 @@ def swept(
     The body's part of the result holds every place that the hulls of its parts pass at any time; so do not its dents,
     which are filled. Between two poses, at most 5 degrees apart, the hull of both is grown by how far any point can
     bend off the straight line between them, by what the track may be wrong by, and by rounding; the notes say how
-    much that is. Other parts that move are left out. Check the result as any assembly, and save it with
-    `gjk3d.clash.formats.to_glb`.
+    much that is. Other parts that move are left out. Check the result as any assembly;
+    `gjk3d.clash.formats.to_glb` saves the report of that, the space with it.
 
     Parameters
     ----------

@@ -35,11 +35,12 @@ _WIDTHS = {
 def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Movement:
     r"""Read how an assembly moves from a TOML file.
 
-    At the top are ``times = [begin, end]``, the ``unit`` of time, and ``length``, the unit of lengths, where it is not
-    that of the assembly. Then tables: ``[[part]]`` with ``parts``, a pattern of names, and either ``linear``,
-    ``angular`` and ``center``, as `gjk3d.Motion` has them, or ``poses``, a CSV file beside this one; ``[[joint]]`` with
-    what a `Joint` has, one without a ``parent`` being held by the ground, and ``[[coupling]]`` with ``joint``, ``to``
-    and a ``ratio``, or the ``lead`` of a screw, its way in a turn. Angles are degrees.
+    At the top are ``times = [begin, end]``, by default 0 and 1, the ``unit`` of time, and ``length``, the unit of
+    lengths, where it is not that of the assembly. Then tables: ``[[part]]`` with ``parts``, a pattern of names, and
+    either ``linear``, ``angular`` and ``center``, as `gjk3d.Motion` has them, or ``poses``, a CSV file beside this one;
+    ``[[joint]]`` with what a `Joint` has, its coordinates in the order named there (of a cylindrical one the turn, then
+    the slide), one without a ``parent`` being held by the ground, and ``[[coupling]]`` with ``joint``, ``to`` and a
+    ``ratio``, or the ``lead`` of a screw, its way in a turn. Angles are degrees.
 
     Parameters
     ----------

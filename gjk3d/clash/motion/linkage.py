@@ -242,13 +242,20 @@ class Linkage:
                 max_nfev=200,
             )  # fmt: skip
             first = found.x
+        self._check_closed(time, first)
+        if self.free:
             sizes = np.linalg.svd(found.jac * scale, compute_uv=False)
             if len(sizes) < len(first) or sizes[-1] < _SAME * sizes[0]:
                 raise ShapeError(
                     f"the joints leave a motion open at time {time:.6g}, of {', '.join(n for n, _ in self.free)}:"
                     " drive or couple one more, or this is a dead centre"
                 )
-        left = float(np.abs(self._open(at, first[None])).max())
+        self._solved[time] = first
+        return first
+
+    def _check_closed(self, time: float, unknown: Array) -> None:
+        """Raise where the loops stay open at a time."""
+        left = float(np.abs(self._open(np.array([time]), unknown[None])).max())
         if left > _CLOSED * self.size:
             names = ", ".join(repr(joint.name) for joint in self.closing)
             shown, factor = reading(self._units[1], self.size)
@@ -258,8 +265,6 @@ class Linkage:
                 f"the loop of {names} cannot be closed at time {when}: it stays open by {gap}; mend the point and axis"
                 " of its joints, or drive it less far"
             )
-        self._solved[time] = first
-        return first
 
     def _guess(self, time: float) -> Array:
         known = sorted(self._solved, key=lambda t: abs(t - time))[:2]

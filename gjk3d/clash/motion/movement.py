@@ -31,8 +31,9 @@ class Movement:
     Parameters
     ----------
     tracks : mapping
-        By a pattern of names, so that several parts may move as one group: a `gjk3d.Motion`, one or several in a row;
-        poses (n, 4, 4) at even times, with one screw motion between two; or a pair of times (n,) and poses.
+        By a pattern of names, so that several parts may move as one group: a `gjk3d.Motion`, of stacked
+        poses each for an even share of the times; poses (n, 4, 4) at even times, with one screw motion between two; or
+        a pair of times (n,) and poses.
     joints : sequence of Joint
         What is held by what, and driven.
     couplings : sequence of Coupling

@@ -105,7 +105,7 @@ const clashTriage = (function () {
   // --- the file -----------------------------------------------------------------------------------------------------------
   const save = element("save"), told = element("saved");
   function tell(words) {
-    save.textContent = data.served ? "saved" : unsaved ? `save ${unsaved} change${unsaved === 1 ? "" : "s"}` : "save decisions";
+    save.textContent = data.served ? (unsaved ? "not saved yet" : "saved") : unsaved ? `save ${unsaved} change${unsaved === 1 ? "" : "s"}` : "save decisions";
     save.disabled = Boolean(data.served) || !issues.size;
     save.classList.toggle("pending", unsaved > 0);
     told.textContent = words || "";

@@ -117,10 +117,18 @@ def _approved(clash: Clash, state: Mark, unit: str | None, by: str) -> Clash:
     factor = 1.0 if (state.unit or None) == unit else conversion(state.unit, unit or "")
     if factor is None:
         return _noted(clash, "new", f"{said}, which cannot be told in {unit or 'no unit'}: approve it again")
-    was = state.distance * factor
-    if clash.distance < was - max(_DEEPER * abs(was), clash.tolerance or 0.0):
+    if _is_more(-clash.distance, -state.distance * factor, clash):
         return _noted(clash, "new", f"{said}, and it is deeper now")
+    # a pin that is pressed in harder goes as far to be free: how far it must go does not tell how far it reaches in
+    into, was_into = clash.penetration, state.penetration
+    if into is not None and was_into is not None and _is_more(into, was_into * factor, clash):
+        reached = with_unit(number(was_into), state.unit)
+        return _noted(clash, "new", f"approved{by} where one reached {reached} into the other, and it is deeper now")
     return _noted(clash, "ignored", f"approved{by}")
+
+
+def _is_more(depth: float, was: float, clash: Clash) -> bool:
+    return depth > was + max(_DEEPER * abs(was), clash.tolerance or 0.0)
 
 
 def _noted(clash: Clash, status: str, words: str) -> Clash:

@@ -48,6 +48,8 @@ class Mark:
         The unit of that.
     intervals : tuple of (float, float, float, float)
         Of parts that move: when the two clashed then; see `gjk3d.clash.Clash`.
+    penetration : float or None
+        How far the one reached into the other then.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class Mark:
     distance: float | None = field(default=None, compare=False)
     unit: str = field(default="", compare=False)
     intervals: tuple[tuple[float, float, float, float], ...] = field(default=(), compare=False)
+    penetration: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -160,7 +163,8 @@ class Issue:
 def _last(one: Mark | None, two: Mark | None) -> Mark | None:
     # equal marks may differ in what is not compared: of these one is taken by rule, so that order means nothing
     def key(mark: Mark) -> Any:
-        return mark, mark.distance is not None, mark.distance or 0.0, mark.unit, mark.intervals
+        told = (value for each in (mark.distance, mark.penetration) for value in (each is not None, each or 0.0))
+        return mark, *told, mark.unit, mark.intervals
 
     return max((mark for mark in (one, two) if mark is not None), key=key, default=None)
 
@@ -261,9 +265,8 @@ class Triage:
             raise ParseError(f"{state!r} is no state of a finding: {', '.join(STATES)} are")
         issue, at = self.issue(clash), at or now()
         if state:
-            issue = replace(
-                issue, state=_last(issue.state, Mark(at, by, state, clash.distance, unit or "", clash.intervals))
-            )
+            seen = clash.distance, unit or "", clash.intervals, clash.penetration
+            issue = replace(issue, state=_last(issue.state, Mark(at, by, state, *seen)))
         if assignee is not None:
             issue = replace(issue, assignee=_last(issue.assignee, Mark(at, by, assignee)))
         return Triage({**self.issues, clash.id: issue})
@@ -330,12 +333,15 @@ def _record(item: Any, names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None and value not in ("", ())}
 
 
+_MARKED = "at", "by", "distance", "penetration", "unit", "intervals"
+
+
 def _issue_record(issue: Issue) -> dict[str, Any]:
     record: dict[str, Any] = {"id": issue.id, "kind": issue.kind, "a": issue.a, "b": issue.b}
     for name in ("state", "assignee"):
         mark = getattr(issue, name)
         if mark is not None:
-            record[name] = {"value": mark.value, **_record(mark, ("at", "by", "distance", "unit", "intervals"))}
+            record[name] = {"value": mark.value, **_record(mark, _MARKED)}
     if issue.comments:
         record["comments"] = [_record(comment, ("id", "at", "by", "text")) for comment in issue.comments]
     if issue.views:

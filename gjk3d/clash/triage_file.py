@@ -93,15 +93,17 @@ def _read_mark(row: Any, where: str) -> Mark | None:
     if row is None:
         return None
     row = _object(row, where)
-    distance = row.get("distance")
-    if distance is not None and not is_number(distance):
-        raise ParseError(f"{where} has the distance {str(distance)[:60]!r}: expected a number")
+    lengths = {name: row.get(name) for name in ("distance", "penetration")}
+    for name, length in lengths.items():
+        if length is not None and not is_number(length):
+            raise ParseError(f"{where} has the {name} {str(length)[:60]!r}: expected a number")
     spans = row.get("intervals", [])
     four = lambda span: isinstance(span, list) and len(span) == 4 and all(map(is_number, span))  # noqa: E731
     if not isinstance(spans, list) or not all(map(four, spans)):
         raise ParseError(f"{where} has the intervals {str(spans)[:60]!r}: expected four numbers each")
     unit, times = _unit(row, where), tuple(tuple(map(float, span)) for span in spans)
-    return Mark(*_stamp(row, where), _string(row, "value", where, _NAME), distance, unit, times)  # type: ignore[arg-type]
+    value = _string(row, "value", where, _NAME)
+    return Mark(*_stamp(row, where), value, unit=unit, intervals=times, **lengths)  # type: ignore[arg-type]
 
 
 def _read_view(row: dict[str, Any], where: str) -> View:

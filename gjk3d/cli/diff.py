@@ -126,11 +126,14 @@ def _rows(before: Report, after: Report) -> list[Row]:
 
 
 def _change(old: Clash, new: Clash, tolerance: float) -> str:
-    if old.distance is None or new.distance is None:
-        return "same" if old.distance == new.distance else "changed"
-    # lengths that were converted differ by rounding
-    near = math.isclose(old.distance, new.distance, rel_tol=1e-9, abs_tol=tolerance)
-    return "same" if near else "changed"
+    lengths = (old.distance, new.distance), (old.penetration, new.penetration)
+    return "same" if all(_is_near(*each, tolerance) for each in lengths) else "changed"
+
+
+def _is_near(old: float | None, new: float | None, tolerance: float) -> bool:
+    if old is None or new is None:
+        return old == new
+    return math.isclose(old, new, rel_tol=1e-9, abs_tol=tolerance)  # lengths that were converted differ by rounding
 
 
 def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]:

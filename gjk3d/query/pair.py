@@ -180,7 +180,7 @@ def collide_prepared(
     if ma is None or mb is None or workers != 1:
         return ask_collide(a, b, pose_a, pose_b, margin, workers)
     if by.words is not None:
-        if isinstance(margin, (float, int)) and type(margin) is not bool and -inf < margin < inf:
+        if isinstance(margin, float) and -inf < margin < inf:
             plan, here = cast("Plan", by.plan), desk()
             code = collide_many(
                 plan.ints, plan.floats, plan.row, ma, mb, here.poses, float(margin), 0, 1, here.simplex, here.answer,

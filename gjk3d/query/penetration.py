@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gjk3d.convex.checks import is_finite
 from gjk3d.errors import ShapeError
 from gjk3d.query.ask import question
 from gjk3d.query.dispatch import Collider
@@ -114,8 +115,8 @@ def penetration(
     way, rows = question(a, b, pose_a, pose_b)
     if rows.stacked:
         raise ShapeError("penetration is of one pair of poses: pass single ones")
-    if not _FINEST <= tol <= 1.0:
-        raise ShapeError(f"tol is {tol!r}: give a width from {_FINEST} to 1, relative to the depth")
+    if not is_finite(tol) or not _FINEST <= tol <= 1.0:
+        raise ShapeError(f"tol is {tol!r:.80}: give a width from {_FINEST} to 1, relative to the depth")
     surfaces = surfaces_of(a, b)
     if not way.collide(a, b, rows, 0.0)[0]:  # proven apart
         return Penetration(0.0, 0.0, 0.0, None, None, None)

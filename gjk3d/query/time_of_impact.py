@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import IntEnum
 from math import inf
-from numbers import Real
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
-from gjk3d.convex.checks import check_workers, three, vectors
+from gjk3d.convex.checks import check_workers, is_finite, three, vectors
 from gjk3d.convex.rows import in_chunks, take
 from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError, UnsupportedPair
@@ -259,8 +258,8 @@ def time_of_impact(
             if not (first.stacked or second.stacked):
                 return _one(a, b, first, second, clearance, *_at_once(both, first, second, clearance))
     way_of(a, b)
-    if not isinstance(clearance, Real) or isinstance(clearance, bool) or not 0.0 <= float(clearance) < inf:
-        raise ShapeError(f"time_of_impact: clearance is {clearance!r}, expected one number, at least 0")
+    if not is_finite(clearance) or clearance < 0.0:
+        raise ShapeError(f"time_of_impact: clearance is {clearance!r:.80}, expected one number, at least 0")
     check_workers(workers)
     first, second = as_motion(motion_a, "motion_a"), as_motion(motion_b, "motion_b")
     stacked = first.stacked or second.stacked

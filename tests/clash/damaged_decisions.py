@@ -22,6 +22,7 @@ def damaged():
         ({**issue, "state": {**stamp, "value": "done"}}, "no state"),
         ({**issue, "state": {**stamp, "value": "new", "at": "then"}}, "time 'then'"),
         ({**issue, "state": {**stamp, "value": "new", "distance": "deep"}}, "expected a number"),
+        ({**issue, "state": {**stamp, "value": "new", "penetration": "deep"}}, "expected a number"),
         ({**issue, "state": {**stamp, "value": "new", "distance": -1, "unit": "furlong"}}, "the unit 'furlong'"),
         ({**issue, "views": [{**view, "unit": "furlong"}]}, "the unit 'furlong'"),
         ({**issue, "state": {**stamp, "value": "new", "at": "9000-01-01T00:00:00Z"}}, "a day ahead"),

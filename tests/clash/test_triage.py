@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import permutations
 
 import pytest
+import trimesh
 from damaged_decisions import damaged
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -97,6 +98,29 @@ def test_what_was_approved_is_not_when_it_is_deeper():
     assert by_pair(gk.clash.check(pressed(0.3), triage=triage))[PIN].status == "ignored"
     inches = gk.clash.Assembly.of({part.name: part.mesh for part in pressed(0.7).parts}, "in")
     assert by_pair(gk.clash.check(inches, triage=triage))[PIN].status == "new"  # 0.7 in are deeper than 0.5 mm
+
+
+def press_fit(radius):
+    """A pin in a hole of 10, that goes out along its axis: by 40, however thick it is."""
+    plate = trimesh.creation.annulus(10.0, 40.0, 20.0, sections=48)
+    pin = trimesh.creation.cylinder(radius, 60.0, sections=48)
+    parts = {"plate": gk.Mesh(plate.vertices, plate.faces), "pin": gk.Mesh(pin.vertices, pin.faces)}
+    return gk.clash.Assembly.of(parts, "mm")
+
+
+def test_what_was_approved_is_not_when_it_is_pressed_in_harder():
+    first = gk.clash.check(press_fit(10.1)).clashes[0]
+    triage = Triage().marked(first, state="approved", by="ann", unit="mm")
+    assert triage.issue(first).state.penetration == first.penetration == pytest.approx(0.1, abs=1e-3)
+    again = gk.clash.check(press_fit(10.1), triage=parse_triage(json.dumps(triage.to_dict()).encode(), "again"))
+    assert [clash.status for clash in again.clashes] == ["ignored"]
+    (harder,) = gk.clash.check(press_fit(12.0), triage=triage).clashes
+    assert (harder.id, harder.status) == (first.id, "new")
+    assert harder.distance == pytest.approx(first.distance, rel=0.02)
+    assert "reached 0.0997859 mm into the other, and it is deeper now" in harder.note
+    old = replace(triage.issue(first).state, penetration=None)  # as files had it before
+    issues = {first.id: replace(triage.issue(first), state=old)}
+    assert [clash.status for clash in gk.clash.check(press_fit(12.0), triage=Triage(issues)).clashes] == ["ignored"]
 
 
 def test_an_approval_holds_only_against_a_depth_that_can_be_compared():

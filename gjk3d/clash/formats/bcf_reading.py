@@ -165,8 +165,8 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
             continue
         issue = _issue(_Topic(entries, folder, root, topic, told), clash, known.issue(clash), notes)
         if issue.state is not None:  # what is approved there is approved as deep as this report has it
-            seen = replace(issue.state, distance=clash.distance, unit=report.unit or "", intervals=clash.intervals)
-            issue = replace(issue, state=seen)
+            seen = clash.distance, report.unit or "", clash.intervals, clash.penetration
+            issue = replace(issue, state=Mark(issue.state.at, issue.state.by, issue.state.value, *seen))
         if issue.state or issue.assignee or issue.comments or issue.views:
             issues[clash.id] = issues[clash.id].merged(issue) if clash.id in issues else issue
     return FromBcf(Triage(issues), tuple(notes))

@@ -24,7 +24,7 @@ const clashDecisions = (function () {
   const object = (fields) => (value) => value?.constructor === Object && Object.entries(fields).every(([name, test]) => test(value[name]));
   const maybe = (test, none) => (value) => value === undefined || value === none || test(value);
   const name = text(1000), point = list(number, 3, 3), unit = maybe((value) => value === "" || (text(20)(value) && metresOf(value) > 0)), stamp = { at: text(60), by: maybe(name) };
-  const mark = { ...stamp, distance: maybe(number, null), unit, intervals: maybe(list(list(number, 4, 4))) };
+  const mark = { ...stamp, distance: maybe(number, null), penetration: maybe(number, null), unit, intervals: maybe(list(list(number, 4, 4))) };
   const comment = { ...stamp, id: name, text: maybe(text(20000)) };
   const view = { ...stamp, id: name, name: maybe(name), eye: point, target: point, up: point, unit, planes: maybe(list(list(point, 2, 2), 0, 64)) };
   const document = object({

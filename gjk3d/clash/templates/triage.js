@@ -70,7 +70,8 @@ const clashTriage = (function () {
     changed(row, list === "comments" ? "comment" : list);
   }
   function setState(row, value) {
-    const measured = row.whole && row.distance !== undefined ? { distance: row.distance, unit: data.unit } : {};
+    const inside = row.penetration === undefined ? {} : { penetration: Number(row.penetration.toPrecision(7)) }; // single precision
+    const measured = row.whole && row.distance !== undefined ? { distance: row.distance, ...inside, unit: data.unit } : {};
     mark(row, "state", value, { ...measured, intervals: row.intervals }); // of a moving pair: when
   }
   const comment = (row, text) => { if (text.trim()) add(row, "comments", { text: text.trim().slice(0, 20000) }); };

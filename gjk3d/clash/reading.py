@@ -29,6 +29,9 @@ _UNREAD = (
 _Path = str | os.PathLike[str]
 
 
+_FACETED = "curved faces are read as triangles within 0.01 mm of them, and gaps and depths are those of the triangles"
+
+
 class File:
     """One file and the parts it gave, or the reason that it gave none."""
 
@@ -54,7 +57,8 @@ class File:
         content, pieces, others = model_files.read_pieces(self.path)
         self.unit = symbol(content.unit)
         about = content.scene.metadata
-        self.notes = [f"{self.path}: {note}" for note in about.get("notes", [])]
+        faceted = [_FACETED] if self.path.suffix.lower() in (".step", ".stp") else []
+        self.notes = [f"{self.path}: {note}" for note in (*about.get("notes", []), *faceted)]
         labels, guids = about.get("labels", {}), about.get("guids", {})
         parents = content.scene.graph.transforms.parents
         base = content.scene.graph.base_frame

@@ -73,7 +73,9 @@ def test_step_and_3mf_come_in_one_unit(save, tmp_path, capfd):
     assert names(assembly)[-1].startswith("two/")
     sizes = [np.ptp(part.mesh.bounds, axis=0)[0] for part in assembly.parts]
     assert sorted(sizes) == pytest.approx([0.005, 0.04, 40 * 0.0254])
-    assert assembly.notes == (f"{tmp_path / 'two.3mf'} is in in: its lengths are multiplied by 0.0254",)
+    (brought, faceted) = assembly.notes
+    assert brought == f"{tmp_path / 'two.3mf'} is in in: its lengths are multiplied by 0.0254"
+    assert faceted.startswith(f"{tmp_path / 'one.step'}: curved faces are read as triangles within 0.01 mm of them")
     assert [entry.unit for entry in assembly.inputs] == ["m", "in"]
     assert capfd.readouterr() == ("", "")
 

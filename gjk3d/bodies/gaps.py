@@ -8,6 +8,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.order import TIED
 from gjk3d.bodies.part_tree import PRISMS, Given, column_gap, node_gap, of
+from gjk3d.bodies.rounds import Round, plane_gap_of, round_gap, round_in
 from gjk3d.bodies.traversal import crossings, nearest_triangles
 from gjk3d.bodies.triangles import common_of, read
 from gjk3d.bodies.triangles import place as place_triangle
@@ -98,37 +99,71 @@ def pair_gap(x: Two, i: int, j: int, found: Found, reach: float) -> float:
     return gap if gap > reach else max(gap, node_gap(x.m, x.a, i, x.b, j))
 
 
+@inlined
+def _no_nearer(x: Two, bound: float, limit: float, found: Found) -> bool:
+    """Tell whether parts that are so far apart are no nearer than the nearest, as their neighbours are mostly."""
+    level = _LEVEL_CURVED if found.curved else _LEVEL
+    return bound > found.upper - level * x.error or bound > limit + x.error
+
+
+@inlined
+def _with_lowest(found: Found, lowest: float, loose: bool) -> Found:
+    return Found(
+        found.upper, min(found.lowest, lowest), found.p, found.q, found.curved, found.loose or loose, found.way,
+        found.begins,
+    )  # fmt: skip
+
+
 @kernel
 def _ask(x: Two, p: int, q: int, gap: float, limit: float, found: Found, w: Bench) -> Found:
     """Ask about two parts, which are apart by the gap."""
-    upper, lowest, bp, bq, curved, loose, way, begins = found
     c = parts_at(x, p, q, w)
-    if bp >= 0:
-        # most neighbours of the nearest parts share the nearest point, and are no nearer
-        bound = _bound(c, way)
-        if bound > upper - (_LEVEL_CURVED if curved else _LEVEL) * x.error or bound > limit + x.error:
-            return Found(upper, min(lowest, bound), bp, bq, curved, loose, way, begins)
+    if found.p >= 0:
+        bound = _bound(c, found.way)
+        if _no_nearer(x, bound, limit, found):
+            return _with_lowest(found, bound, False)
     solve(c, UNSIGNED, limit, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
-    lowest = min(lowest, max(w.out[0, 1], gap))
-    loose = loose or w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and w.flags[0, 0] != BEYOND)
-    if w.out[0, 2] < upper or bp < 0:
-        upper, bp, bq, curved = w.out[0, 2], p, q, is_curved(c)
-        for k in range(12):
-            w.out[1, k] = w.out[0, k]
-        way = _direction(w.out)
-        begins = _begins(x, c, way)
-    return Found(upper, lowest, bp, bq, curved, loose, way, begins)
+    loose = w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and w.flags[0, 0] != BEYOND)
+    new = _with_lowest(found, max(w.out[0, 1], gap), loose)
+    if not w.out[0, 2] < found.upper and found.p >= 0:
+        return new
+    for k in range(12):
+        w.out[1, k] = w.out[0, k]
+    way = _direction(w.out)
+    return Found(w.out[1, 2], new.lowest, p, q, is_curved(c), new.loose, way, _begins(x, c, way))
 
 
 @kernel
-def ask_leaves(x: Two, i: int, j: int, gap: float, most: float, found: Found, w: Bench) -> Found:
+def _ask_round(x: Two, p: int, q: int, limit: float, found: Found, r: Round, w: Bench) -> Found:
+    """Do as `_ask` of a triangle and a ball or a capsule; ``found`` may be told that GJK must tell."""
+    if found.p >= 0:
+        bound = plane_gap_of(read(x.a.places, p), r, found.way) - x.a.floats[0] - x.error
+        if _no_nearer(x, bound, limit, found):
+            return _with_lowest(found, bound, False)
+    if not round_gap(x, p, r, w.out):
+        return _ask(x, p, q, -inf, limit, found, w)
+    new = _with_lowest(found, w.out[0, 1], False)
+    if not w.out[0, 2] < found.upper and found.p >= 0:
+        return new
+    for k in range(12):
+        w.out[1, k] = w.out[0, k]
+    way = (w.out[1, 3], w.out[1, 4], w.out[1, 5])
+    begins = dot(way, r.start) + min(0.0, dot(way, r.way)) - r.radius - x.error
+    return Found(w.out[1, 2], new.lowest, p, q, True, new.loose, way, begins)
+
+
+@kernel
+def ask_leaves(x: Two, i: int, j: int, gap: float, most: float, found: Found, r: Round, w: Bench) -> Found:
     """Ask about the parts of two leaves, whose boxes are apart by the gap."""
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
             limit = min(found.upper, most) * _MORE if found.p >= 0 else inf
             if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > limit + x.error:
                 continue
-            found = _ask(x, p, q, gap, limit, found, w)
+            if r.radius > 0.0:
+                found = _ask_round(x, p, q, limit, found, r, w)
+            else:
+                found = _ask(x, p, q, gap, limit, found, w)
     return found
 
 
@@ -147,6 +182,7 @@ def nearest(x: Two, most: float, margin: float, share: float, first: int, w: Ben
     for none, is asked about before all others.
     """
     found = Found(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
+    r = round_in(x, w)
     if first >= 0:
         found = _ask(x, first, plain(0), -inf, inf, found, w)
     stack, keys = w.stack, w.keys
@@ -160,7 +196,7 @@ def nearest(x: Two, most: float, margin: float, share: float, first: int, w: Ben
             continue
         i, j = stack[top, 0], stack[top, 1]
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
-            found = ask_leaves(x, i, j, keys[top], most, found, w)
+            found = ask_leaves(x, i, j, keys[top], most, found, r, w)
             continue
         i0, j0, i1, j1 = children(x, i, j)
         d0, d1 = pair_gap(x, i0, j0, found, reach), pair_gap(x, i1, j1, found, reach)

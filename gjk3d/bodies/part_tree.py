@@ -11,8 +11,8 @@ from math import sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.traversal import box_pose, boxes_apart, gap_squared
-from gjk3d.geometry.vec3 import Rigid
+from gjk3d.bodies.traversal import box_pose, boxes_apart, from_box, gap_squared
+from gjk3d.geometry.vec3 import Rigid, place
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
@@ -180,15 +180,24 @@ def put_behind(m: Rigid, row: Array) -> None:
     row[12] = worst
 
 
+@inlined
+def _square(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
+    """Return the squared distance of two boxes at least, without their rims; of a box and a point just that."""
+    p, q = a.boxes, b.boxes
+    if q[j, 3] == 0.0 and q[j, 4] == 0.0 and q[j, 5] == 0.0:
+        return from_box(place(m, (q[j, 0], q[j, 1], q[j, 2])), p, i)
+    return gap_squared(box_pose(m, p, i, q, j), p[i, 3], p[i, 4], p[i, 5], q[j, 3], q[j, 4], q[j, 5])
+
+
 @kernel
 def nodes_apart(m: Rigid, a: PartTree, i: int, b: PartTree, j: int, within: float) -> bool:
     """Tell whether two boxes are farther apart than that, m being the pose of B's frame in A's."""
     p, q = a.boxes, b.boxes
-    to = box_pose(m, p, i, q, j)
     rim = a.rim + b.rim
     if rim > 0.0:
         far = rim + within
-        return bool(gap_squared(to, p[i, 3], p[i, 4], p[i, 5], q[j, 3], q[j, 4], q[j, 5]) > far * far)
+        return _square(m, a, i, b, j) > far * far
+    to = box_pose(m, p, i, q, j)
     x, y, z = p[i, 3] + within, p[i, 4] + within, p[i, 5] + within
     return bool(boxes_apart(to, x, y, z, q[j, 3], q[j, 4], q[j, 5]))
 
@@ -196,9 +205,7 @@ def nodes_apart(m: Rigid, a: PartTree, i: int, b: PartTree, j: int, within: floa
 @kernel
 def node_gap(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
     """Return how far apart two boxes are at least."""
-    p, q = a.boxes, b.boxes
-    square = gap_squared(box_pose(m, p, i, q, j), p[i, 3], p[i, 4], p[i, 5], q[j, 3], q[j, 4], q[j, 5])
-    return sqrt(square) - a.rim - b.rim
+    return sqrt(_square(m, a, i, b, j)) - a.rim - b.rim
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""How deep a triangle lies in a ball or a capsule: by the point of it that is nearest to the centre, or to the axis.
+"""How far a triangle is from a ball or a capsule, or how deep in it: by the point nearest to the centre, or the axis.
 
 The planes across the way between the two nearest points bound the gap from below, the points from above. Where these
 two differ, as where the axis pierces the triangle, GJK and EPA answer.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.facets import APART, DEEP, OPEN, put_deep
-from gjk3d.bodies.part_tree import part_at, put_behind
+from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, part_at, put_behind
 from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read
 from gjk3d.bodies.walk import Bench, Two
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, neg, place, sub, turn
@@ -20,7 +20,6 @@ from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
 
 _WIDTH = 4.0  #: of a gap, in units of the error of places
-_ONLY = 0
 
 
 class Round(NamedTuple):
@@ -36,14 +35,18 @@ NO_ROUND = Round((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
 
 @kernel
 def round_in(x: Two, w: Bench) -> Round:
-    """Return the one part of B as a ball or a capsule."""
-    core = part_at(x.b, _ONLY, w.floats_b, w.row_b)
+    """Return B, where it is one ball or one capsule and A has triangles; else `NO_ROUND`."""
+    leaf = x.b.links[0]
+    if x.a.kind != TRIANGLES or x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
+        return NO_ROUND
+    core = part_at(x.b, leaf[1], w.floats_b, w.row_b)
+    if core.ints[layout.KIND] > layout.SEGMENT:
+        return NO_ROUND
     f, row = core.floats, w.row_b
     put_behind(x.m, row)
     half = turn(row, half_vector(core))
     middle = place(row, (f[layout.CENTER], f[layout.CENTER + 1], f[layout.CENTER + 2]))
-    radius = f[layout.RADIUS] if core.ints[layout.KIND] <= layout.SEGMENT else 0.0
-    return Round(sub(middle, half), add(half, half), radius)
+    return Round(sub(middle, half), add(half, half), f[layout.RADIUS])
 
 
 @inlined
@@ -64,6 +67,32 @@ def _nearest(t: Triangle, r: Round) -> tuple[float, Vec3, Vec3]:
     return best, a, b
 
 
+@inlined
+def plane_gap_of(t: Triangle, r: Round, way: Vec3) -> float:
+    """Return how far a triangle and a ball or a capsule are apart along a direction."""
+    high, low = max(dot(way, t[0]), max(dot(way, t[1]), dot(way, t[2]))), dot(way, r.start) + min(0.0, dot(way, r.way))
+    return low - high - r.radius
+
+
+@kernel
+def round_gap(x: Two, k: int, r: Round, out: Array) -> bool:
+    """Write into the first row how far apart triangle k of A and a ball or a capsule are; False where GJK must tell."""
+    t, clear = read(x.a.places, k), _WIDTH * x.error
+    square, a, b = _nearest(t, r)
+    far, rim = sqrt(square), x.a.floats[0]
+    if not far - r.radius - rim > clear:
+        return False
+    n = divide(sub(b, a), far)
+    upper, lower = far - r.radius - rim, plane_gap_of(t, r, n) - rim
+    if upper - lower > clear:
+        return False
+    out[0, 0], out[0, 1], out[0, 2] = upper, min(lower, upper), upper
+    a, b = along(a, n, rim), along(b, n, -r.radius)
+    for c in range(3):
+        out[0, 3 + c], out[0, 6 + c], out[0, 9 + c] = n[c], a[c], b[c]
+    return True
+
+
 @kernel
 def round_of(x: Two, k: int, r: Round, out: Array, flags: Ints, row: int) -> int:
     """Answer how deep triangle k of A and a ball or a capsule are: APART, DEEP with its answer in a row, or OPEN."""
@@ -73,11 +102,10 @@ def round_of(x: Two, k: int, r: Round, out: Array, flags: Ints, row: int) -> int
     if not far > clear:
         return OPEN
     n = divide(sub(b, a), far)
-    high, low = max(dot(n, t[0]), max(dot(n, t[1]), dot(n, t[2]))), dot(n, r.start) + min(0.0, dot(n, r.way))
-    gap = far - r.radius
-    if low - high - r.radius > clear:
+    gap, least = far - r.radius, plane_gap_of(t, r, n)
+    if least > clear:
         return APART
-    if gap > -clear or far - (low - high) > clear:
+    if gap > -clear or gap - least > clear:
         return OPEN
     put_deep(n, a, along(b, neg(n), r.radius), gap, clear, out, flags, row)
     return DEEP

@@ -1,7 +1,11 @@
-"""How deep a triangle lies in a ball or a capsule, against the nearest of many points, and against GJK and EPA."""
+"""How deep a triangle lies in a ball or a capsule, and how far from it.
+
+Against the nearest of many points, against GJK and EPA, and in rational arithmetic.
+"""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +20,7 @@ from gjk3d.bodies.meetings import FACES, Listed, list_meeting
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.poses import pose_rows
 from tests.bodies.places import at
+from tests.naive import exact, exact_distance2
 
 _FINE = np.linspace(0.0, 1.0, 41)
 
@@ -84,3 +89,34 @@ def test_what_the_axis_pierces_is_left_to_gjk_and_epa() -> None:
         (row,) = listed(corners, shape, [pose]).out
         assert row[0] == pytest.approx(gk.signed_distance(gk.Triangle(corners), shape, None, pose).distance, abs=1e-12)
         assert row[0] < -0.25
+
+
+@examples(80)
+@given(
+    seed=st.integers(0, 10**6), height=st.sampled_from([0.0, 0.5, 2.0]), scale=st.sampled_from([1e-6, 1.0, 1e6]),
+    kind=st.sampled_from(["any", "needle", "spike", "flat", "lattice"]),
+)  # fmt: skip
+def test_bounds_of_the_distance_of_a_triangle_and_what_is_round_hold(
+    seed: int, height: float, scale: float, kind: str
+) -> None:
+    rng = np.random.default_rng(seed)
+    corners, radius = rng.normal(size=(3, 3)), float(2.0 ** rng.uniform(-8.0, 0.0))
+    if kind == "needle":
+        corners[1] = corners[0] + 1e-10 * rng.normal(size=3)
+    elif kind == "spike":
+        corners[2] = 0.25 * corners[0] + 0.75 * corners[1] + 1e-13 * rng.normal(size=3)
+    elif kind == "flat":
+        corners[:, 2] *= 1e-9
+    elif kind == "lattice":
+        corners = np.round(corners)
+    place = np.round((corners[0] + 3.0 * rng.normal(size=3) * 2.0 ** rng.uniform(-6.0, 0.0)) * 1024.0) / 1024.0
+    corners, place, radius, height = scale * corners, scale * place, scale * radius, scale * height
+    shape = gk.Capsule(radius, height) if height else gk.Sphere(radius)
+    answer = gk.distance(gk.Mesh(corners, [(0, 1, 2)]), shape, None, at(*place))
+    if answer.distance == 0.0:
+        return
+    middle, half = [Fraction(float(x)) for x in place], Fraction(height) / 2
+    ends = np.array([[*middle[:2], middle[2] + half * side] for side in ((-1, 1) if height else (0,))], dtype=object)
+    square, ball = exact_distance2(exact(corners), ends), Fraction(radius)
+    assert (Fraction(answer.lower) + ball) ** 2 <= square <= (Fraction(answer.upper) + ball) ** 2
+    assert answer.tight

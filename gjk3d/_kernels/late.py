@@ -194,7 +194,7 @@ def _start() -> None:
         root = str(Path(__file__).parents[2])  # the builder imports the package that this process runs
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         _builder = subprocess.Popen(
-            [sys.executable, "-m", "gjk3d._kernels.builder"],
+            [sys.executable, "-P", "-m", "gjk3d._kernels.builder"],  # -P: not one that lies in the working directory
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "GJK3D_CACHE_DIR": str(store.folder())},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             start_new_session=os.name != "nt",  # Ctrl-C is for the question, not for what others wait for too

@@ -4,6 +4,7 @@ import json
 import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -71,6 +72,18 @@ def test_what_nobody_changed_changes_nothing(tmp_path):
     np.testing.assert_allclose(np.subtract(view.target, view.eye), way / np.linalg.norm(way))
     np.testing.assert_allclose(np.array(view.planes[0][0]) * 1000, was.planes[0][0])
     assert view.planes[0][1] == (1.0, 0.0, 0.0)
+
+
+def test_no_topic_is_changed_before_it_was_made(tmp_path):
+    """Though the file is written long after the decisions."""
+    report, one, two = decided()
+    to_bcf(report, tmp_path / "a.bcf", datetime(2026, 6, 1, tzinfo=UTC))
+    with zipfile.ZipFile(tmp_path / "a.bcf") as archive:
+        first, other = (
+            ElementTree.fromstring(archive.read(f"{guid(clash.id)}/markup.bcf")).find("Topic") for clash in (one, two)
+        )
+    assert (first.findtext("CreationDate"), first.findtext("ModifiedDate")) == (EARLY, EARLY)
+    assert (other.findtext("CreationDate"), other.find("ModifiedDate")) == ("2026-06-01T00:00:00Z", None)
 
 
 @pytest.mark.parametrize("dated", [True, False])

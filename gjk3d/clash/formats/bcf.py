@@ -123,7 +123,8 @@ def to_bcf(
     path : path
         Where to write: .bcf or .bcfzip.
     created : datetime, optional
-        When the topics were made; now by default.
+        When the topics were made; now by default. One of which something was said or decided before then is as old as
+        that.
     snapshot : callable, optional
         Returns a picture of a finding as PNG, or None for no picture of it.
 
@@ -219,6 +220,12 @@ def _extensions() -> Element:
     return root
 
 
+def _created(issue: Issue, now: str) -> str:
+    """Return when a topic was made: no later than anything that was decided or said of it."""
+    known = (issue.state, issue.assignee, *issue.comments, *issue.views)
+    return min([now, *(item.at for item in known if item is not None and item.at)])
+
+
 def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tuple[str, str, str]]) -> Element:
     """Return a topic; the order of elements is the schema's."""
     root = Element("Markup")
@@ -236,7 +243,7 @@ def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tu
     _text(topic, "Priority", _PRIORITY.get(clash.kind, "High"))
     _text(topic, "Index", str(clash.severity))
     _text(topic, "Labels", clash.kind)
-    _text(topic, "CreationDate", now)
+    _text(topic, "CreationDate", _created(issue, now))
     _text(topic, "CreationAuthor", _AUTHOR)
     last = max((mark for mark in (issue.state, issue.assignee) if mark is not None), default=None)
     if last is not None:

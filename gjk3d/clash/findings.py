@@ -311,11 +311,11 @@ def differences(before: Report, after: Report) -> list[tuple[str, str]]:
 
 
 def known(before: Report | None) -> frozenset[str]:
-    """Return the ids of the findings that stood open in an earlier report.
+    """Return the ids of the findings of an earlier report, also of those approved or ignored there, as in `gjk3d diff`.
 
-    What was ignored there and is no more is new, as it is to ``gjk3d diff``: only its rule had accepted it.
+    What was resolved there is new when it is there again.
     """
-    return frozenset(clash.id for clash in before.clashes if clash.is_open) if before else frozenset()
+    return frozenset(clash.id for clash in before.clashes if clash.status != "resolved") if before else frozenset()
 
 
 def missing(before: Report, here: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:

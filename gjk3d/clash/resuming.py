@@ -22,7 +22,7 @@ def take_up(clashes: Clashes, known: Collection[str], triage: Triage | None, uni
     clashes : Clashes
         As they were found; statuses and notes are changed.
     known : collection of str
-        The ids of what stood open in the earlier report.
+        The ids of what the earlier report has.
     triage : Triage or None
         What was decided.
     unit : str or None

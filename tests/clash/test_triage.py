@@ -135,6 +135,21 @@ def test_an_approval_holds_only_against_a_depth_that_can_be_compared():
     assert (again.status, again.note) == ("ignored", "approved by ann, however deep")
 
 
+def test_what_an_earlier_report_has_approved_is_not_new_beside_it(tmp_path):
+    found = by_pair(gk.clash.check(pressed()))
+    triage = Triage().marked(found[PIN], state="approved", by="ann", unit="mm")
+    before = gk.clash.check(pressed(), triage=triage)
+    assert by_pair(before)[PIN].status == "ignored"
+    before.to_json(tmp_path / "before.json")
+    for baseline in (before, tmp_path / "before.json"):
+        again = gk.clash.check(pressed(), baseline=baseline)
+        assert {key: clash.status for key, clash in by_pair(again).items()} == {PIN: "active", LUG: "active"}
+    both = by_pair(gk.clash.check(pressed(), baseline=before, triage=triage))
+    assert [both[key].status for key in (PIN, LUG)] == ["ignored", "active"]
+    # an approval that does not hold is told all the same
+    assert by_pair(gk.clash.check(pressed(0.7), baseline=before, triage=triage))[PIN].status == "new"
+
+
 def test_resolved_that_is_there_again_is_new_and_what_is_gone_is_resolved():
     found = by_pair(gk.clash.check(pressed()))
     triage = Triage().marked(found[PIN], state="resolved", by="ann").marked(found[LUG], state="active", by="bob")

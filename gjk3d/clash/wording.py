@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from math import inf, nextafter
 from pathlib import PurePath
 
@@ -76,16 +76,33 @@ def moment(time: float, report: Report, digits: int = 6) -> str:
 
 
 def when(clash: Clash, report: Report) -> str:
-    """Say when two parts clash, or come nearest, in the unit of reading; empty where neither moves."""
+    """Say when two parts clash, or come nearest, in the unit of reading; "always" where only others move, else empty.
+
+    Times of clashes are those outside of which the two are proven to be free.
+    """
+    motion = report.motion
     if clash.time is None:
-        return ""
+        return "always" if motion is not None and clash.method else ""
     at = moment(clash.time, report)
+    course = motion.courses.get((clash.a, clash.b)) if motion is not None else None
+    steady = course is not None and course.is_steady
     if clash.intervals:
-        spans = [f"{begin:.6g} to {moment(end, report)}" for _, begin, end, _ in clash.intervals]
-        return f"deepest at {at}, in clash from {', '.join(spans)}"
+        whole = () if motion is None else (motion.begin, motion.end)
+        if clash.intervals[0][1:3] == whole:
+            return f"in clash throughout, {'equally deep' if steady else f'deepest at {at}'}"
+        spans = ", ".join(_span(after, before, whole) for after, _, _, before in clash.intervals)
+        return f"deepest at {at}, in clash within {wording.with_unit(spans, (motion and motion.unit) or None)}"
     if clash.least is None:
         return f"at {at}"
-    return f"nearest at {at}, {wording.told(*clash.least, 5, report.reading[0])}"
+    nearest = "equally near throughout" if steady else f"nearest at {at}"
+    return f"{nearest}, {wording.told(*clash.least, 5, report.reading[0])}"
+
+
+def _span(after: float, before: float, whole: Collection[float]) -> str:
+    """Say two times, rounded outward where they are not those at which the whole begins and ends."""
+    first = wording.number if after in whole else wording.below
+    last = wording.number if before in whole else wording.above
+    return f"{first(after)} to {last(before)}"
 
 
 #: What each kind means, for the reader of a page.

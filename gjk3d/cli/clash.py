@@ -89,7 +89,8 @@ def clash(
         A report in JSON of an earlier run: says what is new, still there, and resolved.
     triage
         What was decided about earlier findings, as the page or gjk3d serve saved it (.triage.json): approved ones are
-        not counted as long as they are no deeper, active and reviewed ones are not new.
+        not counted as long as they are no deeper, and at no other times of a motion; active and reviewed ones are not
+        new.
     fail_on
         Which findings make the exit code 1: hard (also contained, duplicate and unchecked), clearance (those and
         clearance), touch (all), none.
@@ -295,7 +296,7 @@ def _print(report: Report, top: int) -> None:
     )
     for item in rows[:top]:
         item = converted(item, factor, report.unit)
-        table.add(*_cells(item, known), *[when(item, report) or "always"][: int(timed)])
+        table.add(*_cells(item, known), *[when(item, report) or "-"][: int(timed)])
     print_table(table)
     say_more(len(rows), top)
 

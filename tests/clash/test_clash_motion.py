@@ -674,7 +674,7 @@ def test_every_form_tells_the_time(report, tmp_path):
     assert row["intervals"].split() == [repr(x) for x in hard["intervals"][0]]
     near = next(row for row in csv.DictReader(io.StringIO(to_csv(report))) if row["b"] == "crank_shaft")
     assert 0.0 < float(near["least_lower"]) <= float(near["least_upper"])
-    words = r"deepest at 37 deg, in clash from 33\.9\d* to 40\.0\d* deg"
+    words = r"deepest at 37 deg, in clash within 33\.9\d* to 40\.0\d* deg"
     assert re.search(words, to_junit(report))
     assert re.search(words, to_markdown(report).replace("\\", ""))
     stream = io.StringIO()

@@ -53,7 +53,7 @@ def test_an_engine_that_turns_says_when(run, tmp_path):
     lines = [" ".join(line.split()) for line in said.out.splitlines()]
     assert lines[3].endswith("decided by when")
     assert lines[4].startswith("1 hard crank_plug sensor 0.4 -0.4")
-    assert " deepest at 37 deg, in clash from 33.9" in lines[4]
+    assert " deepest at 37 deg, in clash within 33.9067 to 40.0933 deg" in lines[4]
     assert '"motion":{"begin":0.0,"end":360.0' in page.read_text(encoding="utf-8")
 
 

@@ -280,8 +280,8 @@ def _words(clash: Clash, report: Report, issue: Issue) -> str:
         lines.append(f"penetration: {wording.inside(clash, unit=unit)} where one reaches farthest into the other")
     if clash.distance is not None:
         lines.append(f"distance: {wording.distance(clash, unit=unit)} ({clash.evidence})")
-    if clash.time is not None:
-        lines.append(f"in motion: {legal(wording.when(clash, report))}")
+    if when := wording.when(clash, report):
+        lines.append(f"in motion: {legal(when)}")
     if clash.mtv is not None:
         lines.append(f"to free B, move it by ({', '.join(f'{x:.6g}' for x in clash.mtv)}){length}")
     volume = wording.shared_volume(clash)

@@ -318,6 +318,6 @@ def _case_words(clash: Clash, report: Report) -> str:
         text += f", penetration {inside(clash, unit=unit)}"
     if clash.distance is not None:
         text += f", distance {wording.distance(clash, unit=unit)} ({clash.evidence})"
-    if clash.time is not None:
-        text += f", {wording.when(clash, report)}"
+    if words := wording.when(clash, report):
+        text += f", {words}"
     return f"{text}: {clash.note}" if clash.note else text

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from gjk3d.clash.motion.timeline import Passage
 from gjk3d.clash.motion.track import Track
 from gjk3d.typing import Array
 from gjk3d.wording import json_ready
+
+_STEADY = 1e-3  #: of a gap, or a depth: what varies no more is said to be the same throughout, as bounds are no nearer
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,13 @@ class Course:
         series = tuple((look.time, look.lower, look.upper, look.inside) for look in passage.looks)
         return cls(a, b, spans, proven, passage.least, passage.when, passage.inside, series)
 
+    @property
+    def is_steady(self) -> bool:
+        """Whether they were as near, or as deep, at every time looked at."""
+        values = [-inside if inside > 0.0 else upper for _, _, upper, inside in self.series]
+        most = max(map(abs, values), default=inf)
+        return len(values) > 1 and most < inf and max(values) - min(values) <= _STEADY * most
+
 
 @dataclass(frozen=True)
 class MotionRecord:
@@ -84,6 +95,11 @@ class MotionRecord:
     unit: str
     pairs: tuple[Course, ...] = ()
     tracks: Mapping[str, Track] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def courses(self) -> dict[tuple[str, str], Course]:
+        """The pairs by their names."""
+        return {(pair.a, pair.b): pair for pair in self.pairs}
 
     def scaled(self, factor: float) -> MotionRecord:
         """Return it with what is told of pairs in another unit; the tracks stay, which go with the parts' triangles.

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gjk3d.clash.clashes import Clashes
 from gjk3d.clash.finding import STATUSES, Clash
+from gjk3d.clash.times import within
 from gjk3d.clash.triage import Mark, Triage, now
 from gjk3d.units import conversion
 from gjk3d.wording import number, with_unit
@@ -42,8 +43,8 @@ def take_up(clashes: Clashes, known: Collection[str], triage: Triage | None, uni
 def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
     """Return a finding of a later run as what was decided lets it count.
 
-    One that is approved is "ignored", unless it is deeper now, or in a unit that cannot be compared; one that is active
-    or reviewed is "active"; one that was resolved, and is there all the same, is "new".
+    One that is approved is "ignored", unless it is deeper now, at other times of a motion, or in a unit that cannot be
+    compared; one that is active or reviewed is "active"; one that was resolved, and is there all the same, is "new".
 
     Parameters
     ----------
@@ -109,6 +110,8 @@ def updated(triage: Triage, clashes: Clashes) -> Triage:
 
 
 def _approved(clash: Clash, state: Mark, unit: str | None, by: str) -> Clash:
+    if not within(clash, state.intervals):
+        return _noted(clash, "new", f"approved{by} at other times of the motion than it is there now")
     if clash.distance is None:
         return _noted(clash, "ignored", f"approved{by}")
     if state.distance is None:

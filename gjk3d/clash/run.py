@@ -80,10 +80,11 @@ def check(
     ignore : path or sequence of Rule, optional
         What is not to be counted; see `gjk3d.clash.read_rules`.
     baseline : path or Report, optional
-        An earlier report: what was in it is "active" instead of "new", what is gone is "resolved".
+        An earlier report: what was in it, approved or not, is "active" instead of "new", what is gone is "resolved".
     triage : path or Triage, optional
-        What people decided about findings of earlier runs: an approved one is "ignored" as long as it is no deeper, an
-        active or reviewed one "active", one marked as resolved "new" if it is there again; what is gone is "resolved".
+        What people decided about findings of earlier runs: an approved one is "ignored" as long as it is no deeper, and
+        at no other times of a motion, an active or reviewed one "active", one marked as resolved "new" if it is there
+        again; what is gone is "resolved".
     workers : int
         Threads; the answers do not depend on them.
     executor : dask.distributed.Client, optional

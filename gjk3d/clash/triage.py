@@ -254,7 +254,8 @@ class Triage:
             When; now by default.
         unit : str, optional
             The unit of the finding's lengths, ``report.unit``: so that what was approved is not approved any more when
-            it is deeper. An approval without it does not hold where a report has a unit.
+            it is deeper. An approval without it does not hold where a report has a unit. Of parts that move it is for
+            the times at which they clash, give or take a tenth of how long; of parts at rest for all times.
 
         Raises
         ------

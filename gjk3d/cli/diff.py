@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, output_form
 from gjk3d.cli.terminal import Table, json_text, note, print_table, safe, say, say_more, write_text
+from gjk3d.wording import json_ready
 
 if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report
@@ -30,7 +31,7 @@ def diff(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     top: int = 20,
 ) -> int:
-    """Tell what changed between two clash reports: what is new, resolved, deeper or closer than it was.
+    """Tell what changed between two clash reports: what is new, resolved, deeper, closer or at other times.
 
     Findings are the same if their parts and their kind are. Lengths are in the unit of the later report. Exits with 1
     if there are new ones, else with 0; in JUnit these are the failures.
@@ -69,7 +70,7 @@ def diff(
     rows = _rows(before, after)
     counts = {change: sum(row[0] == change for row in rows) for change in ("new", "changed", "same", "resolved")}
     if form == "table":
-        _print(rows, counts, after.unit, top)
+        _print(rows, counts, before, after, top)
     else:
         text = _junit(rows, after) if form == "junit" else json_text(_document(old, new, after.unit, counts, rows))
         write_text(text, output)
@@ -126,8 +127,11 @@ def _rows(before: Report, after: Report) -> list[Row]:
 
 
 def _change(old: Clash, new: Clash, tolerance: float) -> str:
+    from gjk3d.clash.times import same_times
+
     lengths = (old.distance, new.distance), (old.penetration, new.penetration)
-    return "same" if all(_is_near(*each, tolerance) for each in lengths) else "changed"
+    near = all(_is_near(*each, tolerance) for each in lengths)
+    return "same" if near and same_times(old, new) else "changed"
 
 
 def _is_near(old: float | None, new: float | None, tolerance: float) -> bool:
@@ -147,23 +151,28 @@ def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]
         "b": clash.b,
         "old_distance": None if old is None else old.distance,
         "new_distance": None if new is None else new.distance,
+        "old_intervals": [] if old is None else json_ready(old.intervals),
+        "new_intervals": [] if new is None else json_ready(new.intervals),
     }
 
 
-def _print(rows: list[Row], counts: dict[str, int], unit: str | None, top: int) -> None:
-    from gjk3d.clash.wording import brief
+def _print(rows: list[Row], counts: dict[str, int], before: Report, after: Report, top: int) -> None:
+    from gjk3d.clash.wording import brief, when
 
     say(", ".join(f"{count} {change}" for change, count in counts.items()))
     shown = [row for row in rows if row[0] != "same"]
     if not shown:
         return
     say()
-    length = f" {safe(unit)}" if unit else ""
+    length = f" {safe(after.unit)}" if after.unit else ""
     lengths = f"distance before{length}", f"now{length}"
-    table = Table(["change", "kind", "A", "B", *lengths], right=lengths, names=("A", "B"), spare=("kind",))
+    moves = before.motion is not None or after.motion is not None
+    times = ["when before", "when now"][: 2 * moves]
+    table = Table(["change", "kind", "A", "B", *lengths, *times], right=lengths, names=("A", "B"), spare=("kind",))
     for change, old, new in shown[:top]:
         record = _record(change, old, new)
         distances = ("-" if clash is None else brief(clash) or "-" for clash in (old, new))
-        table.add(change, record["kind"], safe(record["a"]), safe(record["b"]), *distances)
+        told = ("-" if clash is None else when(clash, report) or "-" for clash, report in ((old, before), (new, after)))
+        table.add(change, record["kind"], safe(record["a"]), safe(record["b"]), *distances, *[*told][: len(times)])
     print_table(table)
     say_more(len(shown), top)

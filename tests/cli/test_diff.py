@@ -122,3 +122,25 @@ def test_a_report_that_was_stopped_is_remarked_on(run, reports, tmp_path):
     part.write_text(reports[1].read_text().replace('"complete": true', '"complete": false'))
     said = run("diff", reports[0], part)
     assert said.err == f"note: {part} was stopped before its end: what it lacks may be there all the same\n"
+
+
+def test_a_clash_at_other_times_has_changed(run, box, tmp_path):
+    """Though it is as deep: of two parts that pass through each other, one starts later."""
+    files = [box("a.stl"), box("b.stl", (6, 0, 0))]
+    documents = []
+    for seconds in (2, 2, 4):
+        motion = tmp_path / "motion.toml"
+        motion.write_text(f'unit = "s"\ntimes = [0, {seconds}]\n[[part]]\nparts = "a"\nlinear = [12, 0, 0]\n')
+        documents.append(tmp_path / f"{len(documents)}.json")
+        assert run("clash", *files, "--unit", "mm", "--motion", motion, "-o", documents[-1]).code == 1
+    first, same, later = documents
+    assert run("diff", first, same).out.splitlines() == ["0 new, 0 changed, 1 same, 0 resolved"]
+    said = run("diff", first, later)
+    lines = [" ".join(line.split()) for line in said.out.splitlines()]
+    assert (said.code, lines[0]) == (0, "0 new, 1 changed, 0 same, 0 resolved")
+    assert lines[2].endswith("when before when now")
+    assert "in clash within 0.666666 to 1.33334 s" in lines[3]
+    assert "in clash within 1.33333 to 2.66667 s" in lines[3]
+    (row,) = json.loads(run("diff", first, later, "--json").out)["rows"]
+    assert row["old_intervals"][0] == pytest.approx([2 / 3, 2 / 3, 4 / 3, 4 / 3], abs=1e-3)
+    assert row["new_intervals"][0] == pytest.approx([4 / 3, 4 / 3, 8 / 3, 8 / 3], abs=1e-3)

@@ -2,7 +2,7 @@
 const clashTriage = (function () {
   const MEANING = {
     new: "nobody has looked at it", active: "somebody is to mend it", reviewed: "looked at, to be decided",
-    approved: "may stay as it is: does not count while it is no deeper", resolved: "mended: the next run looks",
+    approved: "may stay as it is: does not count while it is no deeper, and at no other times", resolved: "mended: the next run looks",
   };
   const { data, element, make, button } = gjk3d, { STATES, read } = clashDecisions;
   const issues = new Map(data.triage.map((issue) => [issue.id, issue]));

@@ -1,0 +1,106 @@
+"""When parts that move clash: as every form tells it, and as an approval, or a later report, takes it."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.clash import Triage
+from gjk3d.clash.findings import read_baseline
+from gjk3d.clash.formats import to_bcf, to_junit, to_markdown
+from gjk3d.clash.triage_file import parse_triage
+from gjk3d.clash.wording import when
+
+
+def box(size, at):
+    vertices, faces = gk.Box(size).surface()
+    return gk.Mesh(vertices + np.asarray(at, dtype=float), faces)
+
+
+def slide(seconds=2.0, way=8.0, more=()):
+    """A slider that goes through a post, 0.05 above the floor, and a plug that stays as deep in the floor; in mm."""
+    parts = {
+        "floor": box((20, 20, 1), (0, 0, -1)),
+        "slider": box((1, 1, 1), (0, 0, 0.05)),
+        "post": box((1, 1, 4), (5, 0, 0)),
+        "plug": box((1, 1, 1), (-5, 0, -0.7)),
+        "pin": box((1, 1, 1), (0, 5, 0.04)),
+    }
+    ways = {"slider": (way, 0, 0), "plug": (0, 2, 0), "pin": (0, 0, 1)}
+    motions = {name: gk.Motion.translation(None, vector) for name, vector in ways.items()}
+    movement = gk.clash.Movement(motions, times=(0.0, seconds), unit="s")
+    return gk.clash.check(gk.clash.Assembly.of(parts, "mm"), 0.2, motion=movement, **dict(more))
+
+
+def by_pair(report):
+    return {(clash.a, clash.b): clash for clash in report.clashes}
+
+
+POST, PLUG, FLOOR = ("post", "slider"), ("floor", "plug"), ("floor", "slider")
+
+
+@pytest.fixture(scope="module")
+def sliding():
+    return slide()
+
+
+def test_a_clash_is_within_the_times_outside_of_which_it_is_proven_free(sliding):
+    (after, begin, end, before), told = by_pair(sliding)[POST].intervals[0], when(by_pair(sliding)[POST], sliding)
+    assert after <= 1.0 <= begin < end <= 1.5 <= before  # in closed form
+    assert begin - after > 1e-6
+    first, last = map(float, told.partition("in clash within ")[2].removesuffix(" s").split(" to "))
+    assert first <= after <= before <= last
+    assert (first, last) == pytest.approx((1.0, 1.5), abs=1e-4)
+
+
+def test_what_is_so_all_of_the_time_has_no_time_of_its_own(sliding, tmp_path):
+    told = {pair: when(clash, sliding) for pair, clash in by_pair(sliding).items()}
+    assert told[FLOOR] == "equally near throughout, between 0.04995 and 0.050001 mm"
+    assert told[PLUG] == "in clash throughout, equally deep"
+    assert told["floor", "post"] == "always"  # of two that stand still
+    assert told["floor", "pin"].startswith("nearest at 0 s, ")
+    sliding.to_json(tmp_path / "slide.json")
+    to_bcf(sliding, tmp_path / "slide.bcf")
+    with zipfile.ZipFile(tmp_path / "slide.bcf") as archive:
+        topics = "".join(archive.read(name).decode() for name in archive.namelist() if name.endswith("markup.bcf"))
+    read = read_baseline(tmp_path / "slide.json")
+    for words in told.values():
+        assert words in to_markdown(sliding)
+        assert words in to_junit(sliding)
+        assert f"in motion: {words}" in topics
+    assert {pair: when(clash, read) for pair, clash in by_pair(read).items()} == told
+
+
+@pytest.mark.parametrize(
+    ("later", "status"),
+    [
+        ({}, "ignored"),
+        ({"seconds": 2.02}, "ignored"),  # from 1.01 to 1.515 s: less than a tenth of 0.5 s later
+        ({"way": 4.5}, "new"),  # from 1.78 s on
+        ({"seconds": 4.0}, "new"),  # from 2 to 3 s
+        ({"seconds": 1.0}, "new"),  # from 0.5 to 0.75 s: as long as before, and earlier
+        ({"seconds": 2.4}, "new"),  # from 1.2 to 1.8 s
+    ],
+)
+def test_an_approval_holds_for_the_times_of_which_it_was(sliding, later, status):
+    triage = Triage().marked(by_pair(sliding)[POST], state="approved", by="ann", unit="mm")
+    triage = parse_triage(json.dumps(triage.to_dict()).encode(), "again")
+    clash = by_pair(slide(**later, more={"triage": triage}))[POST]
+    assert clash.status == status
+    other = "approved by ann at other times of the motion than it is there now"
+    assert clash.note.endswith({"ignored": "approved by ann", "new": other}[status])
+
+
+def test_an_approval_at_rest_holds_at_all_times_and_none_in_motion_holds_at_rest(sliding):
+    resting = gk.clash.check(sliding.assembly)
+    plug = by_pair(resting)[PLUG]
+    assert plug.id == by_pair(sliding)[PLUG].id
+    triage = Triage().marked(plug, state="approved", by="ann", unit="mm")
+    assert by_pair(slide(more={"triage": triage}))[PLUG].status == "ignored"
+    triage = Triage().marked(by_pair(sliding)[PLUG], state="approved", by="ann", unit="mm")
+    assert by_pair(gk.clash.check(sliding.assembly, triage=triage))[PLUG].status == "new"
+    # a gap has no times of a clash
+    triage = Triage().marked(by_pair(sliding)[FLOOR], state="approved", by="ann", unit="mm")
+    assert by_pair(slide(4.0, more={"triage": triage}))[FLOOR].status == "ignored"

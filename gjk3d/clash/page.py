@@ -151,10 +151,12 @@ def _inputs(report: Report) -> str:
 
 
 def _settings(report: Report) -> str:
+    """Return what was set; of what was not, as of a choice of parts or rules, there is nothing to say."""
     return "\n".join(
-        f"<tr><th>{html.escape(str(key))}</th><td>"
+        f"<tr><th>{html.escape(str(key).replace('_', ' '))}</th><td>"
         f"{html.escape(value if isinstance(value, str) else json.dumps(value, default=str))}</td></tr>"
         for key, value in report.settings.items()
+        if value not in (None, [], "")
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from parsed_page import Parsed
 from reports import ENDING, EVIL, cube, many, part_row, three_cubes
 
-from gjk3d.clash import Assembly, Report, drawn, formats, packed, page
+from gjk3d.clash import Assembly, Report, check, drawn, formats, packed, page
 from gjk3d.clash.page import write_page
 from gjk3d.clash.report import PartRow
 from gjk3d.clash.wording import decided
@@ -162,6 +162,17 @@ def test_names_do_no_harm(tmp_path):
     assert EVIL not in parsed.source
     assert set(parsed.data["names"]) == {part.name for part in report.parts}
     assert {tag for tag, _ in parsed.tags} - {tag for tag, _ in plain.tags} <= {"details", "summary", "ul", "li", "p"}
+
+
+def test_what_was_not_set_is_not_told_as_null(tmp_path):
+    report = check(three_cubes().assembly, a="press/*")
+    assert report.settings["b"] is None
+    source = Parsed(write_page(report, tmp_path / "a.html")).source
+    settings = source[source.index("files and settings") : source.index("</footer>")]
+    assert "<tr><th>a</th><td>press/*</td></tr>" in settings
+    assert "<tr><th>tolerance from</th><td>a millionth of" in settings
+    assert "null" not in settings
+    assert "[]" not in settings
 
 
 def test_the_same_report_gives_the_same_bytes(tmp_path):

@@ -48,6 +48,26 @@ def drawn(browser):
     return float((picture.max(axis=-1) - picture.min(axis=-1) > 60).mean())
 
 
+def test_of_faces_on_one_plane_that_of_the_smaller_part_is_seen(opened):
+    """Whole, in each frame: not in patches of both parts that change as one turns the picture."""
+    small, large = gk.Box((5.3, 4.7, 0.8)).surface(), gk.Box((10, 10, 1)).surface()
+    turn = np.array([[0.96, 0.28, 0.0], [-0.28, 0.96, 0.0], [0.0, 0.0, 1.0]])
+    parts = {"block": gk.Mesh(small.vertices @ turn + (0.4, 0.3, 0.1), small.faces), "plate": gk.Mesh(*large[:2])}
+    browser = opened(gk.clash.check(gk.clash.Assembly.of(parts, "mm")))
+    browser.click("#row-0")
+    tick(browser, "#show-marks")
+    both = browser.picture()
+    tick(browser, "#show-b")
+    alone = browser.picture()
+    colours, counts = np.unique(alone[alone[..., 0] - alone[..., 2] > 100], axis=0, return_counts=True)
+    top = np.abs(alone - colours[np.argmax(counts)]).max(axis=-1) <= 4
+    assert top.sum() > 2000
+    seen = both[top]
+    colour = np.median(seen, axis=0)
+    assert colour[0] > colour[1] + 30  # orange, of the block; the plate is green
+    assert (np.abs(seen - colour).max(axis=-1) <= 8).mean() > 0.97
+
+
 def test_a_section_box_cuts_away_what_is_outside(opened):
     browser = opened(three_cubes())
     browser.click("#row-0")

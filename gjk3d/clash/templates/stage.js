@@ -154,7 +154,7 @@ gjk3d.later(function () {
     return made;
   }
   const looks = ["--a", "--b"].map(css).map((text) => ({
-    solid: new THREE.MeshPhongMaterial({ color: tint(text), side: THREE.DoubleSide, shininess: 20, specular: 0x111111, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }),
+    solid: new THREE.MeshPhongMaterial({ color: tint(text), side: THREE.DoubleSide, shininess: 20, specular: 0x111111, polygonOffset: true }),
     edge: new THREE.LineBasicMaterial({ color: tint(text, 0.3) }),
     line: new THREE.LineBasicMaterial({ color: tint(text) }),
     through: ghost(text, 0.34, false),

@@ -138,6 +138,8 @@ gjk3d.later(function () {
     ghostly.uniforms.coloured.value = !on && element("show-colours").checked ? 1 : 0; // those of A and B speak
     looks.forEach(({ solid, through }, side) => {
       const larger = on && row[side ? "b" : "a"] === large, glassy = element("glass").checked || (larger && row.kind === "contained");
+      // behind their own edges; where faces of both lie on one plane, the smaller part is seen, and neither flickers
+      Object.assign(solid, { polygonOffsetFactor: larger ? 2 : 1, polygonOffsetUnits: larger ? 8 : 1 });
       Object.assign(solid, { transparent: glassy, opacity: glassy ? 0.22 : 1, depthWrite: !glassy, needsUpdate: true });
       through.uniforms.strength.value = larger ? 0.12 : 0.4; // what is hidden is seen through the larger one
     });

@@ -95,6 +95,32 @@ def test_a_chart_of_parts_that_keep_apart_tells_their_least_gap_not_zero(page):
     assert text(page, "chart").startswith("gap from 0.2 to ")
 
 
+def test_a_chart_says_what_its_axes_are(page):
+    page.key("Escape")
+    page.key("ArrowDown")
+    page.settle()
+    labels = page.evaluate("[...document.querySelectorAll('.plot span')].map((one) => one.textContent)")
+    assert labels == ["2 mm", "0", "-0.5 mm", f"0 s {EVIL}", f"10 s {EVIL}"]
+    # where it may be in clash besides where it is: outside of these it is free
+    x, *_ = page.evaluate("document.querySelector('#chart .perhaps').getAttribute('points').split(/[ ,]/).map(Number)")
+    y, *_ = page.evaluate("document.querySelector('#chart .clash').getAttribute('points').split(/[ ,]/).map(Number)")
+    assert 799.0 < x <= 800.0 <= y
+
+
+def test_on_a_phone_the_slider_has_a_line_of_its_own(page):
+    page.resize(390, 844)
+    page.key("Escape")
+    page.key("ArrowDown")
+    page.settle()
+    wide = "document.querySelector('{}').getBoundingClientRect().width"
+    assert page.evaluate(wide.format("#time")) > 320
+    assert page.evaluate(wide.format("#chart svg")) > 240
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    sizes = "[...document.querySelectorAll('.plot span')].map((one) => parseFloat(getComputedStyle(one).fontSize))"
+    assert min(page.evaluate(sizes)) >= 12
+    page.resize(1200, 800)
+
+
 def test_a_state_carries_the_times_of_the_clash(page):
     page.key("Escape")
     page.key("ArrowDown")
@@ -130,10 +156,10 @@ def test_jumps_go_by_time_and_a_click_in_the_chart_goes_there(page):
     page.click("#before")
     page.settle()
     assert float(page.state("time")) == first
-    page.click("#chart")
+    page.click("#chart svg")
     page.settle()
     assert float(page.state("time")) == pytest.approx(5.0, abs=0.05)
-    assert text(page, "now").startswith("5")
+    assert text(page, "now").startswith(f"{float(page.state('time')):.5g} s")
 
 
 def test_it_plays_to_the_end_and_can_be_stopped(page):

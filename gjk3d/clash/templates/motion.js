@@ -41,22 +41,33 @@ gjk3d.later(function () {
     const values = course.series.map(value), low = Math.min(0, ...values), high = Math.max(...values, low + 1e-12);
     const up = (x) => MARGIN + ((high - x) / (high - low)) * (HIGH - 2 * MARGIN);
     const svg = make("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none" });
-    for (const [, first, last] of course.intervals)
-      svg.append(make("polygon", { class: "clash", points: `${across(first)},0 ${across(last)},0 ${across(last)},${HIGH} ${across(first)},${HIGH}` }));
+    const band = (look, first, last) => svg.append(make("polygon", { class: look, points: `${across(first)},0 ${across(last)},0 ${across(last)},${HIGH} ${across(first)},${HIGH}` }));
+    for (const [after, first, last, before] of course.intervals) {
+      band("perhaps", after, before); // where it is not proven free
+      band("clash", first, last);
+    }
     svg.append(make("line", { class: "zero", x1: 0, x2: WIDE, y1: up(0), y2: up(0) }),
       make("polyline", { class: "gap", points: course.series.map((look) => `${across(look[0]).toFixed(2)},${up(value(look)).toFixed(2)}`).join(" ") }),
       make("line", { class: "cursor", x1: 0, x2: 0, y1: 0, y2: HIGH }));
     const words = `gap from ${number(Math.min(...values), 4)} to ${number(Math.max(...values), 4)}${clashTable.unit}; ${course.told}`;
     box.setAttribute("aria-label", `clearance over time: ${words}`);
-    box.replaceChildren(svg, make("span", { class: "soft" }, words));
+    box.replaceChildren(make("span", { class: "soft" }, words), make("div", { class: "plot soft" }, svg, scale(low, Math.max(...values), up(0) / HIGH)));
     cursor();
+  }
+  // What the ends of both axes are, and where 0 is between them.
+  function scale(low, high, zero) {
+    const label = (name, value, of) => make("span", { class: name }, number(value, 3) + of), times = unit && " " + unit;
+    const level = label("level", 0, ""), between = zero > 0.2 && zero < 0.8;
+    level.style.setProperty("--zero", zero);
+    return [high > low && label("high", high, clashTable.unit), between && level, label("low", low, clashTable.unit), label("first", begin, times), label("last", end, times)];
   }
   function cursor() {
     const line = element("chart").querySelector(".cursor");
     if (line) for (const end of ["x1", "x2"]) line.setAttribute(end, across(now));
   }
   element("chart").addEventListener("click", (event) => {
-    const frame = element("chart").getBoundingClientRect();
+    const frame = element("chart").querySelector("svg")?.getBoundingClientRect();
+    if (!frame) return;
     player.play(false);
     to(begin + ((event.clientX - frame.left) / frame.width) * (end - begin));
   });

@@ -118,9 +118,10 @@ def write_3mf(path, objects, unit="millimeter"):
         archive.writestr("3D/3dmodel.model", text)
 
 
-def step(solids, assemblies=(), colours=None):
+def step(solids, assemblies=(), colours=None, balls=(), unit=".MILLI."):
     """Return AP214 text, in millimetres, of solids with flat faces: (name, vertices, polygons).
 
+    ``balls`` are (name, radius, middle); ``unit`` is another prefix of the metre, or the name of 25.4 mm.
     ``assemblies`` are (name, [(name of a solid or an earlier assembly, name of the occurrence, shift)]), ``colours`` of
     solids by their names.
     """
@@ -137,7 +138,12 @@ def step(solids, assemblies=(), colours=None):
     add(f"APPLICATION_PROTOCOL_DEFINITION('international standard','automotive_design',2000,{context})")
     product_context = add(f"PRODUCT_CONTEXT('',{context},'mechanical')")
     definition_context = add(f"PRODUCT_DEFINITION_CONTEXT('part definition',{context},'design')")
-    length = add("(LENGTH_UNIT()NAMED_UNIT(*)SI_UNIT(.MILLI.,.METRE.))")
+    prefix = unit if unit[0] in ".$" else ".MILLI."
+    length = add(f"(LENGTH_UNIT()NAMED_UNIT(*)SI_UNIT({prefix},.METRE.))")
+    if prefix != unit:
+        measure = add(f"LENGTH_MEASURE_WITH_UNIT(LENGTH_MEASURE(25.4),{length})")
+        dimensions = add("DIMENSIONAL_EXPONENTS(1.,0.,0.,0.,0.,0.,0.)")
+        length = add(f"(CONVERSION_BASED_UNIT('{unit}',{measure})LENGTH_UNIT()NAMED_UNIT({dimensions}))")
     angle = add("(NAMED_UNIT(*)PLANE_ANGLE_UNIT()SI_UNIT($,.RADIAN.))")
     solid_angle = add("(NAMED_UNIT(*)SI_UNIT($,.STERADIAN.)SOLID_ANGLE_UNIT())")
     accuracy = add(f"UNCERTAINTY_MEASURE_WITH_UNIT(LENGTH_MEASURE(1.E-7),{length},'distance_accuracy_value','')")
@@ -145,13 +151,34 @@ def step(solids, assemblies=(), colours=None):
         f"(GEOMETRIC_REPRESENTATION_CONTEXT(3)GLOBAL_UNCERTAINTY_ASSIGNED_CONTEXT(({accuracy}))"
         f"GLOBAL_UNIT_ASSIGNED_CONTEXT(({length},{angle},{solid_angle}))REPRESENTATION_CONTEXT('',''))"
     )
+
+    def axes_at(point=(0, 0, 0)):
+        origin = add(f"CARTESIAN_POINT('',({numbers(point)}))")
+        z, x = add("DIRECTION('',(0.,0.,1.))"), add("DIRECTION('',(1.,0.,0.))")
+        return add(f"AXIS2_PLACEMENT_3D('',{origin},{z},{x})")
+
+    def product(name, representation, axes):
+        its = add(f"PRODUCT('{name}','{name}','',({product_context}))")
+        formation = add(f"PRODUCT_DEFINITION_FORMATION('','',{its})")
+        definition = add(f"PRODUCT_DEFINITION('design','',{formation},{definition_context})")
+        shape = add(f"PRODUCT_DEFINITION_SHAPE('','',{definition})")
+        add(f"SHAPE_DEFINITION_REPRESENTATION({shape},{representation})")
+        made[name] = definition, representation, axes
+        return definition
+
+    for name, radius, middle in balls:
+        axes = axes_at()
+        pole = add(f"CARTESIAN_POINT('',({numbers(np.add(middle, (0, 0, -radius)))}))")
+        point = add(f"VERTEX_POINT('',{pole})")
+        loop = add(f"VERTEX_LOOP('',{point})")
+        bound = add(f"FACE_BOUND('',{loop},.T.)")
+        surface = add(f"SPHERICAL_SURFACE('',{axes_at(middle)},{float(radius)!r})")
+        face = add(f"ADVANCED_FACE('',({bound}),{surface},.T.)")
+        shell = add(f"CLOSED_SHELL('',({face}))")
+        brep = add(f"MANIFOLD_SOLID_BREP('',{shell})")
+        product(name, add(f"ADVANCED_BREP_SHAPE_REPRESENTATION('',({axes},{brep}),{space})"), axes)
     for name, vertices, polygons in solids:
-        origin, z, x = (
-            add("CARTESIAN_POINT('',(0.,0.,0.))"),
-            add("DIRECTION('',(0.,0.,1.))"),
-            add("DIRECTION('',(1.,0.,0.))"),
-        )
-        axes = add(f"AXIS2_PLACEMENT_3D('',{origin},{z},{x})")
+        axes = axes_at()
         points = [add(f"CARTESIAN_POINT('',({numbers(v)}))") for v in vertices]
         faces = []
         for polygon in polygons:
@@ -181,22 +208,13 @@ def step(solids, assemblies=(), colours=None):
             styled = add(f"STYLED_ITEM('',({style}),{brep})")
             add(f"MECHANICAL_DESIGN_GEOMETRIC_PRESENTATION_REPRESENTATION('',({styled}),{space})")
         representation = add(f"FACETED_BREP_SHAPE_REPRESENTATION('',({axes},{brep}),{space})")
-        product = add(f"PRODUCT('{name}','{name}','',({product_context}))")
-        formation = add(f"PRODUCT_DEFINITION_FORMATION('','',{product})")
-        definition = add(f"PRODUCT_DEFINITION('design','',{formation},{definition_context})")
-        shape = add(f"PRODUCT_DEFINITION_SHAPE('','',{definition})")
-        add(f"SHAPE_DEFINITION_REPRESENTATION({shape},{representation})")
-        made[name] = definition, representation, axes
+        product(name, representation, axes)
     for name, children in assemblies:
         turns = [add("DIRECTION('',(0.,0.,1.))"), add("DIRECTION('',(1.,0.,0.))")]
         corners = [add(f"CARTESIAN_POINT('',({numbers(v)}))") for v in [(0, 0, 0), *(shift for *_, shift in children)]]
         places = [add(f"AXIS2_PLACEMENT_3D('',{corner},{turns[0]},{turns[1]})") for corner in corners]
         whole = add(f"SHAPE_REPRESENTATION('',({','.join(places)}),{space})")
-        product = add(f"PRODUCT('{name}','{name}','',({product_context}))")
-        formation = add(f"PRODUCT_DEFINITION_FORMATION('','',{product})")
-        definition = add(f"PRODUCT_DEFINITION('design','',{formation},{definition_context})")
-        shape = add(f"PRODUCT_DEFINITION_SHAPE('','',{definition})")
-        add(f"SHAPE_DEFINITION_REPRESENTATION({shape},{whole})")
+        definition = product(name, whole, places[0])
         for (child, called, _), place in zip(children, places[1:], strict=True):
             its, part, axes = made[child]
             use = add(f"NEXT_ASSEMBLY_USAGE_OCCURRENCE('{len(lines)}','{called}','',{definition},{its},$)")
@@ -207,7 +225,6 @@ def step(solids, assemblies=(), colours=None):
             )
             shape = add(f"PRODUCT_DEFINITION_SHAPE('','',{use})")
             add(f"CONTEXT_DEPENDENT_SHAPE_REPRESENTATION({joint},{shape})")
-        made[name] = definition, whole, places[0]
     head = "FILE_DESCRIPTION((''),'2;1');\nFILE_NAME('','',(''),(''),'','','');\nFILE_SCHEMA(('AUTOMOTIVE_DESIGN'));"
     body = "\n".join(lines)
     return f"ISO-10303-21;\nHEADER;\n{head}\nENDSEC;\nDATA;\n{body}\nENDSEC;\nEND-ISO-10303-21;\n".encode()

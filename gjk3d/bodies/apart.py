@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies import ifc, nodes
+from gjk3d.bodies import gltf, ifc, nodes
 from gjk3d.bodies.headers import HeaderError
-from gjk3d.bodies.step_names import with_products
+from gjk3d.bodies.step_facets import ASKED, KINDS, tell_facets
+from gjk3d.bodies.step_names import name_products
 from gjk3d.errors import ShapeError
 
 #: Seconds that a reader may take.
@@ -55,10 +56,13 @@ def converted(file: Path, reader: str) -> bytes:
 
 def _step(source: str, target: str) -> None:
     cascadio: Any = importlib.import_module("cascadio")
-    if cascadio.step_to_glb(source, target) != 0:
+    if cascadio.step_to_glb(source, target, tol_linear=ASKED, include_brep=True, brep_types=KINDS) != 0:
         raise SystemExit(1)
     made = Path(target)
-    made.write_bytes(with_products(made.read_bytes(), Path(source).read_bytes()))
+    tree, rest = gltf.unpacked(made.read_bytes())
+    name_products(tree, Path(source).read_bytes())
+    tell_facets(tree)
+    made.write_bytes(gltf.packed(tree, rest))
 
 
 def _trimesh(source: str, target: str) -> None:

@@ -25,6 +25,7 @@ from gjk3d.bodies import apart, gltf, headers, nodes, threemf
 from gjk3d.bodies.colours import colour_gltf, colour_obj
 from gjk3d.bodies.fans import unfolded
 from gjk3d.bodies.mesh import Mesh, Part
+from gjk3d.bodies.step_unit import unit_of
 from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.units import check_unit
 
@@ -47,10 +48,13 @@ class _Format(NamedTuple):
     needs: tuple[str, ...] = ()
     extra: str = "io"
     apart: str = ""  #: the reader of `gjk3d.bodies.apart` that has the file first
+    drawn: Callable[[bytes], str | None] = lambda data: None  #: the unit that was drawn in, where the reader's differs
+    faceted: bool = False  #: whether the reader tells of its triangles how far they may be from curved faces
 
 
 ARRAYS, ARCHIVE = "arrays", "archive"  #: what readers in a process of their own give back; a zip of other files
 
+_STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), apart="STEP", drawn=unit_of, faceted=True)
 #: Every extension that `load` reads; STEP becomes GLB first, in metres as GLB always is; Collada is brought to metres.
 FORMATS = {
     ".stl": _Format(headers.check_stl, "stl"),
@@ -61,8 +65,8 @@ FORMATS = {
     ".gltf": _Format(gltf.check_gltf, "gltf", "meters"),
     ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml",)),
     ".dae": _Format(headers.check_dae, "dae", "meters", ("collada",), "robot"),
-    ".step": _Format(gltf.check_glb, "glb", "meters", ("cascadio",), apart="STEP"),
-    ".stp": _Format(gltf.check_glb, "glb", "meters", ("cascadio",), apart="STEP"),
+    ".step": _STEP,
+    ".stp": _STEP,
     ".3dxml": _Format(headers.unchecked, ARRAYS, "millimeters", ("lxml", "networkx"), apart="3DXML"),
     ".xaml": _Format(headers.unchecked, ARRAYS, "meters", ("lxml",), apart="XAML"),
     ".ifc": _Format(headers.unchecked, ARRAYS, "meters", ("ifcopenshell",), "ifc", apart="IFC"),
@@ -94,7 +98,7 @@ def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | N
     -------
     Mesh
         All parts joined; ``.parts`` has them one by one, in the order of their names, ``.unit`` the unit of length
-        where the format has one (STEP comes in meters, curved faces as triangles within 0.01 mm; IFC in meters, its
+        where the format has one (STEP comes in meters, curved faces as triangles about 0.01 mm off; IFC in meters, its
         elements without what openings cut out, curved faces within 1 mm; of VTK's volumes the surface is taken).
 
     Raises
@@ -132,6 +136,7 @@ class Content(NamedTuple):
     scene: Any  #: trimesh's
     promised: int  #: faces that the header counts
     unit: str | None  #: of length, where the format has one
+    drawn: str | None = None  #: the unit that the file was drawn in, where the reader brought it to another
 
 
 def read(path: str | os.PathLike[str]) -> Content:
@@ -148,6 +153,7 @@ def read(path: str | os.PathLike[str]) -> Content:
     except OSError as error:
         raise FileError(f"{file} cannot be read: {error.strerror or error}") from error
     with _blamed_on(file, kind):
+        drawn = kind.drawn(data)
         if kind.apart:
             data = apart.converted(file, kind.apart)
         data, promised = kind.check(data)
@@ -156,7 +162,16 @@ def read(path: str | os.PathLike[str]) -> Content:
         scene = _read(data, kind.reader, file.parent)
         if kind.reader in ("obj", "ply", "off") or (kind.reader == "dae" and b"<poly" in data):
             _unfold(scene, promised)
-    return Content(file, kind, size, scene, promised, kind.unit or (_unit(scene) if kind.reader == "3mf" else None))
+    if not kind.faceted:  # what any other file says of itself is none of its reader
+        for geometry in scene.geometry.values():
+            geometry.metadata.pop("facets", None)
+    unit = kind.unit or (_unit(scene) if kind.reader == "3mf" else None)
+    return Content(file, kind, size, scene, promised, unit, drawn)
+
+
+def facets_of(geometry: Any) -> float:
+    """Return how far the triangles of a geometry may be from the curved faces that they stand for, in its unit."""
+    return float(geometry.metadata.get("facets", 0.0))
 
 
 def _unpacked(archive: Content, data: bytes) -> Content:
@@ -180,8 +195,10 @@ def _unpacked(archive: Content, data: bytes) -> Content:
         told = ", ".join(f"{name.as_posix()} {content.unit or 'none'}" for name, content in found[:8])
         raise headers.HeaderError(f"its models are in several units ({told}): unpack it and load them one by one")
     promised = sum(content.promised for _, content in found)
+    drawn = {content.drawn for _, content in found}
+    archive = archive._replace(promised=promised, unit=units.pop(), drawn=drawn.pop() if len(drawn) == 1 else None)
     if len(found) == 1:
-        return archive._replace(scene=found[0][1].scene, promised=promised, unit=units.pop())
+        return archive._replace(scene=found[0][1].scene)
     whole = trimesh.Scene()
     for name, content in found:
         for node in content.scene.graph.nodes_geometry:
@@ -189,7 +206,7 @@ def _unpacked(archive: Content, data: bytes) -> Content:
             mesh = content.scene.geometry[geometry]
             own = _part_name(content.scene, node, mesh, content.file)
             whole.add_geometry(mesh, node_name=f"{name.with_suffix('').as_posix()}/{own}", transform=matrix)
-    return archive._replace(scene=whole, promised=promised, unit=units.pop())
+    return archive._replace(scene=whole)
 
 
 def _is_model(path: Path) -> bool:

@@ -27,6 +27,7 @@ _CURES = {
     "EXT_meshopt_compression": "export without compression",
     "KHR_meshopt_compression": "export without compression",
 }
+_JSON = 0x4E4F534A  #: the type of a GLB's first chunk
 _FAN = 6  #: the mode of a primitive that is a fan of triangles
 
 
@@ -39,19 +40,29 @@ def check_glb(data: bytes) -> tuple[bytes, int]:
         raise HeaderError(f"is GLB version {version}; version 2 is read")
     if length > len(data) or 20 + size > len(data):
         raise HeaderError(f"the header promises {max(length, 20 + size)} bytes, the file has {len(data)}: truncated")
-    tree = _json(data[20 : 20 + size])
+    tree = _tree_of(data[20 : 20 + size])
     _check_tree(tree)
     if _without_cameras(tree):
-        text = json.dumps(tree).encode()
-        text += b" " * (-len(text) % 4)
-        rest = data[20 + size :]
-        data = struct.pack("<4sIII", b"glTF", 2, 20 + len(text) + len(rest), len(text)) + data[16:20] + text + rest
+        data = packed(tree, data[20 + size :])
     return data, 0
+
+
+def unpacked(glb: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return the glTF of a GLB that a program has just made, and the chunks behind it."""
+    end = 20 + struct.unpack_from("<I", glb, 12)[0]
+    return json.loads(glb[20:end]), glb[end:]
+
+
+def packed(tree: dict[str, Any], rest: bytes) -> bytes:
+    """Return the GLB of a glTF and the chunks behind it."""
+    text = json.dumps(tree, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 4)
+    return struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(rest), len(text), _JSON) + text + rest
 
 
 def check_gltf(data: bytes) -> tuple[bytes, int]:
     """Check what a glTF says about its arrays."""
-    tree = _json(data)
+    tree = _tree_of(data)
     _check_tree(tree)
     return json.dumps(tree).encode() if _without_cameras(tree) else data, 0
 
@@ -62,7 +73,7 @@ def _without_cameras(tree: dict[str, Any]) -> bool:
     return bool(taken)
 
 
-def _json(data: bytes) -> Any:
+def _tree_of(data: bytes) -> Any:
     values = data.count(b",") + data.count(b"[") + data.count(b"{")
     if len(data) > MAX_JSON or values > MAX_VALUES:
         raise HeaderError(

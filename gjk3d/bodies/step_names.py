@@ -7,9 +7,7 @@ product that each is an occurrence of.
 
 from __future__ import annotations
 
-import json
 import re
-import struct
 from typing import Any, NamedTuple
 
 _STRING = rb"'(?:[^']|'')*+'"
@@ -22,7 +20,6 @@ _ENTITY = re.compile(
 )  # fmt: skip
 _TOKEN = re.compile(rb"(" + _STRING + rb")|#(\d+)|\$")
 _MACHINE = re.compile(r"(NAUO)?\d*")  #: what programs call an occurrence
-_JSON = 0x4E4F534A  #: the type of a GLB's first chunk
 
 
 class _Occurrence(NamedTuple):
@@ -79,26 +76,21 @@ def _text(string: bytes) -> str:
     return re.sub(r"\\S\\([ -~])", lambda m: chr(ord(m[1]) + 128), text)
 
 
-def with_products(glb: bytes, step: bytes) -> bytes:
-    """Return a GLB that was made of a STEP file, with nodes called as their products where they have no name.
+def name_products(tree: dict[str, Any], step: bytes) -> None:
+    """Call the nodes of a glTF that was made of a STEP file as their products, where they have no name.
 
     Parameters
     ----------
-    glb, step : bytes
-        Both files.
-
-    Returns
-    -------
-    bytes
-        The GLB as it was where nothing is to be renamed.
+    tree : dict
+        The glTF.
+    step : bytes
+        The file.
     """
-    length, kind = struct.unpack_from("<II", glb, 12)
-    content: dict[str, Any] = json.loads(glb[20 : 20 + length])
-    nodes = content.get("nodes", [])
-    if kind != _JSON or not any(node.get("children") for node in nodes):
-        return glb
+    nodes = tree.get("nodes", [])
+    if not any(node.get("children") for node in nodes):
+        return
     products = _Products(step)
-    roots = [root for scene in content.get("scenes", []) for root in scene.get("nodes", [])]
+    roots = [root for scene in tree.get("scenes", []) for root in scene.get("nodes", [])]
     waiting = [(root, products.called(nodes[root].get("name", ""))) for root in roots]
     while waiting:
         whole, definitions = waiting.pop()
@@ -107,8 +99,3 @@ def with_products(glb: bytes, step: bytes) -> bytes:
             if its:
                 nodes[child]["name"] = name
                 waiting.append((child, its))
-    text = json.dumps(content, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 4)
-    rest = glb[20 + length :]
-    head = struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(rest), len(text), _JSON)
-    return head + text + rest

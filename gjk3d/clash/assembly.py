@@ -130,7 +130,7 @@ class Assembly:
             the coordinates that they state.
         unit : str, optional
             The unit of files that state none, such as STL: "mm", "cm", "m", "in". Where each file states one, as
-            GLB always does, it goes before that.
+            GLB always does (m), and STEP (the one that it was drawn in), it goes before that.
 
         Returns
         -------

@@ -64,7 +64,7 @@ class Clash:
         "exact": `distance` is right to `error_bound`. "bound": `depth` is an upper bound, for moving B by `mtv` frees
         it; the true depth is at least ``depth - error_bound``. "approximate": neither is proven.
     error_bound : float or None
-        Width of the interval that holds the true distance.
+        Width of the interval that holds the true distance, between curved faces too where a file is STEP.
     tolerance : float or None
         Overlap and gap up to which the two would count as touching.
     convex_gap : float or None

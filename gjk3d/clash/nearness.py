@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from gjk3d.broad.tree import Tree
@@ -23,20 +25,31 @@ def default_tolerances(bounds: Array) -> Array:
     return tolerances
 
 
-def reaches(clearance: float, tolerances: Array, pairs: Ints) -> Array:
-    """Return how far apart the two of each pair may be and still be of interest, (n,) float."""
-    reach: Array = np.maximum(clearance, tolerances[pairs].max(axis=1))
-    return reach
+class Tolerances(NamedTuple):
+    """The tolerances of parts: that of a pair is the larger of its two, and no less than their facets are off together.
+
+    Attributes
+    ----------
+    own, facets : (n,) float
+        The tolerance of each part, and how far its triangles may be from the faces that they stand for.
+    """
+
+    own: Array
+    facets: Array
+
+    def of(self, i: Any, j: Any) -> Any:
+        """Return those of pairs."""
+        return np.maximum(np.maximum(self.own[i], self.own[j]), self.facets[i] + self.facets[j])
 
 
-def boxes_close(bounds: Array, clearance: float, tolerances: Array, slacks: Array) -> Ints:
+def boxes_close(bounds: Array, clearance: float, tolerances: Tolerances, slacks: Array) -> Ints:
     """Return the pairs (i < j), in ascending order, whose boxes come as close as the clearance or their tolerance.
 
     ``bounds`` is (n, 2, 3), right to ``slacks``, (n,).
     """
     bounds = bounds.reshape(-1, 6) + slacks[:, None] * np.repeat((-1.0, 1.0), 3)
     # each box with its own tolerance round it, so that a far part with a large one leaves the others apart
-    wide = bounds + tolerances[:, None] * np.repeat((-1.0, 1.0), 3)
+    wide = bounds + np.maximum(*tolerances)[:, None] * np.repeat((-1.0, 1.0), 3)
     tree = Tree(len(bounds))
     tree.insert(np.arange(len(bounds)), wide)
     rounding = 4e-15 * float(np.abs(wide).max(initial=0.0))  # of places at a pose, and of a corner and a gap
@@ -44,7 +57,7 @@ def boxes_close(bounds: Array, clearance: float, tolerances: Array, slacks: Arra
     for block in tree.pairs(clearance * (1.0 + 1e-12) + rounding):
         a, b = bounds[block[:, 0]], bounds[block[:, 1]]
         gaps = np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:]).max(axis=1)
-        reach = reaches(clearance, tolerances, block) * (1.0 + 1e-12) + rounding
+        reach = np.maximum(clearance, tolerances.of(*block.T)) * (1.0 + 1e-12) + rounding
         found.append(np.sort(block[gaps <= reach], axis=1))
     pairs = np.concatenate(found)
     result: Ints = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]

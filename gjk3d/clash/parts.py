@@ -37,6 +37,8 @@ class AssemblyPart:
     slack : float
         How far its vertices may be from where the file has them, at most: copies whose matrices differ by rounding
         are one shape.
+    facets : float
+        How far its triangles may be from the curved faces that they stand for, as far as its reader tells (STEP).
     path : tuple of str
         The nodes, products or spaces from the root of the file down to it, itself last: the steps of its name where
         none has a slash. The name alone where the file has no tree.
@@ -64,6 +66,7 @@ class AssemblyPart:
     reason: str = ""
     pose: Any = None
     slack: float = 0.0
+    facets: float = 0.0
     path: tuple[str, ...] = ()
     colour: Colour | None = None
     guid: str = ""
@@ -133,7 +136,7 @@ class Scaled:
                 in_range(moved_points(pose_rows(pose)[0][0], self._made[key].bounds), "vertices")
         except ShapeError as error:  # too large or too small to compute with in that unit
             return replace(part, shape=None, reason=str(error), pose=None)
-        return replace(part, shape=self._made[key], pose=pose, slack=part.slack * factor)
+        return replace(part, shape=self._made[key], pose=pose, slack=part.slack * factor, facets=part.facets * factor)
 
 
 def converted(mesh: Mesh, factor: float, unit: str, name: str | None = None) -> Mesh:

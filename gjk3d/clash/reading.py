@@ -14,11 +14,12 @@ from gjk3d.bodies import files as model_files
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.nodes import Colour
 from gjk3d.clash.instances import Placed, Shapes, moved_points
-from gjk3d.clash.parts import AssemblyPart, order
+from gjk3d.clash.parts import AssemblyPart, Scaled, order
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
 from gjk3d.poses import matrices
 from gjk3d.shapes.layout import in_range
-from gjk3d.units import symbol
+from gjk3d.units import conversion, reading, symbol
+from gjk3d.wording import number, with_unit
 
 #: Models of formats that are not read: in a folder they are told of, and not taken for parts that are lost.
 _UNREAD = (
@@ -27,9 +28,6 @@ _UNREAD = (
     ".wrl", ".x3d", ".x_b", ".x_t", ".xyz",
 )  # fmt: skip
 _Path = str | os.PathLike[str]
-
-
-_FACETED = "curved faces are read as triangles within 0.01 mm of them, and gaps and depths are those of the triangles"
 
 
 class File:
@@ -57,8 +55,6 @@ class File:
         content, pieces, others = model_files.read_pieces(self.path)
         self.unit = symbol(content.unit)
         about = content.scene.metadata
-        faceted = [_FACETED] if self.path.suffix.lower() in (".step", ".stp") else []
-        self.notes = [f"{self.path}: {note}" for note in (*about.get("notes", []), *faceted)]
         labels, guids = about.get("labels", {}), about.get("guids", {})
         parents = content.scene.graph.transforms.parents
         base = content.scene.graph.base_frame
@@ -83,8 +79,27 @@ class File:
                 parts.append(part(key, None, str(error)))
                 continue
             pose = None if row is None else matrices(row)
-            parts.append(part(key, shape, pose=pose, slack=slack, colour=_colour(geometries)))
-        return parts + [part(key, None, f"has no triangles: {what}") for key, what in others.items()]
+            facets = max(model_files.facets_of(geometry) for geometry, _ in geometries)
+            parts.append(part(key, shape, pose=pose, slack=slack, facets=facets, colour=_colour(geometries)))
+        self.notes = [f"{self.path}: {note}" for note in (*about.get("notes", []), *self._faceted(parts))]
+        parts += [part(key, None, f"has no triangles: {what}") for key, what in others.items()]
+        return parts if content.drawn in (None, self.unit) else self._drawn(parts, content.drawn)
+
+    def _faceted(self, parts: list[AssemblyPart]) -> list[str]:
+        """Return what is to be said of curved faces that were read as triangles."""
+        error = max((each.facets for each in parts), default=0.0)
+        if not error:
+            return []
+        unit, factor = reading(self.unit, 0.0)
+        said = with_unit(number(error * factor, 3), unit)
+        return [f"curved faces are read as triangles, up to {said} off: what is no nearer is told as touching"]
+
+    def _drawn(self, parts: list[AssemblyPart], unit: str) -> list[AssemblyPart]:
+        """Return parts in the unit that the file was drawn in, not the one that its reader gives all in."""
+        factor = conversion(str(self.unit), unit)
+        assert factor is not None
+        self.unit, scaled = unit, Scaled(unit)
+        return [scaled.part(each, factor) for each in parts]
 
     def _place(self, name: str, pieces: list[tuple[Any, Any]], once: dict[tuple[int, ...], Mesh]) -> Placed:
         """Return the shape of a part and where it is; what has pieces at several places is its own shape there."""

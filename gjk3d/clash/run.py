@@ -24,7 +24,7 @@ from gjk3d.clash.findings import Findings, in_unit, known, read_baseline
 from gjk3d.clash.motion.decide import Moving, timed
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
-from gjk3d.clash.nearness import boxes_close, default_tolerances, reaches
+from gjk3d.clash.nearness import Tolerances, boxes_close, default_tolerances
 from gjk3d.clash.parts import order
 from gjk3d.clash.report import BY_DEFAULT, Report
 from gjk3d.clash.resuming import take_up
@@ -71,7 +71,8 @@ def check(
         Up to which overlap, and up to which gap, two surfaces count as touching. By default each pair has its own, a
         millionth of how far its parts reach, along any axis, from the middle of the assembly (the median of its
         parts): 16 times what float32 files round there, so that faces drawn on one plane touch. Curved parts that were
-        meshed apart from each other need more: the error of their facets.
+        meshed apart from each other need more, the error of their facets: of STEP files it is known, and no tolerance
+        by default is less than that of both parts.
     motion : Movement or path, optional
         How parts move; a path is read by `read_motion`. Findings of pairs that move against each other say when.
     a, b : str, optional
@@ -199,12 +200,15 @@ class Run:
             mesh._hush()  # the report says which are open
         self.clearance = _length(clearance, "clearance")
         self.default = tolerance is None
-        self.tolerances = default_tolerances(self.bounds)
-        self.steps = instances.PART_OF_TOLERANCE * self.tolerances
+        facets = np.array([part.facets for part in self.placed])
+        self.slacks = np.array([part.slack for part in self.placed]) + facets
+        own = default_tolerances(self.bounds)
+        self.steps = instances.PART_OF_TOLERANCE * own
         if tolerance is not None:
-            self.tolerances = np.full(len(self.placed), _length(tolerance, "tolerance"))
-            self.steps = np.minimum(self.steps, instances.PART_OF_TOLERANCE * self.tolerances)
-        self.tolerance = float(self.tolerances.max(initial=0.0))
+            own, facets = np.full(len(self.placed), _length(tolerance, "tolerance")), np.zeros(len(self.placed))
+            self.steps = np.minimum(self.steps, instances.PART_OF_TOLERANCE * own)
+        self.tolerances = Tolerances(own, facets)
+        self.tolerance = float(own.max(initial=0.0))
         self.settings: dict[str, Any] = {
             "tolerance_from": "given" if tolerance is not None else BY_DEFAULT,
             "a": selection[0],
@@ -301,8 +305,7 @@ class Run:
         self, threads: Aside, workers: int, cluster: Any, heed: _Wait, together: int, tell: _Wait
     ) -> None:  # fmt: skip
         """Decide the pairs that stand still against each other; so many or more are placed ``together``, then told."""
-        slacks = np.array([part.slack for part in self.placed])
-        pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, slacks)
+        pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, self.slacks)
         pairs = pairs[self.wanted(*self.places[pairs].T)]
         if self.moving is not None:
             pairs = pairs[np.array([self.moving.together(i, j) for i, j in pairs], dtype=bool)]
@@ -314,8 +317,9 @@ class Run:
             self._remark_on_tolerances(pairs)
         rows = np.array([IDENTITY[0] if part._row is None else part._row for part in self.placed]).reshape(-1, WIDTH)
         steps = self.steps[pairs].max(axis=1)
-        alike = threads.run(instances.alike, pairs, self.shapes, self.which, rows, slacks, steps)
-        reach, tolerances = reaches(self.clearance, self.tolerances, pairs), self.tolerances[pairs].max(axis=1)
+        alike = threads.run(instances.alike, pairs, self.shapes, self.which, rows, self.slacks, steps)
+        tolerances = self.tolerances.of(*pairs.T)
+        reach = np.maximum(self.clearance, tolerances)
         widest = reach[alike.first]
         np.maximum.at(widest, alike.group, reach + alike.slack)
         decisions = Decisions(self.shapes, self.clearance, float(widest.max(initial=0.0)))
@@ -375,20 +379,21 @@ class Run:
             if self.wanted(*(self.places[k] for k in pair))
         ]
         self.close, self.undecided, self.unfollowed = self.close + len(wanted), len(wanted), 0
+        self.tolerance = max([self.tolerance, *(float(self.tolerances.facets[[*pair]].sum()) for pair in wanted)])
         for i, j, passage, verdict in moving.all(wanted, self.clearance, self._tolerance, threads):
             self.looked_at[[i, j]] = True
             verdicts = [] if verdict is None else [verdict]
             a, b = self.places[[i, j], None][:, : len(verdicts)]
-            slack = moving.slacks[i] + moving.slacks[j]
+            slack = self.slacks[i] + self.slacks[j]
             clashes = self._clashes(a, b, verdicts, 0, IDENTITY, self._tolerance(i, j), slack, **timed(passage))
             self.findings.add(clashes, [bool(verdicts)], step)
 
     def _tolerance(self, i: int, j: int) -> float:
-        return float(max(self.tolerances[i], self.tolerances[j]))
+        return float(self.tolerances.of(i, j))
 
     def _remark_on_tolerances(self, pairs: Ints) -> None:
-        tolerances = self.tolerances[pairs].max(axis=1)
-        self.tolerance = float(tolerances.max())
+        self.tolerance = float(self.tolerances.of(*pairs.T).max())
+        tolerances = self.tolerances.own[pairs].max(axis=1)
         large = tolerances > _LARGE * self.sizes[pairs].min(axis=1)
         if large.any():
             worst = int(np.argmax(np.where(large, tolerances, 0.0)))

@@ -82,7 +82,7 @@ def clash(
         from the middle of the assembly. Curved parts meshed apart from each other need the error of their facets.
     unit
         The unit of files that state none, such as STL: mm, cm, m, in. Where each states one, as GLB always does (m),
-        it goes before that.
+        and STEP (the one that it was drawn in), it goes before that.
     ignore
         A TOML file of what not to count: tables [[ignore]] with a, b, reason, and kinds if not all.
     baseline

@@ -69,14 +69,12 @@ def test_step_and_3mf_come_in_one_unit(save, tmp_path, capfd):
     save("one.step", step([("plate", CORNERS * 40, QUADS), ("pin", CORNERS * 5, QUADS)]))
     write_3mf(tmp_path / "two.3mf", [("lid", CORNERS * 40, TRIANGLES)], unit="inch")
     assembly = Assembly.load([tmp_path / "two.3mf", tmp_path / "one.step"])
-    assert assembly.unit == "m"
+    assert assembly.unit == "mm"
     assert names(assembly)[-1].startswith("two/")
     sizes = [np.ptp(part.mesh.bounds, axis=0)[0] for part in assembly.parts]
-    assert sorted(sizes) == pytest.approx([0.005, 0.04, 40 * 0.0254])
-    (brought, faceted) = assembly.notes
-    assert brought == f"{tmp_path / 'two.3mf'} is in in: its lengths are multiplied by 0.0254"
-    assert faceted.startswith(f"{tmp_path / 'one.step'}: curved faces are read as triangles within 0.01 mm of them")
-    assert [entry.unit for entry in assembly.inputs] == ["m", "in"]
+    assert sorted(sizes) == pytest.approx([5, 40, 40 * 25.4])
+    assert assembly.notes == (f"{tmp_path / 'two.3mf'} is in in: its lengths are multiplied by 25.4",)
+    assert [entry.unit for entry in assembly.inputs] == ["mm", "in"]
     assert capfd.readouterr() == ("", "")
 
 
@@ -92,7 +90,7 @@ def test_step_occurrences_without_a_name_are_called_as_their_products(save):
         "top/left one/Stößel_2",
         "top/left one/Stößel_3",
     ]
-    assert bounds(assembly, "top/left one/Stößel_3")[0] == pytest.approx([0.099, 0, 0], abs=1e-8)
+    assert bounds(assembly, "top/left one/Stößel_3")[0] == pytest.approx([99, 0, 0], abs=1e-5)
 
 
 def test_a_folder_is_read_with_what_is_below_it_in_the_order_of_names(save, tmp_path):

@@ -12,10 +12,10 @@ from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.record import Course, MotionRecord
 from gjk3d.clash.motion.timeline import Passage, Timeline, moved, swept_box
 from gjk3d.clash.motion.track import measured, pauses, still
+from gjk3d.clash.nearness import Tolerances
 from gjk3d.clash.parts import AssemblyPart
 from gjk3d.convex.pairs import Pairs
 from gjk3d.interrupts import Aside
-from gjk3d.typing import Array
 
 TIMES = 1e-4  #: of the whole time: how near the two times are between which a clash begins
 
@@ -36,7 +36,7 @@ class Moving:
     def __init__(self, movement: Movement, parts: Sequence[AssemblyPart], unit: str | None) -> None:
         self.movement = movement
         self.meshes = [mesh for part in parts if (mesh := part.mesh) is not None]
-        self.slacks = [part.slack for part in parts]
+        self.slacks = np.array([part.slack + part.facets for part in parts])
         self.names = [part.name for part in parts]
         boxes = {part.name: part.bounds for part in parts}
         self.tracks = movement.place(self.names, boxes, unit)
@@ -58,7 +58,7 @@ class Moving:
             found.setdefault(id(track), []).append(k)
         return list(found.values())
 
-    def close(self, clearance: float, tolerances: Array) -> Iterator[tuple[int, int]]:
+    def close(self, clearance: float, tolerances: Tolerances) -> Iterator[tuple[int, int]]:
         """Yield the pairs that do not, i < j, and whose boxes, all along, come as near as is of interest."""
         standing = {id(track) for name, track in zip(self.names, self.of, strict=True) if name not in self.tracks}
         boxes = np.array(
@@ -68,8 +68,9 @@ class Moving:
             ]
         ).reshape(-1, 2, 3)
         for i in range(len(self.of)):
+            others = np.arange(i + 1, len(self.of))
             gaps = np.maximum(boxes[i, 0] - boxes[i + 1 :, 1], boxes[i + 1 :, 0] - boxes[i, 1]).max(axis=1)
-            reach = np.maximum(clearance, np.maximum(tolerances[i], tolerances[i + 1 :]))
+            reach = np.maximum(clearance, tolerances.of(i, others)) + self.slacks[i] + self.slacks[i + 1 :]
             for j in (np.flatnonzero(gaps <= reach) + i + 1).tolist():
                 if not self.together(i, j):
                     yield i, j
@@ -77,7 +78,7 @@ class Moving:
     def follow(self, i: int, j: int, tolerance: float) -> Passage:
         """Return what a pair does."""
         begin, end = self.movement.times
-        width, slack = TIMES * (end - begin), self.slacks[i] + self.slacks[j]
+        width, slack = TIMES * (end - begin), float(self.slacks[i] + self.slacks[j])
         return Timeline((self.meshes[i], self.meshes[j]), (self.of[i], self.of[j]), tolerance, width, slack).follow()
 
     def verdict(self, i: int, j: int, passage: Passage, clearance: float, tolerance: float) -> Verdict | None:

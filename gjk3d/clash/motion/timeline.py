@@ -284,10 +284,9 @@ class Timeline:
 
     def _passage(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> Passage:
         spans = self._spans(sorted(free), sorted(clash))
-        worst = self._best(min(self._looks.values(), key=lambda look: look.value))
-        if not worst.free:
-            return self._told(tuple(spans), (0.0, 0.0), worst.time)
-        return self._told((), (0.0, worst.upper), worst.time)
+        # of looks that prove nothing free, those at which surfaces meet have no gap at all
+        worst = self._best(min(self._looks.values(), key=lambda look: (look.value, look.upper)))
+        return self._told(tuple(spans), (0.0, worst.upper), worst.time)
 
     def _told(self, spans: tuple[Span, ...], least: tuple[float, float], when: float) -> Passage:
         return Passage(spans, least, when, self.look(when).inside, tuple(sorted(self._looks.values())))

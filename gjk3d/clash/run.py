@@ -19,6 +19,7 @@ from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.clashes import Clashes, Names, column, objects
 from gjk3d.clash.decide import Verdict, unchecked
 from gjk3d.clash.decisions import Decided, Decisions, Question
+from gjk3d.clash.doubts import doubted_limits
 from gjk3d.clash.finding import Clash
 from gjk3d.clash.findings import Findings, in_unit, known, read_baseline
 from gjk3d.clash.motion.decide import Moving, timed
@@ -223,7 +224,8 @@ class Run:
         self.triage = triage
         watched = self.known if triage is None else self.known | triage.issues.keys()
         self.findings = Findings(self.names, keep, watched, found)
-        self.remarks: list[str] = []
+        names = [part.name for part in self.placed]
+        self.remarks = doubted_limits(self.clearance, tolerance, names, self.sizes, assembly.unit)
         self.moving: Moving | None = None
         self.looked_at = np.zeros(len(self.placed), dtype=bool)  #: of those placed
         self.close = self.decisions = 0

@@ -147,7 +147,7 @@ def clash(
         inputs, motion, a, b, (clearance, tolerance), unit, known, form, output, keep, (jobs, scheduler), quiet
     )
     if not quiet:
-        _remarks(report)
+        _remarks(report, {"--clearance": clearance, "--tolerance": tolerance} if unit is None else {})
     with held() as waiting:  # a file that is begun is written to its end
         if form != "jsonl":
             _write(report, form, output, top, (_FATAL[fail_on], only_new))
@@ -237,13 +237,24 @@ def _why(report: Report, a: str | None, b: str | None) -> str:
     return f"--a {a!r} and --b {b!r} fit one and the same part" if a and b else "the selection leaves none"
 
 
-def _remarks(report: Report) -> None:
+def _remarks(report: Report, lengths: dict[str, str | None]) -> None:
+    bare = [f"{option} {text}" for option, text in lengths.items() if text is not None and _is_bare(text)]
     if report.unit is None:
         note("the models state no unit: lengths are as in the files (--unit says which it is)")
+    elif bare:
+        note(f"{' and '.join(bare)}: taken in {report.unit}, the unit of the models; 0.5mm would have its own")
     for text in report.notes:
         note(text)
     for part in report.unchecked:
         note(f"{part.name}: {part.reason}", "not checked")
+
+
+def _is_bare(length: str) -> bool:
+    """Tell whether a length is one without a unit, of which it matters what it is taken in."""
+    try:
+        return float(length) != 0.0
+    except ValueError:
+        return False
 
 
 def _write(report: Report, form: str, output: Path | None, top: int, gate: tuple[tuple[str, ...], bool]) -> None:

@@ -85,6 +85,14 @@ def test_lengths_have_units(run, boxes):
     assert [row["kind"] for row in found["clashes"]] == ["touch", "touch"]
 
 
+def test_a_bare_length_is_told_what_it_is_taken_in(run):
+    taken = "taken in m, the unit of the models; 0.5mm would have its own"
+    said = run("clash", GEARBOX, "--clearance", "0.0005", "--tolerance", "1e-6", "--a", "*/nut_1", "--fail-on", "none")
+    assert f"note: --clearance 0.0005 and --tolerance 1e-6: {taken}" in said.err
+    said = run("clash", GEARBOX, "--clearance", "0.5mm", "--tolerance", "0", "--a", "*/nut_1", "--fail-on", "none")
+    assert "taken in" not in said.err
+
+
 @pytest.mark.parametrize(("level", "code"), [("hard", 0), ("clearance", 1), ("touch", 1), ("none", 0)])
 def test_exit_codes_follow_fail_on(run, boxes, level, code):
     assert run("clash", boxes[1], boxes[2], "--clearance", 0.5, "--fail-on", level).code == code

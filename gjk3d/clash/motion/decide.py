@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.clash.decide import Decider, Verdict, unchecked
+from gjk3d.clash.doubts import doubted_ways
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.record import Course, MotionRecord
 from gjk3d.clash.motion.timeline import Passage, Timeline, moved, swept_box
@@ -39,13 +40,14 @@ class Moving:
         self.slacks = np.array([part.slack + part.facets for part in parts])
         self.names = [part.name for part in parts]
         boxes = {part.name: part.bounds for part in parts}
+        self._unit, self._bounds = unit, np.array([*boxes.values()]).reshape(-1, 2, 3)
         self.tracks = movement.place(self.names, boxes, unit)
         standing = still(movement.times)
         self.of = [self.tracks.get(name, standing) for name in self.names]
         self.courses: list[Course] = []
-        every = np.array([*boxes.values()]).reshape(-1, 3)
-        size = float(np.linalg.norm(np.ptp(every, axis=0))) if len(every) else 0.0
-        self.notes = measured(self.tracks, size, unit) + pauses(self.tracks, movement.times, movement.unit)
+        size = float(np.linalg.norm(np.ptp(self._bounds.reshape(-1, 3), axis=0))) if boxes else 0.0
+        self.notes = [*movement.notes, *measured(self.tracks, size, unit)]
+        self.notes += pauses(self.tracks, movement.times, movement.unit)
 
     def together(self, i: int, j: int) -> bool:
         """Tell whether two parts keep their places to each other."""
@@ -67,6 +69,7 @@ class Moving:
                 for mesh, track in zip(self.meshes, self.of, strict=True)
             ]
         ).reshape(-1, 2, 3)
+        self.notes += doubted_ways(self.names, self._bounds, boxes, self._unit)
         for i in range(len(self.of)):
             others = np.arange(i + 1, len(self.of))
             gaps = np.maximum(boxes[i, 0] - boxes[i + 1 :, 1], boxes[i + 1 :, 0] - boxes[i, 1]).max(axis=1)

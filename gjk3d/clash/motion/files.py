@@ -24,6 +24,7 @@ _TOP = {"unit", "times", "length", "part", "joint", "coupling"}
 _PART = {"parts", "poses", "linear", "angular", "center"}
 _JOINT = {"name", "kind", "child", "parent", "axis", "point", "drive"}
 _COUPLING = {"joint", "to", "ratio", "lead"}
+_LENGTHS = {"linear", "center", "poses", "point", "lead"}  #: what has lengths in it
 _QUATERNION = 8  #: numbers of a line that has one
 _WIDTHS = {
     _QUATERNION: "time, x, y, z, qx, qy, qz, qw",
@@ -88,6 +89,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
             couplings=_couplings(tables, where, scale),
             times=(times[0], times[1]),
             unit=_word(document, "unit", where),
+            notes=_unitless(document, tables, unit, where),
         )
     except ParseError:
         raise
@@ -143,6 +145,18 @@ def _three(row: Mapping[str, Any], key: str, where: str, default: tuple[float, f
     if not _numbers(value) or len(value) != 3:
         raise ParseError(f"{where}: {key} is {str(value)[:60]}, expected three numbers")
     return np.array(value, dtype=np.float64)
+
+
+def _unitless(document: Mapping[str, Any], tables: Mapping[str, list[Any]], unit: str | None, where: str) -> list[str]:
+    """Return what is to be said of lengths that are in no unit of their own."""
+    if unit is None or "length" in document:
+        return []
+    keys = {key for rows in tables.values() for row in rows for key in row}
+    driven = [KINDS.get(str(row.get("kind")), ()) for row in tables["joint"] if "drive" in row]
+    slides = any(set(coordinates) - {"turn"} for coordinates in driven)
+    if not slides and not keys & _LENGTHS:
+        return []
+    return [f'{where}: its lengths are taken in {unit}, as the assembly is; length = "mm" at its top says another unit']
 
 
 def _scale(stated: Any, unit: str | None, file: Path) -> float:

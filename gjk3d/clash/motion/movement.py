@@ -42,6 +42,8 @@ class Movement:
         When it begins and ends.
     unit : str
         Of time, for reports: "s", "deg" of a crank.
+    notes : sequence of str
+        What a report is to say of it.
 
     Raises
     ------
@@ -77,15 +79,16 @@ class Movement:
         couplings: Sequence[Coupling] = (),
         times: tuple[float, float] = (0.0, 1.0),
         unit: str = "",
+        notes: Sequence[str] = (),
     ) -> None:
         begin, end = (float(t) for t in times)
         if not (np.isfinite([begin, end]).all() and begin < end):
             raise ShapeError(f"Movement: times are {times!r}, expected a beginning and a later end")
-        self.times, self.unit = (begin, end), unit
+        self.times, self.unit, self.notes = (begin, end), unit, tuple(notes)
         self.joints, self.couplings = tuple(joints), tuple(couplings)
         self.given = {pattern: _track(way, (begin, end), pattern) for pattern, way in (tracks or {}).items()}
         if not self.given and not self.joints:
-            raise ShapeError("Movement: nothing moves: give tracks or joints")
+            raise ShapeError("Movement: nothing moves: give tracks or joints ([[part]] or [[joint]] in a file)")
 
     @property
     def bodies(self) -> list[str]:

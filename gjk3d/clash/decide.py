@@ -130,10 +130,12 @@ class Decider:
         As in `gjk3d.clash.check`.
     known : dict
         What is learnt of a part and kept for its next pair.
+    twice : bool
+        Whether two equal parts at one place are one part that is there twice; not where they only pass there.
     """
 
-    def __init__(self, clearance: float, tolerance: float, known: dict[int, Any]) -> None:
-        self.clearance = clearance
+    def __init__(self, clearance: float, tolerance: float, known: dict[int, Any], twice: bool = True) -> None:
+        self.clearance, self.twice = clearance, twice
         self.limit = Limit(tolerance)
         self._solids = known
 
@@ -146,7 +148,7 @@ class Decider:
     def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = HERE) -> Verdict | None:
         """Return what the pair is in A's frame, None where it is free; m is the pose row of B there."""
         two = Two(a, b, HERE if np.array_equal(m, HERE) else m)
-        twins = same(two, self.limit)
+        twins = self.twice and same(two, self.limit)
         slack = a._convex_slack + b._convex_slack
         convex = self.limit.holds(10.0 * slack)
         if convex:
@@ -158,7 +160,7 @@ class Decider:
         if found.kind in ("hard", "contained") and (a.is_watertight or b.is_watertight):
             found = found._replace(penetration=deepest_inside(two.trees))
         if not twins:
-            one = found.kind == "hard" and same_surface(two, self.limit)
+            one = self.twice and found.kind == "hard" and same_surface(two, self.limit)
             # convex solids on whose surfaces the vertices of the other lie are one; others may have their own dents
             if one and (convex or all_shared(a, b, found.overlap_volume, self.limit)):
                 return found._replace(kind="duplicate", note=_join("the same solid, in other triangles", found.note))

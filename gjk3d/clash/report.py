@@ -19,7 +19,7 @@ from gjk3d.clash.finding import KINDS, OPEN, STATUSES, Clash, Vector, record
 from gjk3d.clash.made import Made, vectors
 from gjk3d.shown import shown
 from gjk3d.units import reading
-from gjk3d.wording import json_ready, with_unit
+from gjk3d.wording import count, json_ready, with_unit
 
 if TYPE_CHECKING:
     from gjk3d.clash.assembly import Assembly
@@ -364,9 +364,10 @@ class Report:
     _repr_mimebundle_ = shown
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count) or "no clashes"
+        found = ", ".join(f"{many} {kind}" for kind, many in self.counts.items() if many) or "no clashes"
         stopped = "" if self.complete else ", stopped before the end"
-        return f"<Report: {len(self.parts)} parts, {self.pairs_tested} pairs tested, {found}{stopped}>"
+        parts, pairs = count(len(self.parts), "part"), count(self.pairs_tested, "pair")
+        return f"<Report: {parts}, {pairs} tested, {found}{stopped}>"
 
 
 def versions() -> dict[str, str]:

@@ -121,7 +121,7 @@ def _approved(clash: Clash, state: Mark, unit: str | None, by: str) -> Clash:
     if factor is None:
         return _noted(clash, "new", f"{said}, which cannot be told in {unit or 'no unit'}: approve it again")
     if _is_more(-clash.distance, -state.distance * factor, clash):
-        return _noted(clash, "new", f"{said}, and it is deeper now")
+        return _noted(clash, "new", f"{said}, and {'it is deeper' if clash.distance < 0.0 else 'they are nearer'} now")
     # a pin that is pressed in harder goes as far to be free: how far it must go does not tell how far it reaches in
     into, was_into = clash.penetration, state.penetration
     if into is not None and was_into is not None and _is_more(into, was_into * factor, clash):

@@ -168,6 +168,10 @@ def test_a_report_says_of_loops_that_their_error_is_measured(report):
     assert report.reading == ("mm", 1000.0)
     assert f"taken for {1000.0 * most:.2g} mm, twice what was measured, and is not proven" in note
     assert note in to_markdown(report).replace("\\", "")
+    of_loops = {"rod", "piston", "piston_pin"}
+    proven = {(pair.a, pair.b): pair.proven for pair in report.motion.pairs}
+    assert {of_loops.isdisjoint(names) for names in proven} == {False, True}
+    assert proven == {names: of_loops.isdisjoint(names) for names in proven}
 
 
 def moves(a, b):
@@ -216,6 +220,21 @@ def test_intervals_hold_for_any_steady_motion(angles, way, start):
         assert course.intervals or gap >= course.least[0] - 1e-9
     for clash in found.clashes:
         assert clash.kind != "unchecked", clash.note
+
+
+def test_equal_parts_that_pass_through_each_other_are_no_duplicates():
+    cube = gk.Box((1, 1, 1)).surface()
+    one, two, far = (gk.Mesh(cube.vertices + (x, 0, 0), cube.faces) for x in (0, 0, 3))
+    way = Movement({"b": gk.Motion.translation(None, (-6, 0, 0))})
+    (passing,) = gk.clash.check(gk.clash.Assembly.of({"a": one, "b": far}, "mm"), motion=way).clashes
+    assert (passing.kind, passing.time, passing.depth) == (
+        "hard",
+        pytest.approx(0.5, abs=1e-3),
+        pytest.approx(1.0, abs=0.01),
+    )
+    assert passing.method != "equal"
+    (twice,) = gk.clash.check(gk.clash.Assembly.of({"a": one, "b": two}, "mm"), motion=way).clashes
+    assert twice.kind == "duplicate"  # drawn twice at one place, and one of the two was not told to stay
 
 
 def test_a_thin_wall_between_two_samples_is_met():

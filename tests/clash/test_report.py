@@ -28,6 +28,7 @@ def test_counts_are_of_open_findings():
     assert report.counts == {"hard": 1} | {kind: 0 for kind in KINDS if kind != "hard"}
     assert report.statuses == {"new": 1, "active": 0, "resolved": 1, "ignored": 1}
     assert repr(report) == "<Report: 0 parts, 0 pairs tested, 1 hard>"
+    assert repr(Report(pairs_tested=1)) == "<Report: 0 parts, 1 pair tested, no clashes>"
 
 
 def test_findings_rank_by_what_is_in_the_way_and_not_by_the_way_out():

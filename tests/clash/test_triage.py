@@ -90,6 +90,19 @@ def test_a_later_run_takes_up_what_was_decided():
     assert {clash.id for clash in second.clashes if clash.status == "new"} == set()
 
 
+def test_a_gap_that_was_approved_and_is_smaller_is_told_as_nearer():
+    cube = gk.Box((1, 1, 1)).surface()
+    apart = [
+        gk.clash.Assembly.of({"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + 1 + gap, cube.faces)}, "mm")
+        for gap in (0.5, 0.4)
+    ]
+    (wide,) = gk.clash.check(apart[0], 1.0).clashes
+    triage = Triage().marked(wide, state="approved", by="ann", unit="mm")
+    (near,) = gk.clash.check(apart[1], 1.0, triage=triage).clashes
+    assert near.status == "new"
+    assert near.note.endswith("mm, and they are nearer now")
+
+
 def test_what_was_approved_is_not_when_it_is_deeper():
     triage = Triage().marked(by_pair(gk.clash.check(pressed()))[PIN], state="approved", by="ann", unit="mm")
     deeper = by_pair(gk.clash.check(pressed(0.7), triage=triage))[PIN]

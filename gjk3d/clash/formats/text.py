@@ -16,6 +16,7 @@ from gjk3d.clash.finding import KINDS, Clash
 from gjk3d.clash.findings import converted
 from gjk3d.clash.report import Report
 from gjk3d.clash.wording import brief, inside
+from gjk3d.wording import count
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -98,17 +99,17 @@ def to_markdown(report: Report, top: int = 20) -> str:
     """
     own, factor = report.reading
     unit, cubed = (f" {_escaped(own)}", "³") if own else ("", "")
-    found = ", ".join(f"**{count} {kind}**" for kind, count in report.counts.items() if count) or "**no clashes**"
+    found = ", ".join(f"**{many} {kind}**" for kind, many in report.counts.items() if many) or "**no clashes**"
     lines = [
         f"### Clash check: {found}",
         "",
-        f"{len(report.parts)} parts, {report.pairs_tested} of {report.pairs_total} pairs tested;"
+        f"{count(len(report.parts), 'part')}, {report.pairs_tested} of {count(report.pairs_total, 'pair')} tested;"
         f" {_escaped(report.limits)}.",
     ]
     if not report.complete:
         lines += ["", "**Stopped before the end: the rest was not looked at.**"]
     if any(report.statuses[name] for name in ("active", "resolved", "ignored")):
-        lines += ["", ", ".join(f"{count} {name}" for name, count in report.statuses.items() if count) + "."]
+        lines += ["", ", ".join(f"{many} {name}" for name, many in report.statuses.items() if many) + "."]
     rows = [clash for clash in report.clashes if clash.is_open]
     when = "" if report.motion is None else " when |"
     if rows:

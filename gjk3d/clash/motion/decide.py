@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.doubts import doubted_ways
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.record import Course, MotionRecord
 from gjk3d.clash.motion.timeline import Passage, Timeline, moved, swept_box
-from gjk3d.clash.motion.track import measured, pauses, still
+from gjk3d.clash.motion.track import measured, pauses, solved, still
 from gjk3d.clash.nearness import Tolerances
 from gjk3d.clash.parts import AssemblyPart
 from gjk3d.convex.pairs import Pairs
@@ -46,7 +47,9 @@ class Moving:
         self.of = [self.tracks.get(name, standing) for name in self.names]
         self.courses: list[Course] = []
         size = float(np.linalg.norm(np.ptp(self._bounds.reshape(-1, 3), axis=0))) if boxes else 0.0
-        self.notes = [*movement.notes, *measured(self.tracks, size, unit)]
+        errors = solved(self.tracks, size)
+        self._solved = errors.keys()
+        self.notes = [*movement.notes, *measured(errors, size, unit)]
         self.notes += pauses(self.tracks, movement.times, movement.unit)
 
     def together(self, i: int, j: int) -> bool:
@@ -88,11 +91,13 @@ class Moving:
         """Return what the pair is when it is nearest, or deepest, in the places of that time."""
         if not passage.spans and passage.least[0] >= clearance and passage.least[0] > tolerance:
             return None
-        a, b = (moved(self.meshes[k], self.of[k].pose(passage.when)) for k in (i, j))
-        a._hush()  # the report says which are open
-        b._hush()
-        hulls = Pairs([a.hull(), b.hull()]).signed_distance(np.array([[0, 1]]), np.tile(np.eye(4), (2, 1, 1)))[0]
-        return Decider(clearance, tolerance, {}).decide(a, b, hulls)
+        there = [moved(self.meshes[k], self.of[k].pose(passage.when)) for k in (i, j)]
+        found = _decided(there, Decider(clearance, tolerance, {}))
+        if found is not None and found.kind == "duplicate":
+            drawn = _decided([self.meshes[i], self.meshes[j]], Decider(clearance, tolerance, {}))
+            if drawn is None or drawn.kind != "duplicate":
+                return _decided(there, Decider(clearance, tolerance, {}, twice=False))
+        return found
 
     def all(
         self, pairs: Sequence[tuple[int, int]], clearance: float, tolerance: Callable[[int, int], float], threads: Aside
@@ -108,13 +113,22 @@ class Moving:
 
         for (i, j), (passage, verdict) in threads.map(decided, pairs):
             if passage is not None:
-                self.courses.append(Course.of(self.names[i], self.names[j], passage))
+                names = self.names[i], self.names[j]
+                self.courses.append(Course.of(*names, passage, solved=bool(self._solved & {*names})))
             yield i, j, passage, verdict
 
     def record(self) -> MotionRecord:
         """Return what the report says of it."""
         begin, end = self.movement.times
         return MotionRecord(begin, end, self.movement.unit, tuple(self.courses), self.tracks)
+
+
+def _decided(meshes: Sequence[Mesh], decider: Decider) -> Verdict | None:
+    a, b = meshes
+    a._hush()  # the report says which are open
+    b._hush()
+    hulls = Pairs([a.hull(), b.hull()]).signed_distance(np.array([[0, 1]]), np.tile(np.eye(4), (2, 1, 1)))[0]
+    return decider.decide(a, b, hulls)
 
 
 def timed(passage: Passage | None) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.contacts import available
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
-from gjk3d.clash.motion.track import Track, measured, motion_of, pauses
+from gjk3d.clash.motion.track import Track, measured, motion_of, pauses, solved
 from gjk3d.clash.parts import AssemblyPart
 from gjk3d.clash.rules import matcher
 from gjk3d.errors import ParseError, ShapeError
@@ -101,13 +101,14 @@ def swept(
     vertices, faces = _hull(slices) if form == "hull" else _united(slices)
     grown = max(piece.grown for piece in slices)
     name = f"{body}, swept"
-    part = AssemblyPart(name, "", Mesh(vertices, faces, name=name, unit=assembly.unit))
+    facets = max(part.facets for part in assembly.parts if part.name in own)
+    part = AssemblyPart(name, "", Mesh(vertices, faces, name=name, unit=assembly.unit), facets=facets)
     still = [part for part in assembly.parts if part.name not in tracks]
     size = float(np.linalg.norm(np.ptp([mesh.bounds for mesh in meshes.values()], axis=(0, 1))))
     moving = {name: tracks[name] for name in own}
     notes = [
         f"{name}: the hulls of {len(slices)} slices hold all of the motion, grown by {grown:.3g} at most",
-        *measured(moving, size, assembly.unit),
+        *measured(solved(moving, size), size, assembly.unit),
         *pauses(moving, movement.times, movement.unit),
     ]
     return replace(

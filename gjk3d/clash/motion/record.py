@@ -29,7 +29,9 @@ class Course:
     intervals : tuple of (float, float, float, float)
         When they clash: free before the first number, in clash from the second to the third, free from the fourth on.
     proven : bool
-        Whether they clash at every time between the second number and the third of each; else at many, looked at.
+        Whether what is said here holds at every time, along the ways that were given (between two poses that is one
+        steady screw). False where a way was solved for, whose error, `Track.slack`, is allowed for and only measured;
+        and where a clash from the second number to the third of an interval was seen at many times, not all.
     least : (float, float)
         Bounds of the least clearance, both 0 where they touch or clash.
     when : float
@@ -50,7 +52,7 @@ class Course:
     series: tuple[tuple[float, float, float, float], ...] = field(repr=False, default=())
 
     @classmethod
-    def of(cls, a: str, b: str, passage: Passage) -> Course:
+    def of(cls, a: str, b: str, passage: Passage, solved: bool = False) -> Course:
         """Return what is told of a passage.
 
         Parameters
@@ -59,9 +61,11 @@ class Course:
             Names of the parts.
         passage : Passage
             What was found.
+        solved : bool
+            Whether one of their ways was solved for.
         """
         spans = tuple((span.after, span.begin, span.end, span.before) for span in passage.spans)
-        proven = all(span.proven for span in passage.spans)
+        proven = not solved and all(span.proven for span in passage.spans)
         series = tuple((look.time, look.lower, look.upper, look.inside) for look in passage.looks)
         return cls(a, b, spans, proven, passage.least, passage.when, passage.inside, series)
 

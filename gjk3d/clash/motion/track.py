@@ -90,15 +90,19 @@ class Track(NamedTuple):
         return np.concatenate(poses), turns**2 / (8.0 * steps**2)
 
 
-def measured(tracks: Mapping[str, Track], size: float, unit: str | None) -> list[str]:
-    """Return what is to be said of those that were solved for in an assembly of a size: nothing is proven of these."""
-    far = {name: track.slack for name, track in tracks.items() if track.slack > _ROUNDING * size}
-    if not far:
+def solved(tracks: Mapping[str, Track], size: float) -> dict[str, float]:
+    """Return the errors of those that were solved for in an assembly of a size, by the names of parts."""
+    return {name: track.slack for name, track in tracks.items() if track.slack > _ROUNDING * size}
+
+
+def measured(errors: Mapping[str, float], size: float, unit: str | None) -> list[str]:
+    """Return what is to be said of ways that were solved for, with such errors: nothing is proven of these."""
+    if not errors:
         return []
     shown, factor = reading(unit, size)
-    error = with_unit(number(factor * max(far.values()), 2), shown)
+    error = with_unit(number(factor * max(errors.values()), 2), shown)
     return [
-        f"the ways of {_named(list(far))} were solved for from time to time; their error between these is taken for"
+        f"the ways of {_named(list(errors))} were solved for from time to time; their error between these is taken for"
         f" {error}, twice what was measured, and is not proven"
     ]
 

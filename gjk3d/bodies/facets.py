@@ -27,8 +27,8 @@ from gjk3d.shapes.base import Polytope
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 _MOST_EDGES = 192  #: of a polytope: of larger ones GJK and EPA are as fast
-_CLEAR_CUT = 0.02  #: sine between two edges, below which the facet is left to GJK and EPA
-_SURELY = 1.0 + 1e-9  #: times as much is more, whatever the rounding
+CLEAR_CUT = 0.02  #: sine between two edges, below which the facet is left to GJK and EPA
+SURELY = 1.0 + 1e-9  #: times as much is more, whatever the rounding
 _WIDTH = 4.0  #: of a gap, in units of the error of places
 _OFF = 64.0  #: so far may a nearest point be off, in the same units
 APART, DEEP, OPEN = range(3)
@@ -234,14 +234,14 @@ def _past_edges(s: Solid, found: Facet, enough: float) -> Facet:
         d = add(scale(abs(v), normal_at(s, f)), scale(abs(u), normal_at(s, g)))
         t, p, square = _corner_at(s, k, _CORNER), row3(s.edges, j), dot(d, d)
         rise = dot(d, sub(t, p))
-        if (rise < 0.0) & (found.gap < 0.0) & (rise * rise > _SURELY * (found.gap * found.gap) * square):
+        if (rise < 0.0) & (found.gap < 0.0) & (rise * rise > SURELY * (found.gap * found.gap) * square):
             continue  # no gap as wide, and no root needed to tell
         far = sqrt(square)
         gap = rise / far
         if not ((gap > found.gap) & (dot(d, _corner_at(s, k, _OUT)) <= 0.0)):
             continue
         e = _corner_at(s, k, _WAY)
-        if max(abs(u), abs(v)) < _CLEAR_CUT * sqrt(dot(e, e)):
+        if max(abs(u), abs(v)) < CLEAR_CUT * sqrt(dot(e, e)):
             return Facet(found.gap, found.normal, found.a, found.b, False)
         way = scale(-1.0 / far, d)
         # where the triangle's edge passes over the other: both lie in planes across the way

@@ -12,6 +12,7 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.cloud import PointCloud
+from gjk3d.bodies.crossed import crossed
 from gjk3d.bodies.facets import APART, DEEP, GivenSolids, Solid, facet_of, solid_in, with_scratch
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
@@ -139,7 +140,10 @@ def list_rows(
             if by_formula:
                 count = _measure_faces(x, s, r, first, count, w, pairs, out, flags)
             else:
+                formula = step == 0 and kind == MESHES
                 for i in range(first, first + count):
+                    if formula and crossed(x, pairs[i, 0], pairs[i, 1], out, flags, i) == DEEP:
+                        continue
                     _measure(x, pairs[i, 0], pairs[i, 1], w, out, flags, i)
             begins[2 * k + step + 1] = first + count
     return int(rows_a.shape[0])

@@ -1,0 +1,75 @@
+"""How deep two triangles that cross are in each other, against every facet of their difference, one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+from strategies import examples
+
+import gjk3d as gk
+from gjk3d.bodies.meetings import MESHES, Listed, list_meeting
+from gjk3d.bodies.shelf import Shelf
+from gjk3d.poses import IDENTITY
+from tests.bodies.places import at
+
+
+def listed(corners: Any, others: Any, poses: Any) -> Listed:
+    rows = np.array([[*pose[:3, :3].ravel(), *pose[:3, 3], 0.0] for pose in poses])
+    first, second = gk.Mesh(corners, [(0, 1, 2)]), gk.Mesh(others, [(0, 1, 2)])
+    each = np.zeros(len(rows), dtype=np.int64)
+    same = np.repeat(IDENTITY, len(rows), axis=0)
+    return list_meeting(first._as_parts(), Shelf([second]), each, same, rows, MESHES, 0.0)
+
+
+def crossing(rng: np.random.Generator, straight: bool) -> tuple[Any, Any, Any]:
+    """Return two triangles, and a pose of the second at which a point of either is one of both."""
+    corners, others = rng.normal(size=(2, 3, 3)) * rng.choice([0.1, 1.0, 3.0], size=(2, 1, 1))
+    if straight:
+        corners, others = np.round(corners * 4) / 2, np.round(others * 4) / 2
+    turn = Rotation.identity() if straight else Rotation.random(rng=rng)
+    shift = rng.dirichlet(np.ones(3)) @ corners - turn.apply(rng.dirichlet(np.ones(3)) @ others)
+    return corners, others, at(*(shift.round(1) if straight else shift), rotation=turn)
+
+
+@examples(60)
+@given(seed=st.integers(0, 10**6), straight=st.booleans())
+def test_depth_of_two_triangles(seed: int, straight: bool) -> None:
+    corners, others, pose = crossing(np.random.default_rng(seed), straight)
+    if min(np.linalg.matrix_rank(each[1:] - each[0]) for each in (corners, others)) < 2:
+        return
+    found = listed(corners, others, [pose])
+    one = gk.signed_distance(gk.Triangle(corners), gk.Triangle(others), None, pose)
+    if not len(found.pairs):
+        assert one.upper >= 0.0
+        return
+    placed = others @ pose[:3, :3].T + pose[:3, 3]
+    row, size = found.out[0], float(np.abs(placed).max() + np.abs(corners).max())
+    assert max(row[1], one.lower) <= min(row[2], one.upper)
+    if np.linalg.matrix_rank(np.vstack([corners[1:] - corners[0], placed[1:] - placed[0]]), tol=1e-9) == 3:
+        assert max(-row[0], 0.0) == pytest.approx(naive.brute_depth(corners, placed)[0], abs=1e-10 * size)
+    assert np.linalg.norm(row[3:6]) == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(row[9:12] - row[6:9], row[0] * row[3:6], atol=1e-12 * size)
+    assert gk.distance(gk.Triangle(corners), gk.Point(row[6:9])).lower <= 1e-11 * size
+    assert gk.distance(gk.Triangle(others), gk.Point(row[9:12]), pose).lower <= 1e-11 * size
+
+
+def test_most_triangles_that_cross_are_answered_by_facets() -> None:
+    """Without them GJK and EPA answer all: to the last digits the same, and of other widths."""
+    rng = np.random.default_rng(7)
+    corners, others, _ = crossing(rng, False)
+    poses = []
+    for _ in range(200):
+        turn = Rotation.random(rng=rng)
+        poses.append(at(*(corners.mean(axis=0) - turn.apply(others.mean(axis=0))), rotation=turn))
+    found = listed(corners, others, poses)
+    assert len(found.pairs) == 200
+    width = found.out[:, 2] - found.out[:, 1]
+    alone = [gk.signed_distance(gk.Triangle(corners), gk.Triangle(others), None, pose) for pose in poses]
+    np.testing.assert_allclose(found.out[:, 0], [one.distance for one in alone], atol=1e-11)
+    assert np.mean(width == [one.upper - one.lower for one in alone]) < 0.1

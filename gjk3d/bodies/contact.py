@@ -46,7 +46,7 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.simplices import Point
 from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Ints2
 
-_CHUNK = 64  #: pairs of poses a call into the kernels
+_CHUNK = 128  #: pairs of poses a call into the kernels
 _NO_NORMAL = np.zeros((1, 3))
 _POINT = Shelf([Point()])
 _MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)

@@ -8,6 +8,7 @@ import trimesh
 import gjk3d as gk
 from gjk3d.clash import Assembly, Movement, check, swept
 from gjk3d.clash.formats import to_glb
+from gjk3d.clash.motion.convex_pieces import convex_pieces
 from gjk3d.errors import ParseError, ShapeError
 
 _OUTLINE = manifold3d.CrossSection([np.array([(0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3)], dtype=float)])
@@ -50,6 +51,47 @@ def test_every_place_that_is_passed_is_held(form, motion):
         for corner in corners:
             dot = manifold3d.Manifold.cube((2e-3,) * 3, True).translate(corner)
             assert min(dot.min_gap(solid, 1.0) for solid in trail) <= 2.0 * grown + 0.05
+
+
+def bolt():
+    shank, head = manifold3d.Manifold.cylinder(20, 3, 3, 32), manifold3d.Manifold.cylinder(5, 6, 6, 32)
+    return shank + head.translate((0, 0, 20))
+
+
+def volume_of(space, name):
+    return next(part.mesh.volume for part in space.parts if part.name == name)
+
+
+def test_a_headed_bolt_that_goes_along_its_axis_needs_no_room_beside_its_shank():
+    """A ring round the shank, narrower than the head, is in the way of the hull alone."""
+    ring = manifold3d.Manifold.cylinder(4, 5, 5, 32) - manifold3d.Manifold.cylinder(4, 4, 4, 32)
+    parts = Assembly.of({"bolt": mesh_of(bolt()), "ring": mesh_of(ring.translate((0, 0, 15.5)))}, "mm")
+    space = swept(parts, Movement({"bolt": gk.Motion.translation(None, (0, 0, 30))}), "bolt")
+    assert [clash.kind for clash in check(space).clashes] == []
+    area = 16 * np.sin(np.pi / 16)  # of a polygon of 32 corners, as a multiple of the square of its radius
+    assert volume_of(space, "bolt, swept") == pytest.approx(area * (9 * 20 + 36 * 35), rel=1e-4)
+    assert "of 2 pieces hold all of the motion" in space.notes[-1]
+    filled = swept(parts, Movement({"bolt": gk.Motion.translation(None, (0, 0, 30))}), "bolt", "hull")
+    assert [clash.kind for clash in check(filled).clashes] == ["contained"]
+
+
+@pytest.mark.parametrize("most", [1, 4, 64])
+def test_the_hulls_of_convex_pieces_hold_a_solid(most):
+    nut = manifold3d.Manifold.cylinder(5, 8, 8, 6) - manifold3d.Manifold.cylinder(7, 4, 4, 32).translate((0, 0, -1))
+    for solid in (ELL, bolt(), nut, bolt().rotate((20, 30, 40)) + ELL.translate((30, 0, 0)), nut.scale((1e-3,) * 3)):
+        pieces = convex_pieces(solid, most)
+        hulls = [solid_of(gk.Mesh(*gk.ConvexHull(piece).surface()[:2])) for piece in pieces]
+        union = manifold3d.Manifold.batch_boolean(hulls, manifold3d.OpType.Add)
+        assert (solid - union).volume() <= 1e-9 * solid.volume()
+        if most == 64:
+            assert union.volume() == pytest.approx(solid.volume(), rel=1e-3)
+
+
+def test_what_is_not_closed_is_swept_by_its_hull():
+    solid = mesh_of(bolt())
+    parts = Assembly.of({"bolt": gk.Mesh(solid.vertices, solid.faces[:-1])}, "mm")
+    space = swept(parts, Movement({"bolt": gk.Motion.translation(None, (0, 0, 30))}), "bolt")
+    assert "the hulls of 1 slice of 1 piece hold" in space.notes[-1]
 
 
 def test_the_engine_needs_room_where_the_sensor_is(tmp_path):

@@ -1,4 +1,7 @@
-"""What a moving body sweeps, as a solid that holds all of its motion: its hull, or hulls of slices, united."""
+"""What a moving body sweeps, as a solid that holds all of its motion: the hull of it, or hulls of slices, united.
+
+A slice is that of a convex piece of the body, so what the body goes round stays free.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash.assembly import Assembly
-from gjk3d.clash.contacts import available
+from gjk3d.clash.contacts import available, solid
+from gjk3d.clash.motion.convex_pieces import convex_pieces
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.track import Track, measured, motion_of, pauses, solved
@@ -21,9 +25,12 @@ from gjk3d.clash.rules import matcher
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.typing import Array
+from gjk3d.wording import count
 
 _TURN = np.radians(5.0)  #: of a slice, at most
-_ROUNDING = 1e-9  #: of the reach of the whole: what the union of slices may round
+_ROUNDING = 1e-6  #: of the reach of the whole: hulls of manifold3d lack points that are 1e-7 of it before them
+_PIECES = 64  #: of a part
+_HULLS = 256  #: of a part, slices of pieces: on a way of many slices it has fewer pieces, for to unite them takes long
 _CUBE = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=np.float64)
 
 
@@ -42,11 +49,13 @@ def swept(
 ) -> Assembly:
     """Return the parts that stand still, and with them the space that a moving body needs, as one more part.
 
-    The body's part of the result holds every place that the hulls of its parts pass at any time; so do not its dents,
-    which are filled. Between two poses, at most 5 degrees apart, the hull of both is grown by how far any point can
-    bend off the straight line between them, by what the track may be wrong by, and by rounding; the notes say how
-    much that is. Other parts that move are left out. Check the result as any assembly;
-    `gjk3d.clash.formats.to_glb` saves the report of that, the space with it.
+    The body's part of the result holds every place that its parts pass at any time. In slices, parts are cut into
+    convex pieces, so a headed bolt that goes along its axis needs no room beside its shank. Dents are filled of what
+    is not closed, of what would take more than 64 pieces (fewer on ways of many poses), and of the hull. Between two
+    poses, at most 5 degrees apart, the hull of a piece at both is grown by how far any point can bend off the straight
+    line between them, by what the track may be wrong by, and by rounding; the notes say how much that is. Other parts
+    that move are left out. Check the result as any assembly; `gjk3d.clash.formats.to_glb` saves the report of that,
+    the space with it.
 
     Parameters
     ----------
@@ -57,7 +66,7 @@ def swept(
     body : str
         The pattern of what is swept, as the motion names it.
     form : {"slices", "hull"}
-        The union of all slices, which needs manifold3d, or the hull of them all.
+        The union of the slices of all pieces, which needs manifold3d, or the hull of it all.
 
     Raises
     ------
@@ -95,7 +104,8 @@ def swept(
         raise ParseError(f"swept: nothing that moves is called {body!r}; there are {', '.join(movement.bodies)}")
     fits = matcher(body)
     own = [name for name in meshes if fits(name)]
-    slices = [piece for name in own for piece in _slices(meshes[name], tracks[name])]
+    cut = {name: _pieces(meshes[name], tracks[name], 1 if form == "hull" else _PIECES) for name in own}
+    slices = [each for name in own for corners in cut[name] for each in _slices(corners, tracks[name])]
     if not slices:
         raise ParseError(f"swept: no part of {body!r} could be loaded")
     vertices, faces = _hull(slices) if form == "hull" else _united(slices)
@@ -107,7 +117,8 @@ def swept(
     size = float(np.linalg.norm(np.ptp([mesh.bounds for mesh in meshes.values()], axis=(0, 1))))
     moving = {name: tracks[name] for name in own}
     notes = [
-        f"{name}: the hulls of {len(slices)} slices hold all of the motion, grown by {grown:.3g} at most",
+        f"{name}: the hulls of {count(len(slices), 'slice')} of {count(sum(map(len, cut.values())), 'piece')}"
+        f" hold all of the motion, grown by {grown:.3g} at most",
         *measured(solved(moving, size), size, assembly.unit),
         *pauses(moving, movement.times, movement.unit),
     ]
@@ -116,15 +127,25 @@ def swept(
     )
 
 
-def _slices(mesh: Mesh, track: Track) -> Iterator[Slice]:
-    points = mesh.hull().points
+def _pieces(mesh: Mesh, track: Track, most: int) -> list[Array]:
+    """Return corners of at most so many convex pieces that hold a mesh, or of its hull where it cannot be cut."""
+    most = min(most, _HULLS // sum(map(_count, track.rows)))
+    body = solid(mesh) if most > 1 else None
+    return [mesh.hull().points] if body is None else convex_pieces(body, most)
+
+
+def _count(row: Array) -> int:
+    """Return how many slices a motion takes."""
+    return max(1, int(np.ceil(float(np.linalg.norm(row[15:18])) / _TURN)))
+
+
+def _slices(points: Array, track: Track) -> Iterator[Slice]:
     for row in track.rows:
-        motion = motion_of(row)
-        count = max(1, int(np.ceil(float(np.linalg.norm(row[15:18])) / _TURN)))
-        poses = motion.at(np.linspace(0.0, 1.0, count + 1))
+        motion, parts = motion_of(row), _count(row)
+        poses = motion.at(np.linspace(0.0, 1.0, parts + 1))
         middle = points.mean(axis=0)
         rho = np.array([float(np.linalg.norm(points - middle, axis=1).max())])
-        bend = float(motion._bend(middle[None], rho)[0]) / (8.0 * count**2)
+        bend = float(motion._bend(middle[None], rho)[0]) / (8.0 * parts**2)
         there = np.einsum("kij,pj->kpi", poses[:, :3, :3], points) + poses[:, None, :3, 3]
         grown = bend + track.slack + _ROUNDING * float(np.abs(there).max())
         for first, last in pairwise(there):

@@ -14,7 +14,9 @@ import re
 import struct
 import zipfile
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
+
+import numpy as np
 
 CHUNK = 1 << 22
 #: windows of a file whose lines are looked at, and their bytes
@@ -277,11 +279,28 @@ def _with_fans(rows: bytes, vertices: int, faces: int) -> bytes | None:
     """
     lines = [row for row in rows.split(b"\n") if row.strip()]
     corners = [row[1 : 1 + int(row[0])] for row in map(bytes.split, lines[vertices:])]
+    _refuse_beyond(corners, vertices)
     if max(map(len, corners), default=0) < 5:
         return None
     fans = [(row[0], *two) for row in corners for two in pairwise(row[1:])]
     head = b"OFF\n%d %d 0" % (vertices, len(fans))
     return b"\n".join([head, *lines[:vertices], *(b"3 " + b" ".join(fan) for fan in fans)])
+
+
+def _refuse_beyond(corners: list[list[bytes]], vertices: int) -> None:
+    """Raise where a face has a vertex that is not there; words that are no whole numbers the reader refuses."""
+    try:
+        numbers = np.fromiter(map(int, chain.from_iterable(corners)), np.int64)
+    except (ValueError, OverflowError):
+        return
+    wrong = np.flatnonzero((numbers < 0) | (numbers >= vertices))
+    if len(wrong):
+        face = int(np.searchsorted(np.cumsum([len(each) for each in corners]), wrong[0], side="right"))
+        said = ", ".join(corner.decode() for corner in corners[face])
+        raise HeaderError(
+            f"faces[{face}] is {shown(said.encode())}, but there are {vertices} vertices, 0 to {vertices - 1}:"
+            " indices count from 0"
+        )
 
 
 #: a vertex or face whose line begins with blanks, or has a tab after the word

@@ -387,6 +387,7 @@ def test_missing_files_and_folders(tmp_path, save):
         ("only.obj", b"v 0 0 0\nv 1 0 0\n", "has 0 triangles .*no line of faces"),
         ("none.obj", b"f 1 2 3\n", "has 0 triangles .*no line of vertices"),
         ("nul.obj", obj() + bytes(9), "byte .* is NUL: OBJ is text"),
+        ("range.off", off()[:-2] + b"9\n", r"faces\[5\] is '.* 9', but there are 8 vertices, 0 to 7"),
         ("words.off", off().replace(b"1.0 0.0 0.0", b"1.0 abc 0.0"), r"line 7, '1.0 abc 0.0': rows .* are numbers"),
         ("words.ply", ply_text().replace(b"0.0 1.0 0.0", b"0.0 x 0.0"), r"line 12, '0.0 x 0.0': rows .* are numbers"),
         ("fives.ply", ply_binary(counts=(8, 400)), r"400 of 'face', at least \d+ bytes; \d+ are there"),

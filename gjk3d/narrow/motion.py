@@ -76,11 +76,14 @@ def matrices_at(motions: Array2, times: Array1, out: Array3) -> None:
 
 @kernel
 def finish(row: Array, way: Vec3, turn: Vec3, center: Vec3, centered: bool) -> None:
-    """Write what comes behind the pose in a motion row; ``center`` is in world axes, or the body's origin."""
+    """Write what comes behind the pose in a motion row; ``center`` is in world axes, or the body's origin.
+
+    It is that where the body does not turn: of a far centre the row would keep what rounding leaves of its distance.
+    """
     row[WAY], row[WAY + 1], row[WAY + 2] = way
     row[TURN], row[TURN + 1], row[TURN + 2] = turn
     at = (0.0, 0.0, 0.0)
-    if centered:
+    if centered and turn != (0.0, 0.0, 0.0):
         at = turn_back(row, sub(center, (row[CENTER], row[CENTER + 1], row[CENTER + 2])))
         row[CENTER], row[CENTER + 1], row[CENTER + 2] = center
     row[REFERENCE], row[REFERENCE + 1], row[REFERENCE + 2] = at

@@ -249,6 +249,18 @@ def test_a_turn_in_place_and_many_turns() -> None:
     assert gk.time_of_impact(blade, over, gk.Motion(None, angular=(0, 0, 40.0))).status == gk.ImpactStatus.FREE
 
 
+@pytest.mark.parametrize("far", [1e6, 1e8])
+def test_a_far_center_of_no_turn_says_nothing(far: float) -> None:
+    """What only translates goes the same way about any point, and keeps no rounding of one that is far away."""
+    for body in (BOX.body, every_kind.closed().body):
+        plain = gk.Motion(at(-5, 0.2, 0.1), (10, 0, 0))
+        about = gk.Motion(at(-5, 0.2, 0.1), (10, 0, 0), center=(far, -far, far / 3))
+        assert (about.at([0.0, 0.3, 1.0]) == plain.at([0.0, 0.3, 1.0])).all()
+        one, two = (gk.time_of_impact(body, gk.Sphere(0.4), motion) for motion in (plain, about))
+        assert one.status == two.status == gk.ImpactStatus.HIT
+        assert one.time.tolist() == two.time.tolist()
+
+
 def test_clearance_and_planes_and_grounds() -> None:
     solid = every_kind.closed()
     impact = gk.shapecast(gk.Sphere(0.5), solid.body, (10, 0, 0), at(-5, 0.5, 0.5), clearance=0.25)

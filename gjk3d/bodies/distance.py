@@ -47,17 +47,7 @@ def _ordered(a: Any, b: Any, rows: Rows) -> tuple[int, Body, Any, Rows]:
     order = order_of(a, b)
     if order == TURNED:
         a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
-    check_an_end(b)
     return order, a, b, rows
-
-
-def check_an_end(b: Thing) -> None:
-    """Raise where the second of two in order has no end: then neither has."""
-    if isinstance(b, HeightField) and b.bottom == -inf:
-        raise UnsupportedPair(
-            "two HeightFields: both go down without end; give one of them a bottom, HeightField(..., bottom=z), or make"
-            " it a gjk3d.Mesh"
-        )
 
 
 def _at(a: Body, b: Any, rows: Rows, k: int, order: int) -> tuple[BodyPair, Array, bool]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
-from gjk3d.bodies.distance import check_an_end, pair_of
+from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.order import Thing, in_order
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, Given, PartTree, column_gap, of, part_at
 from gjk3d.bodies.parts import parts_of
@@ -232,7 +232,6 @@ def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, f
     """
     if not in_order(a, b, *motions):
         a, b, motions = b, a, motions[::-1]
-    check_an_end(b)
     assert isinstance(a, Body)
     motions = np.ascontiguousarray(motions)
     second = parts_of(b)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from functools import cache
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from gjk3d.convex import solve
@@ -110,6 +111,7 @@ def way_of(a: Any, b: Any) -> Way:
         )
     if first is second is Kind.BODY:
         check_units(a, b)
+        check_ends(a, b)
     return found()
 
 
@@ -119,4 +121,13 @@ def check_units(a: Body, b: Body) -> None:
     if one and other and symbol(one) != symbol(other):
         raise UnsupportedPair(
             f"a is in {one} and b in {other}: bring them to one unit, as with mesh.scaled(0.001, unit='meters')"
+        )
+
+
+def check_ends(a: Body, b: Body) -> None:
+    """Raise where both go down without end."""
+    if getattr(a, "bottom", 0.0) == getattr(b, "bottom", 0.0) == -inf:
+        raise UnsupportedPair(
+            "two HeightFields: both go down without end; give one of them a bottom, HeightField(..., bottom=z), or make"
+            " it a gjk3d.Mesh"
         )

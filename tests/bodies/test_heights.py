@@ -118,6 +118,9 @@ def test_what_a_field_cannot_be_asked() -> None:
     field = gk.HeightField([[0, 1], [2, 3]], 1)
     with pytest.raises(UnsupportedPair, match=r"two HeightFields.*Mesh"):
         gk.collide(field, gk.HeightField([[0, 0], [0, 0]], 1))
+    with pytest.raises(UnsupportedPair, match=r"two HeightFields.*Mesh"):
+        gk.Pair(field, field)
+    assert gk.Pair(field, gk.HeightField([[0, 0], [0, 0]], 1, bottom=-1)).collide()
     with pytest.raises(UnsupportedPair, match=r"half-space"):
         gk.distance(field, gk.Halfspace((0, 0, 1), 0))
     with pytest.raises(UnboundedShapeError, match="without end"):

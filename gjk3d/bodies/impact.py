@@ -7,7 +7,7 @@ time, the sooner first; parts are advanced until they touch. What is apart until
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import ceil, inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,8 @@ from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
 
 _NEAR = 0.5  #: of the sizes of two boxes: nearer to each other they are opened
-_MOST_STEPS = 2**20  #: after so many steps it is given up, and said to be so
+_MOST_STEPS = 2**20  #: in one piece of the way, after which it is given up, and said to be so
+_PIECE = 2.0  #: radians of both turns: so long is a piece of the way, at most
 _ASKED_BEFORE = 4  #: beside the codes of `gjk3d.narrow.toi`: whether they meet to begin with is to be asked
 _BOX_FLOATS = layout.FLOAT_HEAD + 3
 _PLACES = [*range(CENTER, TURN), *range(REFERENCE, MOTION)]  #: what says where a body is, but for its turn
@@ -120,7 +121,7 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, known: Found) -> Found:
     far = c.far + boxes_beyond(a, i, b, j, s)[1] if columns else 0.0
     for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
         for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
-            end = min(1.0, hit)
+            end = min(s.end, hit)
             if columns and column_gap(s.m, a, p, b, j, w.box) > far:
                 continue
             if flat and triangles_beyond(a, p, b, q, s) > c.far:
@@ -143,18 +144,18 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, known: Found) -> Found:
 
 
 @kernel
-def _first_touch(c: Course) -> Found:
-    """Return what happens to two bodies that are apart to begin with."""
-    known, x, s = Found(FREE, 1.0, inf, 1), _two(c, 0.0), _passing(c, 0.0, 1.0)
+def _touch_between(c: Course, start: float, stop: float, known: Found) -> Found:
+    """Return what is known after a piece of the way, of two bodies that are apart where it starts."""
+    x, s, most = _two(c, start), _passing(c, start, stop), known.steps + _MOST_STEPS
     stack, keys, top = c.w.stack, c.w.keys, 1
-    stack[0, 0], stack[0, 1], keys[0] = 0, 0, 0.0
+    stack[0, 0], stack[0, 1], keys[0] = 0, 0, start
     while top > 0 and known.code != STARTED:
         top -= 1
         i, j, t = stack[top, 0], stack[top, 1], keys[top]
-        end = min(1.0, known.hit)
+        end = min(stop, known.hit)
         if t >= end:
             continue
-        if known.steps > _MOST_STEPS:
+        if known.steps > most:
             code = UNRESOLVED if known.code == FREE else known.code
             known = Found(code, min(known.free, t), known.hit, known.steps)
             continue
@@ -175,6 +176,26 @@ def _first_touch(c: Course) -> Found:
         stack[top, 0], stack[top, 1], keys[top] = i0, j0, t0
         stack[top + 1, 0], stack[top + 1, 1], keys[top + 1] = i1, j1, t1
         top += 2
+    return known
+
+
+@kernel
+def _first_touch(c: Course) -> Found:
+    """Return what happens to two bodies that are apart to begin with.
+
+    Parts that turn are near each other again and again, so a piece of the way is proven before the next is looked at:
+    what touches first ends it, and so much is known where it is given up.
+    """
+    known, pieces = Found(FREE, 1.0, inf, 1), ceil((turning(c.motions[0]) + turning(c.motions[1])) / _PIECE)
+    start, k = 0.0, 0
+    while start < 1.0 and known.code != STARTED and known.code != HIT:
+        k += 1
+        stop = min(1.0, k / pieces) if k < pieces else 1.0
+        before = known.steps
+        known = _touch_between(c, start, stop, known)
+        if known.steps > before + _MOST_STEPS:
+            break
+        start = stop
     return known
 
 

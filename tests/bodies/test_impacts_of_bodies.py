@@ -249,6 +249,37 @@ def test_a_turn_in_place_and_many_turns() -> None:
     assert gk.time_of_impact(blade, over, gk.Motion(None, angular=(0, 0, 40.0))).status == gk.ImpactStatus.FREE
 
 
+def a_ring(sides: int, radius: float, half: float) -> Array:
+    """Corners of a prism along z: those below, then those above."""
+    t = 2.0 * np.pi * np.arange(sides) / sides
+    flat = np.column_stack([radius * np.cos(t), radius * np.sin(t)])
+    return np.concatenate([np.column_stack([flat, np.full(sides, z)]) for z in (-half, half)])
+
+
+def a_bush(sides: int) -> gk.Mesh:
+    """A prism with a hole along its axis, whose sides are 1 from there."""
+    corners = np.concatenate([a_ring(sides, 1.0 / np.cos(np.pi / sides), 0.4), a_ring(sides, 2.0, 0.4)])
+    faces = []
+    for i in range(sides):
+        j = (i + 1) % sides
+        (a, b), (c, d), (e, f), (g, h) = ((i + k * sides, j + k * sides) for k in range(4))
+        faces += [(a, b, c), (b, d, c), (e, g, f), (f, g, h), (a, e, f), (a, f, b), (c, h, g), (c, d, h)]
+    return gk.Mesh(corners, faces)
+
+
+def test_a_pin_turns_in_its_bush() -> None:
+    """Sides that go by each other again and again are proven turn by turn, however often."""
+    bush, spin = a_bush(64), gk.Motion(None, angular=(0, 0, 60.0))
+    assert bush.is_watertight
+    impact = gk.time_of_impact(bush, gk.ConvexHull(a_ring(48, 1.0 - 1e-4, 1.0)), None, spin)
+    assert impact.status == gk.ImpactStatus.FREE
+    # corners of a pin that is too wide begin 15/16 degrees beside the middles of walls
+    wide = gk.time_of_impact(bush, gk.ConvexHull(a_ring(48, 1.0 + 1e-4, 1.0)), None, spin)
+    first = (np.pi / 192.0 - np.arccos(1.0 / (1.0 + 1e-4))) / 60.0
+    assert wide.status == gk.ImpactStatus.HIT
+    assert wide.time == pytest.approx(first, abs=1e-9)
+
+
 @pytest.mark.parametrize("far", [1e6, 1e8])
 def test_a_far_center_of_no_turn_says_nothing(far: float) -> None:
     """What only translates goes the same way about any point, and keeps no rounding of one that is far away."""

@@ -420,12 +420,14 @@ def padded(found: list[Touching], total: int, columns: int | None) -> tuple[Arra
     for some in found:
         count[some.which] = some.counts
     width = int(count.max(initial=0)) if columns is None else columns
-    every = np.full((total, width, manifold.POINT + 3), np.nan)
+    points, normals = np.full((total, width, manifold.POINT), np.nan), np.full((total, width, 3), np.nan)
     for some in found:
         ends = np.cumsum(some.counts)
-        column = np.arange(len(some.points)) - np.repeat(ends - some.counts, some.counts)
-        every[np.repeat(some.which, some.counts), column] = some.points
-    return every[..., : manifold.POINT], count, every[..., manifold.POINT :]
+        row, column = np.repeat(some.which, some.counts), np.arange(len(some.points))
+        column -= np.repeat(ends - some.counts, some.counts)
+        points[row, column] = some.points[:, : manifold.POINT]
+        normals[row, column] = some.points[:, manifold.POINT :]
+    return points, count, normals
 
 
 def answer_rows(result: Distance[Any], total: int) -> Array:

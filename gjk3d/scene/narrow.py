@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from gjk3d.convex.pairs import PairDistance, pair_distance
 from gjk3d.convex.patches import patch_points
 from gjk3d.convex.rows import Rows, Wanted, empty_answers
-from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import ROUNDING, matrices
 from gjk3d.query.contact import Contact, Unread, depth_comes_later, padded
@@ -112,7 +111,8 @@ class Narrow:
         """Tell in which pairs is what is no convex shape."""
         if not self.some_mixed:
             return np.zeros(len(pairs), dtype=bool)
-        return np.asarray(self.pairs.mixed[self.shapes(pairs)].any(axis=1))
+        mixed = self.pairs.mixed
+        return np.asarray(mixed[self.which_a[pairs[:, 0]]] | mixed[self.which_b[pairs[:, 1]]])
 
     # --- yes or no -----------------------------------------------------------------------------------------------
 
@@ -380,11 +380,10 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
     from gjk3d.bodies.contact import contact_points, contact_points_beside  # loaded where there is a mesh or the like
 
     result = _unread(narrow, answers, mixed & (answers.out[:, 1] <= 0.0), within)
-    count = np.zeros(len(answers), dtype=np.int64)
-    shapes, table = narrow.table(answers.pairs[~mixed])
-    some, count[~mixed] = patch_points(
-        narrow.pairs, shapes, table, narrow.rows, answers.out[~mixed], within, most, narrow.workers
-    )
+    convex = np.flatnonzero(~mixed)
+    shapes, table = narrow.table(answers.pairs[convex])
+    out = answers.out[convex]
+    flat, counts = patch_points(narrow.pairs, shapes, table, narrow.rows, out, within, most, narrow.workers)
     beside, left = narrow.by_bodies(answers.pairs, np.flatnonzero(mixed))
     others = [
         touching._replace(which=x.which[touching.which])
@@ -398,13 +397,11 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
         for a, b, which, rows in narrow.by_shapes(answers.pairs, left)
         for touching in contact_points(a, b, rows, answers.out[which], within, most)
     ]
-    every, counts, ways = padded(others, len(answers), most)
-    own, count[mixed], ways = every[mixed], counts[mixed], ways[mixed]
-    columns = max(some.shape[1], own.shape[1])
-    points, normals = np.full((len(count), columns, manifold.POINT), np.nan), np.full((len(count), columns, 3), np.nan)
-    points[~mixed, : some.shape[1]], points[mixed, : own.shape[1]] = some, own
-    normals[~mixed] = np.where(np.isnan(points[~mixed, :, :3]), np.nan, answers.out[~mixed, None, 3:6])
-    normals[mixed, : own.shape[1]] = ways
+    columns = max([flat.shape[1], *(int(some.counts.max(initial=0)) for some in others)])
+    points, count, normals = padded(others, len(answers), columns)
+    points[convex, : flat.shape[1]], count[convex] = flat, counts
+    which, column = np.nonzero(np.arange(columns) < counts[:, None])
+    normals[convex[which], column] = out[which, 3:6]
     return Contact(result, points, count, normals)
 
 

@@ -163,10 +163,10 @@ class Decider:
             one = self.twice and found.kind == "hard" and same_surface(two, self.limit)
             # convex solids on whose surfaces the vertices of the other lie are one; others may have their own dents
             if one and (convex or all_shared(a, b, found.overlap_volume, self.limit)):
-                return found._replace(kind="duplicate", note=_join("the same solid, in other triangles", found.note))
+                return found._replace(kind="duplicate", note=joined("the same solid, in other triangles", found.note))
             return found
         return found._replace(
-            kind="duplicate", method="equal", note=_join("the same part twice at one place", found.note)
+            kind="duplicate", method="equal", note=joined("the same part twice at one place", found.note)
         )
 
     def _kind(self, distance: float) -> str | None:
@@ -232,7 +232,7 @@ class Decider:
         least, place = shared_depth(two, both)
         if both is None and self.limit.holds(least) and not self.limit.holds(two.trees.through(LOOKED_AT)):
             point, normal = touching(two)
-            note = _join("the surfaces cross; how deep cannot be told", hollow)
+            note = joined("the surfaces cross; how deep cannot be told", hollow)
             return Verdict(
                 "hard", normal=_or_none(normal), point=_or_none(point), distance_kind="approximate", note=note
             )
@@ -345,5 +345,6 @@ def vector(values: Any) -> Vector:
     return x, y, z
 
 
-def _join(first: str, second: str) -> str:
+def joined(first: str, second: str) -> str:
+    """Return two notes as one."""
     return "; ".join(text for text in (first, second) if text)

@@ -8,10 +8,11 @@ from dataclasses import replace
 from gjk3d.clash.clashes import Clashes
 from gjk3d.clash.finding import STATUSES, Clash
 from gjk3d.clash.times import within
-from gjk3d.clash.triage import Mark, Triage, now
+from gjk3d.clash.triage import Issue, Mark, Triage, now
 from gjk3d.units import conversion
 from gjk3d.wording import number, with_unit
 
+_BY_RUNS = "gjk3d"  #: who says so where a run found it out
 _DEEPER = 0.01  #: of the depth that was approved: so much more is no other finding
 
 
@@ -69,7 +70,7 @@ def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
 
 
 def gone(triage: Triage, here: Iterable[str], checked: Callable[[str, str], bool]) -> list[Clash]:
-    """Return the open issues whose findings are there no more, as resolved ones.
+    """Return the issues whose findings are there no more, as resolved ones: open ones, and what people said is mended.
 
     Parameters
     ----------
@@ -84,8 +85,14 @@ def gone(triage: Triage, here: Iterable[str], checked: Callable[[str, str], bool
     return [
         Clash(issue.id, issue.kind, 0, "resolved", issue.a, issue.b, "", "", shape_a="", shape_b="", method="")
         for issue in triage.issues.values()
-        if issue.id not in found and issue.is_open and checked(issue.a, issue.b)
+        if issue.id not in found and _is_awaited(issue) and checked(issue.a, issue.b)
     ]
+
+
+def _is_awaited(issue: Issue) -> bool:
+    """Tell whether a run has to say that it is gone: it was open, or people marked it as resolved and no run yet."""
+    state = issue.state
+    return issue.is_open or (state is not None and state.value == "resolved" and state.by != _BY_RUNS)
 
 
 def updated(triage: Triage, clashes: Clashes) -> Triage:
@@ -104,8 +111,8 @@ def updated(triage: Triage, clashes: Clashes) -> Triage:
         state = None if issue is None else issue.state
         if issue is None or state is None or status not in ("new", "resolved"):
             continue
-        if (status == "resolved") is issue.is_open:
-            issues[ident] = replace(issue, state=Mark(max(now(), state.at), "gjk3d", status))
+        if _is_awaited(issue) if status == "resolved" else not issue.is_open:
+            issues[ident] = replace(issue, state=Mark(max(now(), state.at), _BY_RUNS, status))
     return Triage(issues)
 
 

@@ -33,8 +33,9 @@ def diff(
 ) -> int:
     """Tell what changed between two clash reports: what is new, resolved, deeper, closer or at other times.
 
-    Findings are the same if their parts and their kind are. Lengths are in the unit of the later report. Exits with 1
-    if there are new ones, else with 0; in JUnit these are the failures.
+    Findings are the same if their parts and their kind are. Lengths are in the unit of the later report,
+    in the table in that of its own table. Exits with 1 if there are new ones, else with 0; in JUnit these are the
+    failures.
 
     Parameters
     ----------
@@ -157,6 +158,7 @@ def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]
 
 
 def _print(rows: list[Row], counts: dict[str, int], before: Report, after: Report, top: int) -> None:
+    from gjk3d.clash.findings import converted
     from gjk3d.clash.wording import brief, when
 
     say(", ".join(f"{count} {change}" for change, count in counts.items()))
@@ -164,12 +166,14 @@ def _print(rows: list[Row], counts: dict[str, int], before: Report, after: Repor
     if not shown:
         return
     say()
-    length = f" {safe(after.unit)}" if after.unit else ""
+    own, factor = after.reading
+    length = f" {safe(own)}" if own else ""
     lengths = f"distance before{length}", f"now{length}"
     moves = before.motion is not None or after.motion is not None
     times = ["when before", "when now"][: 2 * moves]
     table = Table(["change", "kind", "A", "B", *lengths, *times], right=lengths, names=("A", "B"), spare=("kind",))
-    for change, old, new in shown[:top]:
+    for change, *both in shown[:top]:
+        old, new = (None if clash is None else converted(clash, factor, after.unit) for clash in both)
         record = _record(change, old, new)
         distances = ("-" if clash is None else brief(clash) or "-" for clash in (old, new))
         told = ("-" if clash is None else when(clash, report) or "-" for clash, report in ((old, before), (new, after)))

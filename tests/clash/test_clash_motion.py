@@ -237,6 +237,40 @@ def test_equal_parts_that_pass_through_each_other_are_no_duplicates():
     assert twice.kind == "duplicate"  # drawn twice at one place, and one of the two was not told to stay
 
 
+def test_what_goes_through_a_larger_one_crosses_its_surface():
+    """It is wholly inside when it is deepest; only what is so at all times is contained."""
+    small, large = gk.Mesh(*gk.Box((1, 1, 1)).surface()), gk.Mesh(*gk.Box((9, 9, 9)).surface())
+    parts, way = {"small": small, "large": large}, {"small": gk.Motion.translation(None, (20, 0, 0))}
+    (through,) = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), motion=Movement(way)).clashes
+    assert through.kind == "hard"
+    assert "not always" in through.note
+    way = {"small": gk.Motion.translation(None, (1, 0, 0))}
+    (within,) = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), motion=Movement(way)).clashes
+    assert within.kind == "contained"
+
+
+def test_parts_that_slide_are_not_said_to_be_proven():
+    """A car that slides on a rail meets a step too short for its looks: no answer may say that this is excluded."""
+    rail = manifold3d.Manifold.cube((100, 10, 1), True)
+    step = manifold3d.Manifold.cube((0.01, 1, 0.1), True).translate((0.0523, 0, 0.5))
+    raw = (rail + step).to_mesh64()
+    car = gk.Box((0.02, 1, 1)).surface()
+    parts = {
+        "rail": gk.Mesh(raw.vert_properties, raw.tri_verts),
+        "car": gk.Mesh(car.vertices + (-40, 0, 1), car.faces),
+        "post": gk.Mesh(car.vertices + (-60, 0, 1), car.faces),
+    }
+    slide = Movement({"car": gk.Motion.translation(None, (80, 0, 0))}, times=(0, 80))
+    report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), motion=slide)
+    (clash,), (pair,) = report.clashes, report.motion.pairs
+    assert not pair.proven
+    assert clash.kind == "hard" or (clash.kind == "touch" and "not excluded" in clash.note)
+    assert any("rail" in note and "looked at 400 times" in note for note in report.notes)
+    hover = Movement({"car": gk.Motion.translation(turned(0.0, shift=(0, 0, 1)), (80, 0, 0))}, times=(0, 80))
+    above = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), 2.0, motion=hover)
+    assert all(pair.proven for pair in above.motion.pairs)
+
+
 def test_a_thin_wall_between_two_samples_is_met():
     """A bullet that is through the wall in a thousandth of the time: no sampling is needed to see it."""
     wall, bullet = gk.Mesh(*gk.Box((0.01, 9, 9)).surface()), gk.Box((0.02, 0.02, 0.02)).surface()

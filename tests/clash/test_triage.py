@@ -177,6 +177,17 @@ def test_resolved_that_is_there_again_is_new_and_what_is_gone_is_resolved():
     assert sum((clash.a, clash.b) == LUG for clash in twice) == 1
 
 
+def test_that_a_finding_marked_as_resolved_is_gone_is_said_once():
+    clash = by_pair(gk.clash.check(pressed()))[LUG]
+    told = Triage().marked(clash, state="resolved", by="Ada", unit="mm")
+    once = gk.clash.check(pressed(gone=True), triage=told)
+    assert [item.status for item in once.clashes if item.id == clash.id] == ["resolved"]
+    again = gk.clash.check(pressed(gone=True), triage=once.triage)
+    assert clash.id not in [item.id for item in again.clashes]
+    back = gk.clash.check(pressed(), triage=once.triage)
+    assert by_pair(back)[LUG].status == "new"
+
+
 def test_the_last_state_holds_and_an_unknown_one_is_refused():
     clash = three_cubes().clashes[0]
     late = Triage().marked(clash, state="active", by="ann", at="2026-05-04T09:00:00.000Z")

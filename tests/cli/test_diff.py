@@ -43,6 +43,16 @@ def test_the_table_shows_changes_only(run, reports):
     assert run("diff", *reports, "--top", 1).out.splitlines()[-1].startswith("... ")
 
 
+def test_the_table_has_the_unit_of_the_reports_own_table(run, box, tmp_path):
+    paths = [tmp_path / "old.json", tmp_path / "new.json"]
+    for path, place in zip(paths, (1.5, 1.25), strict=True):
+        files = [box("a.stl"), box("b.stl", (place, 0, 0))]
+        assert run("clash", *files, "--unit", "m", "--tolerance", "1e-6", "-o", path).code == 1
+    said = run("diff", *paths)
+    assert "distance before mm" in said.out
+    assert said.out.splitlines()[-1].split()[-2:] == ["-500", "-750"]
+
+
 def test_what_is_ignored_in_one_is_neither_new_nor_resolved(run, reports, tmp_path):
     rules, quiet = tmp_path / "rules.toml", tmp_path / "quiet.json"
     rules.write_text('[[ignore]]\na = "c"\nb = "d"\nreason = "pressed in"\n')

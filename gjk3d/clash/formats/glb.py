@@ -12,6 +12,7 @@ from gjk3d.clash.contacts import overlap, solid
 from gjk3d.clash.finding import Clash
 from gjk3d.clash.parts import hex_of
 from gjk3d.clash.report import Report
+from gjk3d.clash.wording import when
 from gjk3d.errors import ShapeError
 from gjk3d.units import conversion
 
@@ -31,7 +32,8 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
     """Write the assembly as GLB, in metres where its unit is known: parts that clash solid, the rest as ghosts.
 
     A part has the colour of its worst open finding, or else that of its file. Each finding is a node of its own, named
-    by its rank, kind and parts: what two parts share where they overlap, an octahedron at the place elsewhere.
+    by its rank, kind and parts: what two parts share where they overlap, an octahedron at the place elsewhere. Parts
+    that move are where they were drawn; what they share is where it is at the time that the name tells.
 
     Parameters
     ----------
@@ -80,6 +82,7 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
         mark = _shared(report, clash, meshes) or _octahedron(clash, size)
         if mark is not None:
             title = f"clash {clash.severity} {clash.kind}: {clash.a} / {clash.b}"
+            title += f", {words}" if (words := when(clash, report)) else ""
             _add(scene, title, mark[0] * scale, mark[1], _material(COLORS[clash.kind], 1.0))
     Path(path).write_bytes(scene.export(file_type="glb"))
 

@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.clash.decide import Decider, Verdict, unchecked
+from gjk3d.clash.decide import Decider, Verdict, joined, unchecked
 from gjk3d.clash.doubts import doubted_ways
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.record import Course, MotionRecord
-from gjk3d.clash.motion.timeline import Passage, Timeline, moved, swept_box
+from gjk3d.clash.motion.timeline import LOOKS, Passage, Timeline, moved, swept_box
 from gjk3d.clash.motion.track import measured, pauses, solved, still
 from gjk3d.clash.nearness import Tolerances
 from gjk3d.clash.parts import AssemblyPart
 from gjk3d.convex.pairs import Pairs
 from gjk3d.interrupts import Aside
+from gjk3d.wording import count
 
+_SAMPLED = "they slide on each other, and between the times looked at a deeper clash is not excluded"
+_FEW = 3  #: names that a note has
 TIMES = 1e-4  #: of the whole time: how near the two times are between which a clash begins
 
 
@@ -46,6 +49,7 @@ class Moving:
         standing = still(movement.times)
         self.of = [self.tracks.get(name, standing) for name in self.names]
         self.courses: list[Course] = []
+        self._sampled: list[str] = []  #: pairs at which nobody looked all of the time
         size = float(np.linalg.norm(np.ptp(self._bounds.reshape(-1, 3), axis=0))) if boxes else 0.0
         errors = solved(self.tracks, size)
         self._solved = errors.keys()
@@ -96,8 +100,12 @@ class Moving:
         if found is not None and found.kind == "duplicate":
             drawn = _decided([self.meshes[i], self.meshes[j]], Decider(clearance, tolerance, {}))
             if drawn is None or drawn.kind != "duplicate":
-                return _decided(there, Decider(clearance, tolerance, {}, twice=False))
-        return found
+                found = _decided(there, Decider(clearance, tolerance, {}, twice=False))
+        if found is None:
+            return None
+        if found.kind == "contained" and any(look.free for look in passage.looks):
+            found = found._replace(kind="hard", note=f"{found.note} at that time, and is not always there")
+        return found if passage.settled else found._replace(note=joined(found.note, _SAMPLED))
 
     def all(
         self, pairs: Sequence[tuple[int, int]], clearance: float, tolerance: Callable[[int, int], float], threads: Aside
@@ -114,8 +122,15 @@ class Moving:
         for (i, j), (passage, verdict) in threads.map(decided, pairs):
             if passage is not None:
                 names = self.names[i], self.names[j]
+                if not passage.settled:
+                    self._sampled.append(" and ".join(names))
                 self.courses.append(Course.of(*names, passage, solved=bool(self._solved & {*names})))
             yield i, j, passage, verdict
+        if self._sampled:
+            few = f"{', '.join(self._sampled[:_FEW])}{' and others' if len(self._sampled) > _FEW else ''}"
+            self.notes.append(
+                f"{count(len(self._sampled), 'pair')} of parts, {few}: {_SAMPLED} (each was looked at {LOOKS} times)"
+            )
 
     def record(self) -> MotionRecord:
         """Return what the report says of it."""

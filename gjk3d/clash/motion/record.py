@@ -31,7 +31,8 @@ class Course:
     proven : bool
         Whether what is said here holds at every time, along the ways that were given (between two poses that is one
         steady screw). False where a way was solved for, whose error, `Track.slack`, is allowed for and only measured;
-        and where a clash from the second number to the third of an interval was seen at many times, not all.
+        where a clash from the second number to the third of an interval was seen at many times, not all; and where
+        they slide on each other, and a clash between the times looked at is not excluded.
     least : (float, float)
         Bounds of the least clearance, both 0 where they touch or clash.
     when : float
@@ -65,7 +66,7 @@ class Course:
             Whether one of their ways was solved for.
         """
         spans = tuple((span.after, span.begin, span.end, span.before) for span in passage.spans)
-        proven = not solved and all(span.proven for span in passage.spans)
+        proven = not solved and passage.settled and all(span.proven for span in passage.spans)
         series = tuple((look.time, look.lower, look.upper, look.inside) for look in passage.looks)
         return cls(a, b, spans, proven, passage.least, passage.when, passage.inside, series)
 

@@ -89,6 +89,8 @@ class Passage(NamedTuple):
         How deep, at least, where they clash.
     looks : tuple of Look
         By time, for a chart.
+    settled : bool
+        Whether no time is left at which they could be in clash and nobody has looked.
     """
 
     spans: tuple[Span, ...]
@@ -96,6 +98,7 @@ class Passage(NamedTuple):
     when: float
     inside: float
     looks: tuple[Look, ...]
+    settled: bool = True
 
 
 class Timeline:
@@ -259,7 +262,7 @@ class Timeline:
                 edges |= {one, two}
             leave(begin, one)
             leave(two, end)
-        return self._passage(free, clash)
+        return self._passage(free, clash)._replace(settled=not todo)
 
     def _narrow(self, begin: float, end: float, speed: float, edges: set[float]) -> bool:
         """Tell whether enough is known between two times: when a clash begins or ends, or that they only touch."""

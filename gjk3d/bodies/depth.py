@@ -17,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d.bodies.base import Parts
+from gjk3d.bodies.branches import COLUMNS as COLUMNS_OF_NODES
+from gjk3d.bodies.branches import NODES, WAYS
 from gjk3d.bodies.bvh import traversal_stack
 from gjk3d.bodies.deepest import PLANE, PLANES
 from gjk3d.bodies.facets import GivenSolids, solids_of, with_scratch
@@ -132,6 +134,7 @@ def _room() -> tuple[GivenRoom, GivenDesk]:
             np.zeros((2 * LOOKED_AT, 2), dtype=np.int64), np.empty((2 * FOUND_ROWS, COLUMNS)), np.empty((TRIES + 8, 3)),
             np.empty((TRIES, 3)), np.empty((TURNS, 5)), np.zeros((1, 3)), np.empty((LOOKED_AT, FLOATS)),
             np.empty((LOOKED_AT, 2)), np.empty((2 * KNOWN, 3)), np.empty((PLANES, PLANE)),
+            np.empty((NODES, COLUMNS_OF_NODES)), np.empty((WAYS, 4)),
         )  # fmt: skip
         found = _local.room = room, desk
     return found

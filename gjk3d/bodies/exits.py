@@ -44,6 +44,7 @@ class Walk(NamedTuple):
 
 
 _SWEEPS = 64  #: over all walls
+_SETTLED = 1e-12  #: part of the vector by which a sweep that changes no more is the last
 _GRAZING = 0.05  #: least sine between the direction and a face that noise is divided by
 
 
@@ -312,9 +313,13 @@ def past_all(walls: Array, count: int) -> Vec3:
     for k in range(count):
         walls[k, 4] = 0.0
     for _ in range(_SWEEPS if count > 1 else 1):
+        moved = 0.0
         for k in range(count):
             along = walls[k, 0] * x + walls[k, 1] * y + walls[k, 2] * z
             step = max(-walls[k, 4], walls[k, 3] - along)
             walls[k, 4] += step
+            moved = max(moved, abs(step))
             x, y, z = x + step * walls[k, 0], y + step * walls[k, 1], z + step * walls[k, 2]
+        if moved <= _SETTLED * max(abs(x), abs(y), abs(z)):
+            break
     return x, y, z

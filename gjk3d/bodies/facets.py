@@ -14,12 +14,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.parts import PlacedParts
 from gjk3d.bodies.triangles import Triangle, normal_of, read
 from gjk3d.bodies.walk import Two
-from gjk3d.geometry.vec3 import Vec3, add, along, cross, dot, neg, offset, place, row3, scale, sub, turn, turn_back
+from gjk3d.geometry.vec3 import (
+    Rigid,
+    Vec3,
+    add,
+    along,
+    cross,
+    dot,
+    neg,
+    offset,
+    place,
+    row3,
+    scale,
+    sub,
+    turn,
+    turn_back,
+)
 from gjk3d.narrow.solve import OVERLAPPING
 from gjk3d.poses import IDENTITY, ROUNDING
 from gjk3d.shapes import layout
@@ -30,6 +45,7 @@ _MOST_EDGES = 192  #: of a polytope: of larger ones GJK and EPA are as fast
 CLEAR_CUT = 0.02  #: sine between two edges, below which the facet is left to GJK and EPA
 SURELY = 1.0 + 1e-9  #: times as much is more, whatever the rounding
 _WIDTH = 4.0  #: of a gap, in units of the error of places
+_ALIKE = 0.9  #: cosine of ways out of which one is enough
 _OFF = 64.0  #: so far may a nearest point be off, in the same units
 APART, DEEP, OPEN = range(3)
 
@@ -206,6 +222,26 @@ def _past_triangle(t: Triangle, n: Vec3, s: Solid, found: Facet) -> Facet:
 
 
 @kernel
+def _keep_way(n: Vec3, gap: float, ways: Array, count: int) -> int:
+    """Keep a way out with its gap, one of those that look alike; return how many there are, those being the widest."""
+    shallow = plain(0)
+    for k in range(count):
+        if dot(n, row3(ways, k)) > _ALIKE:
+            shallow = k
+            break
+        if ways[k, 3] < ways[shallow, 3]:
+            shallow = k
+    else:
+        if count < ways.shape[0]:
+            shallow, count = count, count + 1
+            ways[shallow, 3] = -inf
+    if gap > ways[shallow, 3]:
+        ways[shallow, 0], ways[shallow, 1], ways[shallow, 2] = n
+        ways[shallow, 3] = gap
+    return count
+
+
+@kernel
 def _list_outlines(s: Solid) -> int:
     """List edges on the polytope's outline along each edge k of the triangle, j as 3 j + k; return how many.
 
@@ -254,6 +290,54 @@ def _past_edges(s: Solid, found: Facet, enough: float) -> Facet:
     return found
 
 
+@inlined
+def _seen_from(m: Rigid, t: Triangle) -> Triangle:
+    """Return a triangle in the polytope's frame."""
+    to = offset(m)
+    return turn_back(m, sub(t[0], to)), turn_back(m, sub(t[1], to)), turn_back(m, sub(t[2], to))
+
+
+@kernel
+def _put_corners(t: Triangle, n: Vec3, s: Solid) -> None:
+    for i in range(3):
+        way = sub(t[(i + 1) % 3], t[i])
+        _put_corner(s, i, t[i], way, cross(way, n))
+
+
+@kernel
+def ways_out(x: Two, k: int, s: Solid, ways: Array) -> int:
+    """Write a few ways that differ by which the polytope is parted from triangle k of A; return how many.
+
+    Each is a unit normal in A's frame and the gap along it, so far below 0 as they overlap. Of a triangle without a
+    normal there are none.
+    """
+    own, count = _seen_from(x.m, read(x.a.places, k)), plain(0)
+    n = normal_of(own)
+    if not dot(n, n) > 0.0:
+        return count
+    _past_face(own, s)
+    for f in range(s.faces):
+        count = _keep_way(neg(normal_at(s, f)), s.heights[3, f], ways, count)
+    low, high, at = inf, -inf, dot(n, own[0])
+    for i in range(s.vertices.shape[0]):
+        height = dot(n, row3(s.vertices, i))
+        low, high = min(low, height), max(high, height)
+    count = _keep_way(neg(n), at - high, ways, _keep_way(n, low - at, ways, count))
+    _put_corners(own, n, s)
+    for i in range(_list_outlines(s)):
+        j, c = s.outline[i] // 3, s.outline[i] % 3
+        f, g, end = s.sides[j, 0], s.sides[j, 1], c + 1 if c < 2 else 0
+        u, v = s.heights[end, f] - s.heights[c, f], s.heights[end, g] - s.heights[c, g]
+        d, e = add(scale(abs(v), normal_at(s, f)), scale(abs(u), normal_at(s, g))), _corner_at(s, c, _WAY)
+        if max(abs(u), abs(v)) >= _CLEAR_CUT * sqrt(dot(e, e)) and dot(d, _corner_at(s, c, _OUT)) <= 0.0:
+            far = sqrt(dot(d, d))
+            gap = dot(d, sub(_corner_at(s, c, _CORNER), row3(s.edges, j))) / far
+            count = _keep_way(scale(-1.0 / far, d), gap, ways, count)
+    for i in range(count):
+        ways[i, 0], ways[i, 1], ways[i, 2] = turn(x.m, row3(ways, i))
+    return count
+
+
 @kernel
 def _holds(s: Solid, p: Vec3, off: float) -> bool:
     """Tell whether a point lies in a polytope, as far as rounding tells."""
@@ -275,11 +359,7 @@ def put_deep(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array, fl
 @kernel
 def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int:
     """Answer how deep triangle k of A and the polytope are: APART, DEEP with its answer in a row, or OPEN."""
-    t = read(x.a.places, k)
-    to = offset(x.m)
-    own: Triangle = (
-        turn_back(x.m, sub(t[0], to)), turn_back(x.m, sub(t[1], to)), turn_back(x.m, sub(t[2], to))
-    )  # fmt: skip
+    own = _seen_from(x.m, read(x.a.places, k))
     clear = _WIDTH * x.error
     found, widest = _past_face(own, s)
     if found.gap > clear:
@@ -291,9 +371,7 @@ def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int
         found = _past_triangle(own, n, s, found)
         if found.gap > clear:
             return APART
-        for i in range(3):
-            way = sub(own[(i + 1) % 3], own[i])
-            _put_corner(s, i, own[i], way, cross(way, n))
+        _put_corners(own, n, s)
         found = _past_edges(s, found, clear)
         if found.gap > clear and found.sure:
             return APART

@@ -11,6 +11,7 @@ from math import inf, nan, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.branches import begin_branches, next_parting
 from gjk3d.bodies.deepest import ask_others, find_deepest, is_blocked, overlapping_first
 from gjk3d.bodies.exits import past_all
 from gjk3d.bodies.facets import GivenSolids, Solid, solid_in
@@ -47,6 +48,7 @@ SAMPLES, LOOKS = 256, 512  #: vertices of each that are looked at first, and poi
 LOOKED_AT = 4096  #: pairs of parts that meet of which the depth is asked
 TRIES = 96  #: room for directions
 TURNS = 6  #: times that a way out turns to the least one past the walls that it met
+_BRANCHES = 4  #: translations past walls that are tried
 _FOLLOWED = 2  #: directions that lead to others, beside the best
 _BY_FACES, _BY_PARTS = 12, 16  #: directions that are tried
 _CROSSING = 512  #: pairs of triangles that meet, from which directions are taken
@@ -70,11 +72,15 @@ class Desk(NamedTuple):
     parts: Two  #: the two by their parts
     pairs: Ints  #: of these, the first of which overlap for certain
     solid: Solid  #: B, where that is a polytope which meets a mesh
+    nodes: Array  #: see `branches`
+    ways: Array
 
 
 #: pairs of parts, points that lie inside as the two are and where B was moved, a `Desk`, spans of pairs, points that
-#: are near, planes
-GivenDesk = tuple[Ints2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2]
+#: are near, planes, branches, ways out of a pair
+GivenDesk = tuple[
+    Ints2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2
+]  # fmt: skip
 
 
 @inlined
@@ -315,8 +321,10 @@ def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
             pairs = listed(x, s, _CROSSING)
         later = _plan(x, s, d, pairs, parted)
         state[BLOCKING] = float(overlapping_first(s.found, parted, x.error, s.depths))
+        found = _go_branches(whole, all_of, d)
         _go_inner(whole, all_of, d, inner)
-        _go(whole, all_of, d, later, _BY_FACES if s.faces else _BY_PARTS)
+        if not found:
+            _go(whole, all_of, d, later, _BY_FACES if s.faces else _BY_PARTS)
         if all_of.faces and not _within(_CLOSE, whole.error, state):
             enough = state[MOST] / (1.0 + _CLOSE)
             d.inner[0, 0] = state[LEAST]
@@ -333,8 +341,25 @@ def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
 @kernel
 def _go_inner(x: Two, s: Sides, d: Desk, count: int) -> None:
     """Try the ways out of so many innermost points, which are put behind those tried."""
-    ways = Desk(d.state, d.inner, d.tried, d.tried[TRIES:], d.walls, d.wall, d.near, d.parts, d.pairs, d.solid)
+    ways = Desk(
+        d.state, d.inner, d.tried, d.tried[TRIES:], d.walls, d.wall, d.near, d.parts, d.pairs, d.solid, d.nodes, d.ways
+    )
     _go(x, s, ways, unit_ways(d.inner, count, ways.todo), INNER)
+
+
+@kernel
+def _go_branches(x: Two, s: Sides, d: Desk) -> bool:
+    """Try translations past walls of a mesh and a polytope, the shorter ones first; tell whether one parts the two."""
+    if d.solid.faces == 0:
+        return False
+    before, count = d.state[MOST], begin_branches(d.nodes)
+    for _ in range(_BRANCHES):
+        by, count = next_parting(d.parts, s, d.solid, d.nodes, count, d.walls, d.ways, d.state[MOST] * (1.0 - _WORTH))
+        length = sqrt(dot(by, by))
+        if not length > x.error or d.state[TRIED] >= TRIES:
+            break
+        _try(x, s, d, scale(1.0 / length, by))
+    return bool(d.state[MOST] < before)
 
 
 @kernel
@@ -372,5 +397,5 @@ def depth_rows(
     for k in range(start, stop):
         p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
         x = two_at(one, two, p, q)
-        d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[8], x, s.found, solid)
+        d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[8], x, s.found, solid, desk[10], desk[11])
         enclose_depth(x, two_at(one, three, p, q), s, all_of, d)

@@ -56,7 +56,9 @@ FITS = [
 
 @pytest.mark.parametrize(("mesh", "extents", "place", "by"), FITS)
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_box_is_freed_past_several_walls(mesh, extents, place, by, turned):
+def test_a_box_is_freed_past_several_walls(
+    mesh: gk.Mesh, extents: Array, place: Array, by: Array, turned: bool
+) -> None:
     """A translation that frees it is known; none that is found is longer."""
     whole = at(0.3, -0.2, 0.1)
     whole[:3, :3] = Rotation.random(random_state=3).as_matrix() if turned else np.eye(3)
@@ -70,7 +72,7 @@ def test_a_box_is_freed_past_several_walls(mesh, extents, place, by, turned):
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_depth_in_a_cavity_is_that_of_all_planes(seed):
+def test_depth_in_a_cavity_is_that_of_all_planes(seed: int) -> None:
     """The least translation past all walls of the cavity, or out of the whole, frees; bounds hold it."""
     rng = np.random.default_rng(seed)
     extents, place = rng.uniform(0.2, 0.9, 3), rng.uniform(-0.4, 0.4, 3)

@@ -329,7 +329,7 @@ def ways_out(x: Two, k: int, s: Solid, ways: Array) -> int:
         f, g, end = s.sides[j, 0], s.sides[j, 1], c + 1 if c < 2 else 0
         u, v = s.heights[end, f] - s.heights[c, f], s.heights[end, g] - s.heights[c, g]
         d, e = add(scale(abs(v), normal_at(s, f)), scale(abs(u), normal_at(s, g))), _corner_at(s, c, _WAY)
-        if max(abs(u), abs(v)) >= _CLEAR_CUT * sqrt(dot(e, e)) and dot(d, _corner_at(s, c, _OUT)) <= 0.0:
+        if max(abs(u), abs(v)) >= CLEAR_CUT * sqrt(dot(e, e)) and dot(d, _corner_at(s, c, _OUT)) <= 0.0:
             far = sqrt(dot(d, d))
             gap = dot(d, sub(_corner_at(s, c, _CORNER), row3(s.edges, j))) / far
             count = _keep_way(scale(-1.0 / far, d), gap, ways, count)

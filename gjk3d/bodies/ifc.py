@@ -20,6 +20,7 @@ _DEEPEST = 64  #: steps from an element up to the project
 _BEGIN, _END = b"ISO-10303-21;", b"END-ISO-10303-21;"
 _CURE = "repair it, or export it again"
 _NOTES = 5  #: remarks of the reader that are kept
+_WELD = 1e-9  #: of an element's size: nearer corners are one
 _CUT_OFF, _VIRTUAL = "IfcFeatureElement", "IfcVirtualElement"  #: elements that are no matter
 
 
@@ -140,4 +141,24 @@ def _triangles(made: Any) -> Shape:
     if len(made.materials) and counts.max() * 2 > len(which):
         red, green, blue = made.materials[int(np.argmax(counts))].diffuse.components
         colour = float(red), float(green), float(blue)
-    return Shape(np.array(made.verts).reshape(-1, 3), np.array(made.faces, dtype=np.int64).reshape(-1, 3), colour)
+    faces = np.array(made.faces, dtype=np.int64).reshape(-1, 3)
+    return Shape(*_welded(np.array(made.verts).reshape(-1, 3), faces), colour)
+
+
+def _welded(vertices: Any, faces: Any) -> tuple[Any, Any]:
+    """Join corners that differ by rounding only: what an opening is cut out of has copies of them, some ulps apart."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import KDTree
+
+    points, number = np.unique(vertices, axis=0, return_inverse=True)
+    if not len(points):
+        return vertices, faces
+    near = _WELD * float(np.ptp(points, axis=0).max()) + 16.0 * float(np.spacing(np.abs(points).max()))
+    pairs = KDTree(points).query_pairs(near, output_type="ndarray")
+    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(points), len(points)))
+    label = connected_components(graph, directed=False)[1]
+    _, first = np.unique(label, return_index=True)
+    faces = label[number.reshape(-1)][faces]
+    proper = (faces != np.roll(faces, 1, axis=1)).all(axis=1)
+    return points[first], faces[proper]

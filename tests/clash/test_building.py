@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from house import write_house
+from house import House, write_house
+from ifcopenshell import api
 
 import gjk3d as gk
 
@@ -80,6 +81,21 @@ def test_the_duct_clashes_with_its_wall_and_the_pipe_does_not(house, building):
     named = {part.name: part.guid for part in report.parts}
     assert {named[clash.a], named[clash.b]} == {guids["duct"], guids["front"]}
     assert clash.overlap_volume == pytest.approx(0.4 * 0.2 * 0.3, rel=1e-9)
+
+
+def test_a_pipe_in_the_concrete_of_a_wall_with_an_opening_is_found(tmp_path):
+    house = House()
+    wall = house.put(house.shaped(house.made("IfcWall", "wall"), (4000.0, 200.0, 3000.0)), (-2000.0, -100.0, 0.0))
+    house.put(house.shaped(house.made("IfcPipeSegment", "pipe"), (100.0, 50.0, 500.0)), (1450.0, -25.0, 1000.0))
+    hole = house.put(
+        house.shaped(house.made("IfcOpeningElement", "hole"), (400.0, 400.0, 400.0)), (-1200.0, -200.0, 1950.0)
+    )
+    api.run("feature.add_feature", house.file, feature=hole, element=wall)
+    house.file.write(str(tmp_path / "wall.ifc"))
+    assembly = gk.clash.Assembly.load(tmp_path / "wall.ifc")
+    mesh = by_guid(assembly, wall.GlobalId).mesh
+    assert (mesh.open_edges, mesh.volume) == (0, pytest.approx(2.368, rel=1e-12))
+    assert [clash.kind for clash in gk.clash.check(assembly).clashes] == ["contained"]
 
 
 def selected(path):

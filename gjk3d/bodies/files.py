@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import apart, gltf, headers, nodes, threemf
+from gjk3d.bodies import apart, gltf, headers, nodes, threemf, wavefront
 from gjk3d.bodies.colours import colour_gltf, colour_obj
 from gjk3d.bodies.fans import unfolded
 from gjk3d.bodies.mesh import Mesh, Part
@@ -58,7 +58,7 @@ _STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), apart="STEP", dr
 #: Every extension that `load` reads; STEP becomes GLB first, in metres as GLB always is; Collada is brought to metres.
 FORMATS = {
     ".stl": _Format(headers.check_stl, "stl"),
-    ".obj": _Format(headers.check_obj, "obj"),
+    ".obj": _Format(wavefront.check_obj, "obj"),
     ".ply": _Format(headers.check_ply, "ply"),
     ".off": _Format(headers.check_off, "off"),
     ".glb": _Format(gltf.check_glb, "glb", "meters"),

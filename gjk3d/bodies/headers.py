@@ -147,13 +147,6 @@ _PLY_SIZES |= {f"{kind}{bits}": bits // 8 for kind in ("int", "uint", "float") f
 _PLY_FACES = ("vertex_indices", "vertex_index")
 _OFF_HEADER = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(ST)?C?N?OFF\s+(\d+)\s+(\d+)")
 _STL_LINE = re.compile(rb"(?i)((end)?(solid|facet|loop)|outer|vertex)\b")
-_OBJ_FACE = re.compile(rb"^[ \t]*f[ \t][^\n]*", re.MULTILINE)
-_OBJ_VERTEX = re.compile(rb"^[ \t]*v[ \t]", re.MULTILINE)
-#: how the lines of an OBJ begin, free-form curves and surfaces included
-_OBJ_LINE = re.compile(
-    rb"#|(vt?|vn|vp|fo?|l|p|o|g|s|mg|usemtl|usemap|mtllib|maplib|shadow_obj|trace_obj|bevel|c_interp|d_interp|lod|deg|bmat"
-    rb"|step|cstype|curv2?|surf|parm|trim|hole|scrv|sp|end|con|csh|call|ctech|stech|res|cdc|cdp|bzp|bsp)(\s|$)"
-)
 
 #: what all checks raise: a header and its file do not agree, and the text says how
 
@@ -301,63 +294,6 @@ def _refuse_beyond(corners: list[list[bytes]], vertices: int) -> None:
             f"faces[{face}] is {shown(said.encode())}, but there are {vertices} vertices, 0 to {vertices - 1}:"
             " indices count from 0"
         )
-
-
-#: a vertex or face whose line begins with blanks, or has a tab after the word
-_OBJ_ODD = re.compile(rb"^(?:[ \t]+(?=\w+[ \t])|(?=\w+\t))(v[tn]?|f)[ \t]+", re.M)
-
-
-def check_obj(data: bytes) -> tuple[bytes, int]:
-    """Refuse what is no OBJ, or has an index 0, and turn relative face indices into absolute ones.
-
-    trimesh 5.2 counts relative indices back from the end of the file instead of from the line that has them.
-    """
-    refuse_nul(data, "OBJ")
-    if b"\n" not in data:
-        data = data.replace(b"\r", b"\n")
-    if _OBJ_ODD.search(data) is not None:  # trimesh looks for "v " and "f " at the beginning of a line
-        data = _OBJ_ODD.sub(rb"\1 ", data)
-    known, lines, odd = share_of_lines(data, _OBJ_LINE)
-    if 2 * known < lines:
-        raise HeaderError(f"{lines - known} of {lines} lines looked at begin with no word of OBJ: {shown(odd)}")
-    if _OBJ_VERTEX.search(data) is None or _OBJ_FACE.search(data) is None:
-        what = "vertices ('v x y z')" if _OBJ_VERTEX.search(data) is None else "faces ('f 1 2 3')"
-        raise HeaderError(f"has 0 triangles ({len(data)} bytes, no line of {what}): a mesh of triangles is needed")
-    faces = 0
-    relative = False
-    most = data.count(b"v ") + data.count(b"v\t")  # of vertices, and some words that end so
-    for line in _OBJ_FACE.finditer(data):
-        faces += 1
-        if faces <= 1000 and max(map(int, re.findall(rb"[ \t](\d{1,18})", line[0])), default=0) > most:
-            row = data.count(b"\n", 0, line.start()) + 1
-            raise HeaderError(f"line {row}, {shown(line[0])}: there are at most {most} vertices")
-        relative |= b"-" in line[0]
-        if b" 0" in line[0] and re.search(rb"\s0+(/|\s|$)", line[0]):
-            row = data.count(b"\n", 0, line.start()) + 1
-            raise HeaderError(f"line {row}, {line[0].decode('latin-1').strip()!r}: OBJ counts vertices from 1")
-    return (_absolute(data) if relative else data), faces
-
-
-def _absolute(data: bytes) -> bytes:
-    seen = {b"v": 0, b"vt": 0, b"vn": 0}
-    lines = data.replace(b"\\\n", b" ").split(b"\n")
-    for row, line in enumerate(lines):
-        words = line.split()
-        if not words:
-            continue
-        if words[0] in seen:
-            seen[words[0]] += 1
-        elif words[0] == b"f" and b"-" in line:
-            sizes = (seen[b"v"], seen[b"vt"], seen[b"vn"])
-            corners = [[_counted(n, size) for n, size in zip(w.split(b"/"), sizes, strict=False)] for w in words[1:]]
-            if any(int(corner[0]) < 1 for corner in corners):
-                raise HeaderError(f"line {row + 1}, {line.decode('latin-1').strip()!r}: refers to before the first one")
-            lines[row] = b"f " + b" ".join(b"/".join(corner) for corner in corners)
-    return b"\n".join(lines)
-
-
-def _counted(number: bytes, size: int) -> bytes:
-    return str(size + 1 + int(number)).encode() if number.startswith(b"-") else number
 
 
 def unchecked(data: bytes) -> tuple[bytes, int]:

@@ -330,6 +330,49 @@ def test_tabs_and_indents_in_an_obj(save, made):
     assert mesh.is_watertight
 
 
+TRIANGLE = b"v 0 0 0\nv 1 0 0\nv 0 1 0\n"
+TWO = TRIANGLE + b"v 0 0 1\nvt 0 0\nvn 0 0 1\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbf" + TRIANGLE + b"f 1 2 3\n",
+        b"\xef\xbb\xbf# made by hand\n" + TRIANGLE + b"f 1 2 3\n",
+        TRIANGLE.replace(b"\n", b" # corner\n") + b"f 1 2 3 # base\n",
+        b"# C:\\models\\\n" + TRIANGLE + b"f 1 2 3\n",
+        b"o part #1\ng\ts\\\n2\nusemtl #1\ns off\n" + TRIANGLE + b"l 1 2\np 3\nf 1 \\\r\n 2\\\r\n 3\n",
+        b"v 0 0 \\\n0\n" + TRIANGLE[8:] + b"vp 0.5 0.5\ncstype bezier\ncurv2 1 2\nend\ncall a.obj\nfo 1 2 3\n",
+        TRIANGLE.replace(b"\n", b"\r", 1) + b"format of hand\nf  +1 2 3 \n",
+        TRIANGLE.replace(b"1 0 0", b"1. 0e0 .0 1").replace(b"0 1 0", b"0 1 0 0.5 0.5 0.5") + b"f 1 2 3\n",
+    ],
+)
+def test_what_exporters_write_into_an_obj(save, data):
+    mesh = gk.load(save("a.obj", data))
+    assert mesh.vertices.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    assert mesh.faces.tolist() == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("faces", "expected"),
+    [
+        (b"f 1/1 2/1 3\n", [[0, 1, 2]]),
+        (b"f 1/1/1 2//1 3/1\nf 1 2/1 4/1\n", [[0, 1, 2], [0, 1, 3]]),
+        (b"f 1//1 2/1/1 3\nf -1 -3//-1 -2/-1\n", [[0, 1, 2], [3, 1, 2]]),
+        (b"f 1 2/1 3/1 4\n", [[0, 1, 2], [2, 3, 0]]),
+        (b"f 1/ 2/ 3/\nf 2/1/ 3//1 4\n", [[0, 1, 2], [1, 2, 3]]),
+    ],
+)
+def test_corners_of_an_obj_in_several_forms(save, faces, expected):
+    assert gk.load(save("a.obj", TWO + faces)).faces.tolist() == expected
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\u00a0", "\f", "\v", "\ufeff\ufeff"])
+def test_a_vertex_behind_a_sign_that_is_not_seen_is_not_skipped(save, sign):
+    with pytest.raises(ParseError, match=r"line 2, '.*v 1 0 0': begins with no word of OBJ"):
+        gk.load(save("a.obj", TWO.replace(b"v 1", sign.encode() + b"v 1") + b"f 1 2 3\n"))
+
+
 # --- what is wrong with a file ----------------------------------------------------------------------------------------
 
 
@@ -384,6 +427,12 @@ def test_missing_files_and_folders(tmp_path, save):
         ("zero.obj", obj(faces=QUADS - 1), r"line 11, 'f 0 .*counts vertices from 1"),
         ("before.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf -4 -2 -1\n", "line 4.*before the first"),
         ("words.obj", b"hello\nworld\n", "2 of 2 lines .* no word of OBJ: 'hello'"),
+        ("glued.obj", b"v0 0 0\n" + obj(), "line 1, 'v0 0 0': begins with no word of OBJ"),
+        ("capital.obj", obj() + b"V 0 0 0\n", "'V 0 0 0': begins with no word of OBJ"),
+        ("comma.obj", b"v 0,5 0 0\n" + obj(), "line 1, 'v 0,5 0 0': .* three coordinates .*a point, no comma"),
+        ("flat.obj", b"# flat\n\nv 0 0\nv 1 0\nv 0 1\nf 1 2 3\n", "line 3, 'v 0 0': a vertex has three coordinates"),
+        ("two.obj", obj() + b"f 1 2\n", "line 17, 'f 1 2': a face has three vertices or more"),
+        ("word.obj", b"v 0 0 \\\n0\n" + obj() + b"f 1 2 x\n", "line 19, 'f 1 2 x': a face has three vertices"),
         ("only.obj", b"v 0 0 0\nv 1 0 0\n", "has 0 triangles .*no line of faces"),
         ("none.obj", b"f 1 2 3\n", "has 0 triangles .*no line of vertices"),
         ("nul.obj", obj() + bytes(9), "byte .* is NUL: OBJ is text"),

@@ -1,0 +1,108 @@
+"""An OBJ brought to the few forms that trimesh reads rightly; what cannot be is refused, and its line named.
+
+Trimesh 5.2 skips a vertex whose line it does not know, so that all indices after it are off by one; it takes the
+corners of a face for those of another where a file writes them in several forms; and it counts relative indices from
+the end of the file instead of from the line that has them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+
+import numpy as np
+
+from gjk3d.bodies.headers import HeaderError, refuse_nul, share_of_lines, shown
+
+#: how the lines of an OBJ begin, free-form curves and surfaces included
+_WORD = (
+    rb"(?:#|(?:vt?|vn|vp|fo?|l|p|o|g|s|mg|usemtl|usemap|mtllib|maplib|shadow_obj|trace_obj|bevel|c_interp|d_interp|lod"
+    rb"|deg|bmat|step|cstype|curv2?|surf|parm|trim|hole|scrv|sp|end|con|csh|call|ctech|stech|res|cdc|cdp|bzp|bsp)"
+    rb"(?=[ \t\n]|\Z))"
+)
+_NUMBER = rb"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?i:nan|inf(?:inity)?)"
+_CORNER = rb"[-+]?\d+(?:/[-+]?\d*){0,2}"
+_LINE = re.compile(_WORD)
+_UNKNOWN = re.compile(rb"^[ \t]*(?!%s)[^ \t\n][^\n]*" % _WORD, re.MULTILINE)
+_CONTINUED = re.compile(rb"^(?:[^\n]*\\\n)+[^\n]*", re.MULTILINE)
+_REMARK = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
+#: names may have a hash
+_REMARK_AFTER = re.compile(rb"^([ \t]*(?:v|fo?)[ \t][^\n#]*)(?<=[ \t])#[^\n]*", re.MULTILINE)
+#: a vertex or face whose line begins with blanks, or has a tab or several blanks after the word; fo is an old f
+_ODD = re.compile(rb"^(?:[ \t]+(?=(?:v|fo?)[ \t])|(?=(?:v|f)(?:\t|[ \t]{2}))|(?=fo[ \t]))(v|f)o?[ \t]+", re.MULTILINE)
+_REST = re.compile(rb"/[^ \t\n]*")  #: of a corner: its texture and its normal
+_UNUSED = re.compile(rb"^[ \t]*v[tn][ \t][^\n]*", re.MULTILINE)
+_VERTEX, _FACE = (re.compile(rb"^%s (?=[^\n])[^\n]*" % word, re.MULTILINE) for word in (b"v", b"f"))
+_FACES = re.compile(rb"^(?:f [^\n]*\n?)+", re.MULTILINE)  #: as many as follow each other
+_NO_VERTEX, _NO_FACE = (
+    re.compile(rb"^%s(?! (?:%s)(?:[ \t]+(?:%s)){2,}[ \t]*$)(?:[ \t][^\n]*)?$" % (word, item, item), re.MULTILINE)
+    for word, item in ((b"v", _NUMBER), (b"f", _CORNER))
+)
+
+
+def check_obj(data: bytes) -> tuple[bytes, int]:
+    """Return an OBJ of vertices, names, and faces by absolute indices of vertices only, and the number of its faces."""
+    refuse_nul(data, "OBJ")
+    size = len(data)
+    data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    known, lines, odd = share_of_lines(data, _LINE)
+    if 2 * known < lines:
+        raise HeaderError(f"{lines - known} of {lines} lines looked at begin with no word of OBJ: {shown(odd)}")
+    data = _plain(data)
+    starts = [line.start() for line in _VERTEX.finditer(data)]
+    if not starts or _FACE.search(data) is None:
+        what = "faces ('f 1 2 3')" if starts else "vertices ('v x y z')"
+        raise HeaderError(f"has 0 triangles ({size} bytes, no line of {what}): a mesh of triangles is needed")
+    return _with_faces(data, starts)
+
+
+def _plain(data: bytes) -> bytes:
+    """Return the lines of an OBJ in one form each, those of no use empty; none moves up or down."""
+    if b"#" in data:
+        data = _REMARK_AFTER.sub(rb"\1", _REMARK.sub(b"", data))
+    if b"\\\n" in data:
+        data = _CONTINUED.sub(lambda m: m[0].replace(b"\\\n", b" ") + b"\n" * m[0].count(b"\\\n"), data)
+    data = _ODD.sub(rb"\1 ", _UNKNOWN.sub(_without_digits, _UNUSED.sub(b"", data)))
+    wrong = _NO_VERTEX.search(data)
+    if wrong is not None:
+        cure = "; decimals have a point, no comma" if b"," in wrong[0] else ""
+        raise HeaderError(f"{_where(wrong)}: a vertex has three coordinates ('v x y z'){cure}")
+    wrong = _NO_FACE.search(data)
+    if wrong is not None:
+        raise HeaderError(f"{_where(wrong)}: a face has three vertices or more, by number ('f 1 2 3', 'f 1/1 2/2 3/3')")
+    return data
+
+
+def _without_digits(line: re.Match[bytes]) -> bytes:
+    """Drop a line that begins with no word of OBJ, unless it may be a vertex or a face."""
+    if re.search(rb"\d", line[0]):
+        raise HeaderError(f"{_where(line)}: begins with no word of OBJ, and may be a vertex or face: mend or remove it")
+    return b""
+
+
+def _where(line: re.Match[bytes]) -> str:
+    """Name a line: its number, and what stands there."""
+    row = line.string.count(b"\n", 0, line.start()) + 1
+    return f"line {row}, {shown(line[0])}"
+
+
+def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
+    """Shorten the corners of all faces to absolute indices of vertices; ``starts`` is where vertices are."""
+    short = _FACES.sub(lambda faces: _REST.sub(b"", faces[0]), data) if b"/" in data else data
+    text = b"".join(_FACES.findall(short))
+    indices = np.fromstring(text.replace(b"f", b" "), dtype=np.int64, sep=" ")
+    if indices.min() < 1 or indices.max() > len(starts):
+        short = _FACE.sub(lambda line: _absolute(line, starts), data)
+    return short, text.count(b"f")
+
+
+def _absolute(line: re.Match[bytes], starts: list[int]) -> bytes:
+    indices = [int(word) for word in _REST.sub(b"", line[0])[2:].split()]
+    if max(indices) > len(starts):
+        raise HeaderError(f"{_where(line)}: there are at most {len(starts)} vertices")
+    if 0 in indices:
+        raise HeaderError(f"{_where(line)}: OBJ counts vertices from 1")
+    after = bisect(starts, line.start()) + 1
+    if min(indices) + after < 1:
+        raise HeaderError(f"{_where(line)}: refers to before the first one")
+    return b"f " + b" ".join(b"%d" % (index if index > 0 else after + index) for index in indices)

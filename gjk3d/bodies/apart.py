@@ -5,8 +5,10 @@ What it finds comes back as bytes: GLB of STEP, else arrays of numpy and a tree,
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,9 +24,10 @@ from gjk3d.bodies.step_facets import ASKED, KINDS, tell_facets
 from gjk3d.bodies.step_names import name_products
 from gjk3d.errors import ShapeError
 
-#: Seconds that a reader may take.
-SECONDS = 600.0
+#: Seconds that a reader may take, and so many more for each megabyte of its file.
+SECONDS, PER_MEGABYTE = 30.0, 60.0
 _RUN = ("-P", "-m", "gjk3d.bodies.apart")
+_ON_DEATH_OF_PARENT = 1  #: prctl's PR_SET_PDEATHSIG
 _NO_MESH = 3  #: what the other process exits with where a file was read that has no mesh
 
 
@@ -32,15 +35,16 @@ def converted(file: Path, reader: str) -> bytes:
     """Return what a reader makes of a file; it may print what it likes, and die."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "model"
-        command = [sys.executable, *_RUN, reader, str(file.absolute()), str(target)]
+        command = [sys.executable, *_RUN, reader, str(file.absolute()), str(target), str(os.getpid())]
+        limit = SECONDS + PER_MEGABYTE * file.stat().st_size / 1e6
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         try:
             done = subprocess.run(
                 command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL, timeout=SECONDS, check=False,
+                stderr=subprocess.DEVNULL, timeout=limit, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise HeaderError(f"the {reader} reader took more than {SECONDS:g} s and was stopped") from None
+            raise HeaderError(f"the {reader} reader took more than {round(limit, 1):g} s and was stopped") from None
         made = target.read_bytes() if target.exists() else b""
         if done.returncode == _NO_MESH:
             raise HeaderError(made.decode("utf-8"))
@@ -121,7 +125,16 @@ READERS: dict[str, Callable[[str, str], None]] = {
 }  # fmt: skip
 
 
-def _main(reader: str, source: str, target: str) -> None:
+def _die_with(parent: int) -> None:
+    """Have the system end this process with its parent, which may be killed before it can stop a reader."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_ON_DEATH_OF_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:
+            raise SystemExit(1)
+
+
+def _main(reader: str, source: str, target: str, parent: str) -> None:
+    _die_with(int(parent))
     try:
         import resource
 

@@ -262,6 +262,13 @@ def check_off(data: bytes) -> tuple[bytes, int]:
         )
     begin = data.find(b"\n", found.end()) + 1 or len(data)
     end = _rows(data, begin, vertices + faces, list_last=faces > 0, empty=False)
+    rest = data[end:].lstrip()
+    if rest:
+        row = data.count(b"\n", 0, len(data) - len(rest)) + 1
+        raise HeaderError(
+            f"the header promises {vertices} vertices and {faces} faces, and more follows,"
+            f" line {row}, {shown(rest.splitlines()[0])}: damaged"
+        )
     return _with_fans(data[begin:end], vertices, faces) or data[:end], faces
 
 

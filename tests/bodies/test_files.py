@@ -3,6 +3,7 @@ import json
 import logging
 import os
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -109,6 +110,49 @@ def test_a_step_reader_that_never_ends_is_stopped(save, monkeypatch):
     monkeypatch.setattr(apart, "_RUN", ("-c", "import time; time.sleep(60)"))
     with pytest.raises(ParseError, match=r"took more than 0\.3 s and was stopped"):
         gk.load(save("endless.step", b"x"))
+
+
+@pytest.mark.parametrize(("size", "limit"), [(1700, "30.1"), (20_000_000, "1230")])
+def test_a_reader_has_time_by_the_size_of_its_file(tmp_path, monkeypatch, size, limit):
+    def run(command, *, timeout, **_):
+        raise subprocess.TimeoutExpired(command, timeout)
+
+    path = tmp_path / "endless.vtk"
+    with path.open("wb") as file:
+        file.truncate(size)
+    monkeypatch.setattr(apart.subprocess, "run", run)
+    with pytest.raises(ParseError, match=rf"the VTK reader took more than {limit} s and was stopped"):
+        gk.load(path)
+
+
+PARENT = """
+import sys
+from pathlib import Path
+from gjk3d.bodies import apart
+apart._RUN = ("-c", sys.argv[2])
+apart.converted(Path(sys.argv[1]), "VTK")
+"""
+READER = """
+import sys, time
+from gjk3d.bodies import apart
+def endless(source, target):
+    with open(source, "wb", 0) as pipe:
+        pipe.write(b"x")
+        time.sleep(60)
+apart.READERS["VTK"] = endless
+apart._main(*sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+def test_a_reader_ends_with_the_process_that_began_it(tmp_path):
+    pipe = tmp_path / "seen.vtk"
+    os.mkfifo(pipe)
+    with subprocess.Popen([sys.executable, "-c", PARENT, str(pipe), READER]) as parent, pipe.open("rb", 0) as seen:
+        assert seen.read(1) == b"x"
+        parent.kill()
+        assert select.select([seen], [], [], 20.0)[0]  # at its end: the reader has closed it
+        assert seen.read() == b""
 
 
 def test_a_step_reader_that_crashes_is_an_error(save, monkeypatch):
@@ -421,6 +465,7 @@ def test_missing_files_and_folders(tmp_path, save):
         ("range.ply", ply_text(faces=QUADS + 4), r"faces\[1\] is .* but there are 8 vertices|cannot be read"),
         ("rows.off", off()[:-20], "promises 14 rows, 12 are there"),
         ("row.off", off()[:-3], "promises 14 rows, 14 are there: truncated"),
+        ("more.off", off() + b"# one more\n3 0 1 2\n", r"8 vertices and 6 faces, and more follows, line 18, '3 0 1 2'"),
         ("junk.off", b"NOT OFF AT ALL", "does not begin with OFF"),
         ("four.off", b"4OFF\n1 1 1\n", "does not begin with OFF"),
         ("range.obj", obj(faces=QUADS + 4), r"line 12, .f 9 11 12 10.: there are at most 8 vertices"),

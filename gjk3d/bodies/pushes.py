@@ -10,6 +10,7 @@ from gjk3d.bodies.part_tree import part_at, put_behind
 from gjk3d.bodies.partings import outward_at
 from gjk3d.bodies.triangles import Triangle, nearest_on, place, read
 from gjk3d.bodies.walk import Bench, Two
+from gjk3d.geometry.polygon import SHARP
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, row3, scale, sub, turn, turn_back
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.narrow.ray import HIT, cast
@@ -20,7 +21,7 @@ from gjk3d.typing import Array, Array2, Array3, Ints1, Ints2
 _MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
 _FAR = 8.0  #: and so much deeper at most
 LEVEL = 1e-9  #: a direction that is off a plane by less is along it
-CORNERS = 9  #: of a triangle that is cut by three planes, at most, and scratch
+CORNERS = 12  #: of a triangle that is cut by five planes, at most, and scratch
 BEST, INWARDS, WAY, LOW = 0, 1, 2, 5  #: columns of what is noted of a pair of faces
 NOTED = 8
 _LOST = 2.0  #: in place of INWARDS
@@ -78,19 +79,26 @@ def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) 
 def _behind(face: Triangle, other: Triangle, n: Vec3, error: float, room: Array3) -> tuple[float, Vec3]:
     """Return how far the lowest point of a triangle in the column over a face is behind the face, and that point.
 
-    That is infinite where it reaches into none: what lies beside a face is not in its way.
+    That is infinite where it reaches into none: what lies beside a face, or ahead of a sharp corner of it, see
+    `gjk3d.geometry.polygon.cut_by`, is not in its way.
     """
     p, q = room[0], room[1]
     count = 3
     for i in range(3):
         _put(p[i], 0, other[i])
     for i in range(3):
-        start, end, third = face[i], face[(i + 1) % 3], face[(i + 2) % 3]
-        m = cross(sub(end, start), n)
-        if dot(m, sub(third, start)) > 0.0:
+        start = face[i]
+        u, v = sub(face[(i + 1) % 3], start), sub(face[(i + 2) % 3], start)
+        m = cross(u, n)
+        if dot(m, v) > 0.0:
             m = scale(-1.0, m)
         count = _clipped(p, count, start, m, error * sqrt(dot(m, m)), q)
         p, q = q, p
+        lengths = sqrt(dot(u, u) * dot(v, v))
+        if dot(u, v) > SHARP * lengths:
+            m = neg(along(scale(dot(v, v), u), v, lengths))
+            count = _clipped(p, count, start, m, error * sqrt(dot(m, m)), q)
+            p, q = q, p
     top = dot(n, face[0])
     deep, low = inf, other[0]
     for i in range(count):

@@ -5,6 +5,8 @@ Rows of (x, y), counter-clockwise. Two rows are a segment, one is a point; each 
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from gjk3d._kernels.decorators import kernel
@@ -14,6 +16,7 @@ from gjk3d.geometry.hulls import HullData
 from gjk3d.typing import Array, Ints
 
 _COPLANAR = 1e-13  #: of the hull's size: how far off a plane the corners of one face may be
+SHARP = 0.75  #: cosine at a corner: what is near both edges of a sharper one may be far ahead of it
 
 
 def face_loops(hull: HullData) -> tuple[Ints, Array]:
@@ -119,6 +122,37 @@ def cut(p: Array, n: int, a: float, b: float, c: float, tol: float, out: Array) 
             count += 1
         before, last = here, i
     return count
+
+
+@kernel
+def cut_by(p: Array, n: int, ring: Array, m: int, tol: float, room: Array) -> int:
+    """Leave of the n rows of p what lies within a convex polygon of m corners; return how many rows that is.
+
+    What is within ``tol`` of both edges of a sharp corner may be far ahead of it: there the line through the corner,
+    across the middle between the two, cuts too.
+    """
+    kept, spare = p, room
+    last, u, v = m - 1, 0.0, 0.0  # and the direction of the edge before
+    flipped = False
+    for k in range(m + 1):  # the first edge comes again, for the corner where it begins
+        i = k if k < m else 0
+        x, y = ring[i, 0] - ring[last, 0], ring[i, 1] - ring[last, 1]
+        length = sqrt(x * x + y * y)
+        if length > 0.0:
+            x, y = x / length, y / length
+            if u * x + v * y < -SHARP:
+                a, b = 0.5 * (u - x), 0.5 * (v - y)
+                n = cut(kept, n, a, b, a * ring[last, 0] + b * ring[last, 1], tol, spare)
+                kept, spare, flipped = spare, kept, not flipped
+            if k < m:
+                n = cut(kept, n, y, -x, y * ring[last, 0] - x * ring[last, 1], tol, spare)
+                kept, spare, flipped = spare, kept, not flipped
+            u, v = x, y
+        last = i
+    if flipped:
+        for k in range(n):
+            p[k, 0], p[k, 1] = room[k, 0], room[k, 1]
+    return n
 
 
 @kernel

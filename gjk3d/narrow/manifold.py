@@ -12,7 +12,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d.geometry.polygon import cut, farthest_row, nearest_row, thin, tidy
+from gjk3d.geometry.polygon import cut, cut_by, farthest_row, nearest_row, thin, tidy
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, place, row3, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, world_center
 from gjk3d.narrow.features import PLANE, Feature, Loops, bare, feature
@@ -198,21 +198,7 @@ def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol:
     if m == PLANE:
         return n
     flatten(va if turned else vb, m, u, w, ring)
-    last = m - 1
-    flipped = False
-    for k in range(m):
-        x, y = ring[k, 0] - ring[last, 0], ring[k, 1] - ring[last, 1]
-        length = sqrt(x * x + y * y)
-        if length > 0.0:
-            x, y = y / length, -x / length
-            n = cut(p, n, x, y, x * ring[last, 0] + y * ring[last, 1], tol, q)
-            p, q = q, p
-            flipped = not flipped
-        last = k
-    if flipped:
-        for k in range(n):
-            plane[0, k, 0], plane[0, k, 1] = p[k, 0], p[k, 1]
-    return n
+    return cut_by(p, n, ring, m, tol, q)
 
 
 @kernel

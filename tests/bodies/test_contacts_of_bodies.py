@@ -237,3 +237,26 @@ def test_points_lie_on_both_bodies(first: str, second: str) -> None:
             assert gk.distance(b, gk.Point(q), pose).lower < 1e-9
         if small and second == "cube":  # of bodies deep in each other no face knows how deep
             assert found.gaps.min() >= deep.lower - 1e-9
+
+
+def beside(points: Any, half: Any) -> float:
+    """How far the farthest point is from the surface of a box."""
+    out = np.abs(points) - half
+    away = np.linalg.norm(np.maximum(out, 0.0), axis=1)
+    return float(np.where(out.max(axis=1) > 0.0, away, -out.max(axis=1)).max(initial=0.0))
+
+
+def test_points_of_thin_plates_lie_on_their_surfaces() -> None:
+    """What is nearly over both edges of a sharp corner of a face may be far ahead of it."""
+    cube, met = gk.Mesh(*gk.Box((1, 1, 1)).surface()), 0
+    for seed in range(300):
+        rng, pose = np.random.default_rng(seed), np.eye(4)
+        thick = 10.0 ** rng.uniform(-9, -1)
+        plate = gk.Mesh(*gk.Box((2, 2, thick)).surface())
+        pose[:3, :3] = Rotation.random(random_state=seed).as_matrix()
+        pose[:3, 3] = rng.uniform(-1.3, 1.3, 3)
+        found = gk.contact(plate, cube, None, pose, max_points=None)
+        met += found.count > 0
+        assert beside(found.points_a, (1, 1, thick / 2)) < 1e-12, seed
+        assert beside((found.points_b - pose[:3, 3]) @ pose[:3, :3], (0.5, 0.5, 0.5)) < 1e-12, seed
+    assert met > 100

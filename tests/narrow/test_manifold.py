@@ -376,3 +376,14 @@ def test_a_leaning_cylinder_has_its_lowest_rim_point_in_the_ring():
     assert np.all(turns > 0) or np.all(turns < 0)
     deepest = touch.points_b[np.argmin(touch.gaps)]
     assert np.allclose(deepest, touch.result.point_b, atol=1e-6)
+
+
+@pytest.mark.parametrize("width", [1e-3, 1e-9, 1e-10, 1e-11, 3e-12])
+def test_no_point_is_far_ahead_of_the_tip_of_a_needle(width):
+    """Both edges of a needle are near a line along it, and stay so far ahead of its tip."""
+    needle = gk.Triangle([(-1, -width / 2, 0), (-1, width / 2, 0), (1, 0, 0)])
+    for aside in (0, 1e-13, 1e-12):
+        line = gk.Segment((0, aside, 0.1), (3, -aside, 0.1))
+        found = gk.contact(needle, line, within=1.0)
+        assert max(gk.distance(needle, gk.Point(p)).upper for p in found.points_a) < 1e-11
+        assert max(gk.distance(line, gk.Point(p)).upper for p in found.points_b) < 1e-11

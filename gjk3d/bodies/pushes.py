@@ -86,19 +86,21 @@ def _behind(face: Triangle, other: Triangle, n: Vec3, error: float, room: Array3
     count = 3
     for i in range(3):
         _put(p[i], 0, other[i])
+    before = sub(face[0], face[2])
+    was = sqrt(dot(before, before))
     for i in range(3):
-        start = face[i]
-        u, v = sub(face[(i + 1) % 3], start), sub(face[(i + 2) % 3], start)
-        m = cross(u, n)
-        if dot(m, v) > 0.0:
-            m = scale(-1.0, m)
-        count = _clipped(p, count, start, m, error * sqrt(dot(m, m)), q)
+        start, edge = face[i], sub(face[(i + 1) % 3], face[i])
+        length = sqrt(dot(edge, edge))
+        m = cross(edge, n)
+        if dot(m, before) < 0.0:
+            m = neg(m)
+        count = _clipped(p, count, start, m, error * length, q)
         p, q = q, p
-        lengths = sqrt(dot(u, u) * dot(v, v))
-        if dot(u, v) > SHARP * lengths:
-            m = neg(along(scale(dot(v, v), u), v, lengths))
+        if dot(edge, before) < -SHARP * length * was:
+            m = sub(scale(length, before), scale(was, edge))
             count = _clipped(p, count, start, m, error * sqrt(dot(m, m)), q)
             p, q = q, p
+        before, was = edge, length
     top = dot(n, face[0])
     deep, low = inf, other[0]
     for i in range(count):

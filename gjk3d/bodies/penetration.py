@@ -58,8 +58,8 @@ def skins(thing: Any) -> list[Skin]:
         return [Skin(thing._cached("skin", lambda: Mesh(*thing.surface())), IDENTITY[0], 0.0)]
     if isinstance(thing, Body):
         raise UnsupportedPair(
-            f"penetration of a {type(thing).__name__}: it has no closed surface; ask signed_distance how deep it is, "
-            "or make a gjk3d.Mesh of it"
+            f"penetration of a {type(thing).__name__}: it is no Mesh; ask signed_distance how deep it is, or make a"
+            " closed gjk3d.Mesh of it"
         )
     if isinstance(thing, Halfspace):
         raise UnsupportedPair(

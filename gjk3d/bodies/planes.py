@@ -58,7 +58,8 @@ def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: boo
     hull = parts_of(body).hull()
     if hull is None or parts_of(body).endless:
         raise UnsupportedPair(
-            f"{type(body).__name__} against {type(plane).__name__}: use a large gjk3d.Box in place of the half-space"
+            f"{type(body).__name__} against {type(plane).__name__}: use a large gjk3d.Box in place of the "
+            f"{'plane' if isinstance(plane, Plane) else 'half-space'}"
         )
     if not isinstance(plane, Plane):
         error = placing(body)

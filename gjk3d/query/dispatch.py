@@ -111,7 +111,7 @@ def way_of(a: Any, b: Any) -> Way:
         )
     if first is second is Kind.BODY:
         check_units(a, b)
-        check_ends(a, b)
+    check_ends(a, b)
     return found()
 
 
@@ -124,10 +124,16 @@ def check_units(a: Body, b: Body) -> None:
         )
 
 
-def check_ends(a: Body, b: Body) -> None:
-    """Raise where both go down without end."""
-    if getattr(a, "bottom", 0.0) == getattr(b, "bottom", 0.0) == -inf:
+def check_ends(a: Collider, b: Collider) -> None:
+    """Raise where a ground goes down without end, and the other is another or a half-space or plane."""
+    endless = [getattr(x, "bottom", 0.0) == -inf for x in (a, b)]
+    if all(endless):
         raise UnsupportedPair(
             "two HeightFields: both go down without end; give one of them a bottom, HeightField(..., bottom=z), or make"
             " it a gjk3d.Mesh"
+        )
+    if any(endless) and (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
+        raise UnsupportedPair(
+            f"{type(a).__name__} against {type(b).__name__}: neither has an end; use a large gjk3d.Box in place of the "
+            "half-space or plane, or give the ground a bottom, HeightField(..., bottom=z)"
         )

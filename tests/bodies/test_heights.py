@@ -121,8 +121,16 @@ def test_what_a_field_cannot_be_asked() -> None:
     with pytest.raises(UnsupportedPair, match=r"two HeightFields.*Mesh"):
         gk.Pair(field, field)
     assert gk.Pair(field, gk.HeightField([[0, 0], [0, 0]], 1, bottom=-1)).collide()
-    with pytest.raises(UnsupportedPair, match=r"half-space"):
-        gk.distance(field, gk.Halfspace((0, 0, 1), 0))
+    for flat in (gk.Halfspace((0, 0, 1), 0), gk.Plane((0, 0, 1), 0)):
+        for two in ((field, flat), (flat, field)):
+            with pytest.raises(UnsupportedPair, match=r"neither has an end.*gjk3d.Box.*plane.*bottom=z"):
+                gk.Pair(*two)
+            with pytest.raises(UnsupportedPair, match=r"neither has an end.*gjk3d.Box.*plane.*bottom=z"):
+                gk.distance(*two)
+    slab = gk.HeightField([[0, 1], [2, 3]], 1, bottom=-1)
+    assert gk.Pair(slab, gk.Plane((0, 0, 1), 0)).collide()
+    with pytest.raises(UnsupportedPair, match=r"penetration of a HeightField: it is no Mesh.*closed gjk3d\.Mesh"):
+        gk.penetration(slab, gk.Box((1, 1, 1)))
     with pytest.raises(UnboundedShapeError, match="without end"):
         print(field.bounds)
     with pytest.raises(ShapeError, match="beside the compound"):

@@ -16,7 +16,7 @@ from gjk3d.bodies.parts import ends_of, given, turned
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import IDENTITY, translations
 from gjk3d.shapes import layout
-from gjk3d.shapes.arguments import number
+from gjk3d.shapes.arguments import number, refuse_masked
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.layout import in_range
@@ -242,6 +242,7 @@ class HeightField(Body):
         origin: VectorLike = (0.0, 0.0),
         bottom: float = -inf,
     ) -> None:
+        refuse_masked(heights, "HeightField: heights")
         try:
             raw = np.asarray(heights)
             place = np.asarray(origin)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.components import connected
+from gjk3d.shapes.arguments import refuse_masked
 from gjk3d.shapes.layout import in_range
 from gjk3d.typing import Array, Bools, Ints
 
@@ -58,6 +59,7 @@ def checked_faces(value: Any, limit: int) -> Ints:
 
 
 def _array(value: Any, what: str) -> NDArray[Any]:
+    refuse_masked(value, what)
     try:
         return np.asarray(value)
     except ValueError:

@@ -37,8 +37,17 @@ def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, 
     return x + 0.0  # no negative zero
 
 
+def refuse_masked(value: Any, what: str) -> None:
+    """Raise where an array has numbers that its mask says are none."""
+    if hasattr(value, "mask") and np.ma.is_masked(value):
+        raise ShapeError(
+            f"{what} masks {np.ma.count_masked(value)} of its {value.size} numbers: drop these rows, or fill them in"
+        )
+
+
 def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure: str = "") -> Array:
     """Return a finite (n, 3) float array of its own, or raise naming ``what`` and the row."""
+    refuse_masked(value, what)
     try:
         raw = np.asarray(value)
     except ValueError:

@@ -264,3 +264,18 @@ def test_info_lists_repairs(tmp_path, capsys):
     info(file, json=True)
     row = json.loads(capsys.readouterr().out)["parts"][0]
     assert (row["watertight"], len(row["repairs"])) == (True, 1)
+
+
+def test_numbers_that_are_masked_are_none() -> None:
+    surface = gk.Box((1, 1, 1)).surface()
+    corners, faces = np.ma.masked_array(surface.vertices), np.ma.masked_array(surface.faces)
+    assert gk.Mesh(corners, faces).volume == 1.0  # nothing is masked
+    corners[1, 2] = faces[3] = np.ma.masked
+    with pytest.raises(ShapeError, match="vertices masks 1 of its 24 numbers: drop"):
+        gk.Mesh(corners, surface.faces)
+    with pytest.raises(ShapeError, match="faces masks 3 of its 36 numbers"):
+        gk.Mesh(surface.vertices, faces)
+    with pytest.raises(ShapeError, match="points masks 1 of its 24 numbers"):
+        gk.ConvexHull(corners)
+    with pytest.raises(ShapeError, match="HeightField: heights masks 1 of its 24 numbers"):
+        gk.HeightField(corners, 1.0)

@@ -41,7 +41,7 @@ def refuse_masked(value: Any, what: str) -> None:
     """Raise where an array has numbers that its mask says are none."""
     if hasattr(value, "mask") and np.ma.is_masked(value):
         raise ShapeError(
-            f"{what} masks {np.ma.count_masked(value)} of its {value.size} numbers: drop these rows, or fill them in"
+            f"{what} masks {int(np.sum(value.mask))} of its {value.size} numbers: drop these rows, or fill them in"
         )
 
 

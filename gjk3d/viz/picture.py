@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,6 +29,7 @@ from gjk3d.viz.page import write_drawing, write_html
 from gjk3d.viz.paint import mesh_of, paint, polydata, prepare
 from gjk3d.viz.rendering import check_rendering, has_display
 from gjk3d.viz.triangles import RESOLUTION
+from gjk3d.viz.vector import Words, without_words, write_vector
 
 if TYPE_CHECKING:
     import pyvista
@@ -338,35 +337,20 @@ def shot(plotter: pyvista.Plotter) -> Image.Image:
 
 def save(plotter: pyvista.Plotter, target: Path) -> Path:
     """Write what a plotter shows into an image file; a RenderingUnavailableError where that would be blank."""
-    image = shot(plotter)
+    pixels = target.suffix.lower() in _PIXELS
+    words: list[Words] = []
+    if pixels:
+        image = shot(plotter)
+    else:
+        with without_words(plotter) as words:
+            image = shot(plotter)
     if float(np.std(image)) < 1.0:
         raise RenderingUnavailableError(f"{target} would be blank: the OpenGL driver draws nothing (try xvfb-run)")
-    if target.suffix.lower() not in _PIXELS:
-        plotter.save_graphic(target, raster=True)
-        if target.suffix.lower() == ".svg":
-            text = target.read_text(encoding="utf-8").replace('pt"', '"', 2)  # of pixels, not of points
-            target.write_text(_WORDS.sub(_fitted, text), encoding="utf-8")
-    else:
+    if pixels:
         image.save(target)
+    else:
+        write_vector(image, words, target)
     return target
-
-
-#: In an SVG the right and the left edge behind words, and these: their place, size, look and rows.
-_WORDS = re.compile(
-    r'(?<=points=")(([\d.]+),\S+ \S+ ([\d.]+),\S+"/>\n)<text (.*?)y="([\d.]+)" font-size="(\d+)"(.*?)>(.*?)</text>',
-    re.DOTALL,
-)
-
-
-def _fitted(found: re.Match[str]) -> str:
-    """Return words a row an element, as wide as the room that they had here: a viewer has fonts of its own."""
-    behind, right, left, start, low, size, look, words = found.groups()
-    rows, wide = words.split("\n"), float(right) - float(left) - 4.0
-    return behind + "\n".join(
-        f'<text {start}y="{float(low) - 1.2 * float(size) * (len(rows) - 1 - k):g}" font-size="{size}"{look} '
-        f'textLength="{wide * len(row) / max(map(len, rows)):.5g}" lengthAdjust="spacingAndGlyphs">{escape(row)}</text>'
-        for k, row in enumerate(rows)
-    )
 
 
 def in_window(

@@ -84,8 +84,8 @@ def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) 
         look.SetColor(pyvista.Color(label.color).float_rgb)
         look.SetBackgroundColor(1.0, 1.0, 1.0)
         look.SetBackgroundOpacity(0.85)
-        actor.SetInput(label.text)
-        size = np.array(_extent(look, label.text), dtype=np.float64)
+        actor.SetInput(_escaped(label.text))
+        size = np.array(_extent(look, actor.GetInput()), dtype=np.float64)
         # what is behind the camera, or far out of the picture, stays there
         inside = bool((np.abs(spot) < 1e5).all())
         free = np.array([*spots, *(_pixel(plotter, point) for point in label.free)])
@@ -142,7 +142,7 @@ def write(
     written.prop.font_size = round(size * scale_of(plotter))
     written.prop.SetLineSpacing(_SPACING)
     written.prop.background_color, written.prop.background_opacity = "white", 0.55  # to be read over a body too
-    written.input, high = _broken(text, written.prop, (1.0 - place[0] - 0.01) * wide)
+    written.input, high = _broken(_escaped(text), written.prop, (1.0 - place[0] - 0.01) * wide)
     if not above:
         written.position = (place[0], place[1] - high / tall)
     return _extent(written.prop, written.input)[0] / wide, high / tall
@@ -161,13 +161,29 @@ def _broken(text: str, look: Any, room: float) -> tuple[str, float]:
     return "\n".join(lines), 1.25 * look.font_size * len(lines)
 
 
+def _escaped(text: str) -> str:
+    """Return a text in which VTK sees no formula: what stands between two dollar signs would be set as one."""
+    return text.replace("$", r"\$")
+
+
+def unescaped(text: str) -> str:
+    """Return what is read of a text that was escaped."""
+    return text.replace(r"\$", "$")
+
+
 def _extent(look: Any, words: str) -> tuple[int, int]:
     """Return how wide and high words are, in pixels."""
+    left, right, low, high = extent(look, words)
+    return right - left, high - low
+
+
+def extent(look: Any, words: str) -> list[int]:
+    """Return the left, right, lower and upper edge of words from where they are put, in pixels."""
     from vtkmodules.vtkRenderingCore import vtkTextRenderer
 
     edges = [0, 0, 0, 0]
     vtkTextRenderer.GetInstance().GetBoundingBox(look, words, edges, 72)
-    return edges[1] - edges[0], edges[3] - edges[2]
+    return edges
 
 
 def _chip(place: tuple[float, float], size: tuple[float, float], color: str) -> Any:

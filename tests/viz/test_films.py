@@ -1,10 +1,13 @@
 """Any motion and any impact as an animation; pictures whose words stay words; a word about what takes long."""
 
+import base64
 import io
 import json
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+import zlib
 
 import numpy as np
 import pytest
@@ -20,6 +23,8 @@ from gjk3d.viz.drawing import darker
 from gjk3d.viz.kinds.robots import HIT
 from gjk3d.viz.layout import camera_of
 from gjk3d.viz.motions import play_of_impact, play_of_motion
+from gjk3d.viz.picture import save
+from gjk3d.viz.words import extent
 
 BLUE = np.array([0, 114, 178])
 GREEN = np.array([0, 158, 115])
@@ -170,12 +175,46 @@ def test_a_stage_is_made_once_and_its_signs_do_not_pile_up():
         stage.plotter.close()
 
 
-@pytest.mark.parametrize("ending", ["svg", "pdf"])
-def test_stills_whose_words_stay_words(tmp_path, ending):
-    file = viz.show(impact(), path=tmp_path / f"impact.{ending}")
-    assert file.read_bytes()[:5] in (b"<?xml", b"%PDF-")
-    if ending == "svg":
-        assert "First contact at 0.5 of the motion" in file.read_text(encoding="utf-8")
+NAMES = ("B\x07 $a$ and $b$", "<C> & \u4e2d")
+
+
+def test_an_svg_has_its_words_as_words_of_any_letters(tmp_path):
+    file = viz.show([gk.Sphere(1), gk.Box((3, 1, 1))], names=NAMES, path=tmp_path / "a.svg")
+    words = [each.text for each in ElementTree.parse(file).getroot().iter() if each.tag.endswith("text")]
+    assert {"B $a$ and $b$", "<C> & \u4e2d"} <= set(words)
+
+
+def test_a_pdf_has_its_words_as_words_of_any_letters(tmp_path, recwarn):
+    file = viz.show([gk.Sphere(1), gk.Box((3, 1, 1))], names=NAMES, path=tmp_path / "a.pdf")
+    assert file.read_bytes()[:5] == b"%PDF-"
+    streams = re.findall(rb"FlateDecode.*?stream\r?\n(.*?)endstream", file.read_bytes(), re.DOTALL)
+    pages = [page for page in map(zlib.decompress, streams) if b"BT" in page and b"Tf" in page]
+    words = "".join(
+        part.decode("latin-1").replace("\0", "") for page in pages for part in re.findall(rb"\((.*?)\)", page)
+    )
+    assert "B $a$ and $b$" in words
+    assert "<C> & " in words
+    assert not recwarn.list
+
+
+def test_words_are_hidden_only_while_a_file_of_words_is_written(tmp_path):
+    plotter = viz.plot(gk.Sphere(1), off_screen=True, title="Words")
+    before = plotter.screenshot(None, return_img=True)
+    for ending in ("svg", "pdf"):
+        save(plotter, tmp_path / f"b.{ending}")
+        np.testing.assert_array_equal(plotter.screenshot(None, return_img=True), before)
+    (picture,) = re.findall('base64,([^"]+)', (tmp_path / "b.svg").read_text(encoding="utf-8"))
+    bare = np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB"))
+    assert (np.abs(bare.astype(int) - before).max(axis=2) > 30).any(axis=1).nonzero()[0].max() < 80  # of 750 rows
+    plotter.close()
+
+
+def test_dollar_signs_are_letters_and_no_formula():
+    plotter = viz.plot(gk.Sphere(1), off_screen=True, title="price $1$ x")
+    (actor,) = [each for name, each in plotter.renderer.actors.items() if name == "gjk3d line 0"]
+    written, plain, formula = (extent(actor.prop, words) for words in (actor.input, "price 1 x", "price $1$ x"))
+    plotter.close()
+    assert written[2:] == plain[2:] != formula[2:]
 
 
 def test_an_svg_is_in_pixels_and_its_words_fit_their_boxes_in_any_font(tmp_path):

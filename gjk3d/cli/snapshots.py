@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gjk3d.errors import Gjk3dError
-from gjk3d.viz.picture import new_plotter, plot, shot
+from gjk3d.viz.image_files import shot
+from gjk3d.viz.picture import new_plotter, plot
 from gjk3d.viz.rendering import check_rendering
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import notebook
 from gjk3d.viz.drawing import COLORS, INK, PALETTE, Drawing, Style, ball_of, darker
+from gjk3d.viz.image_files import IMAGES, PAGES, shot, target_file
 from gjk3d.viz.kinds import impacts, robots
 from gjk3d.viz.kinds.bodies import add, matrices, words_for
 from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, TRAIL, Travel, mark_ends, travel
@@ -32,7 +33,7 @@ from gjk3d.viz.layout import called, placed, ready
 from gjk3d.viz.output import palette, telling, write_frames
 from gjk3d.viz.page import camera_data, item_data, write_viewer
 from gjk3d.viz.paint import Mover, Posed
-from gjk3d.viz.picture import IMAGES, PAGES, drawing_as_asked, figure_of, new_plotter, shot, show, target_file
+from gjk3d.viz.picture import drawing_as_asked, figure_of, new_plotter, show
 from gjk3d.viz.rendering import check_rendering
 from gjk3d.viz.triangles import CORNERS, is_dots, solid_surface
 from gjk3d.webpage import color_key, to_base64

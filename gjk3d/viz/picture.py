@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,13 +13,14 @@ import numpy as np
 
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
-from gjk3d.errors import FileError, Gjk3dError, RenderingUnavailableError
+from gjk3d.errors import Gjk3dError
 from gjk3d.results import Distance
 from gjk3d.shapes.arguments import number, vector
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import VectorLike
 from gjk3d.viz import notebook
 from gjk3d.viz.drawing import GREY, Drawing, Style
+from gjk3d.viz.image_files import PAGES, free_name, save, shot, target_file
 from gjk3d.viz.kinds import drawing_of, is_solid
 from gjk3d.viz.kinds.bodies import matrices
 from gjk3d.viz.layout import direction, half_space, placed, ready
@@ -29,18 +28,12 @@ from gjk3d.viz.page import write_drawing, write_html
 from gjk3d.viz.paint import mesh_of, paint, polydata, prepare
 from gjk3d.viz.rendering import check_rendering, has_display
 from gjk3d.viz.triangles import RESOLUTION
-from gjk3d.viz.vector import Words, without_words, write_vector
 
 if TYPE_CHECKING:
     import pyvista
-    from PIL import Image
 
 T = TypeVar("T")
 _SIZE = (1000, 750)
-#: Drawn as pixels; the others keep their letters as letters.
-_PIXELS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
-IMAGES = (*_PIXELS, ".svg", ".pdf")
-PAGES = (".html", ".htm")
 
 
 def show(
@@ -327,32 +320,6 @@ def new_plotter(
     return made
 
 
-def shot(plotter: pyvista.Plotter) -> Image.Image:
-    """Return what a plotter shows now."""
-    from PIL import Image
-
-    plotter.render()  # screenshot() alone would give the frame of before the camera moved
-    return Image.fromarray(np.asarray(plotter.screenshot(None, return_img=True)))
-
-
-def save(plotter: pyvista.Plotter, target: Path) -> Path:
-    """Write what a plotter shows into an image file; a RenderingUnavailableError where that would be blank."""
-    pixels = target.suffix.lower() in _PIXELS
-    words: list[Words] = []
-    if pixels:
-        image = shot(plotter)
-    else:
-        with without_words(plotter) as words:
-            image = shot(plotter)
-    if float(np.std(image)) < 1.0:
-        raise RenderingUnavailableError(f"{target} would be blank: the OpenGL driver draws nothing (try xvfb-run)")
-    if pixels:
-        image.save(target)
-    else:
-        write_vector(image, words, target)
-    return target
-
-
 def in_window(
     make: Callable[[pyvista.Plotter], T],
     what: str,
@@ -383,23 +350,6 @@ def in_window(
             return made, saved
         notebook.display_still(shot(target), f"the start of a window{what}")
     return made, None
-
-
-def free_name(suffix: str = ".png") -> Path:
-    """Return a name for a picture nobody named that no file has, in this folder if it can be written to."""
-    folder = Path() if os.access(".", os.W_OK) else Path(tempfile.mkdtemp(prefix="gjk3d-"))
-    names = itertools.chain(["gjk3d"], (f"gjk3d-{k}" for k in itertools.count(2)))
-    return next(folder / f"{name}{suffix}" for name in names if not (folder / f"{name}{suffix}").exists())
-
-
-def target_file(path: str | os.PathLike[str], known: tuple[str, ...] = (*IMAGES, *PAGES)) -> Path:
-    """Return a file to write that has a folder and a known ending."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileError(f"{target}: there is no folder {target.parent}; make it first")
-    if target.suffix.lower() not in known:
-        raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {' '.join(known)} are written")
-    return target
 
 
 def drawing_as_asked(

@@ -15,6 +15,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from gjk3d.viz.words import extent, unescaped
 
 if TYPE_CHECKING:
@@ -64,12 +66,12 @@ def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
         plotter.render()
 
 
-def write_vector(image: Image.Image, words: list[Words], target: Path) -> None:
-    """Write ``.svg`` or ``.pdf``, of as many pixels or points as the image has."""
+def write_vector(image: Image.Image, words: list[Words], size: tuple[int, int], target: Path) -> None:
+    """Write ``.svg`` or ``.pdf``, of as many pixels or points as the window has, whatever the image has."""
     if target.suffix.lower() == ".svg":
-        target.write_text(_svg(image, words), encoding="utf-8")
+        target.write_text(_svg(image, words, size), encoding="utf-8")
     else:
-        _write_pdf(image, words, target)
+        _write_pdf(image, words, size, target)
 
 
 def _words(renderer: Any, actor: Any, window: int) -> Words:
@@ -99,9 +101,9 @@ def _words(renderer: Any, actor: Any, window: int) -> Words:
     )
 
 
-def _svg(image: Image.Image, words: list[Words]) -> str:
+def _svg(image: Image.Image, words: list[Words], window: tuple[int, int]) -> str:
     """Return an SVG in which rows are as wide as they were here: a viewer has fonts of its own."""
-    wide, tall = image.size
+    wide, tall = window
     pixels = io.BytesIO()
     image.save(pixels, "png")
     lines = [
@@ -127,7 +129,7 @@ def _svg(image: Image.Image, words: list[Words]) -> str:
     return "\n".join([*lines, "</svg>\n"])
 
 
-def _write_pdf(image: Image.Image, words: list[Words], target: Path) -> None:
+def _write_pdf(image: Image.Image, words: list[Words], window: tuple[int, int], target: Path) -> None:
     """Write a page of an image and text over it, whose letters are as large as makes each row as wide as it was."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
@@ -137,10 +139,12 @@ def _write_pdf(image: Image.Image, words: list[Words], target: Path) -> None:
     look = rc_context({"pdf.fonttype": 42, "text.usetex": False, "font.family": "DejaVu Sans"})
     with look, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of letters that this font does not have: they are boxes here
-        wide, tall = image.size
+        wide, tall = window
         page = Figure(figsize=(wide / 72.0, tall / 72.0), dpi=72)
         canvas = FigureCanvasPdf(page)
-        page.figimage(image, resize=False)
+        whole = page.add_axes((0.0, 0.0, 1.0, 1.0))
+        whole.axis("off")
+        whole.imshow(np.asarray(image), aspect="auto", interpolation="none")
         for each in words:
             x, y, width, height = each.box
             color, opacity = each.behind

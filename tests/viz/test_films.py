@@ -20,10 +20,10 @@ import gjk3d as gk
 from gjk3d import viz
 from gjk3d.viz import motions, output
 from gjk3d.viz.drawing import darker
+from gjk3d.viz.image_files import save
 from gjk3d.viz.kinds.robots import HIT
 from gjk3d.viz.layout import camera_of
 from gjk3d.viz.motions import play_of_impact, play_of_motion
-from gjk3d.viz.picture import save
 from gjk3d.viz.words import extent
 
 BLUE = np.array([0, 114, 178])
@@ -207,6 +207,17 @@ def test_words_are_hidden_only_while_a_file_of_words_is_written(tmp_path):
     bare = np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB"))
     assert (np.abs(bare.astype(int) - before).max(axis=2) > 30).any(axis=1).nonzero()[0].max() < 80  # of 750 rows
     plotter.close()
+
+
+def test_a_finer_image_leaves_words_where_they_are(tmp_path, monkeypatch):
+    def shown(name):
+        root = ElementTree.parse(viz.show(gk.Sphere(1), path=tmp_path / name)).getroot()
+        return root.get("viewBox"), [(each.get("x"), each.get("y")) for each in root.iter() if each.text]
+
+    usual = shown("a.svg")
+    monkeypatch.setattr(pyvista.global_theme, "image_scale", 2)
+    assert shown("b.svg") == usual
+    assert (tmp_path / "b.svg").stat().st_size > 1.5 * (tmp_path / "a.svg").stat().st_size
 
 
 def test_dollar_signs_are_letters_and_no_formula():

@@ -26,7 +26,7 @@ from gjk3d.units import symbol
 from gjk3d.viz import notebook
 from gjk3d.viz.explanation.narration import SHARED, Narrator, Step
 from gjk3d.viz.explanation.scene import Scene, arrange
-from gjk3d.viz.picture import PAGES, free_name, target_file
+from gjk3d.viz.image_files import PAGES, free_name, target_file
 from gjk3d.viz.rendering import check_rendering, has_display
 from gjk3d.wording import kind_of
 

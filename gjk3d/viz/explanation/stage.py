@@ -9,8 +9,9 @@ import numpy as np
 from gjk3d.viz.drawing import INK, NORMAL, Drawing
 from gjk3d.viz.explanation.narration import Step
 from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene
+from gjk3d.viz.image_files import shot
 from gjk3d.viz.paint import Added, repaint
-from gjk3d.viz.picture import new_plotter, shot
+from gjk3d.viz.picture import new_plotter
 
 if TYPE_CHECKING:
     import pyvista

@@ -72,19 +72,10 @@ gjk3d.later(function () {
     to(begin + ((event.clientX - frame.left) / frame.width) * (end - begin));
   });
 
-  // --- playing and jumping --------------------------------------------------------------------------------------------
+  // --- playing ------------------------------------------------------------------------------------------------------
   const LONG = 8000; // milliseconds for all of it
   Object.assign(slider, { min: begin, max: end });
   const player = gjk3d.player(element("play"), slider, to, (since) => (now < end ? now + (since / LONG) * (end - begin) : null));
-  const timed = data.rows.map((one, index) => ({ time: one.time, index })).filter(({ time }) => time !== undefined).sort((one, two) => one.time - two.time);
-  function jump(way) {
-    const here = timed.findIndex(({ index }) => index === clashTable.selected);
-    const near = here >= 0 ? timed[here + way] : way > 0 ? timed.find(({ time }) => time >= now) : timed.findLast(({ time }) => time <= now);
-    clashTable.select((near || timed.at(way > 0 ? -1 : 0)).index);
-  }
-  element("before").addEventListener("click", () => jump(-1));
-  element("next").addEventListener("click", () => jump(1));
-  for (const id of ["before", "next"]) element(id).disabled = !timed.length;
 
   element("motion").hidden = false;
   chart();

@@ -122,6 +122,7 @@
       root.shown = shown.length;
       element("empty").hidden = shown.length > 0;
       element("empty").textContent = data.rows.length ? "No finding passes the filter." : "There is no finding.";
+      for (const id of ["before", "next"]) element(id).disabled = !shown.length;
       clashDots?.mark(shown);
     },
   );
@@ -144,6 +145,7 @@
     if (clashTable.selected >= 0) clashTable.select(clashTable.selected);
   });
   element("whole").addEventListener("click", () => clashTable.select(-1));
+  for (const [id, way] of [["before", -1], ["next", 1]]) element(id).addEventListener("click", () => clashTable.move(way));
   const step = (by) => () => clashTable.move(by());
   gjk3d.keys({
     ArrowDown: step(() => 1), ArrowUp: step(() => -1), PageDown: step(clashTable.page), PageUp: step(() => -clashTable.page()), Home: step(() => -Infinity), End: step(() => Infinity),

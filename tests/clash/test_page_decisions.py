@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from browser import Browser, program
 from damaged_decisions import damaged
-from reports import ENDING, EVIL, three_cubes
+from reports import ENDING, EVIL, many, three_cubes
 
 from gjk3d.clash import Triage
 from gjk3d.clash.page import write_page
@@ -61,9 +61,25 @@ def write(browser, selector, text):
         field.value = {json.dumps(text)}; field.dispatchEvent(new Event('change')); }})()""")
 
 
+def show_states(browser, name):
+    browser.evaluate(f"""(() => {{ const field = document.querySelector('#status');
+        field.value = {json.dumps(name)}; field.dispatchEvent(new Event('input')); }})()""")
+
+
+def press(browser, key, **more):
+    given = json.dumps({"key": key, **more})
+    browser.evaluate(f"document.dispatchEvent(new KeyboardEvent('keydown', {given}))")
+
+
+def chosen(browser):
+    """Return which finding is chosen, and which ones the table shows."""
+    return browser.evaluate("[clashTable.selected, clashTable.shown]")
+
+
 def test_edits_go_out_as_a_file_and_come_back(opened):
     report = three_cubes()
     browser = opened(report)
+    show_states(browser, "all")
     browser.click("#row-0")
     write(browser, "#author", "ann")
     browser.click("[data-state=approved]")
@@ -88,8 +104,7 @@ def test_edits_go_out_as_a_file_and_come_back(opened):
     again = opened(three_cubes(triage=triage), "again.html")
     # approved is not open: it is found under its own state
     assert again.state("shown") == "1"
-    again.evaluate("document.querySelector('#status').value = 'approved'")
-    again.evaluate("document.querySelector('#status').dispatchEvent(new Event('input'))")
+    show_states(again, "approved")
     again.click("#row-0")
     assert again.evaluate("document.querySelector('[data-state=approved]').getAttribute('aria-pressed')") == "true"
     assert again.evaluate("document.querySelector('.said bdi').textContent") == f"{EVIL} pressed in"
@@ -99,17 +114,80 @@ def test_edits_go_out_as_a_file_and_come_back(opened):
 
 def test_keys_set_states_and_leave_fields_alone(opened):
     browser = opened(three_cubes())
+    show_states(browser, "all")
     browser.key("ArrowDown")
     for key, state in zip("12345", ("new", "active", "reviewed", "approved", "resolved"), strict=True):
-        browser.evaluate(f"document.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{key}' }}))")
+        press(browser, key)
         assert browser.evaluate("document.querySelector('#triage [aria-pressed=true]').textContent") == state
     browser.evaluate("document.querySelector('#comment').focus()")
     browser.evaluate(
         "document.querySelector('#comment').dispatchEvent(new KeyboardEvent('keydown', { key: '1', bubbles: true }))"
     )
     assert browser.evaluate("document.querySelector('#triage [aria-pressed=true]').textContent") == "resolved"
-    assert browser.evaluate("clashTable.selected") == 0  # the row stays though it is not open any more
+    assert chosen(browser) == [0, [0, 1]]
     assert "resolved" in browser.evaluate("document.querySelector('#row-0').innerText")
+
+
+def test_what_the_filter_hides_goes_as_it_is_decided_and_the_next_is_chosen(opened):
+    report = many(6, side=2)
+    browser = opened(report)
+    browser.key("ArrowDown")
+    browser.key("ArrowDown")
+    press(browser, "4")
+    assert chosen(browser) == [2, [0, 2, 3, 4, 5]]
+    assert browser.state("selected") == report.clashes[2].id
+    assert report.clashes[2].id in browser.evaluate("document.querySelector('#detail').textContent")
+    assert browser.evaluate("document.querySelectorAll('#rows #row-1').length") == 0
+    press(browser, "2")  # active is open: it stays
+    assert chosen(browser) == [2, [0, 2, 3, 4, 5]]
+    browser.key("End")
+    browser.click("[data-state=resolved]")  # the last one hands on to the one before
+    assert chosen(browser) == [4, [0, 2, 3, 4]]
+    assert browser.evaluate("document.activeElement.dataset.state") == "resolved"
+    show_states(browser, "approved")
+    browser.key("ArrowDown")
+    press(browser, "1")
+    assert chosen(browser) == [-1, []]
+    assert browser.evaluate("document.querySelector('#empty').innerText") == "No finding passes the filter."
+    assert browser.evaluate("document.querySelector('#status').selectedOptions[0].textContent") == "approved (0)"
+
+
+def test_no_finding_is_decided_by_a_key_that_is_held_or_a_click_too_many(opened):
+    browser = opened(many(6, side=2))
+    browser.key("ArrowDown")
+    press(browser, "4")
+    press(browser, "4", repeat=True)
+    assert chosen(browser) == [1, [1, 2, 3, 4, 5]]
+    browser.evaluate("""for (const detail of [1, 2])
+        document.querySelector('[data-state=approved]').dispatchEvent(new MouseEvent('click', { detail }))""")
+    assert chosen(browser) == [2, [2, 3, 4, 5]]
+
+
+def test_a_finding_stays_while_its_comment_is_being_written(opened):
+    browser = opened(three_cubes())
+    browser.click("#row-0")
+    browser.click("#comment")
+    browser.type("pressed in")
+    browser.click("[data-state=approved]")
+    assert chosen(browser) == [0, [0, 1]]
+    assert browser.evaluate("document.querySelector('#comment').value") == "pressed in"
+    browser.click("#triage .small")
+    assert chosen(browser) == [1, [1]]
+    assert browser.evaluate("document.querySelector('#comment').value") == ""
+    (issue,) = json.loads(saved(browser))["issues"]
+    assert [said["text"] for said in issue["comments"]] == ["pressed in"]
+
+
+def test_what_others_decided_takes_rows_out_but_not_the_one_that_is_read(opened):
+    report = many(6, side=2)
+    browser = opened(report)
+    browser.key("ArrowDown")
+    theirs = Triage()
+    for clash in report.clashes[:2]:
+        theirs = theirs.marked(clash, state="approved", by="bob")
+    give(browser, json.dumps(theirs.to_dict()))
+    assert chosen(browser) == [0, [2, 3, 4, 5]]
+    assert browser.evaluate("document.querySelector('#triage [aria-pressed=true]').textContent") == "approved"
 
 
 def test_what_is_being_written_stays_when_a_name_or_a_state_is_set(opened):

@@ -20,10 +20,9 @@
   function countStates() {
     const was = element("status").value || "open", counts = new Map(tally(data.rows.map((row) => row.state)));
     element("status").replaceChildren(option("open", `open (${data.rows.filter(open).length})`),
-      ...[...clashDecisions.STATES, "ignored"].filter((name) => counts.has(name)).map((name) => option(name, `${name} (${counts.get(name)})`)),
+      ...[...clashDecisions.STATES, "ignored"].filter((name) => counts.has(name) || name === was).map((name) => option(name, `${name} (${counts.get(name) || 0})`)),
       option("all", `all (${data.rows.length})`));
     element("status").value = was;
-    if (!element("status").value) element("status").value = "open";
   }
   countStates();
 
@@ -126,16 +125,19 @@
       clashDots?.mark(shown);
     },
   );
-  clashTriage.on((row, written) => { // the row stays where it is until the filter is touched, so that one can change one's mind
-    countStates();
-    clashTable.draw();
+  clashTriage.on((row, written) => {
     const at = document.activeElement && (document.activeElement.id || document.activeElement.dataset.state), old = element("triage");
+    countStates();
+    if (written === "assignee" || (written !== "comment" && element("comment")?.value.trim())) clashTable.draw(); // of who writes nothing goes
+    else clashTable.renew(row?.index);
     const now = data.rows[clashTable.selected];
     // a name is taken up as one leaves its field, by a click or a key that goes to another one, which must stay there
-    if (!old || !now || (row && row !== now) || written === "assignee") return;
-    const fields = [...old.querySelectorAll("input, textarea")].filter((field) => field.id !== written && field.value !== field.defaultValue);
-    old.replaceWith(clashTriage.editor(now));
-    for (const { id, value } of fields) element(id).value = value; // somebody is writing there
+    if (!old || !now || written === "assignee") return;
+    if (old.isConnected && (!row || row === now)) {
+      const fields = [...old.querySelectorAll("input, textarea")].filter((field) => field.id !== written && field.value !== field.defaultValue);
+      old.replaceWith(clashTriage.editor(now));
+      for (const { id, value } of fields) element(id).value = value; // somebody is writing there
+    }
     const focus = at && (document.getElementById(at) || document.querySelector(`#triage [data-state="${at}"]`));
     if (focus) focus.focus();
   });

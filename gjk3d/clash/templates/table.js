@@ -5,7 +5,7 @@ const clashTable = (function () {
   const scroll = element("scroll"), body = element("rows");
   const unit = data.unit ? " " + data.unit : "";
   const high = () => parseFloat(getComputedStyle(body).getPropertyValue("--row")); // pixels of a row, by the style
-  let shown = [], selected = -1, key = "severity", direction = 1, printing = false;
+  let shown = [], selected = -1, passes = () => true, key = "severity", direction = 1, printing = false;
   let onSelect = () => {}, onShow = () => {};
 
   // no name may hide, or turn the words beside it: controls are told by their code points
@@ -86,9 +86,9 @@ const clashTable = (function () {
   }
   setTimeout(prepare, 500);
 
-  function show(test) {
+  function collect() {
     shown = [];
-    for (let i = 0; i < data.rows.length; i++) if (test(data.rows[i], () => words(data.rows[i]))) shown.push(i);
+    for (let i = 0; i < data.rows.length; i++) if (passes(data.rows[i], () => words(data.rows[i]))) shown.push(i);
     arrange();
   }
   function arrange() {
@@ -100,10 +100,24 @@ const clashTable = (function () {
       if (on) button.closest("th").setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
       else if (!button.closest("th").querySelector(`[data-sort="${key}"]`)) button.closest("th").removeAttribute("aria-sort");
     }
+    onShow(shown);
+  }
+  function begin() {
     if (selected >= 0 && shown.includes(selected)) reveal();
     else scroll.scrollTop = 0;
     draw();
-    onShow(shown);
+  }
+  function show(test) {
+    passes = test;
+    collect();
+    begin();
+  }
+  // What is decided takes rows in and out: where the chosen one goes by that, the next one is chosen.
+  function renew(index) {
+    const place = shown.indexOf(index);
+    collect();
+    if (place >= 0 && index === selected && !shown.includes(index)) select(shown[Math.min(place, shown.length - 1)] ?? -1);
+    else draw();
   }
   function reveal() {
     const top = shown.indexOf(selected) * high(), room = scroll.clientHeight - HEAD - high();
@@ -136,9 +150,10 @@ const clashTable = (function () {
     direction = button.dataset.sort === key ? -direction : 1;
     key = button.dataset.sort;
     arrange();
+    begin();
   });
   return {
-    sides, show, select, move, unit, draw, visible,
+    sides, show, renew, select, move, unit, draw, visible,
     get selected() { return selected; },
     get shown() { return shown; },
     page: () => Math.max(1, Math.floor(scroll.clientHeight / high()) - 2),

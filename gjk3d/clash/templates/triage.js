@@ -96,7 +96,7 @@ const clashTriage = (function () {
     return make("div", { id: "triage", class: "triage" },
       make("div", { class: "line" },
         make("div", { class: "states", role: "group", "aria-label": "state" }, STATES.map((value, k) =>
-          button(value, () => setState(row, value), { "data-state": value, title: `${MEANING[value]} (key ${k + 1})`, "aria-pressed": row.state === value }))),
+          button(value, ({ detail }) => { if (detail < 2) setState(row, value); }, { "data-state": value, title: `${MEANING[value]} (key ${k + 1})`, "aria-pressed": row.state === value }))),
         field("assigned to", "assignee", row.assignee, (value) => { if (value !== row.assignee) mark(row, "assignee", value); }), issue.state && when(issue.state)),
       (issue.comments || []).map((item) => make("p", { class: "said" }, when(item), make("bdi", {}, item.text))),
       make("div", { class: "line" }, words, button("add comment", () => comment(row, words.value), { class: "small" }), field("your name", "author", author, sign)));
@@ -157,9 +157,10 @@ const clashTriage = (function () {
     if (data.served && unsaved) send();
   });
   window.addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
-  const keys = Object.fromEntries(STATES.map((value, k) => [k + 1, () => {
+  // neither a key that is held nor the second click of two is meant for the finding that came in the meantime
+  const keys = Object.fromEntries(STATES.map((value, k) => [k + 1, ({ repeat }) => {
     const row = data.rows[clashTable.selected];
-    return row ? setState(row, value) : false;
+    return row && !repeat ? setState(row, value) : false;
   }]));
   data.rows.forEach(settle);
   tell();

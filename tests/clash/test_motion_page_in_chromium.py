@@ -37,7 +37,10 @@ def page(chromium, tmp_path_factory):
     parts = gk.clash.Assembly.of({name: gk.Mesh(cube.vertices + x, cube.faces) for name, x in shifts.items()}, "mm")
     slide = gk.clash.Movement({"drawer": gk.Motion.translation(None, (2.5, 0, 0))}, times=(0, 10), unit=f"s {EVIL}")
     path = tmp_path_factory.mktemp("page") / "drawer.html"
-    write_page(gk.clash.check(parts, 0.5, motion=slide), path)
+    report = gk.clash.check(parts, 0.5, motion=slide)
+    write_page(report, path)
+    chromium.when = [gk.clash.wording.when(clash, report) for clash in report.clashes]
+    chromium.time = [clash.time for clash in report.clashes]
     chromium.complaints.clear()
     chromium.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
     chromium.open(path)
@@ -187,6 +190,46 @@ def test_jumps_leave_out_what_the_filter_hides(page):
     assert page.evaluate("document.querySelectorAll('#next:disabled, #before:disabled').length") == 0
 
 
+def test_the_table_says_when_in_the_words_of_the_text_table_and_is_sorted_by_it(page):
+    assert text(page, "scroll").count("when") == 1
+    cells = page.evaluate(
+        "[...document.querySelectorAll('#rows td.when')].map((cell) => [cell.textContent, cell.title])"
+    )
+    assert cells == [[words, words] for words in page.when]
+    assert page.evaluate("document.querySelector('th.when').offsetWidth") <= 120
+    known = sorted((k for k, time in enumerate(page.time) if time is not None), key=lambda k: page.time[k])
+    others = [k for k, time in enumerate(page.time) if time is None]
+    assert len(known) >= 2
+    assert others
+    try:
+        page.click("[data-sort=time]")
+        assert page.evaluate("clashTable.shown") == known + others
+        page.key("Escape")
+        times = [page.time[k] for k in walked(page, "#next", len(known))]
+        assert times == sorted(times)
+        page.click("[data-sort=time]")
+        assert page.evaluate("clashTable.shown") == known[::-1] + others
+    finally:
+        page.click("[data-sort=severity]")
+
+
+def test_on_a_phone_when_has_a_line_of_its_own(page):
+    page.resize(390, 844)
+    try:
+        page.settle()
+        low, high = page.evaluate(
+            "['.parts', '.when'].map((name) => document.querySelector('#row-0 ' + name).getBoundingClientRect())"
+            ".map(({ top, bottom }, k) => (k ? top : bottom))"
+        )
+        assert low <= high
+        line = "document.querySelector('#row-0{}').getBoundingClientRect().bottom"
+        assert page.evaluate(line.format(" .when")) <= page.evaluate(line.format(""))
+        assert page.evaluate("document.querySelector('[data-sort=time]').offsetWidth") > 20
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    finally:
+        page.resize(1200, 800)
+
+
 def test_a_click_in_the_chart_goes_to_its_time(page):
     page.key("Escape")
     page.key("ArrowDown")
@@ -225,3 +268,4 @@ def test_a_report_that_stands_still_has_no_player(chromium, tmp_path):
     path = write_page(gk.clash.check(gk.clash.Assembly.of({"a": cube})), tmp_path / "still.html")
     chromium.open(path)
     assert chromium.evaluate("document.getElementById('motion').hidden")
+    assert chromium.evaluate("getComputedStyle(document.querySelector('th.when')).display") == "none"

@@ -21,7 +21,7 @@ const clashTable = (function () {
   const words = (row) =>
     [row.id, row.kind, row.state, row.assignee, ...sides(row).map((side) => data.parts[row[side]].name), row.group, row.note].join("\n").toLowerCase();
   const { inside, brief, volume } = data.widths;
-  for (const [name, none] of [["inside", !inside], ["volume", !volume], ["group", !data.groups.length]]) scroll.classList.toggle("no-" + name, none);
+  for (const [name, none] of [["inside", !inside], ["volume", !volume], ["when", !data.columns.time], ["group", !data.groups.length]]) scroll.classList.toggle("no-" + name, none);
   // a column is as wide as its longest text, so that names have the rest
   for (const [column, title, most] of [["rank", 28, String(data.rows.length).length], ["inside", 88, inside], ["distance", 92, brief], ["volume", 62, volume]])
     scroll.style.setProperty("--" + column, `max(${title}px, calc(${most}ch + 17px))`);
@@ -58,6 +58,7 @@ const clashTable = (function () {
     make("td", { class: "right far", ...how }, make("div", {}, told.brief || (row.whole ? "–" : "…")),
       row.kind !== "unchecked" && make("small", {}, row.evidence.replace(/.*, (depth )?/, ""))),
     make("td", { class: "right volume" }, told.volume),
+    make("td", { class: "when", title: told.when }, make("small", {}, told.when || (row.whole && "–"))),
     make("td", { class: "group" }, row.group && pathName(row.group)));
   }
   function spacer(rows) {

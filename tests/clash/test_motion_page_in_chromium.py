@@ -87,8 +87,9 @@ def test_a_finding_goes_to_its_time_and_shows_its_chart(page):
     assert box[2] == pytest.approx(1000.0, abs=0.2)
     points = page.evaluate("document.querySelector('#chart .gap').getAttribute('points').split(' ').length")
     assert points >= 97
-    assert "clearance over time: gap from -0.5" in page.evaluate(
-        "document.getElementById('chart').getAttribute('aria-label')"
+    assert (
+        page.evaluate("document.getElementById('chart').getAttribute('aria-label')")
+        == "clearance over time: gap up to 2 mm, penetration up to 0.5 mm; they clash"
     )
 
 
@@ -103,11 +104,62 @@ def test_a_chart_says_what_its_axes_are(page):
     page.key("ArrowDown")
     page.settle()
     labels = page.evaluate("[...document.querySelectorAll('.plot span')].map((one) => one.textContent)")
-    assert labels == ["2 mm", "0", "-0.5 mm", f"0 s {EVIL}", f"10 s {EVIL}"]
+    assert labels == ["2 mm", "0", "0.5 mm", f"0 s {EVIL}", f"10 s {EVIL}", "gap", "penetration"]
     # where it may be in clash besides where it is: outside of these it is free
     x, *_ = page.evaluate("document.querySelector('#chart .perhaps').getAttribute('points').split(/[ ,]/).map(Number)")
     y, *_ = page.evaluate("document.querySelector('#chart .clash').getAttribute('points').split(/[ ,]/).map(Number)")
     assert 799.0 < x <= 800.0 <= y
+
+
+#: (when, lower, upper, penetration) of a shallow clash, of one with a short way out, of one that never ends, of none.
+COURSES = {
+    "shallow": [[0, 0, 2, 0], [9, 0, 0, 0.001], [10, 0, 1, 0]],
+    "deep": [[0, 0, 0, 0.3], [5, 0, 0.001, 0], [10, 0, 0, 0.5]],
+    "throughout": [[0, 0, 0, 0.2], [10, 0, 0, 0.5]],
+    "free": [[0, 0.2, 0.2, 0], [10, 1, 1, 0]],
+}
+SIDES = {
+    "shallow": ["gap", "penetration"],
+    "deep": ["gap", "penetration"],
+    "throughout": ["penetration"],
+    "free": ["gap"],
+}
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("course", COURSES)
+def test_a_chart_says_that_gaps_are_above_its_zero_and_penetrations_below(page, course, width):
+    page.resize(width, 844)
+    page.evaluate(
+        f"(() => {{ const c = gjk3d.data.motion.courses[gjk3d.data.rows[0].course]; window.kept = c.series;"
+        f" c.series = {COURSES[course]}; clashTable.select(-1); clashTable.select(0); c.series = window.kept; }})()"
+    )
+    page.settle()
+    box = """[...document.querySelectorAll('.plot span, #chart svg, #chart .zero')].map((item) => {
+        const { left, top, right, bottom } = item.getBoundingClientRect();
+        return [item.textContent || item.className.baseVal || 'svg', [left, top, right, bottom]]; })"""
+    found = dict(page.evaluate(box))
+    page.resize(1200, 800)
+    line, plot = found["zero"], found["svg"]
+    assert plot[1] <= line[1] <= plot[3]
+    assert [name for name in ("gap", "penetration") if name in found] == SIDES[course]
+    for name in SIDES[course]:
+        left, top, right, bottom = found[name]
+        assert plot[0] <= left < right <= plot[2]
+        assert plot[1] - 1 <= top < bottom <= plot[3] + 1
+        assert bottom <= line[1] + 1 if name == "gap" else top >= line[1] - 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_words_at_zero_and_its_line_are_seen(page, scheme):
+    page.media(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
+    page.key("Escape")
+    page.key("ArrowDown")
+    page.settle()
+    pictures = [page.picture(f".plot .{name}").mean(axis=2) for name in ("above", "below")]
+    page.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
+    for picture in pictures:
+        assert np.ptp(picture) > 100
 
 
 def test_on_a_phone_the_slider_has_a_line_of_its_own(page):

@@ -29,7 +29,7 @@ gjk3d.later(function () {
   }
 
   // --- the chart ------------------------------------------------------------------------------------------------------
-  const WIDE = 1000, HIGH = 100;
+  const WIDE = 1000, HIGH = 100, ROOM = 0.2; // of the other side: for a word on either side of zero
   const across = (time) => ((time - begin) / (end - begin)) * WIDE;
   const value = ([, , upper, inside]) => (inside > 0 ? -inside : upper);
   function chart() {
@@ -38,7 +38,8 @@ gjk3d.later(function () {
       box.replaceChildren(make("span", { class: "soft" }, row ? "These two keep their places to each other." : "Choose a finding: here is how near its parts come."));
       return;
     }
-    const values = course.series.map(value), low = Math.min(0, ...values), high = Math.max(...values, low + 1e-12);
+    const values = course.series.map(value), least = Math.min(...values), most = Math.max(...values);
+    const low = least < 0 ? Math.min(least, -ROOM * most) : 0, high = Math.max(most > 0 ? Math.max(most, -ROOM * least) : 0, low + 1e-12);
     const up = (x) => MARGIN + ((high - x) / (high - low)) * (HIGH - 2 * MARGIN);
     const svg = make("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none" });
     const band = (look, first, last) => svg.append(make("polygon", { class: look, points: `${across(first)},0 ${across(last)},0 ${across(last)},${HIGH} ${across(first)},${HIGH}` }));
@@ -49,17 +50,20 @@ gjk3d.later(function () {
     svg.append(make("line", { class: "zero", x1: 0, x2: WIDE, y1: up(0), y2: up(0) }),
       make("polyline", { class: "gap", points: course.series.map((look) => `${across(look[0]).toFixed(2)},${up(value(look)).toFixed(2)}`).join(" ") }),
       make("line", { class: "cursor", x1: 0, x2: 0, y1: 0, y2: HIGH }));
-    const words = `gap from ${number(Math.min(...values), 4)} to ${number(Math.max(...values), 4)}${clashTable.unit}; ${course.told}`;
+    const words = `${[span("gap", least, most), span("penetration", -most, -least)].filter(Boolean).join(", ") || "no gap"}; ${course.told}`;
+    const side = Math.abs(values[0]) < Math.abs(values.at(-1)) ? " late" : ""; // where the curve is away from zero
+    const plot = make("div", { class: "plot soft" }, svg, scale(least, most), most > 0 && label("above" + side, "gap"), least < 0 && label("below" + side, "penetration"));
+    plot.style.setProperty("--zero", up(0) / HIGH);
     box.setAttribute("aria-label", `clearance over time: ${words}`);
-    box.replaceChildren(make("span", { class: "soft" }, words), make("div", { class: "plot soft" }, svg, scale(low, Math.max(...values), up(0) / HIGH)));
+    box.replaceChildren(make("span", { class: "soft" }, words), plot);
     cursor();
   }
-  // What the ends of both axes are, and where 0 is between them.
-  function scale(low, high, zero) {
-    const label = (name, value, of) => make("span", { class: name }, number(value, 3) + of), times = unit && " " + unit;
-    const level = label("level", 0, ""), between = zero > 0.2 && zero < 0.8;
-    level.style.setProperty("--zero", zero);
-    return [high > low && label("high", high, clashTable.unit), between && level, label("low", low, clashTable.unit), label("first", begin, times), label("last", end, times)];
+  const span = (name, least, most) => most > 0 && `${name} ${least > 0 ? `from ${number(least, 4)}` : "up"} to ${number(most, 4)}${clashTable.unit}`;
+  const label = (name, words) => make("span", { class: name }, words);
+  // How far the curve goes both ways from 0, and the ends of the time.
+  function scale(least, most) {
+    const long = (x) => number(x, 3) + clashTable.unit, times = (x) => number(x, 3) + (unit && " " + unit);
+    return [most > 0 && label("high", long(most)), label("level", "0"), least < 0 && label("low", long(-least)), label("first", times(begin)), label("last", times(end))];
   }
   function cursor() {
     const line = element("chart").querySelector(".cursor");

@@ -48,6 +48,21 @@ def changed(path, *changes):
     return path
 
 
+@pytest.mark.parametrize("words", ["no name given", "unknown"])
+def test_an_author_who_gave_no_name_is_told_as_such_and_is_none_on_the_way_back(tmp_path, words):
+    report, one, _two = decided()
+    report.triage = Triage().marked(one, state="active", by="", at=EARLY).commented(one, "why?", by="", at=EARLY)
+    path = tmp_path / "a.bcf"
+    to_bcf(report, path, NOW)
+    markup = f"{guid(one.id)}/markup.bcf"
+    authors = [(markup, f"<{tag}>no name given<", f"<{tag}>{words}<") for tag in ("Author", "ModifiedAuthor")]
+    (issue,) = read_bcf(changed(path, *authors), report).triage.issues.values()
+    assert [comment.by for comment in issue.comments] == [""]
+    report.triage = Triage()
+    (issue,) = read_bcf(path, report).triage.issues.values()
+    assert (issue.state.value, issue.state.by) == ("active", "")
+
+
 def test_what_nobody_changed_changes_nothing(tmp_path):
     report, one, _two = decided()
     to_bcf(report, tmp_path / "a.bcf", NOW)

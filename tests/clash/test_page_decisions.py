@@ -30,11 +30,11 @@ def opened(chromium, tmp_path):
 
     def open_page(report, name="week.html"):
         chromium.open(write_page(report, tmp_path / name))
-        chromium.evaluate("localStorage.clear()")
         return chromium
 
     yield open_page
     saved(chromium)  # so that the page may be left
+    chromium.evaluate("localStorage.clear()")
     assert chromium.complaints == []
 
 
@@ -206,6 +206,55 @@ def test_what_is_being_written_stays_when_a_name_or_a_state_is_set(opened):
     (issue,) = json.loads(saved(browser))["issues"]
     assert (issue["assignee"]["value"], issue["state"]["value"]) == ("emil", "active")
     assert [said["text"] for said in issue["comments"]] == ["move it by 4 mm"]
+
+
+def test_a_name_is_asked_for_once_and_goes_with_what_was_decided_before(opened):
+    browser = opened(three_cubes())
+    browser.click("#row-0")
+    assert browser.evaluate("document.querySelectorAll('#ask').length") == 0
+    browser.click("[data-state=active]")
+    browser.click("#comment")
+    browser.type("move it")
+    browser.click("#triage button.small")
+    assert browser.evaluate("document.querySelectorAll('#ask #author').length") == 1
+    assert browser.evaluate("document.activeElement.id") != "author"  # it may be left for later
+    assert browser.evaluate("document.querySelector('#triage small').textContent").startswith("no name given, ")
+    browser.key("Escape")
+    browser.click("#row-1")
+    assert browser.evaluate("document.querySelectorAll('#ask #author').length") == 1
+    browser.click("#row-0")
+    browser.click("#author")
+    browser.type("ann")
+    browser.click("#comment")
+    browser.type("by 4 mm")
+    assert browser.evaluate("[document.activeElement.id, document.activeElement.value]") == ["comment", "by 4 mm"]
+    smalls = "[...document.querySelectorAll('#triage small')].map((item) => item.textContent.slice(0, 5))"
+    assert browser.evaluate(smalls) == ["ann, ", "ann, "]
+    browser.click("#triage button.small")
+    assert browser.evaluate("document.querySelectorAll('#ask').length") == 0
+    text = saved(browser)
+    assert "note" not in json.loads(text)
+    (issue,) = parse_triage(text.encode(), "the page").issues.values()
+    assert [issue.state.by, *(item.by for item in issue.comments)] == ["ann"] * 3
+    again = opened(three_cubes(), "again.html")
+    again.click("#row-0")
+    again.click("[data-state=active]")
+    assert again.evaluate("document.querySelectorAll('#ask').length") == 0
+    assert json.loads(saved(again))["issues"][0]["state"]["by"] == "ann"
+
+
+def test_a_file_says_that_no_name_was_given(opened):
+    report = three_cubes()
+    browser = opened(three_cubes(triage=Triage().commented(report.clashes[1], "why?", by="bob")))
+    browser.click("#row-0")
+    browser.click("[data-state=active]")
+    text = saved(browser)
+    assert json.loads(text)["note"] == "1 entry has no name: none was given"
+    assert browser.evaluate("document.querySelector('#saved').textContent").endswith(
+        "; 1 entry has no name: none was given"
+    )
+    issue = parse_triage(text.encode(), "the page").issues[report.clashes[0].id]
+    assert (issue.state.value, issue.state.by) == ("active", "")
 
 
 def test_a_file_of_somebody_else_is_merged_as_python_does(opened):

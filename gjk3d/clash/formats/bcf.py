@@ -96,7 +96,7 @@ TOPIC_STATUS = {
 _PRIORITY = {"clearance": "Normal", "unchecked": "Normal", "touch": "Low"}
 _FIELD_OF_VIEW = 60.0  #: degrees; BCF 2.1 allows 45 to 60
 _EPOCH = (1980, 1, 1, 0, 0, 0)  #: the oldest time that a zip can state, so that equal reports are equal files
-_NOBODY = "unknown"  #: an author must have a name
+NOBODY = "no name given"  #: an author must have a name
 _GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _IFC_GUID = re.compile(r"[0-3][0-9A-Za-z_$]{21}")
 
@@ -248,14 +248,14 @@ def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tu
     last = max((mark for mark in (issue.state, issue.assignee) if mark is not None), default=None)
     if last is not None:
         _text(topic, "ModifiedDate", last.at)
-        _text(topic, "ModifiedAuthor", legal(last.by) or _NOBODY)
+        _text(topic, "ModifiedAuthor", legal(last.by) or NOBODY)
     if issue.assignee is not None and issue.assignee.value:
         _text(topic, "AssignedTo", legal(issue.assignee.value))
     _text(topic, "Description", _words(clash, report, issue))
     for comment in issue.comments:
         said = SubElement(root, "Comment", Guid=as_guid(comment.id))
         _text(said, "Date", comment.at)
-        _text(said, "Author", legal(comment.by) or _NOBODY)
+        _text(said, "Author", legal(comment.by) or NOBODY)
         _text(said, "Comment", _lines(comment.text))
     for ident, name, picture in views:
         view = SubElement(root, "Viewpoints", Guid=ident)

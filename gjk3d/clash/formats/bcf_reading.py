@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, XMLPullParser
 from xml.etree.ElementTree import ParseError as XmlError
 
 from gjk3d.clash.finding import Clash, Vector
-from gjk3d.clash.formats.bcf import TOPIC_STATUS, guid
+from gjk3d.clash.formats.bcf import NOBODY, TOPIC_STATUS, guid
 from gjk3d.clash.report import Report
 from gjk3d.clash.triage import STATES, Comment, Issue, Mark, Triage, View, joined, now
 from gjk3d.clash.triage_file import time_of
@@ -243,7 +243,7 @@ def _mark(value: str, at: str, by: str, known: Mark | None) -> Mark:
 
 
 def _author(text: str) -> str:
-    return "" if text == "unknown" else text.strip()[: _LONGEST // 20]
+    return "" if text in (NOBODY, "unknown") else text.strip()[: _LONGEST // 20]
 
 
 def _comments(of: _Topic, where: str) -> Iterator[Comment]:

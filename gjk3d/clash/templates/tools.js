@@ -85,7 +85,7 @@ gjk3d.later(function () {
       line.replaceWith(views(row));
     };
     const line = make("div", { id: "views", class: "line" }, button("save view", save, { class: "small" }), saved.map((view) =>
-      button(view.name || "view", () => take(view), { class: "small", title: `${view.by || "somebody"}, ${view.at.slice(0, 10)}` })));
+      button(view.name || "view", () => take(view), { class: "small", title: `${clashTriage.who(view)}, ${view.at.slice(0, 10)}` })));
     return line;
   }
   function take(view) {

@@ -50,7 +50,14 @@ const clashTriage = (function () {
   }
   let author = "";
   try { author = localStorage.getItem("gjk3d.author") || ""; } catch (error) { /* a page without a store asks each time */ }
-  const stamp = () => ({ at: new Date().toISOString(), by: author });
+  const unsigned = new Set(); // when something was decided here before a name was given
+  function stamp() {
+    const at = new Date().toISOString();
+    if (!author) unsigned.add(at);
+    return { at, by: author };
+  }
+  const items = () => [...issues.values()].flatMap(({ state, assignee, comments = [], views = [] }) => [state, assignee, ...comments, ...views].filter(Boolean));
+  const who = ({ by }) => by || "no name given", stamped = (item) => `${who(item)}, ${item.at.slice(0, 16).replace("T", " ")} UTC`;
   // a GUID, with which the address of an object ends; crypto.randomUUID is for https alone
   const ident = () => URL.createObjectURL(new Blob()).slice(-36);
   function changed(row, written) { // by the field or mark that was set
@@ -81,13 +88,25 @@ const clashTriage = (function () {
     const taken = ({ target }) => { target.defaultValue = target.value.trim(); change(target.defaultValue); };
     return make("label", { class: "field" }, label + " ", make("input", { id, value, maxlength: 200, list: "people", change: taken }));
   }
-  function sign(name) {
+  function sign(name) { // also what was decided here before
     author = name;
     try { localStorage.setItem("gjk3d.author", author); } catch (error) { /* then it is for this visit */ }
+    const mine = author ? items().filter(({ at, by }) => !by && unsigned.has(at)) : [];
+    if (!mine.length) return;
+    unsigned.clear();
+    for (const item of mine) { // told in place: who leaves the field by a click must find what it is meant for
+      item.by = author;
+      document.querySelector(`#triage [data-at="${item.at}"]`)?.replaceChildren(stamped(item));
+    }
+    document.querySelector("#ask span")?.replaceChildren("is with what you decided, and is kept in this browser");
+    unsaved++;
+    tell();
+    if (data.served) send();
   }
   function editor(row) {
-    const issue = issues.get(row.id) || {}, when = (item) => make("small", {}, `${item.by || "somebody"}, ${item.at.slice(0, 16).replace("T", " ")} UTC`);
-    const known = [...issues.values()].flatMap(({ state, assignee, comments = [] }) => [...[state, assignee, ...comments].map((item) => item && item.by), assignee && assignee.value]);
+    const issue = issues.get(row.id) || {}, when = (item) => make("small", { "data-at": item.at }, stamped(item));
+    const known = [...items().map(({ by }) => by), ...[...issues.values()].map(({ assignee }) => assignee?.value)];
+    const name = field("your name", "author", author, sign), asked = !author && unsigned.size > 0;
     people.replaceChildren(...[...new Set([...known, author])].filter(Boolean).sort().map((value) => make("option", { value })));
     const words = make("textarea", {
       id: "comment", rows: 1, placeholder: "comment … (Ctrl+Enter adds it)", "aria-label": "comment",
@@ -98,8 +117,9 @@ const clashTriage = (function () {
         make("div", { class: "states", role: "group", "aria-label": "state" }, STATES.map((value, k) =>
           button(value, ({ detail }) => { if (detail < 2) setState(row, value); }, { "data-state": value, title: `${MEANING[value]} (key ${k + 1})`, "aria-pressed": row.state === value }))),
         field("assigned to", "assignee", row.assignee, (value) => { if (value !== row.assignee) mark(row, "assignee", value); }), issue.state && when(issue.state)),
+      asked && make("p", { id: "ask", class: "note line" }, name, make("span", {}, "goes with what you decided, and is asked for once")),
       (issue.comments || []).map((item) => make("p", { class: "said" }, when(item), make("bdi", {}, item.text))),
-      make("div", { class: "line" }, words, button("add comment", () => comment(row, words.value), { class: "small" }), field("your name", "author", author, sign)));
+      make("div", { class: "line" }, words, button("add comment", () => comment(row, words.value), { class: "small" }), !asked && name));
   }
   const viewsOf = (row) => ((issues.get(row.id) || {}).views || []);
 
@@ -111,13 +131,17 @@ const clashTriage = (function () {
     save.classList.toggle("pending", unsaved > 0);
     told.textContent = words || "";
   }
-  const file = () => JSON.stringify({ schema_version: 1, command: "triage", issues: [...issues.values()] }, null, 1) + "\n";
+  function nameless() {
+    const count = items().filter(({ by }) => !by).length;
+    return count ? `${count} ${count === 1 ? "entry has" : "entries have"} no name: none was given` : undefined;
+  }
+  const file = () => JSON.stringify({ schema_version: 1, command: "triage", note: nameless(), issues: [...issues.values()] }, null, 1) + "\n";
   function download() {
     const href = URL.createObjectURL(new Blob([file()], { type: "application/json" })), link = make("a", { href, download: data.stem + ".triage.json" });
     link.click();
     setTimeout(() => URL.revokeObjectURL(href), 60000);
     unsaved = 0;
-    tell(`${link.download} is with your downloads: give it to the next run as --triage`);
+    tell([`${link.download} is with your downloads: give it to the next run as --triage`, nameless()].filter(Boolean).join("; "));
   }
   let sending = false;
   async function send() {
@@ -180,5 +204,5 @@ const clashTriage = (function () {
     setInterval(update, 3000);
     window.addEventListener("focus", update);
   }
-  return { keys, editor, saveView, viewsOf, file, on(handler) { onChange = handler; } };
+  return { keys, editor, saveView, viewsOf, who, file, on(handler) { onChange = handler; } };
 })();

@@ -137,14 +137,21 @@ def test_what_is_approved_elsewhere_is_approved_as_deep_as_it_is_here(tmp_path, 
 
 def test_topics_of_others_and_words_of_others_are_told(tmp_path):
     report, one, _two = decided()
-    to_bcf(report, tmp_path / "a.bcf", NOW)
-    changed(tmp_path / "a.bcf", (f"{guid(one.id)}/markup.bcf", 'TopicStatus="Active"', 'TopicStatus="Parked"'))
-    assert read_bcf(tmp_path / "a.bcf", report).notes == ("hard: frame / press/ram: 'Parked' is no state of a finding",)
+    file = tmp_path / "a.bcf"
+    to_bcf(report, file, NOW)
+    changed(file, (f"{guid(one.id)}/markup.bcf", 'TopicStatus="Active"', 'TopicStatus="Parked"'))
+    assert read_bcf(file, report).notes == (
+        f"{file}, topic 'hard: frame / press/ram': its status 'Parked' is no state of a finding, so the state stays as"
+        " it was; known are accepted, active, approved, assigned, closed, done, ignored, in progress, new, open,"
+        " reopened, resolved, reviewed",
+    )
     other = three_cubes(names=("x", "y", "z"))
-    assert sorted(read_bcf(tmp_path / "a.bcf", other).notes) == [
-        "no finding of this report: clearance: press/ram / press/pin",
-        "no finding of this report: hard: frame / press/ram",
+    assert sorted(read_bcf(file, other).notes) == [
+        f"{file}, topic 'clearance: press/ram / press/pin' is of no finding of this report",
+        f"{file}, topic 'hard: frame / press/ram' is of no finding of this report",
     ]
+    changed(file, (f"{guid(one.id)}/markup.bcf", 'TopicStatus="Parked"', 'TopicStatus="ignored"'))
+    assert read_bcf(file, report).notes == ()
 
 
 def test_hostile_words_go_there_and_back(tmp_path):

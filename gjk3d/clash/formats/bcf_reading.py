@@ -26,6 +26,7 @@ _WORDS = {word.lower(): state for state, word in TOPIC_STATUS.items() if state i
 _WORDS |= {state: state for state in STATES} | {
     "in progress": "active", "assigned": "active", "reopened": "active", "accepted": "approved", "done": "resolved"
 }  # fmt: skip
+_KNOWN = ", ".join(sorted({*_WORDS, TOPIC_STATUS["ignored"].lower()}))
 MAX_ENTRY, MAX_ALL, MAX_ENTRIES = 4_000_000, 400_000_000, 500_000  #: bytes of a topic and of all of them, unpacked
 _DEEPEST = 50  #: elements in one another
 _LONGEST = 20_000  #: characters of a comment; a name has a tenth of them at most
@@ -39,7 +40,7 @@ class FromBcf(NamedTuple):
     triage : Triage
         What was decided about the findings of the report.
     notes : tuple of str
-        What could not be taken over: topics that are of no finding, words that are no state.
+        What could not be taken over, each with the file and the topic: those of no finding, words that are no state.
     """
 
     triage: Triage
@@ -161,7 +162,7 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
         clash = by_topic.get((topic.get("Guid") or "").lower()) or by_id.get(told.get("id", ""))
         clash = clash or by_elements.get(_elements(entries, folder, root))
         if clash is None:
-            notes.append(f"no finding of this report: {_short(topic.findtext('Title') or name)}")
+            notes.append(f"{entries.where}, topic {_title(topic, folder)!r} is of no finding of this report")
             continue
         issue = _issue(_Topic(entries, folder, root, topic, told), clash, known.issue(clash), notes)
         if issue.state is not None:  # what is approved there is approved as deep as this report has it
@@ -211,6 +212,10 @@ def _short(text: str) -> str:
     return words if len(words) <= 80 else f"{words[:77]}..."
 
 
+def _title(topic: Element, folder: str) -> str:
+    return _short(topic.findtext("Title") or folder)
+
+
 def _issue(of: _Topic, clash: Clash, known: Issue, notes: list[str]) -> Issue:
     where = f"{of.entries.where}, topic {of.folder[:60]!r}"
     issue = Issue(clash.id, clash.kind, clash.a, clash.b)
@@ -219,8 +224,11 @@ def _issue(of: _Topic, clash: Clash, known: Issue, notes: list[str]) -> Issue:
     by = _author(of.topic.findtext("ModifiedAuthor") or "")
     word = of.topic.get("TopicStatus", "").strip()
     state = _WORDS.get(word.lower())
-    if state is None and word and word != TOPIC_STATUS["ignored"]:
-        notes.append(f"{_short(of.topic.findtext('Title') or of.folder)}: {_short(word)!r} is no state of a finding")
+    if state is None and word and word.lower() != TOPIC_STATUS["ignored"].lower():
+        notes.append(
+            f"{of.entries.where}, topic {_title(of.topic, of.folder)!r}: its status {_short(word)!r} is no state of a"
+            f" finding, so the state stays as it was; known are {_KNOWN}"
+        )
     was = of.told.get("state", clash.status)
     if state is not None and state != was:
         issue = replace(issue, state=_mark(state, at, by, known.state))

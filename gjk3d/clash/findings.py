@@ -199,7 +199,7 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
         return given
     path = Path(given)
     if not path.is_file():
-        raise FileError(f"there is no file {path} to compare with")
+        raise FileError(f"there is no report {path}: write one with gjk3d clash MODELS -f json -o {path}")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:

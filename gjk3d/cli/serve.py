@@ -46,10 +46,8 @@ def serve(
 
     if not 0 <= port < 65536:
         raise UsageError(f"--port {port}: expected 1 to 65535, or 0 for a free one")
-    if triage is not None and triage.exists() and triage.samefile(report):
-        raise UsageError("--triage names the report itself")
     file = triage or sidecar(report)
-    check_output(file, "--triage", (), ())
+    check_output(file, "--triage", (), (report,))
     found = read_whole(report)
     found.triage = read_triage(file) if file.exists() else None
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from gjk3d.cli.arguments import UsageError, check_output
+from gjk3d.cli.arguments import check_output
 from gjk3d.cli.serve import read_whole, sidecar
-from gjk3d.cli.terminal import note, safe, say
+from gjk3d.cli.terminal import note, say
 from gjk3d.wording import count
 
 if TYPE_CHECKING:
@@ -46,11 +46,9 @@ def triage(
     from gjk3d.clash.formats import read_bcf
     from gjk3d.clash.triage_file import read_triage
 
-    check_output(output, "--output", (), ())
+    check_output(output, "--output", (), (report,))
     check_output(bcf, "--bcf", _BCF, (report, *files))
     target = output or sidecar(report)
-    if target.exists() and target.samefile(report):
-        raise UsageError("--output names the report itself")
     found = read_whole(report) if bcf is not None else _read(report)
     whole = read_triage(target if target.exists() else None)
     for file in files:
@@ -61,7 +59,7 @@ def triage(
         read = read_bcf(file, found)
         whole = whole.merged(read.triage)
         for text in read.notes:
-            note(text, safe(file))
+            note(text)
     whole.write(target)
     note(target, "wrote")
     states = Counter(issue.state.value for issue in whole.issues.values() if issue.state is not None)

@@ -104,15 +104,24 @@ def test_what_is_no_report_or_no_decision_is_refused(tmp_path, capsys, monkeypat
     model(tmp_path / "press.glb")
     run(capsys, "clash", "press.glb", "-q", "-f", "json", "-o", "press.json")
     for words, why in [
-        (("triage", "none.json"), "there is no file none.json"),
+        (
+            ("triage", "none.json"),
+            "there is no report none.json: write one with gjk3d clash MODELS -f json -o none.json",
+        ),
+        (("triage", "none.json", "-o", "press.json"), "there is no report none.json"),
+        (
+            ("serve", "none.json"),
+            "there is no report none.json: write one with gjk3d clash MODELS -f json -o none.json",
+        ),
+        (("serve", "none.json", "--triage", "press.json"), "there is no report none.json"),
         (("triage", "press.glb"), "press.glb is no JSON"),
         (("triage", "press.json", "press.json"), "press.json is no triage"),
         (("triage", "press.json", "press.glb.bcf"), "there is no file"),
-        (("triage", "press.json", "-o", "press.json"), "names the report itself"),
+        (("triage", "press.json", "-o", "press.json"), "'press.json' is an input; name another file"),
         (("triage", "press.json", "-o", "nodir/a.json"), "--output 'nodir/a.json': there is no folder 'nodir'"),
         (("triage", "press.json", "-o", "."), "--output '.' is a folder"),
         (("serve", "press.json", "--port", "70000"), "expected 1 to 65535"),
-        (("serve", "press.json", "--triage", "press.json"), "names the report itself"),
+        (("serve", "press.json", "--triage", "press.json"), "'press.json' is an input; name another file"),
         (("serve", "press.json", "--triage", "nodir/x.json"), "--triage 'nodir/x.json': there is no folder 'nodir'"),
         (("clash", "press.glb", "--triage", "press.json"), "press.json is no triage"),
         (("clash", "press.glb", "--triage", "none"), "leave it out in the first run"),

@@ -8,6 +8,7 @@ import trimesh
 import gjk3d as gk
 from gjk3d.clash import Assembly, Movement, check, swept
 from gjk3d.clash.formats import to_glb
+from gjk3d.clash.motion import envelope
 from gjk3d.clash.motion.convex_pieces import convex_pieces
 from gjk3d.errors import ParseError, ShapeError
 
@@ -31,15 +32,17 @@ def solid_of(mesh):
         gk.Motion(None, (5, 0, 0), (0, 0, 0)),
         gk.Motion(None, (0, 0, 2), (0.4, -0.3, 2.0), center=(6, 1, 0)),
         gk.Motion(None, (0, 0, 0), (0, 0, 2 * np.pi), center=(-4, 0, 0)),
+        gk.Motion(None, (0, 0, 0), (3, 0, -40), center=(-4, 0, 0)),
+        gk.Motion(None, (0, 0, 0), (0.1, 0, 0.5), center=(-60, 0, 0)),
     ],
 )
 def test_every_place_that_is_passed_is_held(form, motion):
     post = gk.Mesh(*gk.Box((0.1, 0.1, 0.1)).surface())
     parts = Assembly.of({"ell": mesh_of(ELL), "post": post}, "mm")
     space = swept(parts, Movement({"ell": motion}), "ell", form)
-    envelope = next(part.mesh for part in space.parts if part.name == "ell, swept")
-    assert envelope.is_watertight
-    outside = solid_of(envelope)
+    mesh = next(part.mesh for part in space.parts if part.name == "ell, swept")
+    assert mesh.is_watertight
+    outside = solid_of(mesh)
     for time in np.random.default_rng(1).uniform(0.0, 1.0, 60).tolist():
         there = ELL.transform(motion.at(time)[:3])
         assert (there - outside).volume() <= 1e-12 * ELL.volume()
@@ -47,10 +50,63 @@ def test_every_place_that_is_passed_is_held(form, motion):
     hull = ELL.hull()
     if form == "slices":  # no point of it is farther off than that from the hull at some time
         trail = [hull.transform(motion.at(t)[:3]) for t in np.linspace(0.0, 1.0, 600)]
-        corners = envelope.vertices[np.random.default_rng(2).choice(len(envelope.vertices), 8)]
+        corners = mesh.vertices[np.random.default_rng(2).choice(len(mesh.vertices), 8)]
         for corner in corners:
             dot = manifold3d.Manifold.cube((2e-3,) * 3, True).translate(corner)
             assert min(dot.min_gap(solid, 1.0) for solid in trail) <= 2.0 * grown + 0.05
+
+
+def held(space, tracks, solids):
+    """Tell whether the space holds solids at 40 times of their tracks."""
+    whole = solid_of(next(part.mesh for part in space.parts if part.name.endswith(", swept")))
+    for name, track in tracks.items():
+        for time in np.random.default_rng(3).uniform(track.times[0], track.times[-1], 40).tolist():
+            there = solids[name].transform(track.pose(time)[:3])
+            if (there - whole).volume() > 1e-12 * there.volume():
+                return False
+    return True
+
+
+@pytest.mark.parametrize("limits", [{"_HULLS": 40}, {"_STEPS": 20}, {"_HULLS": 7, "_STEPS": 50}])
+def test_on_a_long_way_slices_become_coarser_not_more(monkeypatch, limits):
+    """Of several steps each, or bent farther off the straight lines; both hold what is passed."""
+    for name, value in limits.items():
+        monkeypatch.setattr(envelope, name, value)
+    parts = Assembly.of({"ell": mesh_of(ELL)}, "mm")
+    movement = Movement({"ell": gk.Motion(None, (0, 0, 9), (0, 0, 4 * np.pi), center=(-4, 0, 0))})
+    space = swept(parts, movement, "ell")
+    slices = int(space.notes[-1].split("hulls of ")[1].split()[0])
+    assert slices <= 2 * min(limits.values())
+    assert held(space, movement.place(["ell"], {"ell": parts.parts[0].mesh.bounds}), {"ell": ELL})
+
+
+@pytest.mark.parametrize("far", [20.0, 60.0])
+def test_what_is_far_from_its_axis_needs_no_more_room_for_that(far):
+    cube = gk.Box((1, 1, 1)).surface()
+    parts = Assembly.of({"cube": gk.Mesh(cube.vertices + (far + 0.5, 0, 0), cube.faces)}, "mm")
+    space = swept(parts, Movement({"cube": gk.Motion(None, angular=(0, 0, 2 * np.pi), center=(0, 0, 0))}), "cube")
+    ring = np.pi * ((far + 1.0) ** 2 + 0.25 - far**2)
+    assert ring <= volume_of(space, "cube, swept") <= 1.01 * ring
+
+
+def _bodies_that_repeat(turns):
+    there_and_back = np.tile(np.eye(4), (2 * turns + 1, 1, 1))
+    there_and_back[1::2, 0, 3] = 5.0
+    drive = (0.0, 2.0 * np.pi * turns)
+    return [
+        Movement({"ell": gk.Motion(None, angular=(0, 0, 2 * np.pi * turns), center=(-4, 0, 0))}),
+        Movement({"ell": there_and_back}),
+        Movement(joints=[gk.clash.Joint("crank", "revolute", "ell", point=(-4, 0, 0), drive=drive)]),
+    ]
+
+
+def test_places_that_are_passed_again_are_swept_once():
+    parts = Assembly.of({"ell": mesh_of(ELL)}, "mm")
+    for one, many in zip(_bodies_that_repeat(1), _bodies_that_repeat(12), strict=True):
+        once, often = swept(parts, one, "ell"), swept(parts, many, "ell")
+        assert often.notes[-1].split("grown")[0] == once.notes[-1].split("grown")[0]
+        assert volume_of(often, "ell, swept") == pytest.approx(volume_of(once, "ell, swept"), rel=1e-9)
+        assert held(often, many.place(["ell"], {"ell": parts.parts[0].mesh.bounds}), {"ell": ELL})
 
 
 def bolt():

@@ -1,6 +1,7 @@
 """What a moving body sweeps, as a solid that holds all of its motion: the hull of it, or hulls of slices, united.
 
-A slice is that of a convex piece of the body, so what the body goes round stays free.
+A slice is that of a convex piece of the body, so what the body goes round stays free. To unite them takes nearly all of
+the time, the more the more of them lie in each other: what is passed again is swept once.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,22 +23,30 @@ from gjk3d.clash.motion.track import Track, measured, motion_of, pauses, solved
 from gjk3d.clash.parts import AssemblyPart
 from gjk3d.clash.rules import matcher
 from gjk3d.errors import ParseError, ShapeError
+from gjk3d.narrow.motion import REFERENCE, TURN, WAY
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.typing import Array
 from gjk3d.wording import count
 
-_TURN = np.radians(5.0)  #: of a slice, at most
+_BEND = 5e-4  #: of the size of a part: how far its points may bend off straight lines in a step
+_STEPS = 4096  #: of one steady motion; on longer ones they bend farther off
+_SAME = 1e-7  #: of the reach at first: places no farther apart are one
 _ROUNDING = 1e-6  #: of the reach of the whole: hulls of manifold3d lack points that are 1e-7 of it before them
 _PIECES = 64  #: of a part
-_HULLS = 256  #: of a part, slices of pieces: on a way of many slices it has fewer pieces, for to unite them takes long
+_HULLS = 1024  #: of a part: on a way of many steps it has fewer pieces, and then slices of several steps each
 _CUBE = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=np.float64)
 
 
 class Slice(NamedTuple):
-    """Points whose hull holds a part from one time to another, and by how much they were grown for that."""
+    """Points whose hull, grown by so much, holds a part from one time to another."""
 
     points: Array
     grown: float
+
+    @property
+    def corners(self) -> Array:
+        """Points whose hull is that, grown."""
+        return (self.points[:, None] + self.grown * _CUBE).reshape(-1, 3)
 
 
 def swept(
@@ -52,10 +60,11 @@ def swept(
     The body's part of the result holds every place that its parts pass at any time. In slices, parts are cut into
     convex pieces, so a headed bolt that goes along its axis needs no room beside its shank. Dents are filled of what
     is not closed, of what would take more than 64 pieces (fewer on ways of many poses), and of the hull. Between two
-    poses, at most 5 degrees apart, the hull of a piece at both is grown by how far any point can bend off the straight
-    line between them, by what the track may be wrong by, and by rounding; the notes say how much that is. Other parts
-    that move are left out. Check the result as any assembly; `gjk3d.clash.formats.to_glb` saves the report of that,
-    the space with it.
+    poses the hull of a piece at both is grown by how far any point can bend off the straight line between them, by
+    what the track may be wrong by, and by rounding; the notes say how much that is. Poses are so near each other that
+    the bend is a two-thousandth of the part's size, on ways that take no more than 4096 for that. What is passed again
+    is swept once. Other parts that move are left out. Check the result as any assembly; `gjk3d.clash.formats.to_glb`
+    saves the report of that, the space with it.
 
     Parameters
     ----------
@@ -78,7 +87,7 @@ def swept(
     Notes
     -----
     The bend is that of `gjk3d.Swept`: a body that turns by w on its way lies within |w|^2 rho / 8 of straight lines,
-    rho from its axis.
+    rho from its axis. A part of more than 1024 slices has them coarser, each the hull of several steps.
 
     Examples
     --------
@@ -104,8 +113,9 @@ def swept(
         raise ParseError(f"swept: nothing that moves is called {body!r}; there are {', '.join(movement.bodies)}")
     fits = matcher(body)
     own = [name for name in meshes if fits(name)]
-    cut = {name: _pieces(meshes[name], tracks[name], 1 if form == "hull" else _PIECES) for name in own}
-    slices = [each for name in own for corners in cut[name] for each in _slices(corners, tracks[name])]
+    most = 1 if form == "hull" else _PIECES
+    cut = {name: _pieces(meshes[name], tracks[name], most) for name in own}
+    slices = [each for name in own for each in _slices(cut[name], tracks[name], _size(meshes[name]))]
     if not slices:
         raise ParseError(f"swept: no part of {body!r} could be loaded")
     vertices, faces = _hull(slices) if form == "hull" else _united(slices)
@@ -127,41 +137,69 @@ def swept(
     )
 
 
+def _size(mesh: Mesh) -> float:
+    return float(np.linalg.norm(np.ptp(mesh.bounds, axis=0)))
+
+
 def _pieces(mesh: Mesh, track: Track, most: int) -> list[Array]:
     """Return corners of at most so many convex pieces that hold a mesh, or of its hull where it cannot be cut."""
-    most = min(most, _HULLS // sum(map(_count, track.rows)))
+    whole = mesh.hull().points
+    if most > 1:
+        most = min(most, _HULLS // len(_steps(whole, track, _BEND * _size(mesh))))
     body = solid(mesh) if most > 1 else None
-    return [mesh.hull().points] if body is None else convex_pieces(body, most)
+    return [whole] if body is None else convex_pieces(body, most)
 
 
-def _count(row: Array) -> int:
-    """Return how many slices a motion takes."""
-    return max(1, int(np.ceil(float(np.linalg.norm(row[15:18])) / _TURN)))
+def _slices(pieces: list[Array], track: Track, size: float) -> Iterator[Slice]:
+    """Yield slices of the pieces of a part of a size, about as many as may be: where more, of several steps each."""
+    for points in pieces:
+        steps = _steps(points, track, _BEND * size)
+        few = -(-len(steps) * len(pieces) // _HULLS)
+        for k in range(0, len(steps), few):
+            places, grown = zip(*steps[k : k + few], strict=True)
+            yield Slice(np.concatenate(places), max(grown))
 
 
-def _slices(points: Array, track: Track) -> Iterator[Slice]:
+def _steps(points: Array, track: Track, bend: float) -> list[Slice]:
+    """Return all of the way in steps, on each of which points bend off straight lines by no more, if these are few.
+
+    One that has the ends of an earlier one lies in that, grown as the ends are apart.
+    """
+    middle = points.mean(axis=0)
+    rho = np.array([float(np.linalg.norm(points - middle, axis=1).max())])
+    first = track.pose(track.times[0])
+    same = _SAME * float(np.abs(points @ first[:3, :3].T + first[:3, 3]).max())
+    found: dict[frozenset[bytes], Slice] = {}
     for row in track.rows:
-        motion, parts = motion_of(row), _count(row)
-        poses = motion.at(np.linspace(0.0, 1.0, parts + 1))
-        middle = points.mean(axis=0)
-        rho = np.array([float(np.linalg.norm(points - middle, axis=1).max())])
-        bend = float(motion._bend(middle[None], rho)[0]) / (8.0 * parts**2)
+        motion, share = motion_of(row), _once(row)
+        whole = share * share * float(motion._bend(middle[None], rho)[0]) / 8.0
+        parts = min(_STEPS, max(1, int(np.ceil(np.sqrt(whole / bend)))))
+        poses = motion.at(np.linspace(0.0, share, parts + 1))
         there = np.einsum("kij,pj->kpi", poses[:, :3, :3], points) + poses[:, None, :3, 3]
-        grown = bend + track.slack + _ROUNDING * float(np.abs(there).max())
-        for first, last in pairwise(there):
-            both = np.concatenate([first, last])
-            yield Slice((both[:, None] + grown * _CUBE).reshape(-1, 3), grown)
+        grown = whole / parts**2 + track.slack + same + _ROUNDING * float(np.abs(there).max())
+        keys = [place.tobytes() for place in np.round(there / same) + 0.0]
+        for k in range(parts):
+            ends = frozenset(keys[k : k + 2])
+            if ends not in found or found[ends].grown < grown:
+                found[ends] = Slice(there[k : k + 2].reshape(-1, 3), grown)
+    return list(found.values())
+
+
+def _once(row: Array) -> float:
+    """Return in what share of a motion every place of it is passed: about an axis that stands still, in a full turn."""
+    turn = float(np.linalg.norm(row[TURN:REFERENCE]))
+    return min(1.0, 2.0 * np.pi / turn) if turn > 0.0 and not row[WAY:TURN].any() else 1.0
 
 
 def _hull(slices: list[Slice]) -> tuple[Array, Any]:
-    hull = ConvexHull(np.concatenate([piece.points for piece in slices]))
-    surface = hull.surface()
+    whole = ConvexHull(np.concatenate([piece.points for piece in slices])).points
+    surface = ConvexHull(Slice(whole, max(piece.grown for piece in slices)).corners).surface()
     return surface.vertices, surface.faces
 
 
 def _united(slices: list[Slice]) -> tuple[Array, Any]:
     import manifold3d
 
-    hulls = [manifold3d.Manifold.hull_points(np.ascontiguousarray(piece.points)) for piece in slices]
+    hulls = [manifold3d.Manifold.hull_points(piece.corners) for piece in slices]
     surface = manifold3d.Manifold.batch_boolean(hulls, manifold3d.OpType.Add).to_mesh64()
     return np.array(surface.vert_properties[:, :3], dtype=np.float64), np.array(surface.tri_verts, dtype=np.int64)

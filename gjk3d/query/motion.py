@@ -123,6 +123,9 @@ class Motion(Frozen):
     ) -> Motion:
         """Return the motion from one pose to another, by the shorter turn.
 
+        Of poses half a turn apart either way round is as short, and rounding tells which it is: a pose between them,
+        and two motions, tell the way.
+
         Parameters
         ----------
         first, last : (4, 4) float, (n, 4, 4) float or RigidTransform

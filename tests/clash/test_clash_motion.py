@@ -638,6 +638,31 @@ def test_what_is_told_places_for_a_part_of_the_time_is_noted(tmp_path):
     assert not [note for note in report.notes if note.startswith("door")]
 
 
+@pytest.mark.parametrize("from_file", [True, False])
+def test_poses_half_a_turn_apart_are_noted(tmp_path, from_file):
+    """Which way round is a guess; a pose between tells it, and a motion says it."""
+    turned = [0.0, 180.0, 351.0, 520.9]
+    halves = np.radians(turned) / 2.0
+    lines = [f"{k},0,0,0,0,0,{np.sin(half)},{np.cos(half)}" for k, half in enumerate(halves)]
+    (tmp_path / "lid.csv").write_text("\n".join(lines))
+    file = tmp_path / "motion.toml"
+    file.write_text('times = [0, 3]\nunit = "s"\n[[part]]\nparts = "lid"\nposes = "lid.csv"\n')
+    poses = [gk.Motion(None, angular=(0, 0, np.radians(turn))).at(1.0) for turn in turned]
+    whole = gk.Motion(None, angular=(0, 0, 3 * np.pi), center=(9, 0, 0))
+    given = Movement({"lid": np.array(poses), "door": whole}, times=(0, 3), unit="s")
+    cube = gk.Box((1, 1, 1)).surface()
+    parts = {"lid": gk.Mesh(*cube[:2]), "door": gk.Mesh(cube.vertices + (5, 0, 0), cube.faces)}
+    assembly = gk.clash.Assembly.of(parts, "mm")
+    said = (
+        "lid: which way it turns is a guess between its poses [0] and [1] (from 0 to 1 s, 180 degrees), [1] and [2]"
+        " (from 1 to 2 s, 171 degrees): about half a turn may be meant the other way round; a pose between them tells"
+        " the way"
+    )
+    motion = file if from_file else given
+    assert [note for note in gk.clash.check(assembly, motion=motion).notes if "guess" in note] == [said]
+    assert [note for note in gk.clash.swept(assembly, motion, "lid", "hull").notes if "guess" in note] == [said]
+
+
 def placed_from(tmp_path, parent, more=""):
     """Return the tracks of a latch on a door that opens by a quarter turn, the latch's joint having a parent."""
     file = tmp_path / "motion.toml"

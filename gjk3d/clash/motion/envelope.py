@@ -127,6 +127,7 @@ def swept(
     size = float(np.linalg.norm(np.ptp([mesh.bounds for mesh in meshes.values()], axis=(0, 1))))
     moving = {name: tracks[name] for name in own}
     notes = [
+        *movement.notes,
         f"{name}: the hulls of {count(len(slices), 'slice')} of {count(sum(map(len, cut.values())), 'piece')}"
         f" hold all of the motion, grown by {grown:.3g} at most",
         *measured(solved(moving, size), size, assembly.unit),

@@ -10,7 +10,7 @@ import numpy as np
 
 from gjk3d.clash.motion.joints import Coupling, Joint
 from gjk3d.clash.motion.linkage import Linkage
-from gjk3d.clash.motion.track import Track, through
+from gjk3d.clash.motion.track import Track, half_turns, through
 from gjk3d.clash.rules import chosen
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.poses import pose_rows
@@ -32,8 +32,9 @@ class Movement:
     ----------
     tracks : mapping
         By a pattern of names, so that several parts may move as one group: a `gjk3d.Motion`, of stacked
-        poses each for an even share of the times; poses (n, 4, 4) at even times, with one screw motion between two; or
-        a pair of times (n,) and poses.
+        poses each for an even share of the times; poses (n, 4, 4) at even times, with one screw motion between two, by
+        the shorter turn; or a pair of times (n,) and poses. Of poses about half a turn apart that is a guess: a note
+        says which, and a pose between them tells the way.
     joints : sequence of Joint
         What is held by what, and driven.
     couplings : sequence of Coupling
@@ -84,9 +85,11 @@ class Movement:
         begin, end = (float(t) for t in times)
         if not (np.isfinite([begin, end]).all() and begin < end):
             raise ShapeError(f"Movement: times are {times!r}, expected a beginning and a later end")
-        self.times, self.unit, self.notes = (begin, end), unit, tuple(notes)
+        self.times, self.unit = (begin, end), unit
         self.joints, self.couplings = tuple(joints), tuple(couplings)
         self.given = {pattern: _track(way, (begin, end), pattern) for pattern, way in (tracks or {}).items()}
+        posed = {pattern: self.given[pattern] for pattern, way in (tracks or {}).items() if not isinstance(way, Motion)}
+        self.notes = (*notes, *half_turns(posed, unit))
         if not self.given and not self.joints:
             raise ShapeError("Movement: nothing moves: give tracks or joints ([[part]] or [[joint]] in a file)")
 

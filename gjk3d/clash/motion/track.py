@@ -15,7 +15,8 @@ from gjk3d.units import reading
 from gjk3d.wording import number, with_unit
 
 _ROUNDING = 1e-12  #: of the size of the whole: what nothing was measured in
-_NAMED = 5  #: parts that a sentence names
+_NAMED = 5  #: parts, or steps, that a sentence names
+_HALF = np.radians(170.0)  #: farther on, a turn between two poses may as well be meant the other way round
 
 
 class Piece(NamedTuple):
@@ -118,6 +119,24 @@ def pauses(tracks: Mapping[str, Track], times: tuple[float, float], unit: str) -
             waiting.setdefault(f"after {with_unit(number(last), unit)}, when its poses end", []).append(name)
     span = f"the motion is from {number(times[0])} to {with_unit(number(times[1]), unit)}"
     return [f"{_named(names)}: held still {when}; {span}" for when, names in waiting.items()]
+
+
+def half_turns(tracks: Mapping[str, Track], unit: str) -> list[str]:
+    """Return what is to be said of tracks through poses of which two are about half a turn apart."""
+    notes = []
+    for name, track in tracks.items():
+        turns = np.linalg.norm(track.rows[:, TURN:REFERENCE], axis=1)
+        steps = [
+            f"[{k}] and [{k + 1}] (from {number(track.times[k])} to {with_unit(number(track.times[k + 1]), unit)},"
+            f" {np.degrees(turns[k]):.4g} degrees)"
+            for k in np.flatnonzero(turns > _HALF).tolist()
+        ]
+        if steps:
+            notes.append(
+                f"{name}: which way it turns is a guess between its poses {_named(steps)}: about half a turn may be"
+                " meant the other way round; a pose between them tells the way"
+            )
+    return notes
 
 
 def _named(names: Sequence[str]) -> str:

@@ -48,6 +48,12 @@ class Motion(Frozen):
            [ 1.,  0.,  0.,  0.],
            [ 0.,  0.,  1.,  0.],
            [ 0.,  0.,  0.,  1.]])
+
+    A door that is hung at x = 1 turns about its hinge:
+
+    >>> door = gk.Motion(None, angular=(0, 0, np.pi / 2), center=(1, 0, 0))
+    >>> door.at(1.0)[:3, 3].round(6) + 0.0
+    array([ 1., -1.,  0.])
     """
 
     __slots__ = ("_numbers", "stacked")

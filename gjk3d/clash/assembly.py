@@ -181,6 +181,14 @@ def _one_unit(files: list[File], said: str | None) -> tuple[str | None, list[str
     return own, notes
 
 
+def check_assembly(given: object, of: str) -> None:
+    """Refuse what is no assembly to check, sweep or take apart."""
+    if not isinstance(given, Assembly):
+        raise TypeError(
+            f"{of} takes an Assembly, not {type(given).__name__}: Assembly.load(paths), or Assembly.of(meshes)"
+        )
+
+
 def _doubts(parts: Sequence[AssemblyPart], unit: str | None, said: bool) -> tuple[str, ...]:
     """Return the remark on a size that suggests another unit, if there is one."""
     bounds = np.array([part.bounds for part in parts if part.shape is not None]).reshape(-1, 2, 3)

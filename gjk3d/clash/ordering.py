@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash.assembly import Assembly
+from gjk3d.clash.assembly import Assembly, check_assembly
 from gjk3d.clash.blocking import Seen, blocked, frame_of, seen
 from gjk3d.clash.contacts import available
 from gjk3d.clash.finding import Vector
@@ -190,6 +190,7 @@ def order(
     >>> order.steps[0].parts, order.blockers["lid"][5]
     (('lid',), ('box',))
     """
+    check_assembly(assembly, "order")
     ways = _unit(_AXES if directions is None else directions)
     if not available():
         raise ShapeError('order: outlines are joined by manifold3d: pip install "gjk3d[clash]"')

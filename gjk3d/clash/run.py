@@ -15,7 +15,7 @@ import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash import instances
-from gjk3d.clash.assembly import Assembly
+from gjk3d.clash.assembly import Assembly, check_assembly
 from gjk3d.clash.clashes import Clashes, Names, column, objects
 from gjk3d.clash.decide import Verdict, unchecked
 from gjk3d.clash.decisions import Decided, Decisions, Question
@@ -128,10 +128,7 @@ def check(
     [('hard', 'a', 'b', 0.25)]
     """
     start = time.perf_counter()
-    if not isinstance(assembly, Assembly):
-        raise TypeError(
-            f"check takes an Assembly, not {type(assembly).__name__}: Assembly.load(paths), or Assembly.of(meshes)"
-        )
+    check_assembly(assembly, "check")
     check_workers(workers)
     if executor is not None:
         check_client(executor)

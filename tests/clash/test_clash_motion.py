@@ -511,16 +511,79 @@ def test_bad_joints_are_told(case):
     ("values", "message"),
     [
         ({"kind": "ball"}, "there are revolute"),
-        ({"child": ""}, "needs a child"),
-        ({"axis": (0, 0, 0)}, "axis is"),
+        ({"child": ""}, "needs a child, a pattern of names; it is ''"),
+        ({"child": None}, "needs a child, a pattern of names; it is None"),
+        ({"axis": (0, 0, 0)}, "axis is .* not all are 0"),
+        ({"axis": (1, 0)}, "axis is"),
         ({"point": (0, np.nan, 0)}, "point is"),
+        ({"point": np.array([0, np.nan, 0])}, r"point is \[0.0, nan, 0.0\], expected a list of finite numbers"),
+        ({"point": (0, 1e60, 0)}, r"point is \(0, 1e\+60, 0\), expected a list of finite numbers of at most 1e\+50"),
+        ({"kind": "prismatic", "drive": (0, 1e60)}, "the slide of its drive is .* at most"),
         ({"drive": (1,)}, "drive is of shape"),
+        ({"drive": ()}, "drive is of shape"),
         ({"drive": [(0, 0), (1, 1)]}, "drive is of shape"),
     ],
 )
 def test_a_joint_that_is_none_is_refused(values, message):
     with pytest.raises(ShapeError, match=message):
         Joint(**({"name": "j", "kind": "revolute", "child": "a"} | values))
+
+
+@pytest.mark.parametrize("size", [1e-310, 1e-300, 1e300])
+def test_an_axis_is_of_any_length(size):
+    pose = Joint("j", "revolute", "a", axis=(0, 0, size)).pose((0.5,))
+    assert np.array_equal(pose, Joint("j", "revolute", "a").pose((0.5,)))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [((1, 2), r"joint 'j': values is of shape \(2,\), expected 1: turn"), (1, "values is 1"), ((np.nan,), "nan")],
+)
+def test_a_joint_is_nowhere_without_its_coordinates(values, message):
+    with pytest.raises(ShapeError, match=message):
+        Joint("j", "revolute", "a").pose(values)
+
+
+@pytest.mark.parametrize("ratio", [None, "2", np.inf])
+def test_a_ratio_that_is_none_is_refused(ratio):
+    with pytest.raises(ShapeError, match=f"the coupling of 'k' to 'j' has the ratio {ratio!r}, expected a finite"):
+        Coupling("k", "j", ratio)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        ({"tracks": [("a", None)]}, TypeError, "tracks is a list, expected a dict"),
+        ({"tracks": {3: None}}, TypeError, "the pattern 3, an int: expected names"),
+        ({"joints": Joint("j", "revolute", "a")}, TypeError, "joints is a Joint, expected a list of Joint"),
+        ({"joints": ["j"]}, TypeError, "joints has a str in it, 'j', expected Joint alone"),
+        ({"tracks": {"a": gk.Motion(np.zeros((0, 4, 4)))}}, ShapeError, "'a' has a gjk3d.Motion of no motions"),
+        ({"tracks": {"a": (["x"], None)}}, ShapeError, r"'a' has the times \['x'\], expected numbers"),
+        ({"times": None}, ShapeError, "times are None, expected a beginning and a later end"),
+        ({"times": (1,)}, ShapeError, r"times are \(1,\), expected"),
+        ({"times": ("a", "b")}, ShapeError, "times are .*, expected"),
+        (
+            {"tracks": {"a": gk.Motion(None, (1, 0, 0))}, "couplings": [Coupling("k", "j", 1)]},
+            ShapeError,
+            "'k' is coupled to 'j', and there are no joints: .* move it by a joint with a drive",
+        ),
+    ],
+)
+def test_what_a_movement_is_made_of_is_looked_at(given, kind, message):
+    with pytest.raises(kind, match=message):
+        Movement(**given)
+
+
+def test_motions_that_do_not_follow_each_other_are_noted():
+    starts = np.tile(np.eye(4), (3, 1, 1))
+    starts[:, 0, 3] = 0, 1, 5
+    moved = Movement({"a": gk.Motion(starts, (1, 0, 0))}, times=(0, 3), unit="s")
+    assert moved.notes == (
+        "a: it jumps between its motions [1] and [2] (at 2 s), of which the second begins elsewhere than the first"
+        " ends: nothing is checked between",
+    )
+    starts[2, 0, 3] = 2
+    assert Movement({"a": gk.Motion(starts, (1, 0, 0))}).notes == ()
 
 
 def test_a_movement_that_is_none_is_refused():
@@ -569,6 +632,18 @@ BAD_FILES = {
         "[[joint]]\nname='j'\nchild='a'\nkind='revolute'\n[[coupling]]\njoint='j'\nto='k'\nratio=nan",
         "nan",
     ),
+    "no joints to couple": (
+        "[[part]]\nparts='a'\nlinear=[0,0,1]\n[[coupling]]\njoint='j'\nto='k'\nratio=2",
+        "there are no joints",
+    ),
+    "coupled to nothing": ("[[coupling]]\njoint='j'\nratio=2", "coupling 1 needs joint and to"),
+    "no child": ("[[joint]]\nname='j'\nkind='revolute'\ndrive=[0,1]", "joint 1: joint 'j' needs a child"),
+    "a word for a vector": ("[[part]]\nparts='a'\nlinear='x'", "linear is 'x', expected three numbers"),
+    "too many turns": ("[[part]]\nparts='a'\nangular=[0,0,4e5]", r"\[0.0, 0.0, 400000.0\] degrees, over 1000 turns"),
+    "no file of poses": ("[[part]]\nparts='a'\nposes=''", "part 1: poses names no file: give poses = "),
+    "a folder of poses": ("[[part]]\nparts='a'\nposes='.'", "part 1: .* is a folder, not a motion"),
+    "poses that are not there": ("[[part]]\nparts='a'\nposes='x.csv'", r"part 1: there is no file .*x\.csv"),
+    "no unit": ("length = 'barn'", "length is 'barn', no unit such as"),
     "too large for a float": (f"times = [0, 1{'0' * 400}]", "times is"),
     "too many digits": (f"times = [0, 1{'0' * 5000}]", "is no TOML"),
     "too deep": (f"times = {'[' * 5000}{']' * 5000}", "is no TOML"),
@@ -586,6 +661,43 @@ def test_bad_motion_files_are_told_by_name(case, tmp_path):
     assert str(file) in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "[[part]]\nparts='lidd'\nlinear=[0,0,1]",
+            "the motion's body 'lidd' fits none of the 1 parts: did you mean lid",
+        ),
+        ("[[joint]]\nname='j'\nkind='revolute'\nchild='lid'", "joint 'j' is not driven"),
+    ],
+)
+def test_errors_of_a_motion_beside_the_parts_name_its_file(tmp_path, text, message):
+    file = tmp_path / "motion.toml"
+    file.write_text(text)
+    cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
+    with pytest.raises(gk.errors.Gjk3dError, match=re.escape(f"{file}: {message}")):
+        gk.clash.check(gk.clash.Assembly.of({"lid": cube}, "mm"), motion=file)
+
+
+def test_a_length_beside_an_assembly_without_a_unit_is_told(tmp_path):
+    (tmp_path / "motion.toml").write_text("length = 'mm'")
+    with pytest.raises(ParseError, match="length is 'mm', and the assembly has no unit that it can be brought to"):
+        gk.clash.read_motion(tmp_path / "motion.toml")
+
+
+def test_a_file_of_poses_for_a_motion_is_told_where_it_belongs(tmp_path):
+    (tmp_path / "lid.csv").write_text("0,0,0,0,0,0,0,1\n1,0,0,5,0,0,0,1\n")
+    with pytest.raises(ParseError, match=r'parts = "NAMES" and poses = "lid.csv" below \[\[part\]\] in a TOML file'):
+        gk.clash.read_motion(tmp_path / "lid.csv")
+
+
+def test_one_pose_is_no_way(tmp_path):
+    (tmp_path / "lid.csv").write_text("0,0,0,0,0,0,0,1\n")
+    (tmp_path / "motion.toml").write_text("[[part]]\nparts='a'\nposes='lid.csv'")
+    with pytest.raises(ParseError, match=r"part 1: .*lid\.csv has one pose: a way needs 2 or more lines"):
+        gk.clash.read_motion(tmp_path / "motion.toml", "mm")
+
+
 def test_a_motion_file_that_is_not_there():
     with pytest.raises(FileError, match=r"there is no file nowhere\.toml"):
         gk.clash.read_motion("nowhere.toml")
@@ -598,14 +710,21 @@ def test_a_motion_file_that_is_not_there():
         ("t,x,y,z,qx,qy,qz,qw\n\n", "has no poses: each line is time, x"),
         ("1,2\n", "line 1 has 2 numbers; expected time, x, .* in all lines"),
         ("0,0,0,0,0,0,0,1\n\n1,0,0,0,0,0,0,1,0\n", "line 3 has 9 numbers"),
-        ("0,0,0,o,0,0,0,1\n1,0,0,0,0,0,0,1\n", "line 1: expected numbers, found 'o'"),
+        ("0,0,0,o,0,0,0,1\n1,0,0,0,0,0,0,1\n", "line 1: expected numbers between commas, found 'o'"),
         ("0,0,0,0,0,0,0,1\n1,2\n", "numbers"),
         ("0,0,0,0,0,0,0,1\n1,0,0,0,x,0,0,1\n", "line 2: expected numbers"),
         ("0,0,0,0,0,0,0,0\n", "line 1: the quaternion 0, 0, 0, 0 is of length 0, expected 1"),
         ("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n1,0,0,0,0,0,0,2\n", "line 3: the quaternion 0, 0, 0, 2 is of length 2"),
         ("0,0,nan,0,0,0,0,1\n", "line 1: nan is not a finite number"),
         ("0,0,0,0,0,0,0,1\n1,0,1e999,0,0,0,0,1\n", "line 2: 1e999 is not a finite number"),
-        ("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n\n0,0,0,1,0,0,0,1\n", "line 4: the time 0 is not later than"),
+        (
+            "t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n\n0,0,0,1,0,0,0,1\n",
+            "line 4: the time 0 is not later than that of the line before, 0: ",
+        ),
+        ("0,0,0,0,0,0,0,1\n2,0,0,0,0,0,0,1\n1,0,0,0,0,0,0,1\n", "line 3: the time 1 .* before, 2: sort the lines by"),
+        ("0;0;0;0;0;0;0;1\n1;0;0;0;0;0;0;1\n", "line 2: expected numbers between commas, found '1;0;"),
+        ("0,1,0,0,0,0,1,0,0,0,0,1,0\n1,1,0,0,0,0,2,0,0,0,0,1,0\n", r"line 2 has scale \(1, 2, 1\)"),
+        ("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n1,1e99,0,0,0,0,0,1\n", r"line 3 translates by \[1e\+99"),
     ],
 )
 def test_bad_poses_are_told(text, message, tmp_path):

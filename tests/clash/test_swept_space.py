@@ -169,3 +169,5 @@ def test_what_cannot_be_swept_is_told():
         swept(parts, slide, "b")
     with pytest.raises(ShapeError, match="expected 'slices' or 'hull'"):
         swept(parts, slide, "a", "mesh")
+    with pytest.raises(TypeError, match=r"swept takes an Assembly, not str: Assembly\.load"):
+        swept("a.glb", slide, "a")

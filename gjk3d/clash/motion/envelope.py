@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.clash.assembly import Assembly
+from gjk3d.clash.assembly import Assembly, check_assembly
 from gjk3d.clash.contacts import available, solid
 from gjk3d.clash.motion.convex_pieces import convex_pieces
 from gjk3d.clash.motion.files import movement_of
@@ -101,6 +101,7 @@ def swept(
     >>> round(gk.clash.check(space).clashes[0].depth, 5)
     0.5
     """
+    check_assembly(assembly, "swept")
     if form not in ("slices", "hull"):
         raise ShapeError(f"swept: form is {form!r}, expected 'slices' or 'hull'")
     if form == "slices" and not available():

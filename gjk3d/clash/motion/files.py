@@ -13,13 +13,15 @@ import numpy as np
 
 from gjk3d.clash.motion.joints import KINDS, Coupling, Joint
 from gjk3d.clash.motion.movement import Movement
-from gjk3d.errors import FileError, Gjk3dError, ParseError
+from gjk3d.errors import FileError, Gjk3dError, ParseError, PoseError
+from gjk3d.poses import pose_rows
 from gjk3d.query.motion import Motion
 from gjk3d.typing import Array
 from gjk3d.units import conversion, symbol
 from gjk3d.wording import kind_of
 
 _LARGEST = 1 << 26  #: bytes of a file
+_TURNS = 1000  #: the most of a `gjk3d.Motion`
 _TOP = {"unit", "times", "length", "part", "joint", "coupling"}
 _PART = {"parts", "poses", "linear", "angular", "center"}
 _JOINT = {"name", "kind", "child", "parent", "axis", "point", "drive"}
@@ -69,10 +71,13 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     ((0.0, 360.0), 'deg', ['crank_*', 'rod', 'piston*'])
     """
     file = Path(path)
+    text = _text(file)
     try:
-        document = tomllib.loads(_text(file))
+        document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ParseError(f"{file} is no TOML: {str(error)[:200]}") from None
+        table = f' parts = "NAMES" and poses = "{file.name}" below [[part]] in a TOML file name it'
+        more = f"; of poses over time{table}" if file.suffix.lower() == ".csv" else ""
+        raise ParseError(f"{file} is no TOML: {str(error)[:200]}{more}") from None
     _only(document, _TOP, str(file))
     tables = {name: document.get(name, []) for name in ("part", "joint", "coupling")}
     for name, rows in tables.items():
@@ -80,7 +85,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
             raise ParseError(f"{file}: {name} is no table: write [[{name}]] and its keys below")
     times = document.get("times", [0.0, 1.0])
     if not _numbers(times) or len(times) != 2:
-        raise ParseError(f"{file}: times is {str(times)[:60]}, expected two numbers")
+        raise ParseError(f"{file}: times is {_shown(times)}, expected two numbers")
     scale, where = _scale(document.get("length"), unit, file), str(file)
     try:
         return Movement(
@@ -90,6 +95,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
             times=(times[0], times[1]),
             unit=_word(document, "unit", where),
             notes=_unitless(document, tables, unit, where),
+            source=where,
         )
     except ParseError:
         raise
@@ -109,7 +115,9 @@ def movement_of(motion: Any, unit: str | None) -> Movement:
 
 def _text(file: Path) -> str:
     if not file.is_file():
-        raise FileError(f"there is no file {file} of a motion")
+        raise FileError(
+            f"{file} is a folder, not a motion" if file.is_dir() else f"there is no file {file} of a motion"
+        )
     if file.stat().st_size > _LARGEST:
         raise ParseError(f"{file} has {file.stat().st_size} bytes: too many for a motion")
     try:
@@ -124,6 +132,10 @@ def _only(row: Mapping[str, Any], keys: set[str], where: str) -> None:
         raise ParseError(f"{where} has the unknown key {unknown[0]!r}; there are {', '.join(sorted(keys))}")
 
 
+def _shown(value: Any) -> str:
+    return repr(value)[:60]
+
+
 def _numbers(value: Any) -> bool:
     return isinstance(value, list) and all(map(_number, value))
 
@@ -136,14 +148,14 @@ def _number(x: Any) -> bool:
 def _word(row: Mapping[str, Any], key: str, where: str) -> str:
     value = row.get(key, "")
     if not isinstance(value, str):
-        raise ParseError(f"{where}: {key} is {value!r}, expected text")
+        raise ParseError(f"{where}: {key} is {_shown(value)}, expected text")
     return value
 
 
 def _three(row: Mapping[str, Any], key: str, where: str, default: tuple[float, float, float]) -> Array:
     value = row.get(key, list(default))
     if not _numbers(value) or len(value) != 3:
-        raise ParseError(f"{where}: {key} is {str(value)[:60]}, expected three numbers")
+        raise ParseError(f"{where}: {key} is {_shown(value)}, expected three numbers")
     return np.array(value, dtype=np.float64)
 
 
@@ -165,7 +177,11 @@ def _scale(stated: Any, unit: str | None, file: Path) -> float:
     own = symbol(stated) if isinstance(stated, str) else None
     factor = None if own is None or unit is None else conversion(own, unit)
     if factor is None:
-        raise ParseError(f"{file}: lengths in {stated!r} cannot be brought to those of the assembly, in {unit}")
+        what = f"{file}: length is {_shown(stated)}"
+        if unit is None:
+            raise ParseError(f"{what}, and the assembly has no unit that it can be brought to: say which it is in")
+        known = "" if own is not None and conversion(own, "m") is not None else ', no unit such as "mm", "m" or "in"'
+        raise ParseError(f"{what}{known}: it cannot be brought to that of the assembly, {unit}")
     return factor
 
 
@@ -187,16 +203,30 @@ def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tup
     if "poses" in row:
         if set(row) & {"linear", "angular", "center"}:
             raise ParseError(f"{where} has poses and a motion: one of them is too much")
-        return pattern, read_poses(folder / _word(row, "poses", where), scale)
+        name = _word(row, "poses", where)
+        if not name:
+            raise ParseError(f'{where}: poses names no file: give poses = "FILE.csv"')
+        try:
+            times, poses = read_poses(folder / name, scale)
+        except Gjk3dError as error:
+            raise ParseError(f"{where}: {error}") from None
+        if len(times) < 2:
+            raise ParseError(
+                f"{where}: {folder / name} has one pose: a way needs 2 or more lines, each of a later time"
+            )
+        return pattern, (times, poses)
     if not set(row) & {"linear", "angular"}:
         raise ParseError(
             f"{where}: {pattern!r} does not move: give linear = [x, y, z], angular = [x, y, z] in degrees, about"
             ' center = [x, y, z], or poses = "FILE.csv"'
         )
-    none = (0.0, 0.0, 0.0)
-    linear, angular = _three(row, "linear", where, none) * scale, np.radians(_three(row, "angular", where, none))
-    center = _three(row, "center", where, none) * scale
-    return pattern, Motion(None, linear, angular, center=center)
+    linear, angular, center = (_three(row, key, where, (0.0, 0.0, 0.0)) for key in ("linear", "angular", "center"))
+    if np.abs(angular).max() > 360.0 * _TURNS:
+        raise ParseError(f"{where}: angular is {angular.tolist()} degrees, over {_TURNS} turns: divide the motion")
+    try:
+        return pattern, Motion(None, linear * scale, np.radians(angular), center=center * scale)
+    except Gjk3dError as error:
+        raise ParseError(f"{where}: {error}") from None
 
 
 def _joint(row: Mapping[str, Any], where: str, scale: float) -> Joint:
@@ -207,7 +237,7 @@ def _joint(row: Mapping[str, Any], where: str, scale: float) -> Joint:
     drive = row.get("drive")
     if drive is not None:
         if not isinstance(drive, list) or not drive or not (_numbers(drive) or all(map(_numbers, drive))):
-            raise ParseError(f"{where}: drive is {str(drive)[:60]}, expected numbers, or rows of them")
+            raise ParseError(f"{where}: drive is {_shown(drive)}, expected numbers, as [0, 90], or rows of them")
         if len({len(x) for x in drive if isinstance(x, list)}) > 1:
             raise ParseError(f"{where}: the rows of drive are of different lengths")
         factors = [np.pi / 180.0 if name == "turn" else scale for name in KINDS[words["kind"]]]
@@ -216,8 +246,11 @@ def _joint(row: Mapping[str, Any], where: str, scale: float) -> Joint:
             names = ", ".join(KINDS[words["kind"]])
             raise ParseError(f"{where}: drive has {rows.shape[1]} numbers for each time, expected {names}")
         drive = rows * factors
-    axis = _three(row, "axis", where, (0.0, 0.0, 1.0))
-    return Joint(**words, axis=axis, point=_three(row, "point", where, (0.0, 0.0, 0.0)) * scale, drive=drive)
+    axis, point = _three(row, "axis", where, (0.0, 0.0, 1.0)), _three(row, "point", where, (0.0, 0.0, 0.0)) * scale
+    try:
+        return Joint(**words, axis=axis, point=point, drive=drive)
+    except Gjk3dError as error:
+        raise ParseError(f"{where}: {error}") from None
 
 
 def _couplings(tables: Mapping[str, list[Any]], where: str, scale: float) -> list[Coupling]:
@@ -230,6 +263,8 @@ def _couplings(tables: Mapping[str, list[Any]], where: str, scale: float) -> lis
         if len(given) != 1 or not _numbers([row[given[0]]]):
             raise ParseError(f"{here} needs either ratio or lead, a number")
         joint, to = _word(row, "joint", here), _word(row, "to", here)
+        if not joint or not to:
+            raise ParseError(f"{here} needs joint and to, the names of two joints")
         slides = [kinds.get(name) == "prismatic" for name in (joint, to)]
         if given == ["lead"] and slides != [True, False]:
             raise ParseError(f"{here}: a lead couples what slides to what turns")
@@ -291,7 +326,10 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
     late = np.flatnonzero(np.diff(table[:, 0]) <= 0.0)
     if len(late):
         number, cells = lines[late[0] + 1]
-        raise ParseError(f"{file}, line {number}: the time {cells[0]} is not later than that of the line before")
+        raise ParseError(
+            f"{file}, line {number}: the time {cells[0]} is not later than that of the line before,"
+            f" {lines[late[0]][1][0]}: sort the lines by their times, and leave one of each"
+        )
     poses = np.tile(np.eye(4), (len(table), 1, 1))
     if width == _QUATERNION:
         sizes = np.linalg.norm(table[:, 4:], axis=1)
@@ -308,7 +346,19 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
         matrices = table[:, 1:].reshape(len(table), -1, 4)
         poses[:, : matrices.shape[1]] = matrices
     poses[:, :3, 3] *= scale
+    _check_rigid(poses, [f"{file}, line {number}" for number, _ in lines])
     return table[:, 0], poses
+
+
+def _check_rigid(poses: Array, names: list[str]) -> None:
+    try:
+        pose_rows(poses, "poses")
+    except PoseError:
+        for pose, name in zip(poses, names, strict=True):
+            try:
+                pose_rows(pose, name)
+            except PoseError as error:
+                raise ParseError(str(error)) from None
 
 
 def _is_number(cell: str) -> bool:
@@ -323,7 +373,7 @@ def _pose_row(cells: list[str], width: int, where: str) -> list[float]:
     """Return the numbers of a line, as many as the first one has."""
     odd = next((cell for cell in cells if not _is_number(cell)), None)
     if odd is not None:
-        raise ParseError(f"{where}: expected numbers, found {odd[:40]!r}")
+        raise ParseError(f"{where}: expected numbers between commas, found {odd[:40]!r}")
     if len(cells) != width or width not in _WIDTHS:
         raise ParseError(f"{where} has {len(cells)} numbers; expected {' or '.join(_WIDTHS.values())}, in all lines")
     row = list(map(float, cells))

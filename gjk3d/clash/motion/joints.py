@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from gjk3d.errors import ShapeError
+from gjk3d.poses import GREATEST
 from gjk3d.typing import Array, VectorLike
 
 #: The coordinates of each kind: angles about the axis, and ways along it, or in the plane across it.
 KINDS = {"revolute": ("turn",), "prismatic": ("slide",), "cylindrical": ("turn", "slide"), "planar": ("x", "y", "turn")}
+
+_SHOWN = 80  #: characters of a value that is refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +64,28 @@ class Joint:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ShapeError(f"joint {self.name!r} is of kind {self.kind!r}; there are {', '.join(KINDS)}")
-        if not self.child or self.child == self.parent:
+        if not isinstance(self.child, str) or not self.child:
+            raise ShapeError(f"joint {self.name!r} needs a child, a pattern of names; it is {self.child!r}")
+        if self.child == self.parent:
             raise ShapeError(f"joint {self.name!r} needs a child that is not its parent {self.parent!r}")
-        for name in ("axis", "point"):
-            value = _floats(getattr(self, name), f"joint {self.name!r}: {name}")
-            if value.shape != (3,) or (name == "axis" and not 0.0 < np.linalg.norm(value) < np.inf):
-                wanted = "three numbers" + (", a direction" if name == "axis" else "")
-                raise ShapeError(f"joint {self.name!r}: {name} is {value.tolist()}, expected {wanted}")
+        axis = _floats(self.axis, f"joint {self.name!r}: axis")
+        if axis.shape != (3,) or not axis.any():
+            raise ShapeError(
+                f"joint {self.name!r}: axis is {axis.tolist()}, expected three numbers, a direction: not all are 0"
+            )
+        point = _floats(self.point, f"joint {self.name!r}: point", GREATEST)
+        if point.shape != (3,):
+            raise ShapeError(f"joint {self.name!r}: point is {point.tolist()}, expected three numbers")
         if self.drive is not None:
             given = _floats(self.drive, f"joint {self.name!r}: drive")
-            if given.reshape(len(given), -1).shape[1:] != (len(KINDS[self.kind]),) or len(given) < 2:
+            if len(given) < 2 or given.reshape(len(given), -1).shape[1:] != (len(KINDS[self.kind]),):
                 raise ShapeError(
                     f"joint {self.name!r}: drive is of shape {given.shape}, expected 2 or more rows of"
                     f" {len(KINDS[self.kind])}: {', '.join(KINDS[self.kind])}"
                 )
+            for name, way in zip(KINDS[self.kind], given.reshape(len(given), -1).T, strict=True):
+                if name != "turn":
+                    _floats(way, f"joint {self.name!r}: the {name} of its drive", GREATEST)
 
     def pose(self, values: VectorLike) -> Array:
         """Return the displacement of the child against the parent.
@@ -86,14 +98,26 @@ class Joint:
         Returns
         -------
         (4, 4) float
+
+        Raises
+        ------
+        ShapeError
+            They are not as many, or not finite.
         """
-        pose: Array = self._poses(np.asarray(values, dtype=np.float64)[None])[0]
+        given, names = _floats(values, f"joint {self.name!r}: values", GREATEST), KINDS[self.kind]
+        if given.shape != (len(names),):
+            raise ShapeError(
+                f"joint {self.name!r}: values is of shape {given.shape}, expected {len(names)}: {', '.join(names)}"
+            )
+        pose: Array = self._poses(given[None])[0]
         return pose
 
     def _poses(self, values: Array) -> Array:
         """Return the displacements, (n, 4, 4), of n rows of values."""
         given = dict(zip(KINDS[self.kind], values.T, strict=True))
-        along = np.asarray(self.axis, dtype=np.float64) / np.linalg.norm(np.asarray(self.axis, dtype=np.float64))
+        along = np.asarray(self.axis, dtype=np.float64)
+        along = np.ldexp(along, -np.frexp(np.abs(along).max())[1])  # its square neither overflows nor vanishes
+        along /= np.linalg.norm(along)
         point, result = np.asarray(self.point, dtype=np.float64), np.tile(np.eye(4), (len(values), 1, 1))
         if "turn" in given:
             result[:, :3, :3] = _turns(along, given["turn"])
@@ -132,17 +156,22 @@ class Coupling:
     ratio: float
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.ratio):
-            raise ShapeError(f"the coupling of {self.joint!r} to {self.to!r} has the ratio {self.ratio!r}")
+        if not isinstance(self.ratio, Real) or not np.isfinite(float(self.ratio)):
+            raise ShapeError(
+                f"the coupling of {self.joint!r} to {self.to!r} has the ratio {self.ratio!r}, expected a finite number"
+            )
 
 
-def _floats(values: Any, what: str) -> Array:
+def _floats(values: Any, what: str, most: float = np.inf) -> Array:
+    said = " ".join(repr(values.tolist() if isinstance(values, np.ndarray) else values).split())
+    said = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}..."
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ShapeError(f"{what} is {values!r}, expected numbers") from None
-    if array.ndim == 0 or not np.isfinite(array).all():
-        raise ShapeError(f"{what} is {values!r}, expected finite numbers")
+        raise ShapeError(f"{what} is {said}, expected numbers") from None
+    if array.ndim == 0 or not np.isfinite(array).all() or not (np.abs(array) <= most).all():
+        limit = f" of at most {most:g}" if most < np.inf else ""
+        raise ShapeError(f"{what} is {said}, expected a list of finite numbers{limit}")
     return array
 
 

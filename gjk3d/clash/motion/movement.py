@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +10,13 @@ import numpy as np
 
 from gjk3d.clash.motion.joints import Coupling, Joint
 from gjk3d.clash.motion.linkage import Linkage
-from gjk3d.clash.motion.track import Track, half_turns, through
+from gjk3d.clash.motion.track import Track, half_turns, jumps, through
 from gjk3d.clash.rules import chosen
-from gjk3d.errors import ParseError, ShapeError
+from gjk3d.errors import Gjk3dError, ParseError, ShapeError
 from gjk3d.poses import pose_rows
 from gjk3d.query.motion import Motion
 from gjk3d.typing import Array
+from gjk3d.wording import kind_of
 
 ACCURACY = 3e-6  #: of the size of the whole: how far what is solved for may be from a way between two times
 _LOOKS = 0.25, 0.5, 0.75  #: of the time of a piece: where its way bends from one side to the other, halfway is on it
@@ -45,6 +46,8 @@ class Movement:
         Of time, for reports: "s", "deg" of a crank.
     notes : sequence of str
         What a report is to say of it.
+    source : str
+        What errors begin with that show only beside the parts: the file that it was read from.
 
     Raises
     ------
@@ -81,17 +84,26 @@ class Movement:
         times: tuple[float, float] = (0.0, 1.0),
         unit: str = "",
         notes: Sequence[str] = (),
+        source: str = "",
     ) -> None:
-        begin, end = (float(t) for t in times)
-        if not (np.isfinite([begin, end]).all() and begin < end):
-            raise ShapeError(f"Movement: times are {times!r}, expected a beginning and a later end")
-        self.times, self.unit = (begin, end), unit
-        self.joints, self.couplings = tuple(joints), tuple(couplings)
-        self.given = {pattern: _track(way, (begin, end), pattern) for pattern, way in (tracks or {}).items()}
-        posed = {pattern: self.given[pattern] for pattern, way in (tracks or {}).items() if not isinstance(way, Motion)}
-        self.notes = (*notes, *half_turns(posed, unit))
+        begin, end = _times(times)
+        self.times, self.unit, self.source = (begin, end), unit, source
+        self.joints, self.couplings = _all(joints, Joint, "joints"), _all(couplings, Coupling, "couplings")
+        ways = _ways(tracks)
+        self.given = {pattern: _track(way, (begin, end), pattern) for pattern, way in ways.items()}
+        said = {
+            name: (jumps if isinstance(way, Motion) else half_turns)(self.given[name], unit)
+            for name, way in ways.items()
+        }
+        self.notes = (*notes, *(f"{name}: {text}" for name, text in said.items() if text))
         if not self.given and not self.joints:
             raise ShapeError("Movement: nothing moves: give tracks or joints ([[part]] or [[joint]] in a file)")
+        if self.couplings and not self.joints:
+            one = self.couplings[0]
+            raise ShapeError(
+                f"Movement: {one.joint!r} is coupled to {one.to!r}, and there are no joints: what has a way of its own"
+                " is not coupled, move it by a joint with a drive"
+            )
 
     @property
     def bodies(self) -> list[str]:
@@ -117,6 +129,14 @@ class Movement:
         ShapeError
             The joints cannot be what they are said to be.
         """
+        try:
+            return self._placed(names, boxes, unit)
+        except Gjk3dError as error:
+            if not self.source:
+                raise
+            raise type(error)(f"{self.source}: {error}") from None
+
+    def _placed(self, names: Sequence[str], boxes: Mapping[str, Array], unit: str | None) -> dict[str, Track]:
         of_body: dict[str, list[str]] = {}
         owner: dict[str, str] = {}
         for body in self.bodies:
@@ -178,12 +198,48 @@ class Movement:
         }
 
 
+def _times(given: Any) -> tuple[float, float]:
+    try:
+        begin, end = (float(t) for t in given)
+    except (TypeError, ValueError):
+        begin = end = np.nan
+    if not (np.isfinite([begin, end]).all() and begin < end):
+        raise ShapeError(f"Movement: times are {given!r}, expected a beginning and a later end")
+    return begin, end
+
+
+def _all(given: Any, kind: type[Any], name: str) -> tuple[Any, ...]:
+    """Return a sequence of one kind as a tuple."""
+    if not isinstance(given, Iterable):
+        raise TypeError(f"Movement: {name} is {kind_of(given)}, expected a list of {kind.__name__}")
+    items = tuple(given)
+    odd = next((item for item in items if not isinstance(item, kind)), None)
+    if odd is not None:
+        raise TypeError(f"Movement: {name} has {kind_of(odd)} in it, {odd!r:.60}, expected {kind.__name__} alone")
+    return items
+
+
+def _ways(given: Any) -> Mapping[str, Any]:
+    ways = {} if given is None else given
+    if not isinstance(ways, Mapping):
+        raise TypeError(f"Movement: tracks is {kind_of(ways)}, expected a dict of patterns of names and ways")
+    odd = next((pattern for pattern in ways if not isinstance(pattern, str)), None)
+    if odd is not None:
+        raise TypeError(f"Movement: tracks has the pattern {odd!r}, {kind_of(odd)}: expected names, as text")
+    return ways
+
+
 def _track(way: Any, times: tuple[float, float], name: str) -> Track:
     if isinstance(way, Motion):
         rows = np.asarray(way._rows)
+        if not len(rows):
+            raise ShapeError(f"Movement: {name!r} has a gjk3d.Motion of no motions, expected one or more")
         return Track(np.linspace(*times, len(rows) + 1), rows)
     if isinstance(way, tuple) and len(way) == 2 and np.ndim(way[0]) == 1:
-        at, poses = np.asarray(way[0], dtype=np.float64), way[1]
+        try:
+            at, poses = np.asarray(way[0], dtype=np.float64), way[1]
+        except (TypeError, ValueError):
+            raise ShapeError(f"Movement: {name!r} has the times {way[0]!r:.80}, expected numbers") from None
     else:
         at, poses = None, way
     rows, stacked = pose_rows(poses, f"Movement: {name}")
@@ -197,7 +253,10 @@ def _track(way: Any, times: tuple[float, float], name: str) -> Track:
         k = int(np.argmin(np.isfinite(at) & (np.diff(at, prepend=-np.inf) > 0.0)))
         raise ShapeError(f"Movement: {name!r} has the time {at[k]:g} at [{k}]: expected each later than the last")
     if at[0] < times[0] or at[-1] > times[1]:
-        raise ShapeError(f"Movement: {name!r} moves from {at[0]:g} to {at[-1]:g}, beyond the times {times}")
+        raise ShapeError(
+            f"Movement: {name!r} moves from {at[0]:g} to {at[-1]:g}, beyond the times {times}: give times that hold its"
+            " poses"
+        )
     matrices = np.tile(np.eye(4), (len(rows), 1, 1))
     matrices[:, :3, :3], matrices[:, :3, 3] = rows[:, :9].reshape(-1, 3, 3), rows[:, 9:12]
     return through(at, matrices)

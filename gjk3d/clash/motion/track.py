@@ -16,6 +16,7 @@ from gjk3d.wording import number, with_unit
 
 _ROUNDING = 1e-12  #: of the size of the whole: what nothing was measured in
 _NAMED = 5  #: parts, or steps, that a sentence names
+_JUMP = 1e-6  #: of a turn, or of how far away it is: no rounding
 _HALF = np.radians(170.0)  #: farther on, a turn between two poses may as well be meant the other way round
 
 
@@ -121,22 +122,38 @@ def pauses(tracks: Mapping[str, Track], times: tuple[float, float], unit: str) -
     return [f"{_named(names)}: held still {when}; {span}" for when, names in waiting.items()]
 
 
-def half_turns(tracks: Mapping[str, Track], unit: str) -> list[str]:
-    """Return what is to be said of tracks through poses of which two are about half a turn apart."""
-    notes = []
-    for name, track in tracks.items():
-        turns = np.linalg.norm(track.rows[:, TURN:REFERENCE], axis=1)
-        steps = [
-            f"[{k}] and [{k + 1}] (from {number(track.times[k])} to {with_unit(number(track.times[k + 1]), unit)},"
-            f" {np.degrees(turns[k]):.4g} degrees)"
-            for k in np.flatnonzero(turns > _HALF).tolist()
-        ]
-        if steps:
-            notes.append(
-                f"{name}: which way it turns is a guess between its poses {_named(steps)}: about half a turn may be"
-                " meant the other way round; a pose between them tells the way"
-            )
-    return notes
+def half_turns(track: Track, unit: str) -> str:
+    """Return what is to be said of a track through poses of which two are about half a turn apart."""
+    turns = np.linalg.norm(track.rows[:, TURN:REFERENCE], axis=1)
+    steps = [
+        f"[{k}] and [{k + 1}] (from {number(track.times[k])} to {with_unit(number(track.times[k + 1]), unit)},"
+        f" {np.degrees(turns[k]):.4g} degrees)"
+        for k in np.flatnonzero(turns > _HALF).tolist()
+    ]
+    if not steps:
+        return ""
+    return (
+        f"which way it turns is a guess between its poses {_named(steps)}: about half a turn may be meant the other way"
+        " round; a pose between them tells the way"
+    )
+
+
+def jumps(track: Track, unit: str) -> str:
+    """Return what is to be said of a track of which a motion does not begin where the one before it ends."""
+    ways = Motion._made(_numbers=track.rows, stacked=True)
+    ends, begins = ways.at(1.0)[:-1], ways.at(0.0)[1:]
+    apart, far = np.abs(ends - begins).max(axis=1), np.abs(begins[:, :3, 3]).max(axis=1)
+    jumped = (apart[:, :3].max(axis=1) > _JUMP) | (apart[:, 3] > _JUMP * np.maximum(1.0, far))
+    steps = [
+        f"[{k}] and [{k + 1}] (at {with_unit(number(track.times[k + 1]), unit)})"
+        for k in np.flatnonzero(jumped).tolist()
+    ]
+    if not steps:
+        return ""
+    return (
+        f"it jumps between its motions {_named(steps)}, of which the second begins elsewhere than the first ends:"
+        " nothing is checked between"
+    )
 
 
 def _named(names: Sequence[str]) -> str:

@@ -40,10 +40,10 @@ class Two(NamedTuple):
 
     @property
     def bounds_b(self) -> Array:
-        """Lowest and highest corner of B, (2, 3)."""
+        """Lowest and highest corner of B, (2, 3), to rounding: of its hull, which has fewer points."""
         if self.m is HERE:
             return self.b.bounds
-        points = self.to_a(self.b._used)
+        points = self.to_a(self.b.hull().points)
         return np.array([points.min(axis=0), points.max(axis=0)])
 
     @property
@@ -196,7 +196,7 @@ def touching(two: Two) -> tuple[Array | None, Array | None]:
     faces = trees.meeting_faces(LOOKED_AT)
     if not len(faces):
         return None, None
-    out_a, out_b = _normals(two.a)[faces[:, 0]], two.turned(_normals(two.b)[faces[:, 1]])
+    out_a, out_b = _normals(two.a, faces[:, 0]), two.turned(_normals(two.b, faces[:, 1]))
     k = int(np.argmin((out_a * out_b).sum(axis=1)))  # the two faces that look at each other most
     normal = out_a[k] - out_b[k]
     length = float(np.linalg.norm(normal))
@@ -211,8 +211,8 @@ def touching(two: Two) -> tuple[Array | None, Array | None]:
     return point, normal / length if length > 1e-6 else None
 
 
-def _normals(mesh: Mesh) -> Array:
-    corners = mesh.vertices[mesh.faces]
+def _normals(mesh: Mesh, which: Ints) -> Array:
+    corners = mesh.vertices[mesh.faces[which]]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     units: Array = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0.0)

@@ -17,6 +17,9 @@ from gjk3d.poses import as_matrices, matrices, pose_rows
 from gjk3d.shapes.layout import in_range
 from gjk3d.typing import Array
 
+#: What a mesh in a glTF says of itself (``extras``) that `gjk3d.clash.formats.to_glb` drew to mark a finding.
+MARK = {"gjk3d": "mark of a finding"}
+
 
 @dataclass(frozen=True)
 class AssemblyPart:

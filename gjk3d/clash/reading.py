@@ -14,12 +14,12 @@ from gjk3d.bodies import files as model_files
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.nodes import Colour
 from gjk3d.clash.instances import Placed, Shapes, moved_points
-from gjk3d.clash.parts import AssemblyPart, Scaled, order
+from gjk3d.clash.parts import MARK, AssemblyPart, Scaled, order
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
 from gjk3d.poses import matrices
 from gjk3d.shapes.layout import in_range
 from gjk3d.units import conversion, reading, symbol
-from gjk3d.wording import number, with_unit
+from gjk3d.wording import count, number, with_unit
 
 #: Models of formats that are not read: in a folder they are told of, and not taken for parts that are lost.
 _UNREAD = (
@@ -52,7 +52,8 @@ class File:
                 self.error = ParseError(f"{path}: {next(part.reason for part in self.parts)}")
 
     def _read(self, prefix: str, several: bool) -> list[AssemblyPart]:
-        content, pieces, others = model_files.read_pieces(self.path)
+        content, drawn, others = model_files.read_pieces(self.path)
+        pieces = {key: geometries for key, geometries in drawn.items() if not _is_mark(geometries)}
         self.unit = symbol(content.unit)
         about = content.scene.metadata
         labels, guids = about.get("labels", {}), about.get("guids", {})
@@ -81,7 +82,10 @@ class File:
             pose = None if row is None else matrices(row)
             facets = max(model_files.facets_of(geometry) for geometry, _ in geometries)
             parts.append(part(key, shape, pose=pose, slack=slack, facets=facets, colour=_colour(geometries)))
-        self.notes = [f"{self.path}: {note}" for note in (*about.get("notes", []), *self._faceted(parts))]
+        notes = [*about.get("notes", []), *self._faceted(parts)]
+        if marks := len(drawn) - len(pieces):
+            notes.append(f"left out {count(marks, 'mark')} of findings, drawn by gjk3d clash")
+        self.notes = [f"{self.path}: {note}" for note in notes]
         parts += [part(key, None, f"has no triangles: {what}") for key, what in others.items()]
         return parts if content.drawn in (None, self.unit) else self._drawn(parts, content.drawn)
 
@@ -117,6 +121,10 @@ class File:
                 pass
         mesh = model_files.joined(name, pieces, self.unit, self.path).mesh
         return Placed(self._shapes.one(mesh), None, 0.0)
+
+
+def _is_mark(pieces: list[tuple[Any, Any]]) -> bool:
+    return all(MARK.items() <= geometry.metadata.items() for geometry, _ in pieces)
 
 
 def _colour(pieces: list[tuple[Any, Any]]) -> Colour | None:

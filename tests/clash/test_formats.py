@@ -113,6 +113,16 @@ def test_glb_has_every_part_and_a_mark_for_every_finding(report, tmp_path):
     assert mesh.visual.material.baseColorFactor.tolist() == [0xD5, 0x5E, 0x00, 255]
 
 
+def test_the_marks_of_a_glb_are_no_parts_of_the_assembly_that_it_is_read_as(report, tmp_path):
+    formats.to_glb(report, tmp_path / "marked.glb")
+    again = gk.clash.Assembly.load(tmp_path / "marked.glb")
+    assert [part.name for part in again.parts] == [part.name for part in report.assembly.parts if part.mesh is not None]
+    drawn = len([clash for clash in report.clashes if clash.is_open and clash.point is not None])
+    assert again.notes[-1].endswith(f"left out {drawn} marks of findings, drawn by gjk3d clash")
+    before = {(clash.a, clash.b) for clash in report.clashes if clash.kind == "hard"}
+    assert {(clash.a, clash.b) for clash in gk.clash.check(again).clashes if clash.kind == "hard"} == before
+
+
 def test_glb_of_a_report_without_parts_is_refused(tmp_path):
     with pytest.raises(ShapeError, match="no assembly to draw"):
         formats.to_glb(gk.clash.Report(), tmp_path / "x.glb")

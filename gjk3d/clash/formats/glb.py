@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from gjk3d.clash.contacts import overlap, solid
 from gjk3d.clash.finding import Clash
-from gjk3d.clash.parts import hex_of
+from gjk3d.clash.parts import MARK, hex_of
 from gjk3d.clash.report import Report
 from gjk3d.clash.wording import when
 from gjk3d.errors import ShapeError
@@ -33,7 +35,8 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
 
     A part has the colour of its worst open finding, or else that of its file. Each finding is a node of its own, named
     by its rank, kind and parts: what two parts share where they overlap, an octahedron at the place elsewhere. Parts
-    that move are where they were drawn; what they share is where it is at the time that the name tells.
+    that move are where they were drawn; what they share is where it is at the time that the name tells. The findings'
+    nodes are known as such when the file is read as an assembly, and are no parts of it.
 
     Parameters
     ----------
@@ -83,7 +86,7 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
         if mark is not None:
             title = f"clash {clash.severity} {clash.kind}: {clash.a} / {clash.b}"
             title += f", {words}" if (words := when(clash, report)) else ""
-            _add(scene, title, mark[0] * scale, mark[1], _material(COLORS[clash.kind], 1.0))
+            _add(scene, title, mark[0] * scale, mark[1], _material(COLORS[clash.kind], 1.0), MARK)
     Path(path).write_bytes(scene.export(file_type="glb"))
 
 
@@ -111,10 +114,13 @@ def _octahedron(clash: Clash, size: float) -> tuple[Any, Any] | None:
     return np.array(clash.point) + size * corners, np.array(faces)
 
 
-def _add(scene: Any, name: str, vertices: Any, faces: Any, material: Any) -> None:
+def _add(
+    scene: Any, name: str, vertices: Any, faces: Any, material: Any, extras: Mapping[str, Any] = MappingProxyType({})
+) -> None:
     import trimesh
 
-    mesh = trimesh.Trimesh(vertices, faces, process=False, visual=trimesh.visual.TextureVisuals(material=material))
+    look = trimesh.visual.TextureVisuals(material=material)
+    mesh = trimesh.Trimesh(vertices, faces, process=False, visual=look, metadata=dict(extras))
     scene.add_geometry(mesh, node_name=name, geom_name=name)
 
 

@@ -31,8 +31,10 @@ from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
 
 _NEAR = 0.5  #: of the sizes of two boxes: nearer to each other they are opened
-_MOST_STEPS = 2**20  #: in one piece of the way, after which it is given up, and said to be so
 _PIECE = 2.0  #: radians of both turns: so long is a piece of the way, at most
+_STEPS = 2**20  #: at a piece of the way, at first: where they are too few it is halved, and they are doubled
+_FEW = 0.25  #: of these steps: after no more the next piece is longer
+_MOST_STEPS = 2**24  #: in all, beside `_STEPS` for each piece that turns ask for: then the way is given up
 _ASKED_BEFORE = 4  #: beside the codes of `gjk3d.narrow.toi`: whether they meet to begin with is to be asked
 _BOX_FLOATS = layout.FLOAT_HEAD + 3
 _PLACES = [*range(CENTER, TURN), *range(REFERENCE, MOTION)]  #: what says where a body is, but for its turn
@@ -47,6 +49,8 @@ class Course(NamedTuple):
     clearance: float
     error: float  #: of a place of one next to one of the other
     far: float  #: more than the clearance by what rounding may make of two boxes on their ways
+    steps: int  #: `_STEPS`
+    most: int  #: `_MOST_STEPS`
     box: Ints1  #: a box as the kernels take it, but for its floats
     floats: Array2  #: those of two boxes
     work: Array1  #: of `toi.PART_WORK` floats
@@ -144,20 +148,19 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, known: Found) -> Found:
 
 
 @kernel
-def _touch_between(c: Course, start: float, stop: float, known: Found) -> Found:
-    """Return what is known after a piece of the way, of two bodies that are apart where it starts."""
-    x, s, most = _two(c, start), _passing(c, start, stop), known.steps + _MOST_STEPS
+def _touch_between(c: Course, start: float, stop: float, known: Found, steps: int) -> tuple[Found, float]:
+    """Return what is known after a piece of the way, of two bodies that are apart where it starts.
+
+    Beside it the time up to which all is known: what is left after so many steps is left out.
+    """
+    x, s, most = _two(c, start), _passing(c, start, stop), known.steps + steps
     stack, keys, top = c.w.stack, c.w.keys, 1
     stack[0, 0], stack[0, 1], keys[0] = 0, 0, start
-    while top > 0 and known.code != STARTED:
+    while top > 0 and known.code != STARTED and known.steps <= most:
         top -= 1
         i, j, t = stack[top, 0], stack[top, 1], keys[top]
         end = min(stop, known.hit)
         if t >= end:
-            continue
-        if known.steps > most:
-            code = UNRESOLVED if known.code == FREE else known.code
-            known = Found(code, min(known.free, t), known.hit, known.steps)
             continue
         if t != s.begin or end != s.end:
             s = _passing(c, t, end)
@@ -176,41 +179,51 @@ def _touch_between(c: Course, start: float, stop: float, known: Found) -> Found:
         stack[top, 0], stack[top, 1], keys[top] = i0, j0, t0
         stack[top + 1, 0], stack[top + 1, 1], keys[top + 1] = i1, j1, t1
         top += 2
-    return known
+    reached = min(stop, known.hit)
+    for k in range(top):
+        reached = min(reached, keys[k])
+    return known, reached
 
 
 @kernel
 def _first_touch(c: Course) -> Found:
     """Return what happens to two bodies that are apart to begin with.
 
-    Parts that turn are near each other again and again, so a piece of the way is proven before the next is looked at:
-    what touches first ends it, and so much is known where it is given up.
+    Parts that turn, or glide along each other, are near each other again and again, so a piece of the way is proven
+    before the next is looked at, a shorter one where that takes many steps: what touches first ends it, and so much is
+    known where it is given up.
     """
-    known, pieces = Found(FREE, 1.0, inf, 1), ceil((turning(c.motions[0]) + turning(c.motions[1])) / _PIECE)
-    start, k = 0.0, 0
-    while start < 1.0 and known.code != STARTED and known.code != HIT:
-        k += 1
-        stop = min(1.0, k / pieces) if k < pieces else 1.0
+    pieces = max(1, ceil((turning(c.motions[0]) + turning(c.motions[1])) / _PIECE))
+    known, most = Found(FREE, 1.0, inf, 1), c.most + pieces * c.steps
+    start, length, steps = 0.0, 1.0 / pieces, c.steps
+    while start < min(1.0, known.hit) and known.code != STARTED:
+        stop = min(1.0, known.hit, start + length)
+        if known.steps > most or not stop > start:
+            code = UNRESOLVED if known.code == FREE else known.code
+            return Found(code, min(known.free, start), known.hit, known.steps)
         before = known.steps
-        known = _touch_between(c, start, stop, known)
-        if known.steps > before + _MOST_STEPS:
-            break
-        start = stop
+        known, start = _touch_between(c, start, stop, known, steps)
+        if start < min(stop, known.hit):
+            length *= 0.5
+            steps *= 2
+        elif known.steps - before < _FEW * steps:
+            length = min(2.0 * length, 1.0 / pieces)
     return known
 
 
 @entry
 def first_touch(
-    a: Given, b: Given, motions: Array2, clearance: float, error: float, asked: bool, box: Ints1, bench: GivenBench,
-    floats: Array2, work: Array1,
+    a: Given, b: Given, motions: Array2, clearance: float, error: float, asked: bool, steps: int, most: int, box: Ints1,
+    bench: GivenBench, floats: Array2, work: Array1,
 ) -> tuple[int, float, float, int]:  # fmt: skip
     """Return a code of `gjk3d.narrow.toi`, up to which time two bodies are free, when they touch, and the steps taken.
 
     Unless it was ``asked`` before, the code is another where they may meet to begin with. ``motions`` are the rows of
-    both, ``box`` the ints of a box; ``floats`` and ``work`` are scratch.
+    both, ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`, ``box`` the ints of a box; ``floats`` and ``work`` are
+    scratch.
     """
     far = clearance + 4.0 * error * (1.0 + turning(motions[0]) + turning(motions[1]))
-    c = Course(of(a), of(b), motions, clearance, error, far, box, floats, work, bench_of(bench))
+    c = Course(of(a), of(b), motions, clearance, error, far, steps, most, box, floats, work, bench_of(bench))
     if not asked:
         c.w.last[0] = -1
         if meet(_two(c, 0.0), clearance, c.w) != APART:
@@ -266,7 +279,7 @@ def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, f
         if asked and _meet_at_first(a, b, motions, clearance):
             return STARTED, 0.0, 0.0, 1
         found = first_touch(
-            first.given, second.given, motions, clearance, error, asked, _BOX, bench(), *scratch
+            first.given, second.given, motions, clearance, error, asked, _STEPS, _MOST_STEPS, _BOX, bench(), *scratch
         )  # fmt: skip
         if found[0] != _ASKED_BEFORE:
             return found

@@ -229,8 +229,9 @@ def time_of_impact(
         they are closer than the clearance to begin with; and touching to begin with is HIT at 0, wherever they
         move. UNRESOLVED, with the time up to which they are free, where they glide along each other closer than
         floats can tell; where edges that turn pass each other within less than about a millionth of their size, as
-        steps there are proven over no more than the root of the gap; or where they turn so often that the steps run
-        out (hundreds of turns in one motion: cut it into shorter ones): never a false FREE.
+        steps there are proven over no more than the root of the gap; or where the steps run out, after some ten
+        seconds, as they turn hundreds of times or ten thousands of faces glide along each other (go on from
+        ``free_until``, or cut the motion into shorter ones): never a false FREE.
 
     Raises
     ------

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import gjk3d as gk
+import gjk3d.bodies.impact as impact_of_bodies
 from gjk3d.errors import ShapeError, UnsupportedPair
 from tests.bodies import every_kind
 from tests.bodies.every_kind import CUBE, KINDS, Known
@@ -369,6 +370,49 @@ def test_linked_rings_turn_freely_and_others_meet(turns: float) -> None:
     assert gk.collide(one, one, None, tilting.at(float(hit.time[1])), margin=1e-9)
     for t in np.linspace(0.0, hit.free_until, 17)[:-1]:
         assert not gk.collide(one, one, None, tilting.at(float(t)))
+
+
+def drawer(count: int) -> gk.Mesh:
+    """An open sheet of so many by so many cells with grooves along x, from -5 to 5."""
+    x, y = np.meshgrid(*[np.linspace(-5.0, 5.0, count + 1)] * 2, indexing="ij")
+    corners = np.column_stack([x.ravel(), y.ravel(), 0.5 * np.sin(0.075 * count * y.ravel())])
+    k = np.arange(count * (count + 1)).reshape(count, count + 1)[:, :-1].ravel()
+    up, right = k + count + 1, k + 1
+    return gk.Mesh(corners, np.concatenate([np.column_stack([k, up, up + 1]), np.column_stack([k, up + 1, right])]))
+
+
+def test_a_drawer_that_slides_in_its_grooves_is_proven_piece_by_piece() -> None:
+    """It ended unresolved after 2^20 steps, free until 0: each triangle glides past many others."""
+    sheet = drawer(80)
+    told = gk.shapecast(sheet, sheet, (10, 0, 0), at(0, 0, 0.01))
+    assert told.status == gk.ImpactStatus.FREE
+    assert told.iterations > 2**20
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-4])
+@pytest.mark.parametrize(("size", "far"), [(1.0, 0.0), (1e-6, 0.0), (1e6, 0.0), (1.0, 1e3)])
+def test_where_steps_run_out_what_was_proven_is_told(
+    gap: float, size: float, far: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet = drawer(20).scaled(size)
+    wall = gk.Mesh(size * np.array([(7.5, -9, -9), (7.5, 9, -9), (7.5, 0, 9)]), [(0, 1, 2)])  # met after a quarter
+    both, poses = gk.Compound([(sheet, None), (wall, None)]), (at(far, 0, size * gap), at(far, 0, 0))
+    way = (size * 10.0, 0.0, 0.0)
+    whole = gk.shapecast(sheet, both, way, *poses)
+    assert whole.status == gk.ImpactStatus.HIT
+    assert whole.time == pytest.approx(0.25, abs=1e-9)
+    told = {}
+    for most in (2**8, 2**14, 2**15, 2**16, 2**20):
+        for steps in (2**8, 2**11, 2**14):
+            monkeypatch.setattr(impact_of_bodies, "_STEPS", steps)
+            monkeypatch.setattr(impact_of_bodies, "_MOST_STEPS", most)
+            some = gk.shapecast(sheet, both, way, *poses)
+            assert some.free_until <= whole.time[1]
+            assert some.time[1] >= whole.time[0]
+            told[most, steps] = some.free_until
+    assert told[2**8, 2**8] == 0.0
+    assert 0.0 < max(told[2**15, 2**11], told[2**16, 2**11]) < 0.24
+    assert min(told[2**20, steps] for steps in (2**8, 2**11, 2**14)) == pytest.approx(0.25, abs=1e-9)
 
 
 def test_what_is_refused() -> None:

@@ -26,7 +26,7 @@ from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import UnsupportedPair
 from gjk3d.exact.arithmetic import FractionVec, cross, dot, float_below, fractions, negative, stretched, sub
 from gjk3d.exact.convex_sets import Body as ConvexSet
-from gjk3d.exact.convex_sets import Placement, Side, at_point, body_of, of_points, place
+from gjk3d.exact.convex_sets import Placement, Side, at_point, body_of, hulls_of, of_points, place, place_all
 from gjk3d.exact.convex_sets import placement as placed_at
 from gjk3d.exact.cuts import Union
 from gjk3d.exact.wholes import Solid, Whole, is_closed, on_scale
@@ -103,7 +103,7 @@ def _whole(name: str, found: _Own, row: Array) -> Whole:
     side = Side(name, at_point((Fraction(0),) * 3), at)
     return Whole(
         name,
-        Union([place(part, at) for part in found.parts]),
+        Union(place_all(found.parts, at)),
         [side.placed(p) for p in found.pieces],
         [_solid(solid, at) for solid in found.solids],
         [place(hull, at) for hull in found.hulls],
@@ -142,7 +142,8 @@ def _of_mesh(x: Mesh) -> _Own:
     pieces = [fractions(corners[k, 0]) for k in first]
     solids, doubts = _solids_of(x)
     hulls = [hull for solid in solids for hull in _hulls_in(solid, x)]
-    return _Own([of_points(c) for c in corners], pieces, solids, hulls, float(np.abs(corners).max()), doubts)
+    parts = hulls_of([fractions(p) for p in x.vertices], x.faces.tolist())
+    return _Own(parts, pieces, solids, hulls, float(np.abs(corners).max()), doubts)
 
 
 def _solids_of(x: TriangleSurface) -> tuple[list[ConvexSet], list[str]]:
@@ -242,10 +243,9 @@ def _of_heights(x: HeightField, bottom: float | None = None) -> _Own:
         for i, row in enumerate(x.heights.tolist())
         for j, z in enumerate(row)
     ]
-    parts, surface = [], x.surface().faces
-    for face in surface[: 2 * (nx - 1) * (ny - 1)].tolist():
-        corners = [top[k] for k in face]
-        parts.append(of_points([*corners, *((u, v, floor) for u, v, _ in corners)]))
+    surface = x.surface().faces
+    columns = surface[: 2 * (nx - 1) * (ny - 1)]
+    parts = hulls_of([*top, *((u, v, floor) for u, v, _ in top)], np.hstack([columns, columns + len(top)]).tolist())
     size = max(float(np.abs(x.surface().vertices).max()), float(abs(floor)))
     if bottom is not None:
         return _Own(parts, [top[0]], [], [], size, [])

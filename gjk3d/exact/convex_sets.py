@@ -246,19 +246,53 @@ def placement(row: Array) -> Placement:
     return Placement(rows, turn, moved, shift, Fraction(worst, one))
 
 
+class Mover:
+    """A pose for points over a scale: each is moved once, and is over ``scale`` then."""
+
+    def __init__(self, own: int, at: Placement) -> None:
+        moved = own * at.turn
+        self.scale = lcm(moved, at.shift)
+        self._turn = stretched_matrix(at.rotation, self.scale // moved)
+        self._shift = stretched(at.translation, self.scale // at.shift)
+        self._known: dict[Vec, Vec] = {}
+
+    def moved(self, p: Vec) -> Vec:
+        """Return where a point is."""
+        if p not in self._known:
+            x, y, z = turned(self._turn, p)
+            self._known[p] = x + self._shift[0], y + self._shift[1], z + self._shift[2]
+        return self._known[p]
+
+    def moved_term(self, term: Term) -> Term:
+        """Return where a sum is, of which the first set is moved and all are turned."""
+        first, *others = term.sets
+        sets = tuple(map(self.moved, first)), *(tuple(turned(self._turn, p) for p in points) for points in others)
+        return Term(sets, tuple(_product(self._turn, ball) for ball in term.balls))
+
+
+def place_all(bodies: Iterable[Body], at: Placement) -> list[Body]:
+    """Return bodies in world coordinates."""
+    movers: dict[int, Mover] = {}
+    placed = []
+    for body in bodies:
+        mover = movers.get(body.scale)
+        if mover is None:
+            mover = movers[body.scale] = Mover(body.scale, at)
+        low = body.radius_low and body.radius_low * (1 - at.stretch)
+        high = body.radius_high and body.radius_high * (1 + at.stretch)
+        placed.append(Body(tuple(map(mover.moved_term, body.terms)), mover.scale, low, high))
+    return placed
+
+
 def place(body: Body, at: Placement) -> Body:
     """Return the body in world coordinates."""
-    moved = body.scale * at.turn
-    scale = lcm(moved, at.shift)
-    up, shift = scale // moved, scale // at.shift
-    r = stretched_matrix(at.rotation, up)
-    t = stretched(at.translation, shift)
-    terms = []
-    for term in body.terms:
-        sets = [tuple(turned(r, p) for p in points) for points in term.sets]
-        sets[0] = tuple((p[0] + t[0], p[1] + t[1], p[2] + t[2]) for p in sets[0])
-        terms.append(Term(tuple(sets), tuple(_product(r, ball) for ball in term.balls)))
-    return Body(tuple(terms), scale, body.radius_low * (1 - at.stretch), body.radius_high * (1 + at.stretch))
+    return place_all([body], at)[0]
+
+
+def translation(by: FractionVec) -> Placement:
+    """Return the pose that only moves."""
+    shift, scale = in_integers(by)
+    return Placement(((1, 0, 0), (0, 1, 0), (0, 0, 1)), 1, shift, scale, ZERO)
 
 
 def _product(r: Matrix, ball: Matrix) -> Matrix:
@@ -275,8 +309,14 @@ def at_point(p: FractionVec) -> Body:
 def of_points(vertices: Iterable[Sequence[Fraction | float]]) -> Body:
     """Return the hull of points as a body."""
     rows = [fractions(p) for p in vertices]
-    scale = common_scale(rows)
-    return Body((Term((tuple(scaled_vector(p, scale) for p in rows),), ()),), scale, ZERO, ZERO)
+    return hulls_of(rows, [range(len(rows))])[0]
+
+
+def hulls_of(points: Sequence[FractionVec], picks: Iterable[Iterable[int]]) -> list[Body]:
+    """Return the hulls of points that are picked by their numbers, all over one scale."""
+    scale = common_scale(points)
+    whole = [scaled_vector(p, scale) for p in points]
+    return [Body((Term((tuple(whole[k] for k in some),), ()),), scale, ZERO, ZERO) for some in picks]
 
 
 class Side(NamedTuple):

@@ -16,7 +16,7 @@ from gjk3d.exact.difference import Difference
 from gjk3d.exact.signed import enclose
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.results import PartsCertificate
-from gjk3d.typing import Array
+from gjk3d.typing import Array, Ints
 
 _STEPS = 12  #: directions that are tried for one plane
 _MOST = 20_000  #: pairs of groups that are looked at
@@ -37,12 +37,17 @@ class Union:
 
     def __init__(self, parts: Sequence[Body]) -> None:
         self.parts = parts
-        points = [_float_points(part) for part in parts]
-        self.radii = np.array([float_above(part.radius_high) for part in parts])
-        self._starts = np.cumsum([0, *(len(p) for p in points)])
-        self._points = np.concatenate(points)
-        self.low = np.minimum.reduceat(self._points, self._starts[:-1]) - self.radii[:, None]
-        self.high = np.maximum.reduceat(self._points, self._starts[:-1]) + self.radii[:, None]
+        points = _float_points(parts)
+        self._curved = np.array([part.curved for part in parts])
+        self._radii = sorted({part.radius_high for part in parts})
+        ranks = {radius: rank for rank, radius in enumerate(self._radii)}
+        self._ranks = np.array([ranks[part.radius_high] for part in parts])
+        self.radii = np.array([float_above(radius) for radius in self._radii])[self._ranks]
+        self._counts = np.array([len(p) for p in points])
+        self._starts = np.cumsum(self._counts) - self._counts
+        self._points = np.array([p for some in points for p in some])
+        self.low = np.minimum.reduceat(self._points, self._starts) - self.radii[:, None]
+        self.high = np.maximum.reduceat(self._points, self._starts) + self.radii[:, None]
         self.reach = float(max(np.abs(self.low).max(), np.abs(self.high).max()))
         self.order = np.arange(len(parts))
         self._middles: dict[tuple[int, int], int] = {}
@@ -50,11 +55,27 @@ class Union:
     def points(self, low: int, high: int) -> Array:
         """Return the points of a range of `order`."""
         which = self.order[low:high]
-        if len(which) == len(self.parts):
-            return self._points
-        rows = [np.arange(self._starts[k], self._starts[k + 1]) for k in which]
-        chosen: Array = self._points[np.concatenate(rows)]
-        return chosen
+        return self._points if len(which) == len(self.parts) else self._points_of(which)[0]
+
+    def _points_of(self, which: Ints) -> tuple[Array, Ints]:
+        """Return the points of parts, and where those of each begin."""
+        counts = self._counts[which]
+        begins = np.cumsum(counts) - counts
+        chosen: Array = self._points[np.repeat(self._starts[which] - begins, counts) + np.arange(counts.sum())]
+        return chosen, begins
+
+    def top(self, which: Ints, n: Array) -> tuple[Fraction, Fraction]:
+        """Return how far parts reach along n at most but for their radii, times the length of n, and the widest radius.
+
+        Which of them may be the highest is told by floats, with more than their rounding: only these are asked.
+        """
+        points, begins = self._points_of(which)
+        heights = np.maximum.reduceat(points @ (n / np.abs(n).max()), begins)
+        error = 64.0 * UNIT_ROUNDOFF * float(np.abs(points).max()) + 1e-300
+        least = np.where(self._curved[which], -np.inf, heights - error).max()
+        whole = _whole(n)
+        highest = max(_top(self.parts[k], whole) for k in which[~(heights + error < least)].tolist())
+        return highest, self._radii[self._ranks[which].max()]
 
     def radius(self, low: int, high: int) -> float:
         """Return the greatest radius in a range of `order`."""
@@ -77,23 +98,39 @@ class Union:
         return [int(k) for k in np.flatnonzero(near)]
 
 
-def _float_points(part: Body) -> Array:
-    """Return points whose hull holds a part without its radius, to rounding."""
-    if len(part.terms) == 1 and len(part.terms[0].sets) == 1 and not part.curved:
-        return np.array([[c / part.scale for c in p] for p in part.terms[0].sets[0]])
+_Floats = tuple[float, float, float]
+
+
+def _float_points(parts: Sequence[Body]) -> list[list[_Floats]]:
+    """Return points of each part whose hull holds it without its radius, to rounding."""
+    known: dict[int, dict[Vec, _Floats]] = {}
+    found = []
+    for part in parts:
+        if len(part.terms) > 1 or len(part.terms[0].sets) > 1 or part.curved:
+            found.append(_box_corners(part))
+            continue
+        own, scale = known.setdefault(part.scale, {}), part.scale
+        for p in part.terms[0].sets[0]:
+            if p not in own:
+                own[p] = p[0] / scale, p[1] / scale, p[2] / scale
+        found.append([own[p] for p in part.terms[0].sets[0]])
+    return found
+
+
+def _box_corners(part: Body) -> list[_Floats]:
     alone = Difference(part, at_point(ORIGIN))
     ends = [
         [sign * (alone.support((sign * x, sign * y, sign * z))[2] / alone.scale) for sign in (-1, 1)]
         for x, y, z in _AXES
     ]
-    return np.array([(x, y, z) for x in ends[0] for y in ends[1] for z in ends[2]])
+    return [(x, y, z) for x in ends[0] for y in ends[1] for z in ends[2]]
 
 
 # --- looked for -------------------------------------------------------------------------------------------------------
 
 
-def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertificate | None:
-    """Return a cut that seems to prove that all parts of A are so far from all of B; None where it takes too long.
+def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertificate | str:
+    """Return a cut that seems to prove that all parts of A are so far from all of B, or why there is none.
 
     ``normal`` is tried first.
     """
@@ -106,12 +143,15 @@ def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertifi
     while left:
         looked += 1
         if looked > _MOST:
-            return None
+            return "there are more pairs of parts close to each other than the judge looks at"
         a0, a1, b0, b1, hint = left.pop()
         best, way = _plane(a, b, (a0, a1, b0, b1), (normal, hint), want)
         if best >= want or (a1 - a0 == 1 and b1 - b0 == 1):
             if best < want:
-                way = _exact_way(a.parts[a.order[a0]], b.parts[b.order[b0]], least, way)
+                exact = _exact_way(a.parts[a.order[a0]], b.parts[b.order[b0]], least, way)
+                if exact is None:
+                    return "two parts of them could not be shown to be so far apart"
+                way = exact
             ranges.append((a0, a1, b0, b1))
             normals.append(way)
             continue
@@ -204,11 +244,13 @@ def _plane(
     return best, way
 
 
-def _exact_way(p: Body, q: Body, least: Fraction, hint: Array) -> Array:
-    """Return a direction that parts two convex sets, to the last bits of floats."""
+def _exact_way(p: Body, q: Body, least: Fraction, hint: Array) -> Array | None:
+    """Return a direction that parts two convex sets, to the last bits of floats; None where that is not proven."""
     difference = Difference(p, q)
     proof = Enclosure(least + difference.radius_high)
     enclose(difference, _whole(hint), proof)
+    if not proof.low_proven:
+        return None
     size = max(abs(c) for c in proof.normal)
     way = np.array([c / size for c in proof.normal])
     unit: Array = way / np.linalg.norm(way)
@@ -242,11 +284,9 @@ def flaws_of_cut(cut: PartsCertificate, a: Union, b: Union, least: Fraction) -> 
     if not _cover(ranges, *sizes):
         return ["it leaves out a pair of parts"]
     for (a0, a1, b0, b1), normal in zip(ranges, cut.normals, strict=True):
-        ours = [a.parts[k] for k in cut.order_a[a0:a1].tolist()]
-        theirs = [b.parts[k] for k in cut.order_b[b0:b1].tolist()]
-        n = _whole(normal)
-        if not _parted(ours, theirs, n, least) and not (
-            len(ours) == len(theirs) == 1 and _apart(ours[0], theirs[0], n, least)
+        ours, theirs = cut.order_a[a0:a1], cut.order_b[b0:b1]
+        if not _parted(a.top(ours, normal), b.top(theirs, -normal), _whole(normal), least) and not (
+            len(ours) == len(theirs) == 1 and _apart(a.parts[ours[0]], b.parts[theirs[0]], _whole(normal), least)
         ):
             return [f"a plane in it does not part {len(ours)} parts of a from {len(theirs)} of b"]
     return []
@@ -273,13 +313,10 @@ def _cover(ranges: list[tuple[int, int, int, int]], count_a: int, count_b: int) 
     return True
 
 
-def _parted(ours: list[Body], theirs: list[Body], n: Vec, least: Fraction) -> bool:
-    """Tell whether a plane with this normal is between two groups, with that much room."""
-    top = max(_top(part, n) for part in ours)
-    bottom = max(_top(part, (-n[0], -n[1], -n[2])) for part in theirs)
-    radius = max(part.radius_high for part in ours) + max(part.radius_high for part in theirs)
-    gap = -top - bottom
-    return not Root(gap.numerator, gap.denominator**2 * dot(n, n)) < Root.of(least + radius)
+def _parted(ours: tuple[Fraction, Fraction], theirs: tuple[Fraction, Fraction], n: Vec, least: Fraction) -> bool:
+    """Tell whether a plane with this normal is between two groups, with that much room; see `Union.top`."""
+    gap = -ours[0] - theirs[0]
+    return not Root(gap.numerator, gap.denominator**2 * dot(n, n)) < Root.of(least + ours[1] + theirs[1])
 
 
 def _top(part: Body, n: Vec) -> Fraction:

@@ -154,14 +154,13 @@ def _judge_apart(case: Case, claim: Claim, a: Whole, b: Whole, carried: PartsCer
 
 def _flaw_of_apart(a: Whole, b: Whole, least: Fraction, claim: Claim, cut: PartsCertificate | None = None) -> str:
     """Return what is missing to a proof that the two are so far apart; empty where nothing is."""
-    if cut is None:
-        cut = find_cut(a.union, b.union, least, _floats(claim.normal))
-    if cut is None:
-        return "there are more pairs of parts close to each other than the judge looks at"
-    flaws = flaws_of_cut(cut, a.union, b.union, least)
+    made = find_cut(a.union, b.union, least, _floats(claim.normal)) if cut is None else cut
+    if isinstance(made, str):
+        return made
+    flaws = flaws_of_cut(made, a.union, b.union, least)
     if flaws:
         return flaws[0]
-    if len(cut.ranges) == 1:
+    if len(made.ranges) == 1:
         return ""  # one plane between all of both
     for host, guest in ((a, b), (b, a)):
         for solid in host.solids:
@@ -271,7 +270,7 @@ def _held(claim: Claim, host: Whole, guest: Whole) -> bool:
             continue
         alone, least = Union([at_point(middle)]), off - claim.upper
         cut = find_cut(alone, host.union, least, _floats(claim.normal))
-        if cut is not None and not flaws_of_cut(cut, alone, host.union, least):
+        if not isinstance(cut, str) and not flaws_of_cut(cut, alone, host.union, least):
             return True
     return False
 
@@ -312,12 +311,12 @@ def certificate_of(result: Distance, a: Whole, b: Whole) -> PartsCertificate:
     if claim is None or a.doubts or b.doubts:
         raise UnsupportedPair(f"certificate=True: {'; '.join((*a.doubts, *b.doubts))}")
     none = np.empty((0, 4), dtype=np.int64), np.empty((0, 3))
-    cut: PartsCertificate | None = PartsCertificate(a.union.order.copy(), b.union.order.copy(), *none, NO_PARTS)
+    cut: PartsCertificate | str = PartsCertificate(a.union.order.copy(), b.union.order.copy(), *none, NO_PARTS)
     if claim.lower > 0 or not claim.unsigned:
         parted = b if claim.lower >= 0 else _parted(claim, b)
         cut = find_cut(a.union, parted.union, max(claim.lower, Fraction(0)), _floats(claim.normal))
-    if cut is None:
-        raise UnsupportedPair("certificate=True: too many parts are close to each other; leave it out")
+    if isinstance(cut, str):
+        raise UnsupportedPair(f"certificate=True: {cut}; leave it out")
     pair = _pair_there(claim, a, b)
     shown = claim.upper <= 0 and (_held(claim, a, b) or _held(claim, b, a) or _deep_in_hulls(claim, a, b))
     if pair is None and not shown:

@@ -19,7 +19,7 @@ from gjk3d.exact.arithmetic import (
     sub,
 )
 from gjk3d.exact.certificates import winding
-from gjk3d.exact.convex_sets import Body, at_point
+from gjk3d.exact.convex_sets import Body, Mover, Placement, at_point, place_all, translation
 from gjk3d.exact.cuts import Union
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.signed import enclose
@@ -30,6 +30,11 @@ class Solid(NamedTuple):
 
     corners: list[tuple[Vec, Vec, Vec]]
     scale: int
+
+    def placed(self, at: Placement) -> Solid:
+        """Return it at a pose."""
+        mover = Mover(self.scale, at)
+        return Solid([(mover.moved(p), mover.moved(q), mover.moved(r)) for p, q, r in self.corners], mover.scale)
 
     def holds(self, point: FractionVec) -> bool | None:
         """Tell whether the surface goes round a point; None where the point is on it, or it cannot be told."""
@@ -78,22 +83,12 @@ class Whole(NamedTuple):
 
     def moved(self, by: FractionVec) -> Whole:
         """Return it at another place."""
-        pieces = [_sum(p, by) for p in self.pieces]
-        solids = []
-        for solid in self.solids:
-            (shift,), scale = on_scale([by], solid.scale)
-            up = scale // solid.scale
-            corners = [tuple(_added(stretched(c, up), shift) for c in corner) for corner in solid.corners]
-            solids.append(Solid(corners, scale))  # type: ignore[arg-type]
-        union = Union([_moved(part, by) for part in self.union.parts])
-        return self._replace(union=union, pieces=pieces, solids=solids)
+        pieces, at = [_sum(p, by) for p in self.pieces], translation(by)
+        solids = [solid.placed(at) for solid in self.solids]
+        return self._replace(union=Union(place_all(self.union.parts, at)), pieces=pieces, solids=solids)
 
 
 def _sum(p: FractionVec, q: FractionVec) -> FractionVec:
-    return p[0] + q[0], p[1] + q[1], p[2] + q[2]
-
-
-def _added(p: Vec, q: Vec) -> Vec:
     return p[0] + q[0], p[1] + q[1], p[2] + q[2]
 
 
@@ -101,18 +96,6 @@ def on_scale(points: list[FractionVec], scale: int) -> tuple[list[Vec], int]:
     """Return points in integers over a multiple of a scale, and that."""
     common = lcm(scale, *(c.denominator for p in points for c in p))
     return [scaled_vector(p, common) for p in points], common
-
-
-def _moved(part: Body, by: FractionVec) -> Body:
-    (shift,), scale = on_scale([by], part.scale)
-    up = scale // part.scale
-    terms = []
-    for term in part.terms:
-        sets = [tuple(stretched(p, up) for p in points) for points in term.sets]
-        sets[0] = tuple(_added(p, shift) for p in sets[0])
-        balls = tuple((stretched(m[0], up), stretched(m[1], up), stretched(m[2], up)) for m in term.balls)
-        terms.append(term._replace(sets=tuple(sets), balls=balls))
-    return part._replace(terms=tuple(terms), scale=scale)
 
 
 def _touches_origin(a: Vec, b: Vec, c: Vec) -> bool:

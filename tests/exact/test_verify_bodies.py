@@ -8,14 +8,18 @@ from fractions import Fraction
 import naive
 import numpy as np
 import pytest
+import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from strategies import examples
 
 import gjk3d as gk
-from gjk3d.exact.convex_sets import of_points
+from gjk3d.exact import cuts
+from gjk3d.exact.arithmetic import fractions, in_integers
+from gjk3d.exact.convex_sets import body_of, of_points, place_all, translation
 from gjk3d.exact.cuts import Union, find_cut, find_pair, flaws_of_cut
+from gjk3d.exact.cuts import _top as highest_of
 from gjk3d.exact.wholes import Solid, is_closed
 from tests.bodies.every_kind import BOUNDED
 from tests.bodies.places import at
@@ -377,3 +381,57 @@ def test_winding_numbers_say_what_is_within():
     assert is_closed(cube.faces.tolist())
     assert not is_closed(cube.faces[1:].tolist())
     assert not is_closed([])
+
+
+def random_union(rng, scale, off):
+    """Tetrahedra, some twice, balls, and cones, whose points are not all floats."""
+    corners = [rng.normal(size=(4, 3)) for _ in range(6)]
+    flat = [of_points(scale * c + off) for c in (*corners, *corners)]
+    round_ones = [part._replace(radius_low=Fraction(1, 3), radius_high=Fraction(1, 3)) for part in flat[:2]]
+    curved = [body_of(gk.Cone(scale * rng.random(), scale)) for _ in range(3)]
+    return Union(place_all([*flat, *round_ones, *curved], translation((Fraction(1, 7), Fraction(2), Fraction(-1, 3)))))
+
+
+@pytest.mark.parametrize("off", [0.0, 1e6, -1e12])
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6, 1e-45])
+def test_the_highest_of_many_parts_is_that_of_all_asked_one_by_one(scale, off):
+    rng = np.random.default_rng(3)
+    union = random_union(rng, scale, off)
+    ways = [*rng.normal(size=(8, 3)), np.array([0.0, 0.0, 1.0]), np.array([1e-310, 5e-324, 0.0]), np.full(3, 1e300)]
+    for n in ways:
+        for which in (np.arange(len(union.parts)), np.array([7, 1, 13]), np.array([6, 0]), np.array([15])):
+            whole, _ = in_integers(fractions(n))
+            top = max(highest_of(union.parts[k], whole) for k in which)
+            radius = max(union.parts[k].radius_high for k in which)
+            assert union.top(which, n) == (top, radius)
+
+
+@pytest.fixture
+def ground_and_torus():
+    torus = trimesh.creation.torus(1.0, 0.3, major_sections=16, minor_sections=8)
+    heights = 0.3 * np.random.default_rng(0).random((20, 20))
+    return gk.HeightField(heights, 0.2, (-2.0, -2.0), bottom=-1.0), gk.Mesh(torus.vertices, torus.faces)
+
+
+def counted(monkeypatch, name):
+    """Count how often the judge of cuts does something."""
+    asked, own = [], getattr(cuts, name)
+    monkeypatch.setattr(cuts, name, lambda *args: asked.append(name) or own(*args))
+    return asked
+
+
+def test_few_parts_are_asked_in_rational_numbers(ground_and_torus, monkeypatch):
+    pose = at(0.1, 0.2, 1.0, rotation=Rotation.from_rotvec((0.3, 0.2, 0.1)))
+    result = gk.signed_distance(*ground_and_torus, None, pose, certificate=True)
+    asked = counted(monkeypatch, "_top")
+    assert gk.verify(result, *ground_and_torus, None, pose).proven
+    assert 0 < len(asked) < 16 * len(result.certificate.ranges)  # a corner is that of six parts; there are 978
+
+
+def test_two_parts_that_no_plane_parts_end_the_search_for_a_cut(ground_and_torus, monkeypatch):
+    pose = at(0.1, 0.2, 0.1)
+    result = gk.signed_distance(*ground_and_torus, None, pose)
+    lie = changed(result, lower=0.5, distance=0.5, upper=0.5, status=gk.Status.SEPARATED)
+    looked = counted(monkeypatch, "_plane")
+    assert gk.verify(lie, *ground_and_torus, None, pose).refuted
+    assert len(looked) < 200

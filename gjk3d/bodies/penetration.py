@@ -1,12 +1,13 @@
 """How far the surfaces of two things lie inside each other, enclosed: the greatest depth of a point of either.
 
-Each is a few closed meshes: a mesh and a grid of cubes are their own surface, a polytope its faces, a compound those
-of its parts, one by one. A curved shape is stood in for by a polytope within it, and the bounds are wider by how far
-it lies beyond that.
+Each is a few closed meshes: a mesh, a grid of cubes and ground with a bottom are their own surface, a polytope its
+faces, a compound those of its parts, one by one. A curved shape is stood in for by a polytope within it, and the bounds
+are wider by how far it lies beyond that.
 """
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.depth import depth, skin_of
+from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.inner import Inner, inner
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
@@ -56,10 +58,12 @@ def skins(thing: Any) -> list[Skin]:
         return [Skin(thing, IDENTITY[0], 0.0)]
     if isinstance(thing, VoxelGrid):
         return [Skin(thing._cached("skin", lambda: Mesh(*thing.surface())), IDENTITY[0], 0.0)]
+    if isinstance(thing, HeightField) and thing.bottom > -inf:
+        return [Skin(thing._skin, IDENTITY[0], 0.0)]
     if isinstance(thing, Body):
         raise UnsupportedPair(
-            f"penetration of a {type(thing).__name__}: it is no Mesh; ask signed_distance how deep it is, or make a"
-            " closed gjk3d.Mesh of it"
+            f"penetration of a {type(thing).__name__}: it has no closed surface; ask signed_distance how deep it"
+            " is, make a closed gjk3d.Mesh of it, or give ground a bottom"
         )
     if isinstance(thing, Halfspace):
         raise UnsupportedPair(

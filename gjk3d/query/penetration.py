@@ -91,8 +91,8 @@ def penetration(
     Raises
     ------
     UnsupportedPair
-        For half-spaces and point clouds, which have no closed surface, for height fields, of which a `Mesh` can be
-        made, for shapes that have no surface, and where neither is closed.
+        For half-spaces, point clouds, shells and height fields without a bottom, which have no closed surface, for
+        shapes that have no surface, and where neither is closed.
     PoseError, ShapeError
         Naming what is wrong with the input; stacks of poses are.
 

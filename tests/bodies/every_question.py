@@ -115,6 +115,7 @@ QUESTIONS = [
     Question(
         "`certificate=True`, `verify`", _both(_judged), "a bottom, a large `Box` for the half-space"
     ),
+    Question("`penetration`", _both(gk.penetration), "`signed_distance`; a bottom, a large `Box`, a closed `Mesh`"),
     Question("`overlap`", _both(gk.overlap), f"{HULL}; the parts of `decompose()`"),
     Question("`trace=True`", _apart(lambda *q: gk.distance(*q, trace=True)), f"{HULL}; the parts"),
 ]  # fmt: skip

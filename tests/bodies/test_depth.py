@@ -344,6 +344,27 @@ def test_penetration_of_compounds_and_grids() -> None:
     assert found.depth == pytest.approx(0.5)
 
 
+def test_penetration_of_ground_with_a_bottom_is_that_of_its_surface() -> None:
+    rng = np.random.default_rng(2)
+    for scale, far in ((1.0, 0.0), (1e-6, 0.0), (1e6, 0.0), (1.0, 1e6)):
+        heights = scale * rng.random((5, 6))
+        heights[1:3, 2] = 0.0  # as thin as paper there
+        ground = gk.HeightField(heights, scale, (-2 * scale, -2 * scale), bottom=0.0)
+        mesh, tool = gk.Mesh(*ground.surface()), SOLIDS["block"].scaled(0.8 * scale)
+        place = at(far, far, far)
+        there = place @ at(0.3 * scale, 0.2 * scale, 0.6 * scale, rotation=Rotation.random(rng=rng))
+        found, same = (gk.penetration(x, tool, place, there) for x in (ground, mesh))
+        assert 0.0 < found.lower <= found.depth <= found.upper
+        assert max(found.lower, same.lower) <= min(found.upper, same.upper)
+        back = gk.penetration(tool, ground, there, place)
+        assert (back.depth, back.upper) == (found.depth, found.upper)
+    slab = gk.HeightField(np.full((4, 4), 2.0), 1.0, bottom=0.0)
+    sunk = gk.penetration(slab, gk.Box((1, 1, 1)), None, at(1.5, 1.5, 2.2))
+    assert sunk.lower <= 0.3 <= sunk.upper
+    assert sunk.normal == pytest.approx((0, 0, 1))
+    assert gk.penetration(slab, slab, None, at(0, 0, 2.5)).upper == 0.0
+
+
 def test_what_touches_or_is_apart_has_no_penetration() -> None:
     cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
     for x in (1.0, 1.0 + 1e-9, 2.0):

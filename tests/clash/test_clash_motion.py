@@ -562,6 +562,9 @@ def test_a_ratio_that_is_none_is_refused(ratio):
         ({"times": None}, ShapeError, "times are None, expected a beginning and a later end"),
         ({"times": (1,)}, ShapeError, r"times are \(1,\), expected"),
         ({"times": ("a", "b")}, ShapeError, "times are .*, expected"),
+        ({"times": (1e16, 1e16 + 2)}, ShapeError, "too few can be told apart: count them from the beginning"),
+        ({"times": (0, 1e-320)}, ShapeError, "too few can be told apart"),
+        ({"times": (-1.7e308, 1.7e308)}, ShapeError, "too few can be told apart"),
         (
             {"tracks": {"a": gk.Motion(None, (1, 0, 0))}, "couplings": [Coupling("k", "j", 1)]},
             ShapeError,

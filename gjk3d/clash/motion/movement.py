@@ -21,6 +21,7 @@ from gjk3d.wording import kind_of
 ACCURACY = 3e-6  #: of the size of the whole: how far what is solved for may be from a way between two times
 _LOOKS = 0.25, 0.5, 0.75  #: of the time of a piece: where its way bends from one side to the other, halfway is on it
 _SAFE = 2.0  #: times what was measured there
+_TOLD_APART, _SHORTEST = 1e-10, 1e-290  #: of how late it is, and in all: how long a motion lasts at least
 _MOST = 20_000  #: times that one body's way is divided at
 
 
@@ -205,6 +206,10 @@ def _times(given: Any) -> tuple[float, float]:
         begin = end = np.nan
     if not (np.isfinite([begin, end]).all() and begin < end):
         raise ShapeError(f"Movement: times are {given!r}, expected a beginning and a later end")
+    if not max(_SHORTEST, _TOLD_APART * max(abs(begin), abs(end))) < end - begin < np.inf:
+        raise ShapeError(
+            f"Movement: times are {given!r}, and between these too few can be told apart: count them from the beginning"
+        )
     return begin, end
 
 

@@ -690,7 +690,7 @@ def test_a_length_beside_an_assembly_without_a_unit_is_told(tmp_path):
 
 def test_a_file_of_poses_for_a_motion_is_told_where_it_belongs(tmp_path):
     (tmp_path / "lid.csv").write_text("0,0,0,0,0,0,0,1\n1,0,0,5,0,0,0,1\n")
-    with pytest.raises(ParseError, match=r'parts = "NAMES" and poses = "lid.csv" below \[\[part\]\] in a TOML file'):
+    with pytest.raises(ParseError, match=r'below \[\[part\]\] of a TOML file: parts = "NAMES" and poses = "lid.csv"'):
         gk.clash.read_motion(tmp_path / "lid.csv")
 
 

@@ -75,8 +75,8 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        table = f' parts = "NAMES" and poses = "{file.name}" below [[part]] in a TOML file name it'
-        more = f"; of poses over time{table}" if file.suffix.lower() == ".csv" else ""
+        table = f'poses over time go below [[part]] of a TOML file: parts = "NAMES" and poses = "{file.name}"'
+        more = f"; {table}" if file.suffix.lower() == ".csv" else ""
         raise ParseError(f"{file} is no TOML: {str(error)[:200]}{more}") from None
     _only(document, _TOP, str(file))
     tables = {name: document.get(name, []) for name in ("part", "joint", "coupling")}

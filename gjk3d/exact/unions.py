@@ -29,7 +29,7 @@ from gjk3d.exact.convex_sets import at_point
 from gjk3d.exact.cuts import NO_PARTS, Union, find_cut, find_pair, flaws_of_cut, is_near
 from gjk3d.exact.judge import Case, Verdict, judge_form, note_witnesses
 from gjk3d.exact.signed import bracket_outside
-from gjk3d.exact.wholes import Whole
+from gjk3d.exact.wholes import Solid, Whole
 from gjk3d.poses import ROUNDING
 from gjk3d.results import Distance, PartsCertificate, Status
 from gjk3d.typing import Array
@@ -266,13 +266,18 @@ def _held(claim: Claim, host: Whole, guest: Whole) -> bool:
         hint, _ = in_integers(claim.normal)
         _, off = bracket_outside(middle, guest.union.parts[k], hint, Fraction(within) / 64, Fraction(within))
         # a point of the guest is so near, and the ball about the middle is all within
-        if off is None or not any(solid.holds(middle) for solid in host.solids):
-            continue
-        alone, least = Union([at_point(middle)]), off - claim.upper
-        cut = find_cut(alone, host.union, least, _floats(claim.normal))
-        if not isinstance(cut, str) and not flaws_of_cut(cut, alone, host.union, least):
+        if off is not None and any(_holds_ball(solid, middle, off - claim.upper, claim) for solid in host.solids):
             return True
     return False
+
+
+def _holds_ball(solid: Solid, middle: FractionVec, radius: Fraction, claim: Claim) -> bool:
+    """Tell whether a closed surface is proven to go round a ball."""
+    if not solid.holds(middle):
+        return False
+    alone, faces = Union([at_point(middle)]), solid.faces()
+    cut = find_cut(alone, faces, radius, _floats(claim.normal))
+    return not isinstance(cut, str) and not flaws_of_cut(cut, alone, faces, radius)
 
 
 def _deep_in_hulls(claim: Claim, a: Whole, b: Whole) -> bool:

@@ -8,6 +8,7 @@ from math import lcm
 from typing import NamedTuple
 
 from gjk3d.exact.arithmetic import (
+    ZERO,
     Enclosure,
     FractionVec,
     Vec,
@@ -19,7 +20,7 @@ from gjk3d.exact.arithmetic import (
     sub,
 )
 from gjk3d.exact.certificates import winding
-from gjk3d.exact.convex_sets import Body, Mover, Placement, at_point, place_all, translation
+from gjk3d.exact.convex_sets import Body, Mover, Placement, Term, at_point, place_all, translation
 from gjk3d.exact.cuts import Union
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.signed import enclose
@@ -35,6 +36,10 @@ class Solid(NamedTuple):
         """Return it at a pose."""
         mover = Mover(self.scale, at)
         return Solid([(mover.moved(p), mover.moved(q), mover.moved(r)) for p, q, r in self.corners], mover.scale)
+
+    def faces(self) -> Union:
+        """Return its triangles."""
+        return Union([Body((Term((corner,), ()),), self.scale, ZERO, ZERO) for corner in self.corners])
 
     def holds(self, point: FractionVec) -> bool | None:
         """Tell whether the surface goes round a point; None where the point is on it, or it cannot be told."""

@@ -435,3 +435,21 @@ def test_two_parts_that_no_plane_parts_end_the_search_for_a_cut(ground_and_torus
     looked = counted(monkeypatch, "_plane")
     assert gk.verify(lie, *ground_and_torus, None, pose).refuted
     assert len(looked) < 200
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-6, 1e6])
+def test_a_point_deep_in_ground_with_a_bottom_is_proven_by_its_surface(size):
+    """Its columns hold the point, so no ball about that is apart from them."""
+    heights = size * (2.0 + 0.3 * np.random.default_rng(0).random((12, 12)))
+    ground = gk.HeightField(heights, 0.2 * size, (-1.1 * size, -1.1 * size), bottom=0.0)
+    torus = trimesh.creation.torus(0.3, 0.1, major_sections=12, minor_sections=6)
+    drops = np.random.default_rng(1).uniform(-0.2, 0.2, (20, 3))
+    for thing in (gk.Mesh(size * torus.vertices, torus.faces), gk.PointCloud(size * drops, 0.03 * size)):
+        pose = at(0.1 * size, 0.2 * size, 1.0 * size)
+        result = gk.signed_distance(ground, thing, None, pose)
+        assert result.upper < -0.5 * size
+        assert gk.verify(result, ground, thing, None, pose).proven
+        n = result.normal
+        lie = changed(result, upper=1.5 * result.upper, lower=1.5 * result.lower, distance=1.5 * result.distance)
+        lie = changed(lie, point_b=lie.point_a + lie.distance * n)
+        assert not gk.verify(lie, ground, thing, None, pose).proven

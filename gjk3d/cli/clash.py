@@ -110,7 +110,7 @@ def clash(
         Most rows of a table.
     tree
         After the table, the tree of the files (GLB, STEP, IFC) with what was found below each branch. Its branches are
-        chosen by --a and --b as in "*/Storey 1/*".
+        chosen by --a and --b as in `*/Storey 1/*`.
     jobs
         How many threads.
     scheduler

@@ -192,3 +192,8 @@ sys.exit(main())
 """
     done = _python("-c", code)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "gjk3d: interrupted\n")
+
+
+def test_the_asterisks_of_a_pattern_are_told(run):
+    said = " ".join(run("clash", "--help").out.replace("│", " ").split())
+    assert "as in */Storey 1/*." in said

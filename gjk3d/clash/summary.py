@@ -12,6 +12,7 @@ from gjk3d.clash.causes import causes, moves, told
 from gjk3d.clash.findings import differences, grouped, missing, ranked
 from gjk3d.clash.report import PartRows, Report
 from gjk3d.clash.resuming import gone, updated
+from gjk3d.wording import count
 
 if TYPE_CHECKING:
     from gjk3d.clash.run import Run
@@ -31,8 +32,9 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
     """
     clashes = run.findings.kept
     checked = _checked(run) if complete else lambda a, b: False
-    if run.before is not None:
-        clashes = clashes.joined(missing(run.before, run.findings.seen, checked))
+    lost = [] if run.before is None else missing(run.before, run.findings.seen, checked)
+    if lost:
+        clashes = clashes.joined(lost)
     if run.triage is not None:
         clashes = clashes.joined(gone(run.triage, {*run.findings.seen, *clashes.ids()}, checked))
     sizes = {part.name: size for part, size in zip(run.placed, run.sizes.tolist(), strict=True)}
@@ -64,7 +66,7 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
     if complete:  # of some of the findings nothing is said of all
         report.notes += told(report)
     if run.before is not None:
-        report.notes += _differences(run, run.before, report)
+        report.notes += _differences(run, run.before, report, sum(each.is_open for each in lost))
     return report
 
 
@@ -116,8 +118,10 @@ def _checked(run: Run) -> Callable[[str, str], bool]:
     return checked
 
 
-def _differences(run: Run, before: Report, after: Report) -> tuple[str, ...]:
+def _differences(run: Run, before: Report, after: Report, carried: int) -> tuple[str, ...]:
     notes = [f"the baseline was made with {old}, this is with {new}" for old, new in differences(before, after)]
+    if carried:
+        notes.append(f"{count(carried, 'finding')} not looked at this time: as in the baseline")
     if run.unit_before != before.unit:
         notes.insert(0, f"the baseline is in {run.unit_before}: its lengths are converted to {before.unit}")
     return tuple(notes)

@@ -31,21 +31,29 @@ _RIM = 2.0
 _NO_LETTERS = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+class Row(NamedTuple):
+    """Words side by side."""
+
+    text: str
+    left: float
+    low: float  #: the line that the letters stand on
+    long: float | None  #: how wide it is, None where VTK's font lacks letters, which takes no room for these
+
+
 class Words(NamedTuple):
     """Rows of words in a picture, in pixels from its upper left corner."""
 
-    rows: list[tuple[str, float]]  #: with how wide each is
-    left: float
-    lows: list[float]  #: the line that the letters of each row stand on
+    rows: list[Row]
     size: int  #: of letters
-    color: str
-    box: tuple[float, float, float, float]  #: left, top, width and height of what is behind them
+    ink: tuple[str, float]  #: colour and opacity of letters
+    panel: tuple[float, float, float, float]  #: left, top, width and height of where they end
+    box: tuple[float, float, float, float]  #: the same of what is behind them
     behind: tuple[str, float]  #: its colour and opacity
 
 
 @contextmanager
 def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
-    """Hide level words while the rest is drawn, and tell what they are."""
+    """Hide plain words while the rest is drawn, and tell what they are."""
     from vtkmodules.vtkRenderingCore import vtkTextActor
 
     found = [
@@ -53,9 +61,9 @@ def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
         for renderer in plotter.renderers
         for actor in renderer.actors.values()
         if isinstance(actor, vtkTextActor) and actor.GetVisibility() and (actor.GetInput() or "").strip()
-        if not actor.GetTextProperty().GetOrientation()
+        if _is_plain(actor)
     ]
-    words = [_words(renderer, actor, plotter.window_size[1]) for renderer, actor in found]
+    words = [_words(renderer, actor, plotter.window_size) for renderer, actor in found]
     for _, actor in found:
         actor.VisibilityOff()
     try:
@@ -74,7 +82,17 @@ def write_vector(image: Image.Image, words: list[Words], size: tuple[int, int], 
         _write_pdf(image, words, size, target)
 
 
-def _words(renderer: Any, actor: Any, window: int) -> Words:
+def _is_plain(actor: Any) -> bool:
+    """Return whether words look the same as text of SVG and PDF: what is turned, framed or a formula does not."""
+    from vtkmodules.vtkRenderingCore import vtkTextRenderer
+
+    look, renderer = actor.GetTextProperty(), vtkTextRenderer.GetInstance()
+    special = look.GetOrientation(), look.GetBold(), look.GetItalic(), look.GetShadow(), look.GetFrame()
+    letters = renderer.DetectBackend(actor.GetInput()) == vtkTextRenderer.FreeType
+    return letters and not any(special) and look.GetFontFamilyAsString() == "Arial"
+
+
+def _words(renderer: Any, actor: Any, window: tuple[int, int]) -> Words:
     import pyvista
 
     look, text = actor.GetTextProperty(), actor.GetInput()
@@ -84,21 +102,31 @@ def _words(renderer: Any, actor: Any, window: int) -> Words:
     edges = [extent(look, row) for row in rows]
     (wide, tall), size = (right - left, high - low), look.GetFontSize()
     step = (tall - (edges[0][3] - edges[0][2])) / max(len(rows) - 1, 1)
-    opacity = look.GetBackgroundOpacity()
-    rim = _RIM if opacity else 0.0
-    bottom = window - y - low
+    rim = _RIM if look.GetBackgroundOpacity() else 0.0
+    bottom = window[1] - y - low
+    (begin, base), (across, up) = renderer.GetOrigin(), renderer.GetSize()
     return Words(
         [
-            (_NO_LETTERS.sub("", unescaped(row)), edge[1] - edge[0] - 2.0 * rim)
-            for row, edge in zip(rows, edges, strict=True)
+            Row(
+                _NO_LETTERS.sub("", unescaped(row)),
+                x + edge[0] + rim,  # rows of several are on a side, or in the middle, by themselves too
+                bottom - rim - _DESCENT * size - step * (len(rows) - 1 - k),
+                edge[1] - edge[0] - 2.0 * rim if _has_letters(look, row, rim) else None,
+            )
+            for k, (row, edge) in enumerate(zip(rows, edges, strict=True))
         ],
-        x + left + rim,
-        [bottom - rim - _DESCENT * size - step * (len(rows) - 1 - k) for k in range(len(rows))],
         size,
-        str(pyvista.Color(look.GetColor()).hex_rgb),
+        (str(pyvista.Color(look.GetColor()).hex_rgb), look.GetOpacity()),
+        (begin, window[1] - base - up, across, up),
         (x + left, bottom - tall, wide, tall),
-        (str(pyvista.Color(look.GetBackgroundColor()).hex_rgb), opacity),
+        (str(pyvista.Color(look.GetBackgroundColor()).hex_rgb), look.GetBackgroundOpacity()),
     )
+
+
+def _has_letters(look: Any, row: str, rim: float) -> bool:
+    """Return whether VTK's font has all letters of a row: others are no wider than a pixel."""
+    edges = [extent(look, letter) for letter in set(row) if not letter.isascii()]
+    return all(right - left > 2.0 * rim + 1.0 for left, right, _, _ in edges)
 
 
 def _svg(image: Image.Image, words: list[Words], window: tuple[int, int]) -> str:
@@ -113,20 +141,23 @@ def _svg(image: Image.Image, words: list[Words], window: tuple[int, int]) -> str
         f'href="data:image/png;base64,{base64.b64encode(pixels.getvalue()).decode("ascii")}"/>',
     ]
     for each in words:
-        x, y, width, height = each.box
-        color, opacity = each.behind
-        lines.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" '
-            f'fill="{color}" fill-opacity="{opacity:g}"/>'
-        )
+        (color, opacity), (ink, strength) = each.behind, each.ink
         lines += [
-            f'<text x="{each.left:g}" y="{low:.5g}" font-family="Helvetica, Arial, sans-serif" font-size="{each.size}" '
-            f'fill="{each.color}" xml:space="preserve" textLength="{long:g}" lengthAdjust="spacingAndGlyphs">'
-            f"{escape(row)}</text>"
-            for (row, long), low in zip(each.rows, each.lows, strict=True)
-            if row.strip()
+            f'<svg {_place(each.panel)} viewBox="{" ".join(f"{edge:g}" for edge in each.panel)}">',
+            f'<rect {_place(each.box)} fill="{color}" fill-opacity="{opacity:g}"/>',
         ]
+        for text, left, low, long in each.rows:
+            fit = "" if long is None else f' textLength="{long:g}" lengthAdjust="spacingAndGlyphs"'
+            lines += [
+                f'<text x="{left:g}" y="{low:.5g}" font-family="Helvetica, Arial, sans-serif" font-size="{each.size}" '
+                f'fill="{ink}" fill-opacity="{strength:g}" xml:space="preserve"{fit}>{escape(text)}</text>'
+            ] * bool(text.strip())
+        lines.append("</svg>")
     return "\n".join([*lines, "</svg>\n"])
+
+
+def _place(box: tuple[float, float, float, float]) -> str:
+    return 'x="{:g}" y="{:g}" width="{:g}" height="{:g}"'.format(*box)
 
 
 def _write_pdf(image: Image.Image, words: list[Words], window: tuple[int, int], target: Path) -> None:
@@ -146,19 +177,16 @@ def _write_pdf(image: Image.Image, words: list[Words], window: tuple[int, int], 
         whole.axis("off")
         whole.imshow(np.asarray(image), aspect="auto", interpolation="none")
         for each in words:
-            x, y, width, height = each.box
-            color, opacity = each.behind
-            behind = Rectangle((x, tall - y - height), width, height, transform=None, lw=0.0, fc=color, alpha=opacity)
-            page.add_artist(behind)
-            for (row, long), low in zip(each.rows, each.lows, strict=True):
-                text = page.text(
-                    each.left / wide,
-                    1.0 - low / tall,
-                    row,
-                    size=each.size,
-                    color=each.color,
-                    parse_math=False,
-                    va="baseline",
-                )
-                text.set_fontsize(each.size * long / max(text.get_window_extent().width, 1.0))
+            (color, opacity), (ink, strength) = each.behind, each.ink
+            panel, box = (
+                Rectangle((x, tall - y - height), width, height, transform=None, lw=0.0, fc=color, alpha=opacity)
+                for x, y, width, height in (each.panel, each.box)
+            )
+            page.add_artist(box).set_clip_path(panel)
+            for row, left, low, long in each.rows:
+                text = page.text(left / wide, 1.0 - low / tall, row, size=each.size, color=ink, parse_math=False)
+                text.set(alpha=strength, va="baseline", clip_on=True)
+                text.set_clip_path(panel)
+                if long is not None:
+                    text.set_fontsize(each.size * long / max(text.get_window_extent().width, 1.0))
         canvas.print_pdf(target)  # type: ignore[no-untyped-call]

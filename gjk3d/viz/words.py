@@ -162,13 +162,13 @@ def _broken(text: str, look: Any, room: float) -> tuple[str, float]:
 
 
 def _escaped(text: str) -> str:
-    """Return a text in which VTK sees no formula: what stands between two dollar signs would be set as one."""
-    return text.replace("$", r"\$")
+    """Return a text in which VTK sees neither formulas, between dollar signs, nor columns, between bars."""
+    return text.replace("$", r"\$").replace("|", "\u00a6")  # no other bar is in its font
 
 
 def unescaped(text: str) -> str:
     """Return what is read of a text that was escaped."""
-    return text.replace(r"\$", "$")
+    return text.replace(r"\$", "$").replace("\u00a6", "|")
 
 
 def _extent(look: Any, words: str) -> tuple[int, int]:

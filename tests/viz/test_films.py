@@ -197,6 +197,59 @@ def test_a_pdf_has_its_words_as_words_of_any_letters(tmp_path, recwarn):
     assert not recwarn.list
 
 
+def rows_of(file):
+    root = ElementTree.parse(file).getroot()
+    return {each.text: each for each in root.iter() if each.tag.endswith("text")}
+
+
+def test_letters_that_vtk_lacks_are_not_squeezed_into_the_room_it_left_for_them(tmp_path):
+    names = ("\u4e2d\u6587 \u540d\u5b57", "caf\u00e9 \u00b7 3 mm")
+    rows = rows_of(viz.show([gk.Sphere(1), gk.Box((3, 1, 1))], names=names, path=tmp_path / "a.svg"))
+    assert rows[names[0]].get("textLength") is None
+    assert float(rows[names[1]].get("textLength")) > 50
+
+
+def test_bars_in_names_are_letters_and_no_columns(tmp_path):
+    rows = rows_of(viz.show([gk.Sphere(1), gk.Sphere(2)], names=("lid|bolt", "case"), path=tmp_path / "a.svg"))
+    assert "lid|bolt" in rows
+
+
+def test_words_end_with_their_panel_in_a_file_of_words(tmp_path):
+    both = viz.plotter((1, 2), (1000, 300), off_screen=True)
+    for column, name in enumerate(("left" * 40, "right")):
+        both.subplot(0, column)
+        viz.plot(gk.Sphere(1), both, names=[name])
+    save(both, tmp_path / "a.svg")
+    both.close()
+    panels = [each for each in ElementTree.parse(tmp_path / "a.svg").getroot() if each.tag.endswith("svg")]
+    assert [(panel.get("x"), panel.get("width")) for panel in panels] == [("0", "500"), ("500", "500")]
+
+
+def test_words_of_the_users_own_look_the_same_in_a_file_of_words(tmp_path):
+    plotter = viz.plot(gk.Sphere(1), off_screen=True)
+    written = {}
+    for name, look in {
+        "wide words\nend": {"justification_horizontal": "right"},
+        "pale": {"opacity": 0.25},
+        "framed": {"show_frame": True},
+        "shaded": {"shadow": True},
+        "slanted": {"italic": True},
+        "$x^2$": {},
+    }.items():
+        actor = plotter.add_text(name, position=(0.9, 0.5), viewport=True, name=name)
+        for key, value in look.items():
+            setattr(actor.prop, key, value)
+        written[name] = actor
+    save(plotter, tmp_path / "a.svg")
+    assert all(actor.GetVisibility() for actor in written.values())
+    plotter.close()
+    rows = rows_of(tmp_path / "a.svg")
+    assert not {"framed", "shaded", "slanted", "$x^2$"} & set(rows)  # pixels show these as they are
+    assert rows["pale"].get("fill-opacity") == "0.25"
+    ends = [float(rows[row].get("x")) + float(rows[row].get("textLength")) for row in ("wide words", "end")]
+    assert np.ptp(ends) <= 3
+
+
 def test_words_are_hidden_only_while_a_file_of_words_is_written(tmp_path):
     plotter = viz.plot(gk.Sphere(1), off_screen=True, title="Words")
     before = plotter.screenshot(None, return_img=True)

@@ -152,6 +152,43 @@ def test_what_the_filter_hides_goes_as_it_is_decided_and_the_next_is_chosen(open
     assert browser.evaluate("document.querySelector('#status').selectedOptions[0].textContent") == "approved (0)"
 
 
+def test_what_was_decided_by_mistake_is_taken_back(opened):
+    report = many(6, side=2)
+    browser = opened(report)
+    shown = "[document.querySelector('#undo').hidden, document.querySelector('#undo').textContent]"
+    press(browser, "u")  # there is nothing yet
+    assert browser.evaluate(shown) == [True, ""]
+    browser.key("ArrowDown")
+    press(browser, "2")
+    press(browser, "4")
+    press(browser, "5")  # the next one
+    assert chosen(browser) == [2, [2, 3, 4, 5]]
+    assert browser.evaluate(shown) == [False, "undo: resolved, rank 2"]
+    press(browser, "u", repeat=True)
+    assert chosen(browser) == [2, [2, 3, 4, 5]]
+    browser.click("#undo")
+    assert chosen(browser) == [1, [1, 2, 3, 4, 5]]
+    press(browser, "u")
+    assert chosen(browser) == [0, [0, 1, 2, 3, 4, 5]]
+    assert browser.evaluate("clashTable.selected >= 0 && gjk3d.data.rows[0].state") == "active"
+    press(browser, "u")
+    assert browser.evaluate(shown)[0]
+    assert {issue["state"]["value"] for issue in json.loads(saved(browser))["issues"]} == {"new"}
+
+
+def test_what_others_decided_since_is_not_taken_back(opened):
+    report = many(6, side=2)
+    browser = opened(report)
+    browser.key("ArrowDown")
+    press(browser, "4")
+    soon = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    late = re.sub(r'"at": "[^"]*"', f'"at": "{soon}"', saved(browser))
+    give(browser, late.replace("approved", "resolved"))
+    press(browser, "u")
+    assert browser.evaluate("gjk3d.data.rows[0].state") == "resolved"
+    assert browser.evaluate("document.querySelector('#undo').hidden")
+
+
 def test_no_finding_is_decided_by_a_key_that_is_held_or_a_click_too_many(opened):
     browser = opened(many(6, side=2))
     browser.key("ArrowDown")

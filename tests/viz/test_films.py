@@ -210,8 +210,12 @@ def test_letters_that_vtk_lacks_are_not_squeezed_into_the_room_it_left_for_them(
 
 
 def test_bars_in_names_are_letters_and_no_columns(tmp_path):
-    rows = rows_of(viz.show([gk.Sphere(1), gk.Sphere(2)], names=("lid|bolt", "case"), path=tmp_path / "a.svg"))
-    assert "lid|bolt" in rows
+    plotter = viz.plot(gk.Sphere(1), off_screen=True, title="lid|bolt")
+    (actor,) = [each for name, each in plotter.renderer.actors.items() if name == "gjk3d line 0"]
+    written, without = (extent(actor.prop, words) for words in (actor.input, "lidbolt"))
+    assert "lid|bolt" in rows_of(save(plotter, tmp_path / "a.svg"))
+    plotter.close()
+    assert written[1] > without[1] + 3
 
 
 def test_words_end_with_their_panel_in_a_file_of_words(tmp_path):

@@ -32,6 +32,7 @@ const clashTriage = (function () {
     const before = file();
     merge(read(text));
     if (file() !== before) onChange(null);
+    offer();
   }
 
   // --- one finding ------------------------------------------------------------------------------------------------------
@@ -76,11 +77,37 @@ const clashTriage = (function () {
     issue[list] = joined(issue[list], [{ id: ident(), ...stamp(), ...item }]);
     changed(row, list === "comments" ? "comment" : list);
   }
+  const decided = []; // here, latest last: which finding, when, and what held before
   function setState(row, value) {
+    const before = { value: row.state, ...issues.get(row.id)?.state };
+    mark(row, "state", value, measures(row));
+    decided.push({ row, at: issueOf(row).state.at, before });
+    offer();
+  }
+  function measures(row) {
     const inside = row.penetration === undefined ? {} : { penetration: Number(row.penetration.toPrecision(7)) }; // single precision
     const measured = row.whole && row.distance !== undefined ? { distance: row.distance, ...inside, unit: data.unit } : {};
-    mark(row, "state", value, { ...measured, intervals: row.intervals }); // of a moving pair: when
+    return { ...measured, intervals: row.intervals }; // of a moving pair: when
   }
+  const undo = element("undo");
+  function offer() { // what nobody has decided anew since, and could be decided
+    const stands = ({ row, at, before }) => issues.get(row.id).state.at === at && STATES.includes(before.value);
+    while (decided.length && !stands(decided.at(-1))) decided.pop();
+    const last = decided.at(-1);
+    undo.hidden = !last;
+    if (last) undo.textContent = `undo: ${last.row.state}, rank ${last.row.severity || last.row.index + 1}`;
+  }
+  function takeBack() { // by a decision of now, so that it holds wherever the other one has gone
+    offer();
+    if (!decided.length) return;
+    const { row, before: { value, at, by, ...held } } = decided.pop();
+    mark(row, "state", value, at ? held : measures(row));
+    const earlier = decided.findLast((each) => each.row === row);
+    if (earlier && earlier.at === at) earlier.at = issueOf(row).state.at;
+    offer();
+    clashTable.select(row.index);
+  }
+  undo.addEventListener("click", takeBack);
   const comment = (row, text) => { if (text.trim()) add(row, "comments", { text: text.trim().slice(0, 20000) }); };
   const saveView = (row, view) => add(row, "views", { ...view, unit: data.unit });
   const people = document.body.appendChild(make("datalist", { id: "people" }));
@@ -186,6 +213,7 @@ const clashTriage = (function () {
     const row = data.rows[clashTable.selected];
     return row && !repeat ? setState(row, value) : false;
   }]));
+  keys.u = ({ repeat }) => (repeat ? false : takeBack());
   data.rows.forEach(settle);
   tell();
   async function update() { // what others decided since

@@ -171,8 +171,10 @@ def test_what_was_decided_by_mistake_is_taken_back(opened):
     press(browser, "u")
     assert chosen(browser) == [0, [0, 1, 2, 3, 4, 5]]
     assert browser.evaluate("clashTable.selected >= 0 && gjk3d.data.rows[0].state") == "active"
-    press(browser, "u")
+    browser.evaluate("document.querySelector('#undo').focus()")
+    browser.click("#undo")
     assert browser.evaluate(shown)[0]
+    assert browser.evaluate("document.activeElement.id") == "scroll"  # and not nowhere
     assert {issue["state"]["value"] for issue in json.loads(saved(browser))["issues"]} == {"new"}
 
 

@@ -104,7 +104,9 @@ const clashTriage = (function () {
     mark(row, "state", value, at ? held : measures(row));
     const earlier = decided.findLast((each) => each.row === row);
     if (earlier && earlier.at === at) earlier.at = issueOf(row).state.at;
+    const focused = document.activeElement === undo;
     offer();
+    if (focused && undo.hidden) element("scroll").focus();
     clashTable.select(row.index);
   }
   undo.addEventListener("click", takeBack);

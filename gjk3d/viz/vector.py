@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ _DESCENT = 0.21
 _RIM = 2.0
 #: What may not be in an XML file in any form.
 _NO_LETTERS = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+#: Matplotlib's settings are those of all threads: two that change them at once would put back each other's.
+_SETTINGS = threading.Lock()
 
 
 class Row(NamedTuple):
@@ -168,7 +171,7 @@ def _write_pdf(image: Image.Image, words: list[Words], window: tuple[int, int], 
     from matplotlib.patches import Rectangle
 
     look = rc_context({"pdf.fonttype": 42, "text.usetex": False, "font.family": "DejaVu Sans"})
-    with look, warnings.catch_warnings():
+    with _SETTINGS, look, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of letters that this font does not have: they are boxes here
         wide, tall = window
         page = Figure(figsize=(wide / 72.0, tall / 72.0), dpi=72)

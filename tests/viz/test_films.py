@@ -8,7 +8,9 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
+import matplotlib  # noqa: TID251 - its settings are looked at
 import numpy as np
 import pytest
 import pyvista
@@ -24,6 +26,7 @@ from gjk3d.viz.image_files import save
 from gjk3d.viz.kinds.robots import HIT
 from gjk3d.viz.layout import camera_of
 from gjk3d.viz.motions import play_of_impact, play_of_motion
+from gjk3d.viz.vector import write_vector
 from gjk3d.viz.words import extent
 
 BLUE = np.array([0, 114, 178])
@@ -227,6 +230,17 @@ def test_words_end_with_their_panel_in_a_file_of_words(tmp_path):
     both.close()
     panels = [each for each in ElementTree.parse(tmp_path / "a.svg").getroot() if each.tag.endswith("svg")]
     assert [(panel.get("x"), panel.get("width")) for panel in panels] == [("0", "500"), ("500", "500")]
+
+
+def test_threads_that_write_pdf_leave_the_settings_of_matplotlib_alone(tmp_path):
+    before, switch, image = matplotlib.rcParams.copy(), sys.getswitchinterval(), Image.new("RGB", (40, 30))
+    sys.setswitchinterval(1e-5)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda k: write_vector(image, [], image.size, tmp_path / f"{k}.pdf"), range(24)))
+    sys.setswitchinterval(switch)
+    after = matplotlib.rcParams.copy()
+    matplotlib.rcParams.update(before)
+    assert dict(after) == dict(before)
 
 
 def test_words_of_the_users_own_look_the_same_in_a_file_of_words(tmp_path):

@@ -61,6 +61,8 @@ def target_file(path: str | os.PathLike[str], known: tuple[str, ...] = (*IMAGES,
     target = Path(path)
     if not target.parent.is_dir():
         raise FileError(f"{target}: there is no folder {target.parent}; make it first")
+    if target.is_dir():
+        raise FileError(f"{target} is a folder; name a file in it")
     if target.suffix.lower() not in known:
         raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {' '.join(known)} are written")
     return target

@@ -107,7 +107,7 @@ def show(
     RenderingUnavailableError
         There is no OpenGL library to draw with; the message says what to install.
     FileError
-        The folder of ``path`` is not there.
+        The folder of ``path`` is not there, or ``path`` is one.
     ShapeError
         ``view``, ``up`` or ``focus`` is no direction, or no ball.
     TypeError

@@ -380,7 +380,11 @@ def test_page_plays_in_a_browser(checker, tmp_path):
 
 @pytest.mark.parametrize(
     ("target", "error", "message"),
-    [("m.avi", ValueError, "unknown extension '.avi'"), ("none/m.gif", FileError, "there is no folder")],
+    [
+        ("m.avi", ValueError, "unknown extension '.avi'"),
+        ("none/m.gif", FileError, "there is no folder"),
+        (".", FileError, "is a folder; name a file in it"),
+    ],
 )
 def test_bad_targets_are_refused_before_any_work(checker, tmp_path, target, error, message):
     with pytest.raises(error, match=message):

@@ -72,7 +72,7 @@ def test_other_limits_are_remarked_on_and_bad_files_refused(run, reports, box, t
     assert f"note: {reports[0]} was made with tolerance 1e-06 mm, {wide} with 0.001 mm\n" in said.err
     said = run("diff", reports[0], tmp_path / "nowhere.json")
     assert (said.code, said.out) == (2, "")
-    assert "there is no file" in said.err
+    assert "there is no report" in said.err
 
 
 def test_reports_in_two_units_are_compared_in_the_later(run, box, tmp_path):

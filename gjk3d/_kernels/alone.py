@@ -7,18 +7,18 @@ of numba's internals in hand, in a process of its own, which `install` changes f
 
 from __future__ import annotations
 
+import dis
 import gc
 import hashlib
 import importlib
 import inspect
 import os
-import sys
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple, get_type_hints
 
-from gjk3d._kernels import shortcuts
+from gjk3d._kernels import shortcuts, sources
 
 Function = Callable[..., Any]
 
@@ -28,8 +28,11 @@ class Made(NamedTuple):
 
     symbol: str
     bitcode: bytes
-    calls: list[tuple[str, tuple[Any, ...] | None]]  #: None as for `compile_alone`
+    calls: list[Any]  #: names and types, None as for `compile_alone`; for the builder's groups, symbols
     declaration: str  #: of an entry, for its wrapper
+    entry: str  #: its name, of what Python calls
+    size: int  #: instructions
+    inlined: bool
 
 
 _dispatchers: dict[str, Any] = {}
@@ -193,7 +196,10 @@ def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> Made:
 
     way_in = wrappers.builtin if name in _builtins else wrappers.wrapper
     text = way_in(name, known) if entry else ""
-    return Made(symbol, module.as_bitcode(), list(dict.fromkeys(_called)), text)
+    size = sum(1 for each in module.functions for block in each.blocks for _ in block.instructions)
+    inlined = bool(dispatcher.targetoptions.get("forceinline"))
+    called = list(dict.fromkeys(_called))
+    return Made(symbol, module.as_bitcode(), called, text, name if entry else "", size, inlined)
 
 
 def _linked(library: Any) -> Any:
@@ -214,22 +220,39 @@ def _linked(library: Any) -> Any:
 
 
 def content_of(name: str, arguments: tuple[Any, ...] | None) -> str:
-    """Return a hash of all that the bitcode of a kernel follows from: its text, its types, constants, what it calls."""
+    """Return a hash of all that the bitcode of a kernel follows from: its code, its types, constants, what it calls.
+
+    The code is that of the imported function, so an edit of its file during a build changes nothing.
+    """
     from gjk3d._kernels.signatures import returned, taken
 
     function = dispatcher_of(name).py_func
     # annotations are names, which stand for other types when their definition is edited
     known = ("entry", *taken(function)) if arguments is None else arguments
-    digest = hashlib.sha256(f"{_way()} {name} {known} {returned(function)}\n{inspect.getsource(function)}\n".encode())
+    kind = (_dispatchers[name].targetoptions.get("forceinline"), name in _builtins)
+    head = f"{_way()} {name} {kind} {inspect.signature(function)} {known} {returned(function)}"
+    digest = hashlib.sha256(f"{head}\n{_steps(function.__code__)}\n".encode())
     for used in sorted(set(_names(function.__code__))):
         digest.update(f"{used} {_meaning(function.__globals__.get(used), function)}\n".encode())
     return digest.hexdigest()
 
 
+def _steps(code: Any) -> list[str]:
+    """Return the instructions of a function, which have no positions and no docstring."""
+    values = [(each.opname, each.argval) for each in dis.get_instructions(code)]
+    return [f"{name} {_steps(value) if inspect.iscode(value) else value!r}" for name, value in values]
+
+
+_HOW = ("alone", "callback", "cpython", "shortcuts", "signatures")
+
+
 @cache
 def _way() -> str:
     """Return what the bitcode of every kernel follows from: how it is made."""
-    return "".join(map(inspect.getsource, (sys.modules[__name__], shortcuts)))
+    import numba
+
+    code = " ".join(sources.hash_of(f"gjk3d._kernels.{each}") for each in _HOW)
+    return f"{numba.__version__} {code}"
 
 
 def _names(code: Any) -> list[str]:

@@ -37,7 +37,7 @@ declare void @Py_IncRef(i8*)
 declare void @Py_DecRef(i8*)
 @gjk3d.known = internal global [COUNT x i8*] zeroinitializer
 @gjk3d.failed = internal constant [31 x i8] c"gjk3d: a kernel ended in error\\00"
-define i8** @gjk3d_known_words() {
+define i8** @gjk3d_known_words_NUMBER() {
   %p = getelementptr [COUNT x i8*], [COUNT x i8*]* @gjk3d.known, i64 0, i64 0
   ret i8** %p
 }
@@ -233,9 +233,12 @@ end:
 _PLACES = {"COUNT": len(KNOWN), "NEW_ARRAY": KNOWN.index("PyArray_New"), "NDARRAY": KNOWN.index("ndarray")}
 
 
-def head() -> str:
-    """Return the text that every object has."""
-    text = _ENTRIES + _BUILTINS
+WORDS = "gjk3d_known_words_"  #: how the symbol of the function that returns the address of an object's words begins
+
+
+def head(number: int) -> str:
+    """Return the text that every object has, of the object of a group by the number of the group."""
+    text = (_ENTRIES + _BUILTINS).replace("NUMBER", str(number))
     for name, number in _PLACES.items():
         text = text.replace(name, str(number))
     return text

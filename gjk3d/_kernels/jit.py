@@ -1,7 +1,7 @@
 """Kernels that numba compiles in this process, kept in its cache, and the guard against stale ones.
 
 numba keys its cache on the file a kernel stands in, so an edit in a *called* kernel of another file leaves the
-caller's old machine code running. The guard keeps a hash of the content of all kernel sources beside the cache, and
+caller's old machine code running. The guard keeps the key of the code of all kernels beside the cache, and
 drops our cache files where it differs. It never looks at modification times: copies and hard links lie about them.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import numba
 
-from gjk3d._kernels.store import source_hash
+from gjk3d._kernels.store import source_key
 
 _STAMP = "gjk3d-sources.sha256"
 _folders: dict[str, None] = {}
@@ -51,7 +51,7 @@ def _guard(folder: str) -> None:
     place = Path(folder)
     stamp = place / _STAMP
     try:
-        if stamp.read_text() == source_hash():
+        if stamp.read_text() == source_key():
             return
     except OSError:
         pass
@@ -60,5 +60,5 @@ def _guard(folder: str) -> None:
         path.unlink(missing_ok=True)
     handle, name = tempfile.mkstemp(dir=place, prefix=_STAMP)
     with os.fdopen(handle, "w") as file:
-        file.write(source_hash())
+        file.write(source_key())
     Path(name).replace(stamp)

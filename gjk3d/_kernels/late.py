@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels import store
+from gjk3d._kernels import files, store
 
 Function = Callable[..., Any]
 Report = Callable[[float], None]
@@ -167,7 +167,7 @@ def _load() -> None:
         return
     _wrong.append(path)
     sys.stderr.write(f"gjk3d: the machine code in {path} is not used, since it does not work here: {why}\n")
-    if path.parent == store.folder():
+    if path.parent == files.folder():
         _hopeless = f"the machine code that was built here does not work ({why}): GJK3D_KERNELS=jit does without"
 
 
@@ -195,7 +195,7 @@ def _start() -> None:
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         _builder = subprocess.Popen(
             [sys.executable, "-P", "-m", "gjk3d._kernels.builder"],  # -P: not one that lies in the working directory
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "GJK3D_CACHE_DIR": str(store.folder())},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "GJK3D_CACHE_DIR": str(files.folder())},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             start_new_session=os.name != "nt",  # Ctrl-C is for the question, not for what others wait for too
         )  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels import store
-from gjk3d._kernels.assembly import KNOWN
+from gjk3d._kernels.assembly import KNOWN, WORDS
 from gjk3d._kernels.wrappers import symbol_of, words_of
 
 _FASTCALL = 0x80
@@ -48,7 +48,7 @@ def load(path: Path, otherwise: Callable[[str], Callable[..., Any]]) -> dict[str
     Parameters
     ----------
     path : Path
-        The object; what it needs stands in the file of the same name that ends in ``.json``.
+        Objects one after another; what they need is in the file of the same name that ends in ``.json``.
     otherwise : callable
         Given a name, returns the function that takes calls with arguments that the entry does not take as they are.
     """
@@ -64,11 +64,15 @@ def load(path: Path, otherwise: Callable[[str], Callable[..., Any]]) -> dict[str
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True, codemodel="jitdefault")
     module = llvm.parse_assembly("")
     engine = llvm.create_mcjit_compiler(module, machine)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(path.read_bytes()))
+    content, start = path.read_bytes(), 0
+    for size in about["sizes"]:
+        engine.add_object_file(llvm.ObjectFileRef.from_data(content[start : start + size]))
+        start += size
     engine.finalize_object()
-    words = ctypes.CFUNCTYPE(ctypes.c_void_p)(engine.get_function_address("gjk3d_known_words"))()
-    known = (ctypes.c_void_p * len(KNOWN)).from_address(words)
-    known[:] = [_new_array() if name == "PyArray_New" else id(_THINGS[name]) for name in KNOWN]
+    for number in range(len(about["sizes"])):
+        words = ctypes.CFUNCTYPE(ctypes.c_void_p)(engine.get_function_address(f"{WORDS}{number}"))()
+        known = (ctypes.c_void_p * len(KNOWN)).from_address(words)
+        known[:] = [_new_array() if name == "PyArray_New" else id(_THINGS[name]) for name in KNOWN]
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
     made: dict[str, Any] = {}

@@ -8,8 +8,6 @@ import hashlib
 import json
 import os
 import platform
-import secrets
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,36 +15,57 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-_PACKAGE = Path(__file__).parents[1]
-_MARKS = (b"@kernel", b"@inlined", b"@entry", b"@single_entry")
+from gjk3d._kernels.files import folder, texts, write
+
 SHIPPED = Path(__file__).parent / "objects"
 
 
 @cache
-def source_hash() -> str:
-    """Return the hash of every source file that holds kernels, and of what builds them."""
+def source_key() -> str:
+    """Return the key of the code that machine code follows from, see `sources`, as it was when first called."""
+    return read_key()
+
+
+def read_key() -> str:
+    """Return the key of the code as it is now.
+
+    It is cached by the bytes of all files, since reading the code takes a second. A wheel has its key under the same
+    name, so that it does not depend on the version of Python, which decides how code is read.
+    """
+    files = texts()
+    name = _name_of(files)
+    for path in (SHIPPED / name, folder() / "keys" / name):
+        with contextlib.suppress(OSError, ValueError):
+            key, check = path.read_text().split()
+            if check == _check(name, key):
+                return key
+    from gjk3d._kernels import sources
+
+    key = sources.key_of(files)
+    with contextlib.suppress(OSError):
+        _write_key(folder() / "keys" / name, key)
+    return key
+
+
+def ship_key() -> None:
+    """Write the key into the package, for a wheel."""
+    _write_key(SHIPPED / _name_of(texts()), source_key())
+
+
+def _name_of(files: dict[str, bytes]) -> str:
+    """Return the name of the file that has the key of the code in files."""
     digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        content = path.read_bytes()
-        if any(mark in content for mark in _MARKS) or path.parent.name == "_kernels":
-            digest.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + content + b"\0")
-    return digest.hexdigest()
+    for name, text in files.items():
+        digest.update(f"{name} {len(text)}\0".encode() + text)
+    return f"{digest.hexdigest()[:32]}.key"
 
 
-@cache
-def folder() -> Path:
-    """Return the folder of what is built on this machine: `GJK3D_CACHE_DIR`, or a place in the user's cache."""
-    if said := os.environ.get("GJK3D_CACHE_DIR"):
-        return Path(said)
-    if os.name == "nt":
-        return Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()) / "gjk3d" / "Cache"
-    try:
-        home = Path.home()
-    except RuntimeError:  # a user whom the system does not know, as in containers: no place is everybody's
-        home = Path(os.devnull)
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / "gjk3d"
-    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "gjk3d"
+def _write_key(path: Path, key: str) -> None:
+    write(path, f"{key} {_check(path.name, key)}".encode())
+
+
+def _check(name: str, key: str) -> str:
+    return hashlib.sha256(f"{name} {key}".encode()).hexdigest()
 
 
 @cache
@@ -73,12 +92,12 @@ def cpu_level() -> str:
 
 def object_name(kind: str, level: str) -> str:
     """Return the name of the object of these sources for a kind of machine."""
-    return f"{hashlib.sha256(f'{source_hash()} {kind} {level}'.encode()).hexdigest()[:32]}.o"
+    return f"{hashlib.sha256(f'{source_key()} {kind} {level}'.encode()).hexdigest()[:32]}.o"
 
 
 def shipped_bitcode() -> Path:
     """Return where a wheel has the bitcode of these sources."""
-    return SHIPPED / f"{source_hash()[:32]}.bitcode"
+    return SHIPPED / f"{source_key()[:32]}.bitcode"
 
 
 def find(without: Sequence[Path] = ()) -> Path | None:
@@ -109,19 +128,6 @@ def write_object(path: Path, content: bytes, facts: dict[str, Any]) -> None:
     told = json.dumps({**facts, "sha256": hashlib.sha256(content).hexdigest()})
     write(path.with_suffix(".json"), told.encode())
     write(path, content)
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file that is either whole or not there; others may read it as the umask says, an image's users too."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.parent / f".new-{os.getpid()}-{secrets.token_hex(4)}"
-    try:
-        with open(new, "xb") as file:
-            file.write(content)
-        new.replace(path)
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """Make a wheel that holds machine code for every kind of machine: ``python -m gjk3d._kernels.wheel FOLDER``.
 
-Kernels are compiled once, to bitcode; LLVM makes an object of it for each kind of machine, on any of them. The bitcode
-goes into the wheel too, so that where no object fits, LLVM alone makes one, without numba.
+Kernels are compiled once, to bitcode in one group; LLVM makes an object of it for each kind of machine, on any of them.
+The bitcode goes into the wheel too, so that where no object fits, LLVM alone makes one, without numba.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from gjk3d._kernels import builder, store
+from gjk3d._kernels import builder, files, sources, store
 
 _V3, _V1 = "x86-64-v3", "x86-64"
 #: the kind of machine, LLVM's name of it, and the processors that objects are made for
@@ -38,9 +38,10 @@ def _one(kind: str, triple: str, level: str, bitcode: Path) -> str:
 
 def make_objects() -> list[str]:
     """Write objects for all machines, and the bitcode, into the package; return what was made."""
-    code = builder.compile_all(builder.entries(), lambda part: None)
+    code = builder.whole(builder.compile_all(sources.entries(), lambda part: None))
     bitcode = store.shipped_bitcode()
-    store.write(bitcode, pickle.dumps(tuple(code)))
+    files.write(bitcode, pickle.dumps(tuple(code)))
+    store.ship_key()
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         jobs = [pool.submit(_one, kind, triple, level, bitcode) for kind, triple, levels in TARGETS for level in levels]
         return [job.result() for job in jobs]

@@ -1,0 +1,259 @@
+"""The code that kernels are compiled from: what they reach by name, without comments, docstrings and layout.
+
+A kernel depends on its own definition and on every definition that its names refer to, in any file: kernels that it
+calls, constants, annotations, NamedTuples, and the functions that compute constants. The key of the machine code is a
+hash of all of these and of `gjk3d._kernels`, which compiles them. A name that is only shadowed by a local variable
+counts too, so the key may change without need, but never fails to change.
+
+Neither numba nor an import of the files is needed. What is read from a file is cached by the hash of its bytes.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gjk3d._kernels.files import folder, texts, write
+
+_KERNELS = {"kernel", "inlined", "entry", "single_entry", "builtin"}
+_CALLED_BY_PYTHON = {"entry", "single_entry", "builtin"}
+_CACHED_FILES = 1000
+_DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class Source(NamedTuple):
+    """The top-level statements of a file, as far as others refer to them; JSON has lists in place of the tuples."""
+
+    marks: dict[str, list[str]]  #: functions with a decorator of `decorators`, and their decorators
+    imports: dict[str, list[list[str]]]  #: module and name that an imported name may refer to; the name may be empty
+    names: dict[str, list[int]]  #: the statements that define a name or change its value
+    statements: list[tuple[str, list[str]]]  #: the hash of a statement, and the dotted names that it refers to
+
+
+def read(text: bytes) -> Source:
+    """Return the statements of a file."""
+    source = Source({}, {}, {}, [])
+    tree = ast.parse(text)
+    statements = [each for each in tree.body if not _is_text(each)]
+    for statement in statements:
+        for node in _same_scope(statement):
+            if isinstance(node, ast.FunctionDef):
+                marks = [name for each in node.decorator_list if (name := ast.unparse(each)) in _KERNELS]
+                if marks:
+                    source.marks[node.name] = marks
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                for name, target in _imported(node):
+                    source.imports.setdefault(name, []).append(target)
+    bound = [_bound(each) for each in statements]
+    known = set(source.imports).union(*bound)
+    for number, (statement, names) in enumerate(zip(statements, bound, strict=True)):
+        for name in names:
+            source.names.setdefault(name, []).append(number)
+        references = {each for node in ast.walk(statement) for each in _references(node, known)}
+        source.statements.append((_hash(_code(statement)), sorted(references)))
+    return source
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Return whether a statement is a docstring."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _code(statement: ast.stmt) -> str:
+    """Return the text of a statement without docstrings and positions."""
+    for node in ast.walk(statement):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [each for each in body if not _is_text(each)]  # type: ignore[attr-defined]
+    return ast.dump(statement)
+
+
+def _same_scope(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the nodes that run when the file is imported: not the bodies of functions and classes."""
+    yield statement
+    if not isinstance(statement, _DEFINITION):
+        for node in ast.iter_child_nodes(statement):
+            yield from _same_scope(node)  # type: ignore[arg-type]
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, list[str]]]:
+    """Yield the names that an import defines, and the module and the name that each refers to."""
+    for each in node.names:
+        if isinstance(node, ast.ImportFrom):
+            yield each.asname or each.name, [node.module or "", each.name]
+        else:
+            module = each.name if each.asname else each.name.partition(".")[0]
+            yield each.asname or module, [module, ""]
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement defines, or whose values it may change."""
+    names: set[str] = set()
+    for node in _same_scope(statement):
+        if isinstance(node, _DEFINITION):
+            names.add(node.name)
+            names.update(each for inner in ast.walk(node) if isinstance(inner, ast.Global) for each in inner.names)
+        elif isinstance(node, ast.Expr):  # a call may change what it is called with or on
+            names.update(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            root = _dotted(node)
+            names.update(root[:1])
+    return names
+
+
+def _dotted(node: ast.AST) -> list[str]:
+    """Return the names of ``a.b.c``, of ``a[0].b`` the first, nothing if the expression does not begin with a name."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    if isinstance(node, ast.Subscript):
+        return _dotted(node.value)[:1]
+    if isinstance(node, ast.Attribute):
+        root = _dotted(node.value)
+        return [*root, node.attr] if root else []
+    return []
+
+
+def _references(node: ast.AST, known: set[str]) -> list[str]:
+    if isinstance(node, ast.ImportFrom):
+        return [f"{node.module}.{each.name}" for each in node.names if (node.module or "").startswith("gjk3d")]
+    path = _dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else []
+    return [".".join(path)] if path and path[0] in known else []
+
+
+def _hash(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()[:32]
+
+
+class _Package:
+    """The sources of the package, each read when it is first needed."""
+
+    def __init__(self, texts: dict[str, bytes]) -> None:
+        self.texts = {
+            name.removesuffix(".py").replace("/", ".").removesuffix(".__init__"): texts[name] for name in texts
+        }
+        self._sources: dict[str, Source] = {}
+        self._cache = _load()
+        self._is_cached = True
+
+    def source(self, module: str) -> Source:
+        if module not in self._sources:
+            text = self.texts[module]
+            key = _hash(text)
+            if key not in self._cache:
+                self._cache[key] = read(text)
+                self._is_cached = False
+            self._sources[module] = self._cache[key] = Source(*self._cache.pop(key))  # the last are those in use
+        return self._sources[module]
+
+    def marked(self, decorators: set[str]) -> list[tuple[str, str]]:
+        """Return the module and the name of every function with one of these decorators."""
+        marks = [b"@" + each.encode() for each in decorators]
+        modules = [name for name, text in self.texts.items() if any(map(text.__contains__, marks))]
+        return [(each, name) for each in modules for name, by in self.source(each).marks.items() if decorators & {*by}]
+
+    def resolve(self, module: str, path: list[str]) -> Iterator[tuple[str, str]]:
+        """Yield the definitions and imports that a dotted name of a module goes through."""
+        for k, name in enumerate(path):
+            source = self.source(module)
+            if name in source.names or name in source.imports:
+                yield module, name
+                for target, attribute in source.imports.get(name, ()):
+                    if target in self.texts:
+                        yield from self.resolve(target, [attribute, *path[k + 1 :]] if attribute else path[k + 1 :])
+                return
+            if f"{module}.{name}" not in self.texts:
+                return
+            module = f"{module}.{name}"
+
+    def reached(self) -> set[tuple[str, str]]:
+        """Return the module and the name of every definition and import that kernels reach."""
+        seen: set[tuple[str, str]] = set()
+        todo = self.marked(_KERNELS)
+        while todo:
+            module, name = todo.pop()
+            # all of what compiles is part of the key anyway
+            if (module, name) in seen or module.startswith("gjk3d._kernels"):
+                continue
+            seen.add((module, name))
+            source = self.source(module)
+            for number in source.names.get(name, ()):
+                for reference in source.statements[number][1]:
+                    path = reference.split(".")
+                    absolute = path[0] == "gjk3d" and "gjk3d" not in source.imports
+                    todo += self.resolve("gjk3d", path[1:]) if absolute else self.resolve(module, path)
+        return seen
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the key is a hash of."""
+        for module in self.texts:
+            if module.startswith("gjk3d._kernels"):
+                yield f"{module} {self.digest(module)}"
+        for module, name in sorted(self.reached()):
+            source = self.source(module)
+            if name in source.imports:
+                yield f"{module}:{name} is {source.imports[name]}"
+            for number in source.names.get(name, ()):
+                yield f"{module}:{name} {source.statements[number][0]}"
+
+    def digest(self, module: str) -> str:
+        """Return the hash of all statements of a file."""
+        return _hash(" ".join(each[0] for each in self.source(module).statements))
+
+    def save(self) -> None:
+        """Cache what was read, where that is possible."""
+        if not self._is_cached:
+            with contextlib.suppress(OSError):
+                text = json.dumps(dict([*self._cache.items()][-_CACHED_FILES:]))
+                write(_file(), f"{_hash(text)}\n{text}".encode())
+
+
+def _file() -> Path:
+    return folder() / "sources.json"
+
+
+def _load() -> dict[str, Any]:
+    with contextlib.suppress(OSError, ValueError):
+        check, _, text = _file().read_text().partition("\n")
+        if check == _hash(text):
+            found: dict[str, Any] = json.loads(text)
+            return found
+    return {}
+
+
+@cache
+def _package() -> _Package:
+    return _Package(texts())
+
+
+def key_of(texts: dict[str, bytes]) -> str:
+    """Return the hash of all code that the machine code of the kernels follows from, given the package's files."""
+    package = _Package(texts)
+    key = hashlib.sha256("\n".join(package.lines()).encode()).hexdigest()
+    package.save()
+    return key
+
+
+def entries() -> list[str]:
+    """Return every kernel that Python calls, ``module:function``."""
+    return [f"{module}:{name}" for module, name in _package().marked(_CALLED_BY_PYTHON)]
+
+
+def hash_of(name: str) -> str:
+    """Return the hash of the definition of a function, ``module:function``, or of a whole file, ``module``."""
+    module, _, function = name.partition(":")
+    if not function:
+        return _package().digest(module)
+    source = _package().source(module)
+    return " ".join(source.statements[number][0] for number in source.names[function])

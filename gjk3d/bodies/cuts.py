@@ -51,6 +51,7 @@ def outside_of(face: Triangle, t: Triangle, c: Vec3, radius: float, d: float, no
     x, y, z, far = _plane_of(face)
     if size < _FINER * radius:
         return NO_PLANE
+    # where a triangle is cut bounds nothing: the noise keeps the cut off the face, where pieces would touch it
     above = x * c[0] + y * c[1] + z * c[2] > far
     return x, y, z, far + (4.0 * noise if above == (d < 0.0) else -4.0 * noise)
 

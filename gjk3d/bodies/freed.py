@@ -74,7 +74,7 @@ def freeing(x: Two, meshes: bool, f: Met, start: int, stop: int, outer: Outer, r
         if own > deepest:
             best, deepest = j, own
     least, far = float(max(-f.out[best, 2], 0.0)), float(max(-f.out[best, 1], 0.0) + 4.0 * x.error)
-    way = vec_at(f.out[best], 3)
+    way = vec_at(f.out[best], 3)  # what is free there is tested, so the errors in ``far`` bound nothing
     most = _past_hulls(x, outer, way, far + 8.0 * x.error, w)
     if most <= far * _NEARLY:
         return most

@@ -102,6 +102,7 @@ def pair_gap(x: Two, i: int, j: int, found: Found, reach: float) -> float:
 @inlined
 def _no_nearer(x: Two, bound: float, limit: float, found: Found) -> bool:
     """Tell whether parts that are so far apart are no nearer than the nearest, as their neighbours are mostly."""
+    # the errors save questions or ask more: the bound of what is left out goes into `Found.lowest`
     level = _LEVEL_CURVED if found.curved else _LEVEL
     return bound > found.upper - level * x.error or bound > limit + x.error
 
@@ -191,6 +192,7 @@ def nearest(x: Two, most: float, margin: float, share: float, first: int, w: Ben
     top = 1
     while top > 0:
         top -= 1
+        # what is left out is beyond the upper bound, so `report_gap` takes enough off it even without the error
         reach = min(share_of(found.upper, margin, share), most) + x.error if found.p >= 0 else inf
         if keys[top] > reach:
             continue

@@ -161,6 +161,7 @@ def _past_parts(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Ar
             free = t
             break
         blocked = t
+        # past what blocks by more than `list_parts` leaves in doubt; what is free is tested, so it bounds nothing
         t += far + 4.0 * x.error if far > 0.0 else _out_of(there, s)
     for _ in range(_HALVINGS):
         middle = 0.5 * (blocked + free)

@@ -156,7 +156,7 @@ def _collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
     there = rows._replace(a=x.rows_a, b=x.rows_b)
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
         return way(x.a, x.b).collide(x.a, x.b, there, margin + x.error)
-    if margin + x.error >= 0.0:
+    if margin + x.error >= 0.0:  # the depth below has the same answer for what is between the margin and 0
         return parted.collide(x.a, x.b, there, margin + x.error)
     out, flags = empty_answers(rows.total)
     _solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)

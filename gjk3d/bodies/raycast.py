@@ -53,6 +53,7 @@ def _entry(p: Vec3, d: Vec3, boxes: Array, i: int, noise: float) -> float:
         else:
             t0, t1 = (-half - o) / s, (half - o) / s
             near, far = max(near, min(t0, t1)), min(far, max(t0, t1))
+    # the noise in the half extents is more than these two: they cover the rounding of the quotients alone
     return near if near <= far * (1.0 + 1e-12) + noise else _NEVER
 
 

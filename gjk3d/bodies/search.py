@@ -113,6 +113,7 @@ def _try(x: Two, s: Sides, d: Desk, way: Vec3) -> tuple[bool, float]:
         return False, 0.0
     far, length = dot(_get(wall, 0), by), sqrt(dot(by, by))
     slit = scale(_SLIT * x.error / ROUNDING, way)  # what is free only in a slit as narrow as that is not free
+    # `past` goes on by three times the noise already; the error is for the rounding of the length
     if length + x.error < state[MOST] and not meets(shifted(x, add(by, slit)), s):
         state[MOST] = length + x.error
         _put(state, NORMAL, scale(1.0 / length, by) if length > 0.0 else way)
@@ -263,6 +264,7 @@ def _by_parts(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk, known: bool)
         return False, known, 0
     own, row = -s.depths[k, 2] - x.error, s.depths[k]
     if own >= state[LEAST]:
+        # only what is free there is taken; with less than the errors of the places, `meets` would be in doubt
         most, n = max(-row[1], 0.0) + 4.0 * x.error, _get(row, _N)
         if not meets(shifted(whole, scale(most, n)), all_of):
             state[LEAST], state[MOST] = min(own, most), most

@@ -201,8 +201,10 @@ class VoxelGrid(Body):
         ends = np.tile(self.origin, 2) + self.pitch * cells
         middles = self.origin + (0.5 * self.pitch) * (cells[:, :3] + cells[:, 3:])
         sizes, which = np.unique(cells[:, 3:] - cells[:, :3], axis=0, return_inverse=True)
-        more = 4.0 * 2.0**-52 * np.abs(ends)
-        boxes = np.hstack([ends[:, :3] - more[:, :3], ends[:, 3:] + more[:, 3:]])
+        # The offset from the origin, the corners and the middle are rounded, and either corner can cancel to zero.
+        largest = np.maximum(np.abs(ends[:, :3]), np.abs(ends[:, 3:])) + np.abs(self.origin)
+        more = 4.0 * 2.0**-52 * largest
+        boxes = np.hstack([ends[:, :3] - more, ends[:, 3:] + more])
 
         def hull() -> Shape:
             corners = np.where(_CORNERS, ends[:, None, 3:], ends[:, None, :3]).reshape(-1, 3)

@@ -132,7 +132,7 @@ def along_ray(boxes: Array, node: int, starts: Array, ways: Array, k: int, far: 
     pad = 0.0
     for c in range(3):
         pad += _PAD * (abs(boxes[node, c] - starts[k, c]) + abs(boxes[node, 3 + c] - starts[k, c]))
-    enter, leave = 0.0, far + pad
+    enter, leave = 0.0, far + pad  # ways are unit vectors, so the wider slabs move the entry by as much again
     for c in range(3):
         low, high = boxes[node, c] - starts[k, c] - pad, boxes[node, 3 + c] - starts[k, c] + pad
         way = ways[k, c]

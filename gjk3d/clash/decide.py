@@ -36,11 +36,9 @@ class Limit:
 
 
 def _planes(mesh: Mesh) -> tuple[Array, Array]:
-    """Return outward normals and offsets of the faces that have an area."""
+    """Return outward normals and offsets of the faces of a convex solid that have an area."""
     corners = mesh.vertices[mesh.skin.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    if mesh.volume < 0.0:
-        normals = -normals
     length = np.linalg.norm(normals, axis=1)
     # a sliver's normal is rounding: its corners are those of its neighbours
     size = float(np.ptp(mesh.bounds, axis=0).max())

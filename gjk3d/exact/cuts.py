@@ -71,6 +71,7 @@ class Union:
         """
         points, begins = self._points_of(which)
         heights = np.maximum.reduceat(points @ (n / np.abs(n).max()), begins)
+        # both heights that are compared are off by six roundings: of the points, the normal, the products and the sums
         error = 64.0 * UNIT_ROUNDOFF * float(np.abs(points).max()) + 1e-300
         least = np.where(self._curved[which], -np.inf, heights - error).max()
         whole = _whole(n)

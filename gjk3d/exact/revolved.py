@@ -46,7 +46,7 @@ def _revolved(a: Side, b: Side, proof: Enclosure) -> None:
     askew = Root(dot(off, off), dot(off, off) * dot(u, u) * dot(w, w)).bracket()[1] if any(off) else ZERO
     if askew > Fraction(1, 100):
         return
-    angle = askew * (1 + askew)
+    angle = askew * (1 + askew)  # asin(x) <= x (1 + x) up to 1/100
     error = 4 * a.at.stretch * _reach(a.body) + (4 * b.at.stretch + angle) * _reach(b.body)
     # where B's centre is, along the axis and across it
     o = _offset(a.at, b.at)
@@ -54,7 +54,7 @@ def _revolved(a: Side, b: Side, proof: Enclosure) -> None:
     low, high = Root(along2.numerator, dot(u, u) * along2.denominator**2).bracket()
     square = dot(o, o) - along2**2 / dot(u, u)
     near, far = Root.sqrt(max(square, ZERO)).bracket()
-    error += (high - low) + (far - near)
+    error += (high - low) + (far - near)  # the widths of the brackets, 2**-200
     turned_b = _axis_to_z(b.body, j, -1 if dot(u, w) < 0 else 1)
     moved = place(turned_b, _shift(near, low))
     _inscribe(Difference(_axis_to_z(a.body, k, 1), moved), error, proof)
@@ -177,6 +177,7 @@ def _concentric(a: Side, b: Side, proof: Enclosure) -> None:
     off = sum(abs(abs(relative[i][j]) - (j == order[i])) for i in range(3) for j in range(3))
     o = _offset(a.at, b.at)
     moved = sum(map(abs, o), ZERO) + 4 * a.at.stretch * max(radii[0])
+    # `off` is of R_a' R_b: it has the stretch of R_b, and R_a' is the inverse of R_a only to the stretch of R_a
     error = moved + (off + 4 * a.at.stretch + 4 * b.at.stretch) * max(radii[1])
     depth = min(radii[0][i] + radii[1][order[i]] for i in range(3))
     proof.drop_high(Root.of(error - depth))

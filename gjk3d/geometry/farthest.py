@@ -82,6 +82,7 @@ def _may_be_farthest(points: Array, axis: Array, half: Array, rounding: float) -
     height = _products(axis, points)
     top = int(height.argmax())
     apart = points - points[:, top, None]
+    # a point that is left out without the rounding is farther than the top by no more than it
     return height + _products(half, np.abs(apart, out=apart)) >= height[top] - rounding
 
 

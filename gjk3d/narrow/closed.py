@@ -138,6 +138,7 @@ def between_boxes(c: Cores) -> Gap:
         return Gap(within > c.error, 0.0, unit(direction_between(c.m)), common, common)
     if flipped:
         r, a, b = seen_from_a(c, r, a, b)
+    # 16 tiny are 256 u L, so more than the error, 64 u L, of rotations; what is farther off is left to GJK
     length, off = sqrt(dot(r, r)), sub(sub(b, a), r)
     if not length > TOUCHING * c.tiny or dot(off, off) > (c.error + _APART * c.tiny) * (c.error + _APART * c.tiny):
         return Gap(False, length, r, a, b)

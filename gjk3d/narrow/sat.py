@@ -126,7 +126,9 @@ def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, ed
             for side in range(sides):
                 tried += 1
                 w = ahead if side == 0 else behind
-                if not dot(n, w) > found.least + c.error:  # else a point of A - B shows that h(n) is no less
+                # else a point of A - B shows that h(n) is no less; the error is that of the products,
+                # and without it h(n) is missed by no more than `overlap_rows` allows for
+                if not dot(n, w) > found.least + c.error:
                     w, _, _ = support_pair(c, n)
                     h = dot(n, w)
                     if h < found.least:

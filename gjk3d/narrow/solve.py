@@ -389,6 +389,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
         gap, _, widest, sure = best_axis(half_extents(c.a), half_extents(c.b), m, clear)
         if gap > clear:
             return 0
+        # the error keeps this from passing what `solve` proves; without it the lower bound there is still no greater
         depth = -widest - BOX_WIDTH * c.size - c.error
         if sure and depth > 0.0 and -depth - c.radii <= margin:
             return 1

@@ -96,6 +96,11 @@ class Way(NamedTuple):
     k: float  #: K
 
 
+@inlined
+def _norm(v: Vec3) -> float:
+    return sqrt(dot(v, v))
+
+
 @kernel
 def arm(motion: Array, f: Array) -> Vec3:
     """Return the core's centre from the reference point, in the body's frame."""
@@ -188,12 +193,26 @@ def turning(motion: Array) -> float:
 
 
 @kernel
+def swing_error(motion: Array, f: Array) -> float:
+    """Bound the error of a core's centre from the rounding of its body's rotation about the reference point.
+
+    The matrix has an error of a few units, plus that of the angle, which is relative to the angle. Both move the centre
+    in proportion to its distance from the reference point.
+    """
+    angle = turning(motion)
+    if angle == 0.0:
+        return 0.0
+    return 8.0 * _U * (2.0 + angle) * _norm(arm(motion, f))
+
+
+@kernel
 def cores_in_flight(x: Flight, t: float) -> Cores:
     """Return the cores where they are at time t, with the error of how they got there."""
     place(x.ma, t, x.poses[0])
     place(x.mb, t, x.poses[1])
     c = cores_at(x.a, x.poses[0], x.b, x.poses[1])
     error = rounding_error(c.size, c.a, c.b, c.pose[12]) + 8.0 * _U * x.turn * c.size + x.lost
+    error += swing_error(x.ma, x.a.floats) + swing_error(x.mb, x.b.floats)
     return Cores(c.a, c.b, c.m, c.pose, c.size, error, c.tiny, c.radii)
 
 
@@ -241,11 +260,6 @@ def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Way, Vec3, Vec3, Vec3]:
     k = bend(n, wa, ra, c.a.floats[_RHO]) + bend(n, wb, rb, c.b.floats[_RHO])
     rate = dot(rb, tilt_b) - dot(ra, tilt_a) + dot(n, v)
     return Way(n, tilt_a, tilt_b, dot(n, offset(c.m)), rate, k), ra, rb, v
-
-
-@inlined
-def _norm(v: Vec3) -> float:
-    return sqrt(dot(v, v))
 
 
 @inlined
@@ -303,7 +317,7 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
         gap = probe(x, c, near)
         if not gap.apart and (t == x.begin or gap.high - x.target <= 2.0 * c.error):
             return STARTED if t == x.begin else HIT, t, t, step
-        near = gap.low - c.error - x.target
+        near = gap.low - c.error - x.target  # says how to go on, and bounds nothing
         way, ra, rb, v = ahead_of(x, c, gap.normal)
         enough, aim, most = x.target + 2.0 * c.error, x.target + 3.0 * c.error, x.end - t
         ahead, slope = farthest(c, x.solid, way, enough, aim, most)

@@ -169,6 +169,7 @@ def _round(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
     middle = minimal_ball(points)[0]
     high = float((np.einsum("ij,ij->i", points, directions) - directions @ middle).max())
     fuzz = _reach(shape)[1]
+    # each term covers the roundings of what it is added to, so that the ball holds even a farthest point at a corner
     found = (high + fuzz + 8.0 * _U * float(np.linalg.norm(middle))) / cosine * (1.0 + 8.0 * _U)
     return (middle, found) if found < radius else (center, radius)
 
@@ -218,6 +219,7 @@ def _oriented(shape: Shape) -> OBB:
         reach, fuzz = _reach(shape)
         pose = matrices(row)[0]
         pose[:3, 3] = axes @ (0.5 * (high + low))
+        # `fuzz` covers the support points, the rest covers the heights, the middle and axes that are not orthonormal
         extents = high - low + 2.0 * (fuzz + (16.0 * _U + 2.0 * row[0, 12]) * reach)
     return OBB(pose, extents)
 

@@ -10,7 +10,7 @@ from gjk3d.convex.checks import three, vectors
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.frozen import Frozen
 from gjk3d.narrow import motion as narrow
-from gjk3d.poses import GREATEST, IDENTITY, STANDING, WIDTH, is_plain, parts, pose_rows
+from gjk3d.poses import GREATEST, IDENTITY, STANDING, UNIT_ROUNDOFF, WIDTH, is_plain, parts, pose_rows
 from gjk3d.typing import Array, Number, PoseLike, Rows, VectorLike
 
 _KINDS = "linear", "screw"
@@ -216,15 +216,28 @@ class Motion(Frozen):
         return out if many else out[0]
 
     def _bend(self, center: Array, rho: Array) -> Array:
-        """Bound how fast any point of a body gains speed: the square of the turn times its distance from the axis.
+        """Bound the acceleration of the points of a body: the square of the turn times the distance from the axis.
 
-        It is given by a ball round it; of stacks of these, (n, 3) and (n,), a bound each.
+        The body is given by a ball round it. Stacks of balls, (n, 3) and (n,), have a bound each.
         """
         turn, arm = self._rows[:, 15:18], center[..., None, :] - self._rows[:, 18:21]
         arm = np.einsum("kij,...kj->...ki", parts(self._rows)[0], arm)
         speed = np.linalg.norm(turn, axis=1)
         bend = speed * (np.linalg.norm(np.cross(turn, arm), axis=-1) + speed * rho[..., None])
-        return np.asarray(bend.max(axis=-1) * (1.0 + 1e-14))
+        return np.asarray(bend[..., 0] * (1.0 + 1e-14))
+
+    def _error(self, center: Array, rho: Array) -> Array:
+        """Bound the rounding error of the points of a body at the poses of `at`; balls and stacks as in `_bend`.
+
+        The rotation has an error of a few units, plus that of the angle, which is relative to the angle. Both move a
+        point in proportion to its distance from the reference point.
+        """
+        places, turn, reference = self._rows[:, 9:15], self._rows[:, 15:18], self._rows[:, 18:21]
+        arm = np.linalg.norm(center[..., None, :] - reference, axis=-1) + rho[..., None]
+        size = np.linalg.norm(center, axis=-1)[..., None] + rho[..., None]
+        size = size + np.abs(places).sum(axis=1) + np.abs(reference).sum(axis=1)
+        error = 8.0 * UNIT_ROUNDOFF * ((2.0 + np.abs(turn).sum(axis=1)) * arm + 2.0 * size)
+        return np.asarray(error[..., 0])
 
     def __repr__(self) -> str:
         if self.stacked:

@@ -73,6 +73,7 @@ def balls_at(centers: Array2, radii: Array1, matrix: Array2, rows: Array2, out: 
             out[k, i] = center + 0.0
             largest = max(largest, abs(out[k, i]))
         shift = _length(rows[k, 9], rows[k, 10], rows[k, 11])
+        # the polar step makes each singular value s (3 - s s) / 2 <= 1: the residual only adds to the safety
         fuzz = 8.0 * _U * (_length(x, y, z) + shift) + rows[k, 12] * r
         out[k, 3] = r * (1.0 + 4.0 * _U) + fuzz
         largest = max(largest, out[k, 3])
@@ -105,6 +106,7 @@ def boxes_at(poses: Array3, extents: Array2, matrix: Array2, rows: Array2, out: 
         reach = _length(extents[j, 0], extents[j, 1], extents[j, 2])
         reach += _length(poses[j, 0, 3], poses[j, 1, 3], poses[j, 2, 3]) + _length(rows[k, 9], rows[k, 10], rows[k, 11])
         for i in range(3):
+            # `reach` holds the longest edge: a thin box feels how the others are rounded, more than its own product
             lengths[k, i] = extents[j, i] * (1.0 + 4.0 * _U) + 64.0 * _U * reach
             largest = max(largest, lengths[k, i], abs(out[k, i, 3]))
     return ODD if _is_odd(largest) else 0

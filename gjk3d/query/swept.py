@@ -100,8 +100,9 @@ def _way(motion: Any, pieces: Any) -> Way:
 
     def turning(terms: list[Term], center: Array, rho: Array) -> tuple[list[Term], Array]:
         bend = motion._bend(center, rho)
-        places = motion.at(np.linspace(0.0, 1.0, pieces + 1 if bend.max() > 0.0 else 2))
+        curved = bend.max() > 0.0
+        places = motion.at(np.linspace(0.0, 1.0, pieces + 1 if curved else 2))
         moved = [t for p in places for t in moved_terms(terms, p[:3, :3], p[:3, 3])]
-        return moved, bend / (8.0 * pieces**2)
+        return moved, (bend / (8.0 * pieces**2) + motion._error(center, rho) if curved else bend)
 
     return turning

@@ -130,6 +130,7 @@ class BoundingSphere(Volume):
         if not isinstance(other, BoundingSphere):
             return None
         (center, radius), (others, radii) = self._stacked(), other._stacked()
+        # with the products: 4.5 roundings of the length, 2 of the sum of the radii, 2 of the difference
         apart = _norm(others[j] - center[i]) * (1.0 - 8.0 * _U) - (radius[i] + radii[j]) * (1.0 + 2.0 * _U)
         return apart <= 0.0, np.maximum(apart * (1.0 - 4.0 * _U), 0.0)
 
@@ -195,6 +196,7 @@ class AABB(Volume):
         rotation, shift = parts(at)
         moved = np.einsum("nij,nj->ni", rotation, np.broadcast_to(center, shift.shape)) + shift
         reach = np.einsum("nij,nj->ni", np.abs(rotation), np.broadcast_to(halves, shift.shape))
+        # roundings of the largest numbers in three products, their sums and the ends; `_cores` covers most for halves
         reach = reach + 16.0 * _U * (_norm(center) + _norm(halves) + _norm(shift))[:, None]
         return AABB(moved - reach, moved + reach)[0 if single else slice(None)]
 

@@ -103,7 +103,8 @@ def _bound(moves: Moves, p: int) -> None:
     bounds, margin = moves.bounds, moves.margins[p]
     v *= _MORE
     bounds[0, p] = margin
-    # 8 u V: parameters are rounded too
+    # 8 u V: parameters are rounded too. V is at most 4 S (1 + W) for the size S and the turns W of the motion, so the
+    # slack, 128 (D + 1) u S (1 + W), is larger; the term keeps the bound from depending on that.
     bounds[1, p] = margin + moves.slack + wrong + 8.0 * _U * (v + abs(margin))
     bounds[2, p] = max(v, 1e-300)
     bounds[3, p] = min(first_k, second_k) * _MORE

@@ -174,6 +174,8 @@ def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float)
     for c in range(3):
         size += abs(balls[fixed, c]) + abs(balls[moves, c])
     slack = core_of(layout, moves).floats[_SLACK]
+    # The first term covers the rounding of n . at, n . v and both supports. `_lowest` takes the slack of the core off
+    # already, at both ends of a piece, so the second term is only more than needed.
     error = 64.0 * _U * size * (1.0 + sqrt(dot(w, w))) + 2.0 * slack * (1.0 + sqrt(dot(w, w)))
     x = dot(n, at) + near + _lowest(layout, rows, fixed, (-n[0], -n[1], -n[2])) - error - bound.floor
     if not x > 0.0:

@@ -36,6 +36,7 @@ def _near_axis(frames: Frames, f: Array, o: int, k: int, p: tuple[float, float, 
     x, y, z = x - t * ux, y - t * uy, z - t * uz
     far = sqrt(x * x + y * y + z * z)
     size = abs(p[0]) + abs(p[1]) + abs(p[2]) + abs(a[0]) + abs(a[1]) + abs(a[2])
+    # size is no less than far, up to rounding, so 1e-12 of it holds its rounding too: 1e-9 of far only adds to it
     return bool(far - 1e-9 * (far + f[o + 6] + abs(within)) - 1e-12 * size <= f[o + 6] + within)
 
 

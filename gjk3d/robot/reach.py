@@ -134,6 +134,7 @@ def _sweep(
     along = dot(p, a)
     if what == 3:
         off = (p[0] - along * a[0], p[1] - along * a[1], p[2] - along * a[2])
+        # the radius is enlarged by more than off is rounded, far by `PLANE`: `_MORE` holds the rounding of their sum
         reach = (sqrt(dot(off, off)) + radius + far) * _MORE
         _put(out, (along * a[0], along * a[1], along * a[2]), a, reach, half)
         return reach

@@ -16,7 +16,6 @@ import numpy as np
 
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
-from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import queries
 from gjk3d.robot.cell import Cell, Rule
 from gjk3d.robot.cell_build import Base
@@ -48,9 +47,11 @@ class TrajectoryCheck(NamedTuple):
         All samples are free; certified: all configurations are, proven.
     status : MotionStatus
     safe : float
-        Free up to this time: the last free sample before the first that hits. Certified: proven up to there.
+        Free up to this time: the last free sample before the first that hits. Certified: proven up to there, rounded
+        down.
     hit : float
-        The first time that is known to collide, NaN where none is.
+        The first sample that collides, NaN where none is known to. Certified: a collision is proven, and its time is
+        rounded up. Contact begins after ``safe``, and at ``hit`` it has begun.
     pair : (str, str) or None
         Who collides there, or who is too close to tell; an obstacle stands second.
     configuration : (dof,) float or None
@@ -223,9 +224,8 @@ def _certified(one: Asked, share: float, workers: int) -> _Found:
         if len(bad):
             k = int(bad[0])
             known = MotionStatus(int(status[k]))
-            begin, end = (one.parts.when(start + k, float(t[k])) for t in (safe, hit))
-            # a time is rounded too: what was proven ends no later than is said
-            begin = max(begin - 4.0 * _U * abs(begin), one.trajectory.start)
+            begin = one.parts.when(start + k, float(safe[k]))[0]
+            end = nan if np.isnan(hit[k]) else one.parts.when(start + k, float(hit[k]))[1]
             return known, begin, end, int(pair[k])
         start, size = start + size, 2 * size
     return MotionStatus.FREE, one.trajectory.end, nan, FREE
@@ -305,7 +305,7 @@ def _bracketed(one: Asked, best: _Nearest, tolerance: float, workers: int) -> tu
         old, e = best, int(np.argmax(status == HIT))
         if status[e] == HIT:
             at, width = int(left[e]), np.diff(one.parts.times)[left[e]]
-            times = np.array([one.parts.when(at, float(hit[e]))])
+            times = np.array([one.parts.when(at, float(hit[e]))[1]])
             best = _better(one, best, one.at(times), times)
             best = best if best is old else _zoomed(one, best, 0.1 * float(width))
         if best is old and not (status == PROVEN).all():

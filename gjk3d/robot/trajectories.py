@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import comb
+from fractions import Fraction
+from math import comb, inf, nextafter
 from typing import Any
 
 import numpy as np
@@ -140,11 +141,12 @@ def as_trajectory(given: Any, robot: Robot) -> Trajectory:
 class Parts:
     """The curves of a trajectory, cut so that no joint turns far in one, and when they are run."""
 
-    __slots__ = ("curves", "times")
+    __slots__ = ("_off", "curves", "times")
 
     def __init__(self, trajectory: Trajectory, robot: Robot) -> None:
         controls, loose, knots = trajectory._controls.copy(), trajectory._loose.copy(), trajectory.times.copy()
         degree = controls.shape[1] - 1
+        self._off = np.zeros(len(controls))  #: by how much the times of the ends of a curve are off
         if degree > 1 and robot.dof:
             far = degree * np.abs(np.diff(controls[:, :, _turning(robot)], axis=1)).max(axis=(1, 2), initial=0.0)
             count = np.clip(np.ceil(far / _TURN), 1, _MOST_PARTS).astype(np.int64)
@@ -153,14 +155,23 @@ class Parts:
             a, b = nth / count[which], (nth + 1) / count[which]
             whole, width = controls[which], np.diff(knots)[which]
             knots = np.append(knots[:-1][which] + a * width, knots[-1])
+            self._off = 2.0 * _U * (np.abs(knots[1:]) + np.abs(knots[:-1]) + 2.0 * width) * (count[which] > 1)
             controls = np.stack([_blossom(whole, [a] * (degree - i) + [b] * i) for i in range(degree + 1)], axis=1)
             loose = loose[which] + 6.0 * degree * _U * np.abs(whole).max(axis=1)
         self.curves = Curves(np.ascontiguousarray(controls), loose)
         self.times = knots
 
-    def when(self, e: int, t: float) -> float:
-        """Return the time at a parameter of a curve."""
-        return float((1.0 - t) * self.times[e] + t * self.times[e + 1])
+    def when(self, e: int, t: float) -> tuple[float, float]:
+        """Return bounds of the time at a parameter of a curve: it, rounded down and rounded up."""
+        first, last = Fraction(float(self.times[e])), Fraction(float(self.times[e + 1]))
+        exact = first + Fraction(t) * (last - first)
+        lower = upper = float(exact)
+        if lower > exact:
+            lower = nextafter(lower, -inf)
+        if upper < exact:
+            upper = nextafter(upper, inf)
+        off = float(self._off[e])
+        return max(lower - off, float(self.times[0])), min(upper + off, float(self.times[-1]))
 
     def clocked(self, start: float) -> Parts:
         """Return them with the time since the start as one number more of each configuration."""
@@ -169,7 +180,7 @@ class Parts:
         off = 8.0 * _U * (np.abs(clock).max(axis=1) + np.abs(start))
         other = object.__new__(Parts)
         other.curves = Curves(np.concatenate([controls, clock[:, :, None]], axis=2), np.column_stack([loose, off]))
-        other.times = self.times
+        other.times, other._off = self.times, self._off
         return other
 
     def steps(self, each: Array) -> Ints:

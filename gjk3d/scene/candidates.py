@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from gjk3d.broad.tree import Tree, box_gaps
 from gjk3d.scene.objects import Objects
-from gjk3d.scene.sides import WIDER
+from gjk3d.scene.sides import RESIDUAL, ROUNDING, WIDER
 from gjk3d.typing import Array, Ints
-
-_ROUNDING = 1e-13  #: of a height over a plane, in units of the numbers it is made of
 
 
 def wider(within: float) -> float:
@@ -21,10 +19,8 @@ def wider(within: float) -> float:
 
 
 def heights(boxes: Array, normal: Array, offset: float) -> Array:
-    """Return how far above a plane boxes are at least; less where they reach below."""
-    least = np.minimum(boxes[:, :3] * normal, boxes[:, 3:] * normal)
-    rounding = _ROUNDING * (np.abs(boxes[:, :3]) + np.abs(boxes[:, 3:])).sum(axis=1) + _ROUNDING * abs(offset)
-    above: Array = least.sum(axis=1) - offset - rounding
+    """Return how far above a plane boxes are, rounding left out; less where they reach below."""
+    above: Array = np.minimum(boxes[:, :3] * normal, boxes[:, 3:] * normal).sum(axis=1) - offset
     return above
 
 
@@ -98,7 +94,11 @@ class Candidates:
     @staticmethod
     def _above(owner: Objects, slot: int, boxes: Array) -> Array:
         """Return how far boxes are at least from what has none."""
-        above: Array = np.max([heights(boxes, n, d) for n, d in owner.limits(slot)], axis=0)
+        limits, row = owner.limits(slot), owner.rows[slot]
+        # offsets in the frame of the shape are at most those in the world and the translation together
+        size = np.abs(boxes).sum(axis=1) + 2.0 * np.abs(row[9:12]).sum() + max(abs(d) for _, d in limits)
+        above: Array = np.max([heights(boxes, n, d) for n, d in limits], axis=0)
+        above -= (ROUNDING + RESIDUAL * row[12]) * size
         return above
 
     def gaps(self, pairs: Ints) -> Array:

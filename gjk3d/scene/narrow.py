@@ -363,8 +363,9 @@ def _nearest_of(kept: Answers, found: Answers, count: int | None, worst: float) 
     """Return the nearest of those that are kept and those that are new, and how far the last that counts is."""
     kept = Answers.joined([kept, found])
     if count is not None and len(kept) >= count:
-        worst = min(worst, float(np.partition(kept.out[:, 0], count - 1)[count - 1]))
-        kept = kept[kept.out[:, 0] <= worst]
+        last = float(np.partition(kept.out[:, 0], count - 1)[count - 1])
+        # ``worst`` limits lower bounds: a distance may exceed it by rounding
+        kept, worst = kept[kept.out[:, 0] <= last], min(worst, last)
     return kept, worst
 
 

@@ -19,7 +19,9 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 _INTS, _FLOATS, _RANK, _BALL, ASIDE = range(5)
 ANSWERED_ASIDE, HALF_SPACE = 1, 2
 WIDER = 1.0 + 1e-8  #: of a distance that is asked for: the narrow phase is off by less
-_ROUNDING = 1e-13  #: of a height over a plane, in units of the numbers it is made of
+#: of a height over a plane, relative to the numbers it is computed from. It is more than `rounding_error` and the
+#: rounding of the height together; `RESIDUAL` is the same for the residual of the pose of the plane.
+ROUNDING, RESIDUAL = 1e-13, 8.0
 
 
 class Shapes(NamedTuple):
@@ -107,8 +109,10 @@ def over_floor(shapes: Shapes, side: Side, floor: int, other: Side, node: int) -
     """Return how far above a half-space a box is at least, or how far from a plane that is solid on neither side."""
     core, row = core_of(shapes, number_at(side, floor)), side.rows[floor]
     n = turn(row, normal_of(core))
-    limit = core.floats[FLOAT_HEAD + 3] + dot(n, offset(row))
-    least, most, size = -limit, -limit, abs(limit)
+    away = core.floats[FLOAT_HEAD + 3]
+    limit = away + dot(n, offset(row))
+    # the terms of ``limit`` may cancel: along the plane its pose may be far from everything
+    least, most, size = -limit, -limit, abs(away) + abs(row[9]) + abs(row[10]) + abs(row[11])
     for c in range(3):
         low, high = other.boxes[node, c], other.boxes[node, 3 + c]
         least += min(low * n[c], high * n[c])
@@ -116,7 +120,7 @@ def over_floor(shapes: Shapes, side: Side, floor: int, other: Side, node: int) -
         size += abs(low) + abs(high)
     if core.floats[SIDES] > 1.0:
         least = max(least, -most)
-    return float(least - _ROUNDING * size)
+    return float(least - (ROUNDING + RESIDUAL * row[12]) * size)
 
 
 @kernel

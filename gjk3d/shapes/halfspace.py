@@ -99,6 +99,7 @@ class Halfspace(Shape):
 
     def _heights(self, points: Array) -> tuple[Array, Array]:
         """Return how far points, (n, 3), are above the surface, and within what rounding they count as on it."""
+        # roundings of three products, two sums and a difference; on the surface the offset is at most the first term
         slack = 4.0 * UNIT_ROUNDOFF * (np.abs(points) @ np.abs(self.normal) + abs(self.offset))
         return points @ self.normal - self.offset, slack
 

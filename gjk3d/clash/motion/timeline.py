@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from math import inf
+from math import copysign, inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.clash.contacts import LOOKED_AT, Two, overlap, shared_depth, solid
 from gjk3d.clash.motion.track import Track, pieces
 from gjk3d.narrow.toi import FREE
-from gjk3d.poses import pose_rows, relative
+from gjk3d.poses import UNIT_ROUNDOFF, pose_rows, relative
 from gjk3d.typing import Array
 
 LOOKS = 400  #: at a pair, at most, to find out when it clashes
@@ -190,7 +190,10 @@ class Timeline:
             code, free, hit, _ = impact(self.a, self.b, piece.rows, clearance + self.slack)
             if code != FREE:
                 way = piece.end - piece.begin
-                return piece.begin + free * way, piece.begin + min(1.0, hit) * way
+                # The time is rounded, and so is the share of a motion at either end of the piece.
+                early = 8.0 * UNIT_ROUNDOFF * max(abs(piece.begin), abs(piece.end))
+                proven = piece.begin + copysign(max(0.0, abs(free * way) - early), way)
+                return proven, piece.begin + min(1.0, hit) * way
         return end, end
 
     # --- all of it -------------------------------------------------------------------------------------------------

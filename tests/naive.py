@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, sqrt
+from math import inf, isqrt, nextafter, sqrt
 from typing import Any
 
 import numpy as np
@@ -367,12 +367,33 @@ def brute_depth(points_a: Array, points_b: Array) -> tuple[float, Array]:
     return float(heights.min()), normals[heights.argmin()]
 
 
+def inverse(m: Array) -> Array:
+    """The inverse of a (3, 3) matrix by cofactors, in the arithmetic of its numbers."""
+    rows = np.array([np.cross(m[:, 1], m[:, 2]), np.cross(m[:, 2], m[:, 0]), np.cross(m[:, 0], m[:, 1])])
+    return rows / (m[:, 0] @ rows[0])
+
+
 # the same in rational arithmetic ----------------------------------------------------------------------------------
 
 
 def exact(points: Any) -> Array:
     """Floats as the fractions they are."""
     return np.vectorize(Fraction, otypes=[object])(np.asarray(points, dtype=float))
+
+
+def float_below(x: Fraction) -> float:
+    """The greatest float that is at most x."""
+    return float(x) if Fraction(float(x)) <= x else nextafter(float(x), -inf)
+
+
+def float_above(x: Fraction) -> float:
+    """The least float that is at least x."""
+    return -float_below(-x)
+
+
+def sqrt_above(square: Fraction) -> Fraction:
+    """An upper bound of the square root to 2**-200."""
+    return Fraction(isqrt(square.numerator * 4**200 // square.denominator) + 1, 2**200)
 
 
 def exact_gap(points_a: Array, points_b: Array, normal: Any) -> tuple[Fraction, Fraction]:

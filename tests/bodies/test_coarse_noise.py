@@ -1,0 +1,477 @@
+"""Bounds of the kernels about bodies, for coarse noise: what is proven holds if places are off by as much."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.bodies import (
+    balls,
+    depth,
+    exits,
+    facets,
+    freed,
+    gaps,
+    impact,
+    inner,
+    innermost,
+    partings,
+    planes,
+    pushes,
+    raycast,
+    rounds,
+    search,
+    triangles,
+    walk,
+)  # fmt: skip
+from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.distance import pair_of
+from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.part_tree import of
+from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.traversal import STACK
+from gjk3d.narrow.motion import CENTER, MOTION, WAY
+from gjk3d.narrow.solve import BEYOND, FLOATS, INTS
+from gjk3d.narrow.toi import PART_WORK
+from gjk3d.poses import IDENTITY, ROUNDING, WIDTH, pose_rows, relative
+from gjk3d.shapes import layout
+from tests.bodies.places import Array, at
+
+NOISE = 2.0**-6
+CUBE = np.array([(x, y, z) for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))], dtype=float)
+SIDES = [(0, 2, 1), (0, 3, 2), (0, 1, 5), (0, 5, 4), (1, 2, 6), (1, 6, 5), (2, 3, 7), (2, 7, 6), (3, 0, 4), (3, 4, 7)]
+TOP = [(4, 5, 6), (4, 6, 7)]
+SOLID = gk.Mesh(CUBE, SIDES + TOP)
+#: the same cube with a shallow dent in its top: no convex shape
+DENTED = gk.Mesh(np.vstack([CUBE, [(0.0, 0.0, 0.75)]]), [*SIDES, (4, 5, 8), (5, 6, 8), (6, 7, 8), (7, 4, 8)])
+
+
+def flat(points: Any) -> gk.Mesh:
+    return gk.Mesh(np.array(points, dtype=float), [(0, 1, 2)], solid=False)
+
+
+def row(*move: float) -> Array:
+    return pose_rows(at(*move))[0][0]
+
+
+def moved(*move: float) -> tuple[float, ...]:
+    return tuple(row(*move)[:12].tolist())
+
+
+def two(a: Any, b: Any, move: tuple[float, float, float], error: float) -> walk.Two:
+    first, second = of(parts_of(a).given), of(parts_of(b).given)
+    return walk.two_at(first, second, IDENTITY[0], row(*move))._replace(error=error)
+
+
+# how deep a surface lies inside -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", [SOLID, DENTED])
+@pytest.mark.parametrize("budget", [1, 2, 8, 200])
+@pytest.mark.parametrize("size", [0.02, 0.2])
+def test_the_depth_of_a_surface_inside_another_is_at_least_the_noise_uncertain(
+    host: gk.Mesh, budget: int, size: float
+) -> None:
+    """All points of the guest are a quarter above the bottom."""
+    guest = flat([(size, 0.0, -0.75), (-size, size, -0.75), (-size, -size, -0.75)])
+    found = inner.inner(host, guest, IDENTITY[0], NOISE, 1e-3, budget, 0.0)
+    assert found.upper >= 0.25 + 2.0 * NOISE
+
+
+@pytest.mark.parametrize("host", [SOLID, DENTED])
+@pytest.mark.parametrize("way", [(0.0, 0.0, -1.0), (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)])
+def test_a_surface_outside_by_less_than_the_noise_may_be_inside(host: gk.Mesh, way: tuple[float, ...]) -> None:
+    """The tip of an upright triangle is next to a side."""
+    up, aside = np.array(way), np.roll(way, 1)
+    tip = (1.0 + 0.5 * NOISE) * up + (0.125, 0.125, 0.125) * (1.0 - abs(up))
+    guest = flat([tip, tip + 0.3 * up + 0.1 * aside, tip + 0.3 * up - 0.1 * aside])
+    assert inner.inner(host, guest, IDENTITY[0], NOISE, 1e-3, 200, 0.0).upper >= 0.5 * NOISE
+    assert inner.inner(host, guest, IDENTITY[0], 0.25 * NOISE, 1e-3, 200, 0.0).upper <= 1e-12
+
+
+def test_a_box_next_to_a_surface_may_reach_inside() -> None:
+    """Its middle and the surface are both off by the noise."""
+    found, half = np.zeros((inner.ROWS + 1, inner.COLUMNS)), 0.125
+    found[0, inner.NOISE] = NOISE
+    none = np.zeros((1, 3), dtype=np.int64), np.zeros((0, 4))
+    host = inner.Host(*tree_of(DENTED).arrays, *none, traversal_stack(), np.empty(STACK), found)
+    for gap, outside in ((1.5, False), (2.5, True)):
+        middle = 1.0 + sqrt(3.0) * half + gap * NOISE
+        box = np.array([[middle, 0.0, 0.0, half, half, half, *np.eye(3).ravel()]])
+        assert (inner._of_box(moved(0.0, 0.0, 0.0), box, 0, host) == -1.0) == outside
+
+
+def test_a_triangle_whose_plane_is_next_to_a_corner_of_a_box_may_touch_it() -> None:
+    boxes = np.array([[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, *np.eye(3).ravel()]])
+    for gap, misses in ((0.5, False), (2.0, True)):
+        far = 3.0 + 12.0 * gap * NOISE
+        t = ((far, 0.0, 0.0), (0.0, far, 0.0), (0.0, 0.0, far))
+        assert inner._misses_box(t, (1.0, 1.0, 1.0), boxes, 0, NOISE) == misses
+
+
+def test_points_beside_a_box_by_less_than_is_allowed_are_in_it() -> None:
+    boxes = np.array([[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, *np.eye(3).ravel()]])
+    for k in range(3):
+        for height in (1.5, -1.5):
+            p = [0.0, 0.0, 0.0]
+            p[k] = height
+            assert inner.in_box(tuple(p), boxes, 0.625)
+            assert not inner.in_box(tuple(p), boxes, 0.375)
+
+
+def test_the_depth_of_two_solids_by_their_points_is_less_by_the_noise() -> None:
+    """B is in A, its deepest corners by 0.75; no two balls about one point, each inside a solid, add up to more."""
+    a, b = (parts_of(mesh) for mesh in (SOLID, gk.Mesh(0.25 * CUBE, SIDES + TOP)))
+    given = innermost.surface_of(a)[0], innermost.surface_of(b)[0]
+    ways = np.empty((innermost.FOUND_ROWS, innermost.COLUMNS))
+    room = traversal_stack(), np.empty(STACK), *inner.room_for(64), np.empty((inner.ROWS + 1, inner.COLUMNS))
+    m = moved(0.5, 0.0, 0.0)
+    count = innermost.look_at_points(m, NOISE, 64, *given, room, ways)
+    assert count > 0
+    assert 0.5 < ways[0, 0] <= 0.75 - NOISE
+    ways[0, 0] = 0.745
+    innermost.look_closer(m, NOISE, 64.0, inf, *given, room, ways, count)
+    assert ways[0, 0] == 0.745  # what is known is not lost
+    ways[0, 0] = 0.0
+    innermost.grow_balls(m, NOISE, *given, room, ways, count)
+    assert 0.0 < ways[0, 0] <= 0.75 - NOISE
+
+
+def test_a_point_outside_is_not_inferred_to_be_inside_from_a_distance_that_is_off_by_the_noise() -> None:
+    """The balls about a point outside and about one inside touch; the distance of the points is rounded down."""
+    skin, work = balls.Skin(*tree_of(DENTED).arrays), balls.Work(traversal_stack(), np.empty(STACK))
+    p, distance = (1.5, 0.25, 0.125), 1.0 - NOISE
+    assert balls._room(p, skin, NOISE, distance, 0.5, work)[0] == -0.5
+    found = np.zeros((inner.ROWS + 1, inner.COLUMNS))
+    found[0, inner.NOISE] = NOISE
+    host = inner.Host(*skin, np.zeros((1, 3), dtype=np.int64), np.zeros((0, 4)), work.stack, work.keys, found)
+    assert inner._look(p, host, distance, 0.5)[0] == -0.5
+
+
+# rays ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_ray_beside_a_box_by_less_than_the_noise_may_meet_it() -> None:
+    boxes = np.array([[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, *np.eye(3).ravel()]])
+    for way in ((1.0, 0.0, 0.0), (sqrt(0.5), sqrt(0.5), 0.0)):
+        for height in (1.0 + 0.5 * NOISE, -1.0 - 0.5 * NOISE):
+            start = (-3.0 * way[0], -3.0 * way[1], height)
+            assert raycast._entry(start, way, boxes, 0, NOISE) < 3.0
+            assert raycast._entry(start, way, boxes, 0, 0.25 * NOISE) == raycast._NEVER
+
+
+def test_a_ray_that_is_nearly_parallel_to_a_side_may_stray_into_the_box() -> None:
+    boxes = np.array([[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, *np.eye(3).ravel()]])
+    slope, far = -(2.0**-41), 2.0**12
+    start = (-far, 0.0, 1.0 - 0.5 * slope * far)
+    assert start[2] + slope * far < 1.0
+    assert raycast._entry(start, (1.0, 0.0, slope), boxes, 0, 0.0) <= far
+
+
+# ways past triangles and boxes ----------------------------------------------------------------------------------------
+
+UP = (0.0, 0.0, 1.0)
+
+
+def lifted(t: Array, height: float) -> triangles.Triangle:
+    a, b, c = (tuple((corner + (0.0, 0.0, height)).tolist()) for corner in t)
+    return a, b, c
+
+
+FACE = np.array([(-1.0, -1.0, 0.0), (3.0, -1.0, 0.0), (-1.0, 3.0, 0.0)])
+TIP = np.array([(0.0, 0.0, 0.0), (0.25, 0.0, 1.0), (0.0, 0.25, 1.0)])
+#: above (0, 0) the height is 0; its lowest corner is 2 lower
+SLOPE = np.array([(-1.0, -1.0, -2.0), (2.0, -1.0, 1.0), (-1.0, 2.0, 1.0)])
+
+
+def way_up(noise: float) -> exits.Way:
+    none = tree_of(SOLID).arrays
+    return exits.Way(none, none, moved(0.0, 0.0, 0.0), UP, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), noise)
+
+
+@pytest.mark.parametrize("face", [FACE, SLOPE])
+def test_a_triangle_blocks_until_it_is_past_another_by_more_than_the_noise(face: Array) -> None:
+    """B is below the face of A by the height of its corner, or by more: it moves up until its tip is over the face."""
+    wall = np.zeros(3)
+    lean = 1.0 if face is FACE else sqrt(1.0 / 3.0)
+    s, t = lifted(face, 0.0), lifted(TIP, -2.0)
+    for time in (2.0, 2.0 + 0.5 * NOISE):
+        past, low = exits._past(way_up(NOISE), s, t, time, wall)
+        assert past >= 2.0 + NOISE + 2.0 * NOISE / lean
+        assert low == exits.NEVER
+    assert exits._past(way_up(NOISE), s, t, 2.0 + 2.0 * NOISE, wall)[0] == 2.0 + 2.0 * NOISE
+
+
+@pytest.mark.parametrize("face", [FACE, SLOPE])
+def test_a_triangle_may_block_as_soon_as_it_is_near_another_to_the_noise(face: Array) -> None:
+    """The upper edge of B, over corners of which it tapers down to a tip, comes from below."""
+    wall, s = np.zeros(3), lifted(face, 0.0)
+    t = lifted(TIP * (1.0, 1.0, -1.0), -2.0)  # the corner at (0, 0) is the uppermost
+    low = exits._past(way_up(NOISE), s, t, 0.0, wall)[1]
+    assert low <= 2.0 - NOISE
+    begins = exits._past(way_up(NOISE), s, t, 2.0 - 0.5 * NOISE, wall)
+    assert begins[0] > 2.0 + NOISE
+
+
+def test_boxes_may_meet_as_soon_as_they_are_near_to_the_noise() -> None:
+    tree = tree_of(SOLID).arrays
+    for noise in (0.0, NOISE):
+        way = exits.Way(tree, tree, moved(-5.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), noise)
+        low, high = exits._box_span(way, 0, 0)
+        assert low == pytest.approx(3.0 - noise, abs=1e-12)
+        assert high == pytest.approx(7.0 + noise, abs=1e-12)
+
+
+# what faces push ------------------------------------------------------------------------------------------------------
+
+
+def test_a_triangle_beside_the_column_over_a_face_by_less_than_the_error_is_behind_it() -> None:
+    room = np.zeros((2, pushes.CORNERS, 3))
+    face = ((0.0, 0.0, 0.0), (4.0, 0.0, 0.0), (0.0, 4.0, 0.0))
+    for gap, behind in ((0.5 * NOISE, True), (2.0 * NOISE, False)):
+        other = ((1.0, -gap, -0.5), (2.0, -gap, -0.5), (1.5, -gap - 1.0, -0.5))
+        deep, _ = pushes._behind(face, other, UP, NOISE, room)
+        assert deep == (0.5 if behind else inf)
+
+
+def test_how_deep_a_triangle_is_behind_a_face_counts_up_to_the_error_beside_the_column() -> None:
+    room = np.zeros((2, pushes.CORNERS, 3))
+    face = ((0.0, 0.0, 0.0), (4.0, 0.0, 0.0), (0.0, 4.0, 0.0))
+    other = ((1.0, 1.0, -1.0), (2.0, 1.0, -1.0), (1.5, -1.0, -3.0))
+    deep, _ = pushes._behind(face, other, UP, NOISE, room)
+    assert deep == pytest.approx(2.0 + NOISE, abs=1e-12)
+
+
+def met(out: Array, outward: Array) -> pushes.Met:
+    """Return pairs of the first triangles of two meshes, of which only A is closed."""
+    count = len(out)
+    return pushes.Met(
+        np.zeros((count, 2), dtype=np.int64), out, np.zeros((0, 3)), outward, np.zeros((1, 3)), bool(outward.any()),
+        False, np.zeros((0, 4)), np.zeros((2, pushes.CORNERS, 3)), np.zeros((count, pushes.NOTED)),
+        np.zeros(count, dtype=np.int64),
+    )  # fmt: skip
+
+
+def test_a_pair_that_is_deeper_than_the_whole_by_less_than_the_error_is_chosen() -> None:
+    x, w = two(SOLID, SOLID, (1.5, 0.25, 0.125), NOISE), walk.bench_of(walk.bench())
+    for more, chosen in ((2.0, 2), (6.0, 1)):
+        out = np.zeros((2, FLOATS))
+        out[:, 0] = -0.5, -0.5 - more * NOISE
+        assert pushes.push_out(x, True, met(out, np.zeros((1, 3))), 0, 2, 0.5, w) == chosen
+
+
+def test_a_face_pushes_a_triangle_beside_it_by_less_than_the_error() -> None:
+    face = flat([(0.0, 0.0, 0.0), (4.0, 0.0, 0.0), (0.0, 4.0, 0.0)])
+    for gap, behind in ((2.0, 0.5), (6.0, inf)):
+        other = flat([(1.0, -gap * NOISE, -0.5), (2.0, -gap * NOISE, -0.5), (1.5, -gap * NOISE - 1.0, -0.5)])
+        f = met(np.zeros((1, FLOATS)), np.array([UP]))
+        pushes._note_pushes(two(face, other, (0.0, 0.0, 0.0), NOISE), True, f, 0, 1, walk.bench_of(walk.bench()))
+        assert f.noted[0, pushes.BEST] == behind
+
+
+# distances ------------------------------------------------------------------------------------------------------------
+
+
+CLOUD = gk.PointCloud(CUBE, 0.0)
+
+
+@pytest.mark.parametrize("body", [SOLID, CLOUD])
+def test_what_is_within_the_margin_to_the_width_of_a_distance_is_in_doubt(body: Any) -> None:
+    close = 2.0**-6
+    x, w = two(body, body, (3.0, 0.0, 0.0), close * ROUNDING / walk.CLOSE), walk.bench_of(walk.bench())
+    for margin, verdicts in (
+        (1.0 - 2.0 * close, [walk.APART]),
+        (1.0 - 0.5 * close, [walk.DOUBT]),
+        (1.0 + 0.5 * close, [walk.DOUBT]),
+        (1.0 + 2.0 * close, [walk.MEET]),
+    ):
+        w.last[0] = -1
+        assert walk.surfaces_meet(x, margin, w) in verdicts
+
+
+@pytest.mark.parametrize("body", [SOLID, CLOUD])
+def test_surfaces_nearer_than_the_error_are_not_proven_to_be_apart(body: Any) -> None:
+    w = walk.bench_of(walk.bench())
+    for gap, verdict in ((0.5, walk.MEET), (2.0, walk.APART)):
+        w.last[0] = -1
+        assert walk.surfaces_meet(two(body, body, (2.0 + gap * NOISE, 0.0, 0.0), NOISE), 0.0, w) == verdict
+
+
+@pytest.mark.parametrize("body", [SOLID, CLOUD, gk.PointCloud(CUBE * 0.75, 0.25)])
+def test_the_distance_of_bodies_is_proven_to_the_error_only(body: Any) -> None:
+    x, w = two(body, body, (3.0, 0.0, 0.0), NOISE), walk.bench_of(walk.bench())
+    out, flags = np.zeros((1, FLOATS)), np.zeros((1, INTS), dtype=np.int64)
+    found = gaps.nearest(x, inf, 0.0, 1.0, -1, w)
+    gaps.report_gap(x, found, inf, inf, w, out, flags, 0)
+    assert 0.5 < out[0, 1] <= 1.0 - NOISE
+    assert 1.0 + NOISE <= out[0, 2] < 1.5
+
+
+def test_a_distance_that_may_be_within_the_limit_is_reported() -> None:
+    x, w = two(CLOUD, CLOUD, (3.0, 0.0, 0.0), NOISE), walk.bench_of(walk.bench())
+    out, flags = np.zeros((1, FLOATS)), np.zeros((1, INTS), dtype=np.int64)
+    found = gaps.nearest(x, inf, 0.0, 1.0, -1, w)
+    for gap, beyond in ((0.5, False), (2.0, True)):
+        gaps.report_gap(x, found, 1.0 - gap * NOISE, 0.875, w, out, flags, 0)
+        assert (flags[0, 0] == BEYOND) == beyond
+
+
+def test_an_interval_is_tight_up_to_the_width_of_parts_and_the_error() -> None:
+    x, w = two(CLOUD, CLOUD, (3.0, 0.0, 0.0), 2.0**-20), walk.bench_of(walk.bench())
+    out, flags = np.zeros((1, FLOATS)), np.zeros((1, INTS), dtype=np.int64)
+    found, parts = gaps.nearest(x, inf, 0.0, 1.0, -1, w), gaps.TIGHT_POLYTOPE / ROUNDING
+    for more, tight in ((1.0, True), (3.0, False)):
+        gaps.report_gap(x, found._replace(upper=found.lowest + (parts + more) * x.error), inf, inf, w, out, flags, 0)
+        assert bool(flags[0, 2]) == tight
+
+
+def test_bounds_by_the_plane_across_the_nearest_direction_allow_for_the_error() -> None:
+    x, w = two(CLOUD, gk.Sphere(0.5), (3.0, 0.0, 0.0), NOISE), walk.bench_of(walk.bench())
+    way, nearest = (1.0, 0.0, 0.0), inf
+    for part in range(len(CUBE)):
+        c = walk.parts_at(x, part, 0, w)._replace(error=NOISE)
+        nearest = min(nearest, gaps._bound(c, way))
+        assert 2.25 < gaps._begins(x, c, way) <= 2.5 - NOISE
+    assert 1.25 < nearest <= 1.5 - NOISE
+
+
+def test_the_bounds_of_triangles_and_balls_allow_for_the_error() -> None:
+    """A triangle in the plane x = 0, and a ball that begins 2.5 from there."""
+    face = flat([(0.0, -1.0, -1.0), (0.0, 1.0, -1.0), (0.0, 0.0, 1.0)])
+    x, w = two(face, gk.Sphere(0.5), (3.0, 0.0, 0.0), NOISE), walk.bench_of(walk.bench())
+    r = rounds.round_in(x, w)
+    nothing = gaps.Found(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
+    found = gaps._ask_round(x, 0, 0, inf, nothing, r, w)
+    assert 2.25 < found.begins <= 2.5 - NOISE
+    again = gaps._ask_round(x, 0, 0, inf, found._replace(upper=1.0, lowest=inf), r, w)
+    assert 2.25 < again.lowest <= 2.5 - NOISE
+
+
+def test_how_far_faces_reach_through_each_other_is_less_by_the_error() -> None:
+    pair = MeshPair.of(SOLID, SOLID, relative(IDENTITY[0], row(1.5, 0.25, 0.125)))
+    exact = pair.through()
+    assert exact > 0.0
+    pair.error = 0.25 * exact
+    assert pair.through() <= 0.75 * exact + 1e-12
+
+
+def test_parts_that_are_near_to_the_error_collide() -> None:
+    pair = pair_of(CLOUD, CLOUD, relative(IDENTITY[0], row(3.0, 0.0, 0.0)))
+    pair.error = NOISE
+    some = np.array([[p, q] for p in range(8) for q in range(8)])
+    assert not pair.hits(some, 1.0 - 2.0 * NOISE).any()
+    assert pair.hits(some, 1.0 - 0.5 * NOISE).sum() == 4
+
+
+@pytest.mark.parametrize("plane", [gk.Plane((0.0, 0.0, 1.0)), gk.Halfspace((0.0, 0.0, 1.0))])
+@pytest.mark.parametrize("height", [2.0, 1.0 + 0.5 * NOISE])
+def test_a_body_that_is_near_to_a_plane_to_the_error_collides(
+    plane: Any, height: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    standing_in = planes.standing_in
+    monkeypatch.setattr(planes, "standing_in", lambda *a, **k: standing_in(*a, **k)._replace(error=NOISE))
+    for body in (SOLID, CLOUD):
+        for margin in (height - 1.0 - 0.5 * NOISE, height - 1.0 - 2.0 * NOISE):
+            assert gk.collide(plane, body, None, at(0.0, 0.0, height), margin=margin) == (margin > height - 1.0 - NOISE)
+
+
+def test_the_box_of_every_triangle_of_a_height_field_holds_its_corners_exactly() -> None:
+    field = gk.HeightField(np.zeros((24, 24)), (0.1, 0.3), origin=(0.7, -1.1))
+    parts = parts_of(field)
+    for low, high in parts.boxes(np.arange(parts.count)).reshape(-1, 2, 3).tolist():
+        for k, step in enumerate((0.1, 0.3)):
+            start = float(field.origin[k])
+            first, last = (round((x - start) / step) for x in (low[k], high[k]))
+            assert last == first + 1
+            assert Fraction(low[k]) <= Fraction(start) + first * Fraction(step)
+            assert Fraction(high[k]) >= Fraction(start) + last * Fraction(step)
+
+
+# depths ---------------------------------------------------------------------------------------------------------------
+
+
+def enclosed(a: Any, b: Any, move: tuple[float, float, float]) -> Array:
+    """Return what the search for the depth knows in the end, for bodies that a translation of 4 along x separates."""
+    x, w, (room, desk) = two(a, b, move, NOISE), walk.bench_of(walk.bench()), depth._room()
+    (of_a, out_a), (of_b, out_b) = innermost.surface_of(parts_of(a)), innermost.surface_of(parts_of(b))
+    faces = isinstance(a, gk.Mesh)
+    rows = innermost.FOUND_ROWS
+    sides = partings.Sides(
+        faces, of_a, of_b, out_a, out_b, w, room, desk[1][rows:], desk[0][: search.LOOKED_AT], desk[7], desk[9], desk[6]
+    )
+    state = np.zeros(search.STATE)
+    state[search.MOST], state[search.NORMAL] = 4.0, 1.0
+    d = search.Desk(
+        state, desk[1][:rows], desk[2], desk[3], desk[4], desk[5][0], desk[8], x, sides.found,
+        facets.solid_in(depth._NO_SOLIDS, 0), desk[10], desk[11],
+    )  # fmt: skip
+    search.enclose_depth(x, x, sides, sides, d)
+    return state
+
+
+@pytest.mark.parametrize("body", [SOLID, gk.PointCloud([(0.0, 0.0, 0.0)], 1.0)])
+def test_the_depth_of_bodies_is_bounded_to_the_error_only(body: Any) -> None:
+    state = enclosed(body, body, (1.5, 0.0, 0.0))
+    assert 0.0 < state[search.LEAST] <= 0.5 - NOISE
+    assert 0.5 + NOISE <= state[search.MOST] < 1.0
+
+
+def test_the_depth_of_the_deepest_pair_bounds_that_of_bodies_to_the_error_only() -> None:
+    """Three balls in a row, the middle one at a ball from aside: its own translation is not free."""
+    row_of_balls = gk.PointCloud([(0.0, 0.0, -1.0), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)], 1.0)
+    state = enclosed(row_of_balls, gk.PointCloud([(0.0, 0.0, 0.0)], 1.0), (0.0, 0.0, 0.25))
+    assert 0.0 < state[search.LEAST] <= 1.75 - NOISE
+
+
+def test_the_search_ends_at_bounds_as_close_as_the_error() -> None:
+    state = np.zeros(search.STATE)
+    for more, ends in ((15.0, True), (17.0, False)):
+        state[search.LEAST], state[search.MOST] = 1.0, 1.0 + more * NOISE
+        assert search._within(0.0, NOISE, state) == ends
+
+
+def test_a_translation_past_the_hulls_separates_bodies_whose_places_are_off_by_the_error() -> None:
+    w, hull = walk.bench_of(walk.bench()), gk.ConvexHull(CUBE)
+    x = two(SOLID, SOLID, (1.5, 0.0, 0.0), NOISE)
+    outer = freed.Outer(*two(hull, hull, (1.5, 0.0, 0.0), NOISE)[:2], True, False, inf)
+    for near in (inf, 0.0):
+        assert 0.5 + 4.0 * NOISE <= freed._past_hulls(x, outer, (1.0, 0.0, 0.0), near, w) < 0.5 + 5.0 * NOISE
+        assert freed._past_hulls(x._replace(error=0.0), outer, (1.0, 0.0, 0.0), near, w) > 0.5
+
+
+# motions --------------------------------------------------------------------------------------------------------------
+
+
+def course(body: Any, error: float, speed: float = -2.0) -> impact.Course:
+    """Return the course of a body at the origin and the same one that comes from (3, 0, 0) along the x axis."""
+    moves = np.zeros((2, MOTION))
+    moves[:, :9] = np.eye(3).ravel()
+    moves[1, CENTER], moves[1, WAY] = 3.0, speed
+    tree = of(parts_of(body).given)
+    floats, work = np.zeros((2, impact._BOX_FLOATS)), np.zeros(PART_WORK)
+    w = walk.bench_of(walk.bench())
+    return impact.Course(tree, tree, moves, 0.0, error, 4.0 * error, 100, 1000, impact._BOX, floats, work, w)
+
+
+def test_boxes_are_free_until_they_are_near_to_the_error() -> None:
+    c = course(SOLID, NOISE)
+    free, _ = impact._boxes_free(c, impact._passing(c, 0.0, 1.0), 0, 0)
+    assert free <= 0.5 - 2.0 * NOISE
+    assert impact._boxes_free(c, impact._passing(c, 0.4999, 1.0), 0, 0)[0] == 0.4999
+    c = course(gk.Mesh(2.0**-10 * CUBE, SIDES + TOP), NOISE, -4.0)
+    free, _ = impact._boxes_free(c, impact._passing(c, 0.0, 1.0), 0, 0)
+    assert 0.5 < free <= 0.75 - 2.0**-11 - NOISE
+
+
+def test_no_corner_of_a_box_on_its_way_is_farther_from_its_middle_than_its_reach() -> None:
+    rng = np.random.default_rng(6)
+    c, floats, place = course(SOLID, NOISE), np.zeros(impact._BOX_FLOATS), np.zeros(WIDTH)
+    for _ in range(40):
+        tree = c.a._replace(boxes=np.concatenate([np.zeros(3), rng.uniform(size=3), np.eye(3).ravel()])[None])
+        impact._box_of(c, tree, 0, floats, place)
+        assert Fraction(floats[layout.RHO]) ** 2 >= sum(Fraction(x) ** 2 for x in tree.boxes[0, 3:6].tolist())

@@ -1,0 +1,269 @@
+"""Bounds of cores whose error is coarse: what is proven holds if the true shapes are off by as much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from math import inf
+
+import naive
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.narrow import again, box_box, closed, gjk, motion, room, sat, solve, ties, toi
+from gjk3d.narrow.cores import Cores, cores_at
+from gjk3d.narrow.motion import CENTER, MOTION, TURN, WAY
+from gjk3d.poses import IDENTITY, pose_rows
+from gjk3d.shapes.layout import Core
+
+ERROR = 2.0**-10
+UNSIGNED, SIGNED, EPA_ALWAYS = solve.UNSIGNED, solve.SIGNED, solve.EPA_ALWAYS
+POINTS = 200  #: of the workspace
+
+BOX = gk.Box((2.0, 2.0, 2.0))
+CUBE = gk.ConvexHull(BOX.vertices)
+WHEEL = gk.Cylinder(1.0, 2.0)
+BAR = gk.Segment((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0))
+
+
+def coarse(a: gk.Shape, b: gk.Shape, offset: tuple[float, float, float], error: float = ERROR) -> Cores:
+    """Return two shapes, the second one translated, with an error that is larger than the rounding."""
+    pose = pose_rows(naive.pose(None, offset))[0][0]
+    return cores_at(Core(*a._packed[:2]), IDENTITY[0], Core(*b._packed[:2]), pose)._replace(error=error)
+
+
+def scratch() -> room.Room:
+    floats, ints = room.workspace(POINTS)
+    return room.room_in(np.zeros(floats), np.zeros(ints, dtype=np.int64), POINTS, np.zeros(0))
+
+
+def solved(c: Cores, mode: int, tol: float = 0.0) -> tuple[float, float, bool]:
+    """Return both bounds of the distance, and whether they are tight."""
+    out, flags = np.zeros((1, solve.FLOATS)), np.zeros((1, solve.INTS), dtype=np.int64)
+    solve.solve(c, mode, inf, tol, scratch(), out[:0], out, flags, 0)
+    return out[0, 1], out[0, 2], bool(flags[0, 2])
+
+
+@pytest.mark.parametrize("mode", [UNSIGNED, SIGNED, EPA_ALWAYS])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [(gk.Point(), gk.Point()), (BAR, BAR), (BOX, BOX), (BOX, BAR), (CUBE, CUBE), (CUBE, WHEEL), (WHEEL, WHEEL)],
+)
+def test_the_distance_is_proven_to_the_error_only(a: gk.Shape, b: gk.Shape, mode: int) -> None:
+    reach = 3.0 - sum(float(shape.support((1.0, 0.0, 0.0))[0]) for shape in (a, b))
+    lower, upper, tight = solved(coarse(a, b, (3.0, 0.0, 0.0)), mode)
+    assert lower <= reach - 0.999 * ERROR
+    assert upper >= reach + 0.999 * ERROR
+    assert upper - lower < 2.01 * ERROR
+    assert tight
+
+
+@pytest.mark.parametrize("mode", [SIGNED, EPA_ALWAYS])
+@pytest.mark.parametrize(("a", "b"), [(BOX, BOX), (CUBE, CUBE), (BOX, CUBE), (CUBE, WHEEL), (WHEEL, WHEEL)])
+@pytest.mark.parametrize("offset", [(1.5, 0.0, 0.0), (1.5, 0.25, 0.125)])
+def test_the_depth_is_proven_to_the_error_only(
+    a: gk.Shape, b: gk.Shape, mode: int, offset: tuple[float, float, float]
+) -> None:
+    depth = 2.0 - (float(np.hypot(*offset[:2])) if a is b is WHEEL else 1.5)
+    lower, upper, tight = solved(coarse(a, b, offset), mode)
+    assert lower <= -depth - 0.999 * ERROR
+    assert upper >= -depth + 0.999 * ERROR
+    assert upper - lower < 2.01 * ERROR
+    assert tight
+
+
+def test_the_depth_is_proven_to_the_error_only_if_a_first_direction_is_nearly_the_best() -> None:
+    """The sides across the x axis are 2 + offset and 2 - offset away; the former is a face of the tetrahedron."""
+    offset = 2.0**-12
+    lower, upper, _ = solved(coarse(CUBE, CUBE, (offset, 0.0, 0.0)), SIGNED)
+    assert lower <= offset - 2.0 - ERROR
+    assert upper >= offset - 2.0 + ERROR
+
+
+@pytest.mark.parametrize("mode", [UNSIGNED, SIGNED])
+@pytest.mark.parametrize(("a", "b"), [(CUBE, WHEEL), (WHEEL, WHEEL), (CUBE, CUBE)])
+def test_shapes_nearer_to_contact_than_the_error_are_not_proven_to_be_apart_or_to_overlap(
+    a: gk.Shape, b: gk.Shape, mode: int
+) -> None:
+    lower, upper, _ = solved(coarse(a, b, (2.0 + 0.5 * ERROR, 0.0, 0.0)), mode)
+    assert lower <= (-0.499 * ERROR if mode == SIGNED else 0.0)
+    assert upper >= 1.499 * ERROR
+
+
+@pytest.mark.parametrize("tol", [0.01, 0.03, 0.1])
+@pytest.mark.parametrize("offset", [(2.5, 1.0, 1.0), (2.25, 0.5, 2.5)])
+@pytest.mark.parametrize("mode", [UNSIGNED, SIGNED])
+def test_an_interval_is_no_wider_than_the_tolerance(tol: float, offset: tuple[float, float, float], mode: int) -> None:
+    """Nearly all of the tolerance is the error's."""
+    c = coarse(gk.Ellipsoid((1.0, 0.5, 0.25)), gk.Cone(1.0, 2.0), offset)
+    lower, upper, _ = solved(c._replace(error=0.48 * tol * c.size), mode, tol)
+    assert upper - lower <= tol * c.size
+
+
+def test_cylinders_that_are_askew_by_less_than_the_error_have_a_tight_depth() -> None:
+    """A section through both axes is wider than promised if the error is left out."""
+    tilt = 2.0**-21
+    turn = np.array([(1.0, 0.0, tilt), (0.0, 1.0, 0.0), (-tilt, 0.0, 1.0)])
+    pose = pose_rows(naive.pose(turn, (1.5, 0.0, 0.0)))[0][0]
+    c = cores_at(Core(*WHEEL._packed[:2]), IDENTITY[0], Core(*WHEEL._packed[:2]), pose)
+    lower, upper, tight = solved(c._replace(error=2.0**-19), SIGNED)
+    assert tight
+    assert upper - lower < 2.01 * 2.0**-19
+
+
+@pytest.mark.parametrize("near", [False, True])
+def test_gjk_stops_early_only_if_the_error_leaves_no_doubt(near: bool) -> None:
+    for a, b in ((CUBE, CUBE), (CUBE, WHEEL)):
+        c = coarse(a, b, (3.0, 0.25, 0.5))
+        limits = (inf, 1.0 + 0.999 * ERROR) if near else (1.0 - 0.999 * ERROR, -inf)
+        for axis in ((1.0, 0.0, 0.0), (1.0, 0.5, 0.25)):
+            walk = gjk.gjk(c, gjk.Start(axis, 0), 0.0, *limits, scratch().simplex, np.zeros(0))
+            assert walk.code not in (gjk.NEAR_ENOUGH, gjk.FAR)
+
+
+@pytest.mark.parametrize("apart", [2.0 - 0.5 * ERROR, 2.0 + 0.5 * ERROR, 3.0, 1.0])
+@pytest.mark.parametrize(("a", "b"), [(BOX, BOX), (CUBE, CUBE), (CUBE, WHEEL), (BOX, gk.Point()), (BAR, BAR)])
+def test_a_gap_that_may_be_within_the_margin_is_not_proven_to_be_wider(a: gk.Shape, b: gk.Shape, apart: float) -> None:
+    c = coarse(a, b, (apart, 0.0, 0.0))
+    margin = apart - sum(float(shape.support((1.0, 0.0, 0.0))[0]) for shape in (a, b)) - 0.999 * ERROR
+    simplex, cache = scratch().simplex, np.zeros((1, gjk.MEMORY))
+    for _ in range(2):  # without and with the axis of the first answer
+        assert solve.quick_collide(c, margin, simplex, cache, 0) != 0
+
+
+@pytest.mark.parametrize("depth", [0.5 * ERROR, 0.25])
+def test_the_depth_of_boxes_is_no_less_than_is_proven(depth: float) -> None:
+    settled, gap, upper, *_ = box_box.overlapping_boxes(coarse(BOX, BOX, (2.0 - depth, 0.0, 0.0)))
+    assert gap == -depth
+    assert upper >= ERROR - depth
+    assert settled == (depth > ERROR)
+
+
+def test_boxes_settle_their_distance_even_if_the_pose_is_no_rotation_to_rounding() -> None:
+    """The witnesses and the vector between them differ by rounding, and by what the matrix misses."""
+    rng = np.random.default_rng(1)
+    apart = 0
+    for stretch in (0.0, 4e-7):
+        for _ in range(10):
+            turn = naive.random_rotations(rng, 1)[0]
+            pose = pose_rows(naive.pose(turn * (1.0 + stretch), 4.0 * naive.unit_vectors(rng, 1)[0]))[0][0]
+            c = cores_at(Core(*BOX._packed[:2]), IDENTITY[0], Core(*BOX._packed[:2]), pose)
+            for error in (0.0, c.error):
+                gap = closed.gap_of(c._replace(error=error))
+                apart += gap.settled
+    assert apart == 40
+
+
+def test_an_overlap_from_facets_is_proven_to_the_error_only() -> None:
+    depth, shape = 0.5, Core(*CUBE._packed[:2])
+    poses = IDENTITY, pose_rows(naive.pose(None, (2.0 - depth, 0.25, 0.125)))[0]
+    axes = np.array([[-depth, ERROR, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0]])
+    out, flags = np.zeros((1, solve.FLOATS)), np.zeros((1, solve.INTS), dtype=np.int64)
+    kinds = np.zeros((1, 4), dtype=np.int64)
+    sat.overlap_rows(*shape, *shape, *poses, axes, kinds, 0, 1, scratch().simplex, out, flags)
+    assert not flags[0, 3]
+    assert flags[0, 2]
+    assert out[0, 1] <= -depth - ERROR
+    assert out[0, 2] >= -depth + ERROR
+
+
+def test_a_depth_from_stored_faces_allows_for_rounding() -> None:
+    """The hulls are the same cube, so all faces of the difference are 2 away."""
+    c, floats = coarse(CUBE, CUBE, (0.0, 0.0, 0.0)), scratch()
+    out, flags = np.zeros((1, solve.FLOATS)), np.zeros((1, solve.INTS), dtype=np.int64)
+    kept = np.zeros((1, again.KEPT))
+    solve.solve(c, solve.SIGNED, inf, 0.0, floats, out[:0], out, flags, 0)
+    again.keep_faces(c, floats, kept, 0)
+    assert kept[0, 0] > 0.0
+    tiny = c._replace(tiny=2.0**-8)
+    assert again.most_moved(tiny, kept, 0) >= 4.0 * tiny.tiny
+    kept[0, 1] = inf  # no face that is not stored bounds the depth
+    assert 1.9 < again.nearest_kept(tiny, kept, 0)[0] <= 2.0 - 4.0 * tiny.tiny
+    assert again.solved_again(c, inf, floats, kept, 0, out, flags, 0)
+    assert flags[0, 2]
+    assert out[0, 1] <= -2.0 - ERROR
+    assert out[0, 2] >= -2.0 + ERROR
+
+
+def test_a_section_deeper_than_the_error_by_less_than_its_width_is_no_proof_of_an_overlap() -> None:
+    a, b = gk.Ellipsoid((1.0, 1.0, 2.0)), gk.Ellipsoid((0.5, 0.5, 0.25))
+    c = coarse(a, b, (1.25, 0.0, 1.0))
+    settled, depth = ties.meridian(c, 0.05, 1e-6, inf, (1.0, 0.0, 0.0), scratch())
+    assert settled
+    assert 0.0 < -depth.outer < depth.least - 1e-3
+    wide = c._replace(error=0.5 * (depth.least - depth.outer))
+    assert not ties.meridian(wide, 0.05, 1e-6, inf, (1.0, 0.0, 0.0), scratch())[0]
+
+
+# motions ------------------------------------------------------------------------------------------------------------
+
+
+def flight(a: gk.Shape, b: gk.Shape, offset: float, way: float, turn: float, plane: bool) -> toi.Flight:
+    """Return the flight of B, which moves along the x axis and turns about it, with an error that is coarse.
+
+    A point may be a plane across that axis.
+    """
+    moves = np.zeros((2, MOTION))
+    moves[:, :9] = np.eye(3).ravel()
+    moves[1, CENTER], moves[1, WAY], moves[1, TURN] = offset, way, turn
+    cores = [Core(*shape._packed[:2]) for shape in (a, b)]
+    poses, cache = np.zeros((2, IDENTITY.shape[1])), np.zeros((1, gjk.MEMORY))
+    return toi.Flight(
+        *cores, not plane, (1.0, 0.0, 0.0), *moves, 0.0, turn, ERROR, 0.0, 1.0, poses, cache, scratch().simplex
+    )
+
+
+@pytest.mark.parametrize(("a", "b"), [(CUBE, CUBE), (WHEEL, CUBE), (BOX, gk.Point()), (gk.Point(), CUBE)])
+@pytest.mark.parametrize("turn", [0.0, 0.5])
+@pytest.mark.parametrize("plane", [False, True])
+def test_a_motion_is_proven_free_up_to_the_error_only(a: gk.Shape, b: gk.Shape, turn: float, plane: bool) -> None:
+    wide = float(b.support((1.0, 0.0, 0.0))[0]) + (0.0 if plane else float(a.support((1.0, 0.0, 0.0))[0]))
+    x = flight(a, b, wide + 0.5, -1.0, turn, plane)
+    code, free, hit, _ = toi.impact(x, 0.0)
+    assert code == toi.HIT
+    assert 0.4 < free <= 0.5 - ERROR
+    assert hit >= 0.5 - 2.0 * ERROR
+    for t in (0.0, 0.5 - 0.999 * ERROR):
+        c = toi.cores_in_flight(x, t)
+        assert toi.probe(x, c, inf).apart == (t == 0.0)
+
+
+def test_a_turning_box_is_proven_free_only_if_it_is_farther_away_than_the_error() -> None:
+    rng, hits = np.random.default_rng(0), 0
+    for _ in range(12):
+        error, turn, box = 2.0 ** -rng.integers(2, 9), rng.uniform(0.5, 6.0), gk.Box(rng.uniform(0.2, 4.0, 3))
+        offset, way = rng.uniform(3.0, 6.0), -rng.uniform(3.0, 8.0)
+        x = flight(BOX, box, offset, way, turn, plane=False)._replace(lost=error)
+        x.mb[TURN : TURN + 3] = rng.normal(size=3) * turn
+        code, free, _, _ = toi.impact(x, 0.0)
+        place, pose = np.eye(4), np.zeros(IDENTITY.shape[1])
+        motion.place(x.mb, free, pose)
+        place[:3, :3], place[:3, 3] = pose[:9].reshape(3, 3), pose[9:12]
+        hits += code == toi.HIT
+        assert gk.distance(BOX, box, None, place).distance >= 0.999 * error
+    assert hits > 5
+
+
+def length(v: Sequence[Decimal]) -> Decimal:
+    return sum((x * x for x in v), Decimal()).sqrt()
+
+
+def cross(a: Sequence[Decimal], b: Sequence[Decimal]) -> list[Decimal]:
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def test_how_fast_a_core_gains_speed_is_bounded_exactly() -> None:
+    with localcontext(prec=60):
+        for seed in range(60):
+            rng = np.random.default_rng(seed)
+            n, w, other, r, apart, v = rng.normal(size=(6, 3)).tolist()
+            most, rho = rng.uniform(size=2).tolist()
+            dn, dw, do, dr, da, dv = ([Decimal(x) for x in row] for row in (n, w, other, r, apart, v))
+            own = length(cross(dr, dw)) + Decimal(rho) * length(dw)
+            assert Decimal(toi.bend(tuple(n), tuple(w), tuple(r), rho)) >= length(cross(dn, dw)) * own
+            later = [x + Decimal(most) * y for x, y in zip(da, dv, strict=True)]
+            far = max(length(cross(do, da)), length(cross(do, later))) + length(do) * (length(dr) + Decimal(rho))
+            least = length(cross(dn, do)) * (far + 2 * (length(dv) + own)) + length(dw) * own
+            rows = [tuple(x) for x in (w, other, n, apart, v)]
+            assert Decimal(toi.bound_to(*rows, most, tuple(r), rho)) >= least

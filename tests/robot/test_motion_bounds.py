@@ -1,0 +1,255 @@
+"""Bounds of motions, each where one of its terms alone decides: a ball that just reaches a wall is not proven free."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import cos, sin
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.interpolate import PPoly
+
+import gjk3d as gk
+from gjk3d.robot import Checker, Robot, Trajectory
+from gjk3d.robot.curves import Curves
+from gjk3d.robot.kinematics import link_poses
+from gjk3d.robot.motion_asked import PROVEN
+from gjk3d.robot.motion_certified import certified
+from gjk3d.robot.motion_cover import Bound, Here, _curved, _speed_of_guest
+from gjk3d.robot.walk import place
+
+BALL, WALL = 0.01, 20.0  #: the radius of the ball, the side of the wall
+DEPTH = 1e-3  #: of the ball in the wall at the end of its motion
+X, Y, Z = (f'<axis xyz="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
+TO_1 = '<limit lower="0" upper="1"/>'
+TURN = 0.25
+
+
+def at(x, y, z):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def collision(geometry, place):
+    return f'<collision><origin xyz="{place[0]!r} {place[1]!r} 0"/><geometry>{geometry}</geometry></collision>'
+
+
+def link(name, content=""):
+    return f'<link name="{name}">{content}</link>'
+
+
+def ball(x=0.0, radius=BALL):
+    return collision(f'<sphere radius="{radius}"/>', (x, 0.0))
+
+
+def robot_of(*parts):
+    return Robot.load(f'<robot name="r">{"".join(parts)}</robot>')
+
+
+def joint(kind, parent, child, more, x=0.0):
+    return (
+        f'<joint name="to {child}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{x!r} 0 0"/>{more}</joint>'
+    )
+
+
+#: Links and joints, with the place of the wall where a link carries it. Then the degree of the motion, which is its
+#: coefficient times t or t^2. Then the place of the ball at t = 1, and the side of it on which the wall is.
+MECHANISMS = {
+    "slide on a turn": (
+        link("base", "WALL") + link("beam") + link("cart", ball())
+        + joint("continuous", "base", "beam", Z) + joint("prismatic", "beam", "cart", X + TO_1),
+        1, (TURN, 1.0), (cos(TURN), sin(TURN)), (0, 1),
+    ),
+    "turn on a turn": (
+        link("base", "WALL") + link("upper") + link("lower", ball(1.0))
+        + joint("continuous", "base", "upper", Z) + joint("continuous", "upper", "lower", Z, 1.0),
+        1, (0.15, 0.15), (cos(0.15) + cos(0.3), sin(0.15) + sin(0.3)), (-1, 0),
+    ),
+    "accelerated slide": (
+        link("base", "WALL") + link("cart", ball()) + joint("prismatic", "base", "cart", Y + TO_1),
+        2, (1.0,), (0.0, 1.0), (0, 1),
+    ),
+    "accelerated turn": (
+        link("base", "WALL") + link("arm", ball(1.0)) + joint("continuous", "base", "arm", Z),
+        2, (TURN,), (cos(TURN), sin(TURN)), (0, 1),
+    ),
+    "accelerated slide that mimics another": (
+        link("base", "WALL") + link("cart", ball()) + link("drive") + joint("prismatic", "base", "drive", Y + TO_1)
+        + joint("prismatic", "base", "cart", Y + TO_1 + '<mimic joint="to drive" multiplier="2"/>'),
+        2, (0.5,), (0.0, 1.0), (0, 1),
+    ),
+}  # fmt: skip
+#: The wall slides and turns on a planar joint. The ball is fixed to the base, or to a link behind that of the wall.
+CARRIED = {
+    "before the wall": link("base", ball()) + link("plate", "WALL") + joint("planar", "base", "plate", Z),
+    "behind the wall": (
+        link("base") + link("plate", "WALL") + link("ball", ball())
+        + joint("planar", "base", "plate", Z) + joint("continuous", "base", "ball", Z)
+    ),
+}  # fmt: skip
+
+
+def checker_of(links, place, side, carried):
+    """Return a checker with a wall that touches the ball at a place, carried by a link or an obstacle."""
+    x, y = np.array(place) + np.array(side) * (0.5 * WALL + BALL - DEPTH)
+    wall = collision(f'<box size="{WALL} {WALL} {WALL}"/>', (float(x), float(y))) if carried else ""
+    robot = robot_of(links.replace("WALL", wall))
+    robot.allowed = []
+    return Checker(robot, {} if carried else {"wall": (gk.Box((WALL, WALL, WALL)), at(x, y, 0.0))})
+
+
+@pytest.mark.parametrize("carried", [False, True], ids=["obstacle", "link"])
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_ball_that_bends_into_a_wall_at_the_end_of_its_motion_is_not_proven_free(name, carried):
+    links, degree, end, place, side = MECHANISMS[name]
+    checker = checker_of(links, place, side, carried)
+    powers = np.zeros((degree + 1, 1, len(end)))
+    powers[0] = end
+    assert not checker.trajectory_free(PPoly(powers, [0.0, 1.0]), certify=True).free
+    assert checker.clearance(end).distance == pytest.approx(-DEPTH, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", CARRIED)
+def test_a_wall_that_bends_into_a_ball_at_the_end_of_its_motion_is_not_proven_free(name):
+    checker = checker_of(CARRIED[name], (-cos(TURN), sin(TURN)), (0, 1), True)
+    end = np.zeros(checker.robot.dof)
+    end[:3] = 1.0, 0.0, TURN
+    assert not checker.motion_free(0.0 * end, end, certify=True).free
+    assert checker.clearance(end).distance == pytest.approx(-DEPTH, abs=1e-9)
+
+
+GAP = 0.01
+MESH = gk.Mesh(*gk.Box((1.0, 1.0, 1.0)).surface())
+#: What holds the gap to the ball: its capsule, GJK, the tree of a body.
+OBSTACLES = {"ball": gk.Sphere(0.5), "box": gk.Box((1.0, 1.0, 1.0)), "mesh": MESH}
+#: Joints, the number of q that is uncertain, and how far the ball moves if that changes by 1.
+UNCERTAIN = {
+    "slide": (joint("prismatic", "base", "cart", X + '<limit lower="-1" upper="1"/>'), 0, 1.0),
+    "turn": (joint("continuous", "base", "cart", Z), 0, 1.0),
+    "mimic": (
+        link("drive") + joint("prismatic", "base", "drive", X + '<limit lower="-1" upper="1"/>')
+        + joint("prismatic", "base", "cart", X + '<mimic joint="to drive" multiplier="-3"/>'), 0, 3.0,
+    ),
+    "planar slide": (joint("planar", "base", "cart", Z), 0, 1.0),
+    "planar turn": (joint("planar", "base", "cart", Z), 2, 1.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("obstacle", [*OBSTACLES, "mesh and mesh"])
+@pytest.mark.parametrize("name", UNCERTAIN)
+def test_a_curve_is_proven_up_to_what_its_numbers_may_be_wrong_by(name, obstacle):
+    """What rests on the cart has a gap to an obstacle: to its right, or above it where it turns at a distance of 1."""
+    joints, number, arm = UNCERTAIN[name]
+    turns = "turn" in name
+    robot = robot_of(link("base"), link("cart"), joints)
+    where = at(1.0, 1.0 + GAP, 0.0) if turns else at(1.0 + GAP, 0.0, 0.0)
+    checker = Checker(robot, {"obstacle": (OBSTACLES.get(obstacle, MESH), where)})
+    checker.attach("load", MESH if obstacle == "mesh and mesh" else gk.Sphere(0.5), "cart", at(float(turns), 0.0, 0.0))
+    for share, proven in ((0.5, True), (1.0 + 1e-3, False)):
+        loose = np.zeros((1, robot.dof))
+        loose[0, number] = share * GAP / arm
+        found = certified(checker._cell(), Curves(np.zeros((1, 2, robot.dof)), loose), 1e-6, 1)
+        assert (found[0][0] == PROVEN) == proven
+
+
+@pytest.mark.parametrize("share", [0.3, 0.45])
+@pytest.mark.parametrize("obstacle", OBSTACLES)
+def test_a_slide_between_two_floats_is_not_proven_past_its_contact(obstacle, share):
+    """The drive turns from 1e9 to the next float. All configurations between are rounded to one of them."""
+    limits = '<limit lower="1e9" upper="1000000001"/>'
+    robot = robot_of(
+        link("base"), link("drive"), joint("revolute", "base", "drive", X + limits), link("cart", ball(0.0, 0.5)),
+        joint("prismatic", "base", "cart", X + '<mimic joint="to drive" multiplier="1" offset="-1e9"/>'),
+    )  # fmt: skip
+    step = np.spacing(1e9)
+    checker = Checker(robot, {"obstacle": (OBSTACLES[obstacle], at(1.0 + share * step, 0.0, 0.0))})
+    found = checker.motion_free([1e9], [1e9 + step], certify=True)
+    assert not found.free
+    assert found.safe <= share
+
+
+def far_point(rng):
+    """Return what the proof of its motion takes of a tiny ball far away, its height above a box, and its velocity.
+
+    It turns about the origin, which moves it as fast as its link moves it back, but for a small rest.
+    """
+    x, y = rng.uniform(1e8, 2e8), 0.5 + rng.uniform(0.1, 0.5)
+    robot = robot_of(link("base"), link("cart", ball(0.0, 1e-10)), joint("floating", "base", "cart", ""))
+    cell = Checker(robot, {"box": (gk.Box((1.0, 1.0, 1.0)), at(x, 0.0, 0.0))})._cell()
+    frames, pair = cell.frames(), cell.layout.pairs[0]
+    link_poses(robot._chain, np.array([x, y, 0.0, 0.0, 0.0, 0.0]), frames.matrix, frames.links)
+    frames.stamp[:] = -1
+    place(cell.layout, frames, pair[0], 0)
+    place(cell.layout, frames, pair[1], 0)
+    turn = rng.uniform(0.01, 1.0)
+    slide = -turn * x - rng.uniform(0.6, 1.0)
+    twist = np.array([[0.0] * 6, [0.0, 0.0, turn, 0.0, slide, 0.0]])
+    nearest = np.array([[0.0, 0.0, 0.0, 0.0, -1.0, 0.0, x, y, 0.0, x, 0.5, 0.0]])
+    here = Here(cell.layout, frames, SimpleNamespace(one=nearest), np.zeros((1, 7)), twist, None)
+    velocity = -Fraction(turn) * Fraction(y), Fraction(slide) + Fraction(turn) * Fraction(x)
+    return here, Fraction(y) - Fraction(1, 2), velocity
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_point_that_moves_evenly_is_proven_no_farther_than_to_its_contact(seed):
+    """The velocity is the difference of two numbers of 1e8, so that its last digits are rounded away."""
+    here, height, velocity = far_point(np.random.default_rng(seed))
+    a, b = here.layout.pairs[0, :2]
+    _, forth, _ = _curved(here, Bound(0.0, 0.0, 1.0, 0.0, True), a, b, 0.0, 1.0)
+    assert forth > 0.0
+    assert 0 <= height + Fraction(float(forth)) * velocity[1] < Fraction(1, 10**4)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_speed_of_a_point_and_its_error_hold_the_true_speed(seed):
+    here, _, velocity = far_point(np.random.default_rng(seed))
+    speed, error = _speed_of_guest(here, Bound(0.0, 0.0, 1.0, 0.0, True), 0, 0)
+    assert velocity[0] ** 2 + velocity[1] ** 2 <= (Fraction(float(speed)) + Fraction(float(error))) ** 2
+
+
+ROUNDED = 0.25 - 1e-9  #: half a side
+SMALLER = {
+    "balls": (gk.Sphere(0.25), gk.Sphere(ROUNDED)),
+    "boxes": (gk.Box((0.5, 0.5, 0.5)), gk.Box((2.0 * ROUNDED,) * 3)),
+    "meshes": tuple(gk.Mesh(*gk.Box((2.0 * half,) * 3).surface()) for half in (0.25, ROUNDED)),
+}
+
+
+@pytest.mark.parametrize("kind", SMALLER)
+def test_loads_that_only_rounding_moves_apart_are_not_proven_free(kind):
+    """They overlap by 1e-9. Coordinates of 1e8 are rounded by up to 7e-9, which makes a gap of 1e-9 of it."""
+    origin = 0.25 - 2e-9
+    assert Fraction(origin) + Fraction(1, 4) < Fraction(1, 4) + Fraction(ROUNDED)
+    robot = robot_of(
+        link("base"), link("a"), joint("fixed", "base", "a", "", 1e8),
+        link("b"), joint("prismatic", "a", "b", X + TO_1, origin),
+    )  # fmt: skip
+    checker = Checker(robot)
+    for name, shape in zip("ab", SMALLER[kind], strict=True):
+        checker.attach(f"load of {name}", shape, name)
+    assert checker.clearance([0.25]).distance > 0.0
+    found = checker.motion_free([0.25], [0.25], certify=True)
+    assert (found.free, found.safe) == (False, 0.0)
+
+
+def farthest(checker, path):
+    """Return how far all pieces of a swept volume reach along x, in rational numbers."""
+    pieces = checker.swept(path, excess=0.01)
+    return max(
+        Fraction(float(np.asarray(piece.shape.core.support((1.0, 0.0, 0.0)))[0])) + Fraction(piece.shape.radius)
+        for piece in pieces.pieces
+    )
+
+
+def test_a_swept_volume_holds_a_ball_whose_place_is_rounded():
+    """At 1e8 coordinates are rounded, here down by 2e-9."""
+    origin = 0.25 + 2e-9
+    robot = robot_of(
+        link("base"), link("a"), joint("fixed", "base", "a", "", 1e8),
+        link("b", ball(0.0, 0.25)), joint("prismatic", "a", "b", X + TO_1, origin),
+    )  # fmt: skip
+    reach = farthest(Checker(robot), Trajectory([[0.25], [0.25]], [0.0, 1.0]))
+    assert Fraction(10**8) + Fraction(origin) + Fraction(1, 2) <= reach

@@ -6,7 +6,6 @@ two shapes, or configurations; a person with a card asks a million.
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
@@ -17,9 +16,10 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.results import Status
+from tests.words import assert_names
 
 ARM = Path(__file__).parents[1] / "data" / "arm"
-RNG = np.random.default_rng(18)
+_RNG = np.random.default_rng(18)
 SHAPES = [
     gk.Sphere(0.5),
     gk.Box((1, 0.6, 0.4)),
@@ -27,21 +27,21 @@ SHAPES = [
     gk.Cylinder(0.4, 0.7),
     gk.Cone(0.4, 0.9),
     gk.Ellipsoid((0.5, 0.3, 0.2)),
-    gk.ConvexHull(RNG.normal(size=(20, 3)) * 0.4),
-    gk.ConvexHull(RNG.normal(size=(400, 3)) * 0.2),
+    gk.ConvexHull(_RNG.normal(size=(20, 3)) * 0.4),
+    gk.ConvexHull(_RNG.normal(size=(400, 3)) * 0.2),
     gk.Box((0.6, 0.5, 0.4)).inflated(0.1),
     gk.Triangle([(0, 0, 0), (1, 0, 0), (0, 1, 0)]),
 ]
 
 
-def poses(rows: int) -> np.ndarray:
+def poses(rng: np.random.Generator, rows: int) -> np.ndarray:
     """Return random poses, of which some lie along the axes, some touch and some coincide."""
     made = np.tile(np.eye(4), (rows, 1, 1))
-    made[:, :3, :3] = Rotation.random(rows, RNG).as_matrix()
-    made[:, :3, 3] = RNG.normal(size=(rows, 3)) * 0.7
-    plain = RNG.random(rows) < 0.3
+    made[:, :3, :3] = Rotation.random(rows, rng).as_matrix()
+    made[:, :3, 3] = rng.normal(size=(rows, 3)) * 0.7
+    plain = rng.random(rows) < 0.3
     made[plain, :3, :3] = np.eye(3)
-    made[plain, :3, 3] = RNG.integers(-4, 5, (int(plain.sum()), 3)) * 0.25
+    made[plain, :3, 3] = rng.integers(-4, 5, (int(plain.sum()), 3)) * 0.25
     return made
 
 
@@ -57,11 +57,11 @@ def same(ours: gk.Distance, theirs: gk.Distance) -> None:
     assert (far | (np.abs(ours.distance - theirs.distance) <= widths)).all()
 
 
-def stacks(rows: int) -> None:
+def stacks(rng: np.random.Generator, rows: int) -> None:
     """Two shapes at a stack of poses."""
     for k, a in enumerate(SHAPES):
         for b in SHAPES[k::3]:
-            there, here = poses(rows), poses(rows)
+            there, here = poses(rng, rows), poses(rng, rows)
             for margin in (0.0, 0.1, -0.05):
                 ours = gk.collide(a, b, there, here, margin=margin, device="cuda")
                 assert ours.tolist() == gk.collide(a, b, there, here, margin=margin).tolist()
@@ -80,13 +80,13 @@ def stacks(rows: int) -> None:
     assert gk.distance(box, box, device="cuda").distance == 0.0
 
 
-def pairs(rows: int) -> None:
+def pairs(rng: np.random.Generator, rows: int) -> None:
     """Many different pairs, of which some are the processor's."""
     mesh = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])
     some = gk.Pairs([*SHAPES, gk.Halfspace((0, 0, 1), 0.0), mesh])
-    which = RNG.integers(0, len(some), (rows, 2))
+    which = rng.integers(0, len(some), (rows, 2))
     which = which[(which != len(SHAPES)).any(axis=1)]
-    where = poses(2 * len(which)).reshape(-1, 2, 4, 4)
+    where = poses(rng, 2 * len(which)).reshape(-1, 2, 4, 4)
     for margin in (0.0, 0.1):
         ours = some.collide(which, where, margin=margin, device="cuda")
         assert ours.tolist() == some.collide(which, where, margin=margin).tolist()
@@ -98,7 +98,7 @@ def pairs(rows: int) -> None:
     )
 
 
-def robots(rows: int) -> None:
+def robots(rng: np.random.Generator, rows: int) -> None:
     """Configurations of an arm among shapes, a floor and a mesh; angles too large for our own sine."""
     robot = gk.robot.Robot.from_urdf(ARM / "arm.urdf", ARM / "arm.srdf")
     near = np.eye(4)
@@ -110,7 +110,7 @@ def robots(rows: int) -> None:
         {"ball": (gk.Sphere(0.1), near), "box": (gk.Box((0.2, 0.1, 0.3)), far), "floor": gk.Halfspace((0, 0, 1), -0.5)},
         margin=0.01,
     )
-    q = RNG.uniform(-2.5, 2.5, (rows, robot.dof))
+    q = rng.uniform(-2.5, 2.5, (rows, robot.dof))
     q[:2] *= 1e7
     free = checker.free(q)
     assert rows < 10 or 0 < free.sum() < rows
@@ -121,29 +121,38 @@ def robots(rows: int) -> None:
     assert checker.free(q, device="cuda").tolist() == checker.free(q).tolist()
 
 
-def refusals(rows: int) -> None:
+def refusals(rng: np.random.Generator, rows: int) -> None:
     """What no card answers is refused, with what would."""
     box, ball = gk.Box((1, 1, 1)), gk.Sphere(1)
-    many = poses(max(rows, 2))
+    many = poses(rng, max(rows, 2))
     mesh = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
     one = gk.Pairs([box, ball])
     refused = [
-        (UnsupportedPair, "not Mesh against Box: leave device out", lambda: gk.collide(mesh, box, device="cuda")),
-        (UnsupportedPair, "not Box against Plane", lambda: gk.distance(box, gk.Plane((0, 0, 1), 0), device="cuda")),
-        (ShapeError, "no trace", lambda: gk.distance(box, ball, trace=True, device="cuda")),
-        (ShapeError, "no depth", lambda: gk.signed_distance(box, box, None, many, depth="facets", device="cuda")),
-        (ShapeError, "device is 'gpu', expected 'cpu' or", lambda: gk.collide(box, ball, device="gpu")),
+        (UnsupportedPair, ("device='cuda'", "Mesh", "Box"), lambda: gk.collide(mesh, box, device="cuda")),
+        (
+            UnsupportedPair,
+            ("device='cuda'", "Box", "Plane"),
+            lambda: gk.distance(box, gk.Plane((0, 0, 1), 0), device="cuda"),
+        ),
+        (ShapeError, ("device='cuda'", "trace"), lambda: gk.distance(box, ball, trace=True, device="cuda")),
         (
             ShapeError,
-            "device='cuda' remembers nothing",
+            ("device='cuda'", "depth='facets'"),
+            lambda: gk.signed_distance(box, box, None, many, depth="facets", device="cuda"),
+        ),
+        (ShapeError, ("'gpu'", "'cpu'", "'cuda'"), lambda: gk.collide(box, ball, device="gpu")),
+        (
+            ShapeError,
+            ("device='cuda'", "memory"),
             lambda: one.collide([(0, 1)], many[:2], memory=one.memory([(0, 1)]), device="cuda"),
         ),
     ]
-    for kind, words, ask in refused:
-        with pytest.raises(kind, match=re.escape(words)):
+    for kind, fragments, ask in refused:
+        with pytest.raises(kind) as caught:
             ask()
+        assert_names(caught.value, *fragments)
 
 
 if __name__ == "__main__":
     questions = {each.__name__: each for each in (stacks, pairs, robots, refusals)}
-    questions[sys.argv[1]](int(sys.argv[2]))
+    questions[sys.argv[1]](np.random.default_rng(19), int(sys.argv[2]))

@@ -16,6 +16,7 @@ import pyvista as pv
 import trimesh
 from pyvista import examples
 from trimesh import collision as theirs
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d import compat as ours
@@ -142,6 +143,7 @@ def test_a_script_changes_only_its_import():
     assert len(answers[0][1]) > 1
 
 
+@pytest.mark.full
 def test_python_fcl_is_not_needed():
     code = """
 import sys
@@ -427,11 +429,12 @@ def test_bad_input_is_an_error_that_changes_nothing():
         ):
             with pytest.raises(PoseError, match=message):
                 ask()
-    with pytest.raises(PoseError, match="one transform"):
+    with pytest.raises(PoseError, match=r"\(2, 4, 4\)"):
         manager.set_transform("a", np.tile(np.eye(4), (2, 1, 1)))
-    with pytest.raises(ShapeError, match=r"mesh of 'b' is a Sphere.*trimesh\.Trimesh"):
+    with pytest.raises(ShapeError) as caught:
         manager.add_object("b", gk.Sphere(1.0))
-    with pytest.raises(ShapeError, match=r"vertices\[0\].*not finite"):
+    assert_names(caught.value, "'b'", "Sphere", "trimesh.Trimesh")
+    with pytest.raises(ShapeError, match=r"vertices\[0\].*nan"):
         manager.add_object("a", trimesh.Trimesh([[np.nan, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], process=False))
     with pytest.raises(ShapeError, match="empty"):
         manager.add_object("a", trimesh.Trimesh())
@@ -450,7 +453,7 @@ def test_unknown_names_are_value_errors_as_in_trimesh(call):
     for module in (ours, theirs):
         manager = module.CollisionManager()
         manager.add_object("a", TORUS)
-        with pytest.raises(ValueError, match="not in collision manager") as caught:
+        with pytest.raises(ValueError, match="manager") as caught:
             getattr(manager, call)("b", *more)
         said.append(str(caught.value))
     assert said[0] == said[1]

@@ -146,6 +146,7 @@ def test_every_part_has_a_pose_of_its_own_below_two_more():
         assert "/".join(path) == part["path"]
 
 
+@pytest.mark.full
 def test_script_repeats_itself_and_the_files(tmp_path):
     """Two runs write the same bytes; the committed files say the same, be it by another version of a library."""
     runs = []
@@ -289,6 +290,7 @@ def separating_axes(a, b):
     return np.vstack([axes, -axes])
 
 
+@pytest.mark.full
 def test_hulls_by_other_means():
     """Apart: a scan from below, python-fcl from above. Overlapping and touching: the separating axis theorem."""
     statuses = []

@@ -32,6 +32,7 @@ DOTTED = re.compile(r"(?<![\w./@-])(?:gk|gjk3d)(?:\.[A-Za-z_]\w*)+")
 NO_NAMES = {"gjk3d.png"}  # a file
 # OMPL has no wheels for Windows
 LEFT_OUT = "gk.robot.ompl" if sys.platform == "win32" else "nothing"
+DRAWING = ("gjk3d.viz", "gjk3d.cli")  #: packages whose examples may draw
 MODULES = [m.name for m in pkgutil.walk_packages(gjk3d.__path__, "gjk3d.") if m.name != "gjk3d.__main__"]
 
 
@@ -54,6 +55,7 @@ def only_python(text: str) -> str:
     return "\n".join(kept) + "\n"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("file", DOCUMENTS, ids=ident)
 def test_python_blocks(file, monkeypatch):
     monkeypatch.chdir(ROOT)
@@ -123,7 +125,9 @@ def test_the_first_command_prints_what_it_says(monkeypatch, capsys):
     assert lines == wanted
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.full) if n.startswith(DRAWING) else n for n in MODULES]
+)
 def test_docstring_examples(name):
     failed, _ = doctest.testmod(importlib.import_module(name))
     assert failed == 0
@@ -238,6 +242,7 @@ def test_names_that_are_not_there_are_found():
     assert dangling(prose) == ["gjk3d.narrow.nowhere", "gk.nothing", "gk.robot.Checker.fly"]
 
 
+@pytest.mark.full
 def test_modules_that_documents_name_are_there_without_an_import_of_their_own():
     """Asked in an interpreter of its own each, for any other name may load a module by the way."""
     names = {name for file in TEXTS for name in names_in(file.read_text(encoding="utf-8")) if name.startswith("gk.")}

@@ -145,6 +145,7 @@ def test_supports_are_farthest_points_of_the_solid(name):
     assert np.all(np.linalg.norm(points - of.center, axis=1) <= of.reach + of.radius + 1e-12)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", SOLIDS)
 def test_closed_point_distances_lie_in_the_bracket(name):
     rng = np.random.default_rng(5)

@@ -35,12 +35,14 @@ def python(code: str, folder: Path | None = None, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.full
 def test_importing_loads_nothing_heavy():
     code = "import sys, gjk3d; print(sorted({m.split('.')[0] for m in sys.modules} & {HEAVY}))"
     heavy = "{'numba', 'scipy', 'trimesh', 'pyvista', 'numpy', 'vtkmodules'}"
     assert python(code.replace("{HEAVY}", heavy)).strip() == "[]"
 
 
+@pytest.mark.full
 def test_shapes_and_queries_load_no_mesh_and_no_picture_library():
     code = "import sys, gjk3d; gjk3d.Box((1, 1, 1)); print(sorted({'trimesh', 'pyvista'} & set(sys.modules)))"
     assert python(code).strip() == "[]"
@@ -49,7 +51,7 @@ def test_shapes_and_queries_load_no_mesh_and_no_picture_library():
 def test_names_are_listed_and_unknown_ones_refused():
     assert set(gjk3d.__all__) <= set(dir(gjk3d))
     assert all(getattr(gjk3d, name) is not None for name in gjk3d.__all__)
-    with pytest.raises(AttributeError, match="no attribute 'Spehre'"):
+    with pytest.raises(AttributeError, match="'Spehre'"):
         gjk3d.Spehre  # noqa: B018
 
 
@@ -120,6 +122,7 @@ def test_numba_is_imported_in_one_room():
     assert {p.parent.name for p in PACKAGE.rglob("*.py") if named.search(p.read_text())} == {"_kernels"}
 
 
+@pytest.mark.full
 def test_layers():
     assert importlib.util.find_spec("importlinter") is not None
     program = Path(sys.executable).with_name("lint-imports")
@@ -172,6 +175,7 @@ CALLS_UPWARD = {
 }
 
 
+@pytest.mark.full
 def test_no_import_goes_round_in_a_circle_also_inside_functions():
     known = modules()
     graph: dict[str, set[str]] = {name: set() for name in known}

@@ -136,6 +136,7 @@ def test_meshes_are_closed_bodies_in_millimetres_and_small():
     assert sum(path.stat().st_size for path in ARM.rglob("*") if path.is_file()) < 300_000
 
 
+@pytest.mark.full
 def test_script_repeats_itself_and_the_files(tmp_path):
     """Two runs write the same bytes; the committed files say the same, be it by another version of a library."""
     runs = []

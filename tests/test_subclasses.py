@@ -114,6 +114,7 @@ def test_a_ball_that_fell_through_the_ground_of_a_subclass_is_in_it():
     assert len(planes_of(scene.shape("ground"))) == 5
 
 
+@pytest.mark.full
 def test_nothing_is_told_apart_by_the_name_of_its_class():
     """``type(x).__name__`` may be shown; what a thing is, isinstance says."""
     compared, files = [], sorted(PACKAGE.rglob("*.py"))

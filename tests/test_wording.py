@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from words import read
 
 from gjk3d.wording import above, below, depth, kind_of, moment, number, told
+from tests.sentences import AT_LEAST, AT_MOST, BETWEEN, UNBOUNDED, UP_TO_ROUNDING
 
 
 def exactly(value: float) -> Fraction | float:
@@ -58,23 +59,23 @@ def test_what_has_few_digits_is_written_as_it_is(whole):
     ("words", "wanted"),
     [
         (told(0.4999999999, 0.5000000001), "0.5"),
-        (told(0.0003125, 0.01163031, 4, "m"), "between 0.0003125 and 0.01164 m"),
-        (depth(-0.01163031, -0.0003125, 4, "m"), "between 0.0003125 and 0.01164 m"),
-        (depth(-0.01163031, 0.0, 5), "at most 0.011631"),
-        (depth(-0.01163031, 0.2, 5), "at most 0.011631"),
-        (depth(-inf, -0.25), "at least 0.25"),
-        (told(0.25, inf, unit="mm"), "at least 0.25 mm"),
-        (told(-inf, 0.25), "at most 0.25"),
-        (told(-inf, inf), "not bounded"),
-        (told(nan, nan), "not bounded"),
-        (told(nan, 2.0), "at most 2"),
+        (told(0.0003125, 0.01163031, 4, "m"), BETWEEN.format("0.0003125", "0.01164 m")),
+        (depth(-0.01163031, -0.0003125, 4, "m"), BETWEEN.format("0.0003125", "0.01164 m")),
+        (depth(-0.01163031, 0.0, 5), AT_MOST.format("0.011631")),
+        (depth(-0.01163031, 0.2, 5), AT_MOST.format("0.011631")),
+        (depth(-inf, -0.25), AT_LEAST.format("0.25")),
+        (told(0.25, inf, unit="mm"), AT_LEAST.format("0.25 mm")),
+        (told(-inf, 0.25), AT_MOST.format("0.25")),
+        (told(-inf, inf), UNBOUNDED),
+        (told(nan, nan), UNBOUNDED),
+        (told(nan, 2.0), AT_MOST.format("2")),
         (told(inf, inf), "inf"),
         (told(-0.0, 0.0), "0"),
-        (told(-1.23456e-17, 2.34567e-17, 9), "between -1.24e-17 and 2.35e-17"),
+        (told(-1.23456e-17, 2.34567e-17, 9), BETWEEN.format("-1.24e-17", "2.35e-17")),
         (told(123456.7, 123456.9, 4), "1.235e+05"),
-        (told(0.69655464, 0.6965546393 + 1e-8, 10), "between 0.69655464 and 0.6965546493"),
+        (told(0.69655464, 0.6965546393 + 1e-8, 10), BETWEEN.format("0.69655464", "0.6965546493")),
         (moment(0.75, 0.75), "at 0.75"),
-        (moment(0.7, 0.8), "between 0.699999 and 0.800001"),
+        (moment(0.7, 0.8), BETWEEN.format("0.699999", "0.800001")),
         (below(-2 / 3, 3), "-0.667"),
         (above(-2 / 3, 3), "-0.666"),
         (above(2e22 / 3, 3), "6.67e+21"),
@@ -93,12 +94,12 @@ def test_a_users_own_decimal_context_changes_nothing():
     import decimal
 
     with decimal.localcontext(decimal.Context(prec=2, rounding=decimal.ROUND_UP)):
-        assert told(1.23456, 1.34567, 5) == "between 1.2345 and 1.3457"
+        assert told(1.23456, 1.34567, 5) == BETWEEN.format("1.2345", "1.3457")
 
 
 def test_a_bound_that_is_rounding_is_said_to_be_zero_up_to_it():
-    assert told(-2.0, 2.06e-14, 5, "mm", rounding=1e-12) == "between -2 and 0 mm (up to rounding)"
-    assert told(-2.93e-14, -2.93e-14, rounding=1e-12) == "0 (up to rounding)"
+    assert told(-2.0, 2.06e-14, 5, "mm", rounding=1e-12) == UP_TO_ROUNDING.format(BETWEEN.format("-2", "0 mm"))
+    assert told(-2.93e-14, -2.93e-14, rounding=1e-12) == UP_TO_ROUNDING.format("0")
     assert told(0.0, 0.0, rounding=1e-12) == "0"  # known to the last bit
-    assert told(-1e-15, 0.25, least=0.0, rounding=1e-12) == "at most 0.25 (up to rounding)"
+    assert told(-1e-15, 0.25, least=0.0, rounding=1e-12) == UP_TO_ROUNDING.format(AT_MOST.format("0.25"))
     assert told(1e-11, 1e-11, rounding=1e-12) == "1e-11"

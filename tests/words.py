@@ -1,4 +1,4 @@
-"""How a reader understands the words about a number with bounds, in fractions."""
+"""Checks of wordings: the interval that a reader understands, and the values that a message names."""
 
 from __future__ import annotations
 
@@ -25,3 +25,10 @@ def read(words: str, digits: int, least: float = -inf) -> tuple[Fraction | float
     power = int(f"{float(only):.{digits - 1}e}".partition("e")[2])
     half = Fraction(10) ** (power + 1 - digits) / 2 if only else Fraction(0)
     return only - half, only + half
+
+
+def assert_names(text: object, *fragments: str) -> None:
+    """Assert that a message contains each fragment: a value, a file, an option, a call."""
+    missing = [fragment for fragment in fragments if fragment not in str(text)]
+    assert fragments, "no fragment is expected"
+    assert not missing, f"{missing} not in {str(text)!r}"

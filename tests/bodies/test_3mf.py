@@ -7,6 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 from model_files import CORNERS, TRIANGLES
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies import threemf
@@ -74,7 +75,7 @@ def test_a_part_number_goes_before_the_name_and_an_object_of_nothing_is_told(wri
     parts = {part.name: part for part in gk.clash.Assembly.load(write(model(thing(1, "bolt") + empty, items))).parts}
     assert set(parts) == {"A-7", "bolt", "hollow"}
     assert parts["hollow"].shape is None
-    assert "neither a mesh nor components" in parts["hollow"].reason
+    assert "components" in parts["hollow"].reason
 
 
 def test_a_model_may_be_divided_over_several_files(write):
@@ -86,11 +87,12 @@ def test_a_model_may_be_divided_over_several_files(write):
     parts = gk.clash.Assembly.load(write(whole, pieces=pieces)).parts
     assert [part.path for part in parts] == [("both", "box"), ("both", "lid"), ("box_1",)]
     assert [part.bounds[0].tolist() for part in parts] == [[5, 0, 0], [0, 0, 0], [0, 0, 0]]
-    with pytest.raises(ParseError, match=r"refers to the model '3D/pieces.model', which is not in it"):
+    with pytest.raises(ParseError, match=r"'3D/pieces\.model'"):
         gk.load(write(whole))
     inches = model(thing(1, "lid") + thing(2, "box"), root='unit="inch"')
-    with pytest.raises(ParseError, match=r"its 3D/pieces.model is in inch, and 3D/3dmodel.model in millimeter"):
+    with pytest.raises(ParseError) as caught:
         gk.load(write(whole, pieces=inches))
+    assert_names(caught.value, "3D/pieces.model", "inch", "3D/3dmodel.model", "millimeter")
 
 
 @pytest.mark.parametrize("unit", threemf.UNITS)

@@ -7,9 +7,10 @@ import pickle
 import numpy as np
 import pytest
 import trimesh
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.bvh import parted_points
@@ -79,20 +80,21 @@ def test_points_inside_a_mesh_touch_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "radius", "message"),
+    ("points", "radius", "fragments"),
     [
-        (np.zeros((0, 3)), 1, "points is empty"),
-        ([], 1, "points is empty"),
-        ([(0, 0, np.nan)], 1, r"points\[0\] is \[0.0, 0.0, nan\]"),
-        ([(0, 0, 0), (0, np.inf, 0)], 1, r"\(1 of 2 rows not finite\): gk.PointCloud.from_sensor\(points, radius\)"),
-        ([(0, 0)], 1, r"points has shape \(1, 2\), expected \(n, 3\)"),
-        ([(0, 0, 0)], -1, "radius is -1, expected at least 0"),
-        ([(0, 0, 0)], np.nan, "radius is nan"),
+        (np.zeros((0, 3)), 1, ("points", "empty")),
+        ([], 1, ("points", "empty")),
+        ([(0, 0, np.nan)], 1, ("points[0]", "nan")),
+        ([(0, 0, 0), (0, np.inf, 0)], 1, ("1 of 2", "gk.PointCloud.from_sensor(points, radius)")),
+        ([(0, 0)], 1, ("points", "(1, 2)", "(n, 3)")),
+        ([(0, 0, 0)], -1, ("radius", "-1")),
+        ([(0, 0, 0)], np.nan, ("radius", "nan")),
     ],
 )
-def test_what_is_no_cloud_is_refused(points: object, radius: float, message: str) -> None:
-    with pytest.raises(ShapeError, match=message):
+def test_what_is_no_cloud_is_refused(points: object, radius: float, fragments: tuple[str, ...]) -> None:
+    with pytest.raises(ShapeError) as caught:
         gk.PointCloud(points, radius)
+    assert_names(caught.value, *fragments)
 
 
 def test_clouds_are_compared_and_pickled() -> None:
@@ -116,18 +118,18 @@ def test_what_a_sensor_did_not_see_is_left_out() -> None:
     assert dropped == 3
     assert np.array_equal(cloud.points, every[np.isfinite(every).all(axis=1)])
     assert gk.PointCloud.from_sensor([(1, 2, 3)], 0.5) == (gk.PointCloud([(1, 2, 3)], 0.5), 0)
-    for points, words in (
-        (np.full((4, 3), np.nan), "none of the 4 points is finite"),
-        (np.zeros((0, 3)), "none of the 0 points is finite"),
-        (np.zeros((4, 2)), r"points has shape \(4, 2\)"),
-        ([(1, 2), (1, 2, 3)], "expected real numbers"),
-        ("no", "expected real numbers"),
+    for points, fragments in (
+        (np.full((4, 3), np.nan), ("4 points", "finite")),
+        (np.zeros((0, 3)), ("0 points", "finite")),
+        (np.zeros((4, 2)), ("points", "(4, 2)")),
+        ([(1, 2), (1, 2, 3)], ("points", "dtype object")),
+        ("no", ("points", "dtype <U2")),
     ):
-        with pytest.raises(ShapeError, match=words):
+        with pytest.raises(ShapeError) as caught:
             gk.PointCloud.from_sensor(points, 0.01)
+        assert_names(caught.value, *fragments)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1), count=st.integers(1, 300), pitch=st.sampled_from([1e-3, 0.1, 0.7, 5.0]),
     far=st.sampled_from([0.0, 1e4]), size=st.sampled_from([1.0, 1e-9, 1e9]),
@@ -138,7 +140,7 @@ def test_a_thinned_cloud_holds_the_whole_one(seed: int, count: int, pitch: float
     points[rng.integers(0, count, count // 3)] = points[0]
     cloud = gk.PointCloud(points, size * 0.01 * rng.integers(0, 2))
     if (np.abs(points).max() / (size * pitch)) >= 2**19:
-        with pytest.raises(ShapeError, match="too small for points that reach"):
+        with pytest.raises(ShapeError, match="pitch"):
             cloud.thinned(size * pitch)
         return
     few = cloud.thinned(size * pitch)
@@ -153,7 +155,6 @@ def test_a_thinned_cloud_holds_the_whole_one(seed: int, count: int, pitch: float
     assert more <= size * pitch * 3**0.5 * (1 + 1e-12) + 1e-14 * size * (1 + far)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1), count=st.integers(1, 400), exponent=st.sampled_from([0, -40, 40]),
     far=st.sampled_from([0.0, 1e6]), kind=st.integers(0, 3),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import gjk3d as gk
@@ -42,7 +42,6 @@ class Twin:
         return self.way[i, j] / self.between[i, j][..., None]
 
 
-@settings(max_examples=60, deadline=None)
 @CASES
 def test_gradients(seed: int, counts: tuple[int, int], exponent: int, far: float) -> None:
     x = Twin(seed, counts, exponent, far, 3.5)
@@ -60,7 +59,6 @@ def test_gradients(seed: int, counts: tuple[int, int], exponent: int, far: float
         assert np.concatenate([told[:3] * x.size, told[3:]]) == pytest.approx(wanted, abs=1e-9 * x.size * (1 + far))
 
 
-@settings(max_examples=60, deadline=None)
 @CASES
 def test_contacts(seed: int, counts: tuple[int, int], exponent: int, far: float) -> None:
     x = Twin(seed, counts, exponent, far, 0.8)
@@ -82,7 +80,6 @@ def test_contacts(seed: int, counts: tuple[int, int], exponent: int, far: float)
     assert touch.points_b[told] / x.size == pytest.approx((x.q[j] - x.radii[1] * n) / x.size, abs=1e-8 * (1 + far))
 
 
-@settings(max_examples=60, deadline=None)
 @CASES
 def test_impacts(seed: int, counts: tuple[int, int], exponent: int, far: float) -> None:
     x = Twin(seed, counts, exponent, far, 4.0)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-from strategies import examples
 
 import gjk3d as gk
 from gjk3d.bodies.meetings import MESHES, Listed, list_meeting
@@ -43,7 +42,6 @@ def crossing(rng: np.random.Generator, straight: bool) -> tuple[Any, Any, Any]:
     return corners, others, at(*(shift.round(1) if straight else shift), rotation=turn)
 
 
-@examples(60)
 @given(seed=st.integers(0, 10**6), straight=st.booleans())
 def test_depth_of_two_triangles(seed: int, straight: bool) -> None:
     corners, others, pose = crossing(np.random.default_rng(seed), straight)

@@ -128,6 +128,7 @@ def test_of_what_does_not_overlap_nothing_is_left_behind() -> None:
     assert leave_behind(far, pairs, len(pairs), (1.0, 0.0, 0.0), np.inf, w, spans, planes, np.zeros(3)) == 0.0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(5))  # others have more pairs and take up to half a minute
 def test_what_is_blocked_meets_all_the_way(seed: int) -> None:
     x, w, pairs = near_each_other(seed)

@@ -6,11 +6,12 @@ import fits
 import manifold3d
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from places import at
 from scipy.spatial.transform import Rotation
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies import cuts
@@ -194,7 +195,6 @@ def some_mesh(rng: np.random.Generator) -> gk.Mesh:
     return gk.Mesh(*gk.ConvexHull(rng.normal(size=(rng.integers(4, 20), 3)) * stretch).surface())
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_laws_of_penetration(seed: int) -> None:
     """Bounds in order, the same for both orders, in other units, no more than the depth, and none once B is free."""
@@ -242,7 +242,6 @@ def test_flat_neighbours_make_convex_quadrilaterals() -> None:
     assert (flat_neighbours(np.array([(*a, *b, 2.0, 0.0, 0.0), (*b, *a, *c)]), places) < 0).all()
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_two_balls_about_a_point_are_in_both_and_no_deeper_than_the_depth(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -379,8 +378,9 @@ def test_an_open_mesh_holds_nothing_and_can_be_held() -> None:
     cube = gk.Mesh(*gk.Box((2, 2, 2)).surface())
     sheet = gk.Mesh([(-3, -3, 0), (3, -3, 0), (3, 3, 0), (-3, 3, 0)], [(0, 1, 2), (0, 2, 3)], solid=False)
     assert gk.penetration(cube, sheet).depth == pytest.approx(1.0, rel=0.02)
-    with pytest.raises(gk.errors.UnsupportedPair, match="neither is closed"):
+    with pytest.raises(gk.errors.UnsupportedPair) as caught:
         gk.penetration(sheet, sheet)
+    assert_names(caught.value, "penetration", "signed_distance")
 
 
 def test_what_penetration_refuses() -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import fits
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from places import at
 from scipy.spatial.transform import Rotation
+from strategies import sampled
 
 import gjk3d as gk
 
@@ -41,7 +42,7 @@ def numbers(found: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("second", THINGS)
-@pytest.mark.parametrize("first", ["torus", "two meshes", "ground"])
+@pytest.mark.parametrize("first", sampled([("torus",), ("two meshes",), ("ground",)], 3))
 def test_a_stack_is_its_rows_however_it_is_cut(first: str, second: str) -> None:
     a, b = THINGS[first], THINGS[second]
     if first == second == "ground":
@@ -58,7 +59,6 @@ def test_a_stack_is_its_rows_however_it_is_cut(first: str, second: str) -> None:
     assert (whole.distance < 0.0).sum() > 3
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_what_frees_two_frees_them_and_nothing_nearer_does(seed: int) -> None:
     rng = np.random.default_rng(seed)

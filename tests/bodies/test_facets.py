@@ -11,7 +11,6 @@ import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-from strategies import examples
 
 import gjk3d as gk
 from gjk3d.bodies.facets import solids_of, with_scratch
@@ -41,7 +40,6 @@ def listed(corners: Any, shape: Any, poses: Any) -> Listed:
     return list_meeting(mesh._as_parts(), Shelf([shape]), each, first, rows, FACES, 0.0)
 
 
-@examples(40)
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS), straight=st.booleans())
 def test_depth_of_a_triangle_in_a_polytope(seed: int, kind: str, straight: bool) -> None:
     rng = np.random.default_rng(seed)

@@ -105,7 +105,7 @@ def test_a_polygon_that_crosses_itself_is_refused(tmp_path):
     points = np.array([(0, 0, 0), (2, 0, 0), (0, 1, 0), (2, 1, 0), (1, 3, 0), (1, -2, 0)], dtype=float)
     file = tmp_path / "crossed.obj"
     file.write_text(as_obj(points, [[0, 1, 2, 3, 4, 5]]))
-    with pytest.raises(ParseError, match="a polygon of 6 corners that crosses itself"):
+    with pytest.raises(ParseError, match="polygon of 6"):
         gk.load(file)
 
 

@@ -35,6 +35,7 @@ from model_files import (
     write_zip,
     xaml,
 )
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies import apart, files
@@ -93,6 +94,7 @@ def test_3mf_keeps_names_and_unit(tmp_path):
     assert gk.load(path, part="pin").bounds.tolist() == [[0, 0, 5], [1, 1, 6]]
 
 
+@pytest.mark.full
 def test_step_keeps_names_comes_in_meters_and_prints_nothing(save, capfd):
     path = save("two.STEP", step([("plate", CORNERS * (40, 40, 10), QUADS), ("pin <b>", CORNERS * 5, QUADS)]))
     mesh = gk.load(path)
@@ -100,18 +102,21 @@ def test_step_keeps_names_comes_in_meters_and_prints_nothing(save, capfd):
     assert [part.name for part in mesh.parts] == ["pin <b>", "plate"]
     assert all(part.mesh.is_watertight for part in mesh.parts)
     assert mesh.parts[1].mesh.volume == pytest.approx(16e-6, rel=1e-6)
-    with pytest.raises(ParseError, match="no STEP file, or a damaged one"):
+    with pytest.raises(ParseError, match="STEP"):
         gk.load(save("junk.stp", b"hello"))
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.full
 def test_a_step_reader_that_never_ends_is_stopped(save, monkeypatch):
     monkeypatch.setattr(apart, "SECONDS", 0.3)
     monkeypatch.setattr(apart, "_RUN", ("-c", "import time; time.sleep(60)"))
-    with pytest.raises(ParseError, match=r"took more than 0\.3 s and was stopped"):
+    with pytest.raises(ParseError) as caught:
         gk.load(save("endless.step", b"x"))
+    assert_names(caught.value, "STEP", "0.3 s")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("size", "limit"), [(1700, "30.1"), (20_000_000, "1230")])
 def test_a_reader_has_time_by_the_size_of_its_file(tmp_path, monkeypatch, size, limit):
     def run(command, *, timeout, **_):
@@ -121,7 +126,7 @@ def test_a_reader_has_time_by_the_size_of_its_file(tmp_path, monkeypatch, size, 
     with path.open("wb") as file:
         file.truncate(size)
     monkeypatch.setattr(apart.subprocess, "run", run)
-    with pytest.raises(ParseError, match=rf"the VTK reader took more than {limit} s and was stopped"):
+    with pytest.raises(ParseError, match=rf"\bVTK\b.*\b{limit} s\b"):
         gk.load(path)
 
 
@@ -144,6 +149,7 @@ apart._main(*sys.argv[1:])
 """
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
 def test_a_reader_ends_with_the_process_that_began_it(tmp_path):
     pipe = tmp_path / "seen.vtk"
@@ -155,12 +161,14 @@ def test_a_reader_ends_with_the_process_that_began_it(tmp_path):
         assert seen.read() == b""
 
 
+@pytest.mark.full
 def test_a_step_reader_that_crashes_is_an_error(save, monkeypatch):
     monkeypatch.setattr(apart, "_RUN", ("-c", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"))
-    with pytest.raises(ParseError, match="died of signal 11"):
+    with pytest.raises(ParseError, match="signal 11"):
         gk.load(save("crash.step", b"x"))
 
 
+@pytest.mark.full
 def test_3dxml_places_every_instance(tmp_path):
     write_zip(tmp_path / "two.3dxml", threedxml())
     mesh = gk.load(tmp_path / "two.3dxml")
@@ -169,11 +177,13 @@ def test_3dxml_places_every_instance(tmp_path):
     assert all(part.mesh.is_watertight for part in mesh.parts)
 
 
+@pytest.mark.full
 def test_xaml_comes_in_meters(save):
     mesh = gk.load(save("cube.xaml", xaml()))
     assert (mesh.unit, mesh.name, mesh.bounds.tolist()) == ("meters", "cube", [[5, 0, 0], [6, 1, 1]])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", [".vtp", ".vtk"])
 def test_what_pyvista_saves_is_read(tmp_path, suffix):
     whole = pyvista.Sphere()
@@ -183,17 +193,20 @@ def test_what_pyvista_saves_is_read(tmp_path, suffix):
     assert np.array_equal(mesh.vertices, np.asarray(whole.points, dtype=np.float64))
 
 
+@pytest.mark.full
 def test_of_a_volume_the_surface_is_read(tmp_path):
     pyvista.ImageData(dimensions=(3, 3, 3)).cast_to_unstructured_grid().save(tmp_path / "block.vtk")
     mesh = gk.load(tmp_path / "block.vtk")
     assert (mesh.volume, mesh.is_watertight) == (pytest.approx(8.0), True)
 
 
+@pytest.mark.full
 def test_a_vtk_file_of_points_is_no_damaged_file(tmp_path):
     pyvista.PolyData(np.eye(3)).save(tmp_path / "seen.vtp")
-    cure = r"with data = pyvista\.read\(file\), this PolyData has 3 points and no face: gjk3d\.PointCloud\(data\.points"
-    with pytest.raises(ParseError, match=r"seen\.vtp: no mesh is in it, or it was cut short: " + cure):
+    with pytest.raises(ParseError) as caught:
         gk.load(tmp_path / "seen.vtp")
+    cure = ("data = pyvista.read(file)", "gjk3d.PointCloud(data.points, radius)")
+    assert_names(caught.value, "seen.vtp: ", "3 points", *cure)
 
 
 DAMAGED = {
@@ -208,6 +221,7 @@ DAMAGED = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", DAMAGED)
 def test_damaged_files_of_readers_apart(save, name):
     path = save(name, DAMAGED[name])
@@ -243,25 +257,28 @@ def test_members_stay_within_the_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("members", "words"),
+    ("members", "fragments"),
     [
-        ({"x.txt": ""}, "holds no model in it"),
-        ({"x.stl": stl_binary()[:200]}, "x.stl: the header promises 12 triangles"),
-        ({"x.glb": glb(ONE), "b.obj": obj()}, "b.obj none, x.glb meters"),
-        ({"x.stl": b"\0" * 100_000_000}, "unpacks to 100000000 bytes"),
+        ({"x.txt": ""}, ("no model", ".3dxml")),
+        ({"x.stl": stl_binary()[:200]}, ("x.stl:", "12 triangles", "684 bytes")),
+        ({"x.glb": glb(ONE), "b.obj": obj()}, ("b.obj", "x.glb meters")),
+        ({"x.stl": b"\0" * 100_000_000}, ("100000000 bytes",)),
     ],
 )  # fmt: skip
-def test_bad_archives(tmp_path, members, words):
+def test_bad_archives(tmp_path, members, fragments):
     write_zip(tmp_path / "bad.zip", members)
-    with pytest.raises(ParseError, match=words) as caught:
+    with pytest.raises(ParseError) as caught:
         gk.load(tmp_path / "bad.zip")
-    assert str(caught.value).startswith(f"{tmp_path / 'bad.zip'}: ")
+    place, message = str(caught.value).split(": ", 1)
+    assert place == str(tmp_path / "bad.zip")
+    assert_names(message, *fragments)
     assert tempfile.gettempdir() not in str(caught.value).replace(str(tmp_path), "")
 
 
 def test_what_is_no_archive(save):
-    with pytest.raises(ParseError, match="cannot be read as ARCHIVE: BadZipFile"):
+    with pytest.raises(ParseError) as caught:
         gk.load(save("no.zip", b"hello"))
+    assert_names(caught.value, "ARCHIVE", "BadZipFile")
 
 
 @pytest.mark.parametrize(
@@ -326,8 +343,9 @@ def test_one_part_by_name(save):
     assert part.name == "bolt 2"
     assert part.source == path
     assert part.bounds[0, 0] == 2.0
-    with pytest.raises(ParseError, match=r"has no part 'bolt2': did you mean 'bolt 2'.*It has 'bolt 0', 'bolt 1'"):
+    with pytest.raises(ParseError) as caught:
         gk.load(path, part="bolt2")
+    assert_names(caught.value, "'bolt2'", "'bolt 2'", "'bolt 1'", "'bolt 0'")
 
 
 def test_objects_of_an_obj_and_solids_of_an_stl_keep_their_names(save):
@@ -413,7 +431,7 @@ def test_corners_of_an_obj_in_several_forms(save, faces, expected):
 
 @pytest.mark.parametrize("sign", ["\u200b", "\u00a0", "\f", "\v", "\ufeff\ufeff"])
 def test_a_vertex_behind_a_sign_that_is_not_seen_is_not_skipped(save, sign):
-    with pytest.raises(ParseError, match=r"line 2, '.*v 1 0 0': begins with no word of OBJ"):
+    with pytest.raises(ParseError, match=r"line 2\b.*v 1 0 0'"):
         gk.load(save("a.obj", TWO.replace(b"v 1", sign.encode() + b"v 1") + b"f 1 2 3\n"))
 
 
@@ -422,11 +440,12 @@ def test_a_vertex_behind_a_sign_that_is_not_seen_is_not_skipped(save, sign):
 
 def test_missing_files_and_folders(tmp_path, save):
     save("bracket.stl", stl_binary())
-    with pytest.raises(FileError, match=r"there is no file .*braket.stl: did you mean bracket.stl\?"):
+    with pytest.raises(FileError) as caught:
         gk.load(tmp_path / "braket.stl")
+    assert_names(caught.value, "braket.stl", "bracket.stl?")
     with pytest.raises(FileNotFoundError):
         gk.load(tmp_path / "none" / "a.stl")
-    with pytest.raises(FileError, match="is a folder"):
+    with pytest.raises(FileError, match=r"\bfolder\b"):
         gk.load(str(tmp_path))
     with pytest.raises(FileError):
         gk.load("https://example.com/a.stl")
@@ -435,77 +454,83 @@ def test_missing_files_and_folders(tmp_path, save):
     with pytest.raises(FileError):
         gk.load("x" * 5000 + ".stl")
     os.mkfifo(tmp_path / "pipe.stl")
-    with pytest.raises(FileError, match="no regular file"):
+    with pytest.raises(FileError) as caught:
         gk.load(tmp_path / "pipe.stl")
-    with pytest.raises(TypeError, match="path of a file"):
+    assert_names(caught.value, "pipe.stl", "regular file")
+    with pytest.raises(TypeError, match=r"path\b.*\bint\b"):
         gk.load(7)
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "message"),
+    ("name", "data", "fragments"),
     [
-        ("empty.stl", b"", r"is empty: it has 0 triangles \(0 bytes\)"),
-        ("junk.stl", b"\x00\x01 junk" * 5, "35 bytes are too few for a binary STL"),
-        ("words.stl", b"solid nothing\nendsolid nothing\n", r"has 0 triangles \(31 bytes"),
-        ("none.stl", stl_binary(faces=[]), "has 0 triangles"),
+        ("empty.stl", b"", ("empty", "0 triangles", "0 bytes")),
+        ("junk.stl", b"\x00\x01 junk" * 5, ("35 bytes", "binary STL")),
+        ("words.stl", b"solid nothing\nendsolid nothing\n", ("0 triangles", "31 bytes")),
+        ("none.stl", stl_binary(faces=[]), ("0 triangles", "84 bytes")),
         (
             "truncated.stl",
             stl_binary()[:-60],
-            r"promises 12 triangles \(684 bytes\), the file has 624 bytes, room for 10",
+            ("12 triangles", "684 bytes", "624 bytes", "truncated"),
         ),
-        ("text.stl", stl_text()[:-300], "facets begin and .* end"),
-        ("corner.stl", stl_text().replace(b"vertex", b"", 1), "12 facets begin and 12 end, with 35 vertices"),
-        ("late.stl", b"solid x\n" + b"abc def\n" * 9, "9 of 10 lines .* no word of STL: 'abc def'"),
-        ("nan.stl", stl_binary(np.where(CORNERS == 1, np.nan, CORNERS)), r"part 'nan': vertices\[\d+\] is \[.*nan"),
-        ("points.ply", ply_text(faces=QUADS[:0]), "has 0 triangles .*1 PointCloud"),
-        ("rows.ply", ply_text()[:-20], "promises 14 rows, 12 are there"),
-        ("row.ply", ply_text()[:-3], "promises 14 rows, 14 are there: truncated"),
-        ("truncated2.ply", ply_binary()[:-5], "cannot be read as PLY: ValueError: PLY is unexpected length"),
-        ("junk.ply", b"hello", "no PLY header"),
-        ("range.ply", ply_text(faces=QUADS + 4), r"faces\[1\] is .* but there are 8 vertices|cannot be read"),
-        ("rows.off", off()[:-20], "promises 14 rows, 12 are there"),
-        ("row.off", off()[:-3], "promises 14 rows, 14 are there: truncated"),
-        ("more.off", off() + b"# one more\n3 0 1 2\n", r"8 vertices and 6 faces, and more follows, line 18, '3 0 1 2'"),
-        ("junk.off", b"NOT OFF AT ALL", "does not begin with OFF"),
-        ("four.off", b"4OFF\n1 1 1\n", "does not begin with OFF"),
-        ("range.obj", obj(faces=QUADS + 4), r"line 12, .f 9 11 12 10.: there are at most 8 vertices"),
-        ("zero.obj", obj(faces=QUADS - 1), r"line 11, 'f 0 .*counts vertices from 1"),
-        ("before.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf -4 -2 -1\n", "line 4.*before the first"),
-        ("words.obj", b"hello\nworld\n", "2 of 2 lines .* no word of OBJ: 'hello'"),
-        ("glued.obj", b"v0 0 0\n" + obj(), "line 1, 'v0 0 0': begins with no word of OBJ"),
-        ("capital.obj", obj() + b"V 0 0 0\n", "'V 0 0 0': begins with no word of OBJ"),
-        ("comma.obj", b"v 0,5 0 0\n" + obj(), "line 1, 'v 0,5 0 0': .* three coordinates .*a point, no comma"),
-        ("flat.obj", b"# flat\n\nv 0 0\nv 1 0\nv 0 1\nf 1 2 3\n", "line 3, 'v 0 0': a vertex has three coordinates"),
-        ("two.obj", obj() + b"f 1 2\n", "line 17, 'f 1 2': a face has three vertices or more"),
-        ("word.obj", b"v 0 0 \\\n0\n" + obj() + b"f 1 2 x\n", "line 19, 'f 1 2 x': a face has three vertices"),
-        ("only.obj", b"v 0 0 0\nv 1 0 0\n", "has 0 triangles .*no line of faces"),
-        ("none.obj", b"f 1 2 3\n", "has 0 triangles .*no line of vertices"),
-        ("nul.obj", obj() + bytes(9), "byte .* is NUL: OBJ is text"),
-        ("range.off", off()[:-2] + b"9\n", r"faces\[5\] is '.* 9', but there are 8 vertices, 0 to 7"),
-        ("words.off", off().replace(b"1.0 0.0 0.0", b"1.0 abc 0.0"), r"line 7, '1.0 abc 0.0': rows .* are numbers"),
-        ("words.ply", ply_text().replace(b"0.0 1.0 0.0", b"0.0 x 0.0"), r"line 12, '0.0 x 0.0': rows .* are numbers"),
-        ("fives.ply", ply_binary(counts=(8, 400)), r"400 of 'face', at least \d+ bytes; \d+ are there"),
-        ("lines.obj", b"v 0 0 0\nv 1 0 0\nl 1 2\n", "has 0 triangles"),
-        ("junk.glb", b"x" * 100, "GLB header"),
-        ("truncated.glb", glb(ONE)[:-30], r"promises \d+ bytes, the file has \d+: truncated"),
-        ("unplaced.glb", glb([]), "has 0 triangles"),
-        ("junk.gltf", b"{", "cannot be read as GLTF: JSONDecodeError"),
-        ("list.gltf", b"[]", "no glTF object"),
-        ("deep.gltf", b"[" * 200_000, "cannot be read as GLTF: RecursionError"),
-        ("loop.gltf", gltf(LOOP, scenes=[{"nodes": [0]}]), "cannot be read as GLTF"),
-        ("old.glb", struct.pack("<III", 0x46546C67, 1, 20) + b"x" * 8, "GLB version 1"),
-        ("empty.3mf", b"PK\5\6" + bytes(18), "holds no model: it is a zip archive without 3D/3dmodel.model"),
-        ("junk.3mf", b"PK hello", "cannot be read as 3MF: BadZipFile"),
-        ("what.xyz", b"1 2 3", r"unknown extension '.xyz': .stl .obj .ply .off .glb .gltf .3mf .dae .step .stp"),
-        ("plain", b"1 2 3", "unknown extension ''"),
+        ("text.stl", stl_text()[:-300], ("10 facets", "28 vertices", "truncated")),
+        ("corner.stl", stl_text().replace(b"vertex", b"", 1), ("12 facets", "35 vertices")),
+        ("late.stl", b"solid x\n" + b"abc def\n" * 9, ("9 of 10", "'abc def'")),
+        (
+            "nan.stl",
+            stl_binary(np.where(CORNERS == 1, np.nan, CORNERS)),
+            ("part 'nan'", "vertices[", "nan]", "30 of 36"),
+        ),
+        ("points.ply", ply_text(faces=QUADS[:0]), ("0 triangles", "1 PointCloud")),
+        ("rows.ply", ply_text()[:-20], ("14 rows", "12 are", "truncated")),
+        ("row.ply", ply_text()[:-3], ("14 rows", "14 are", "truncated")),
+        ("truncated2.ply", ply_binary()[:-5], ("as PLY", "ValueError")),
+        ("junk.ply", b"hello", ("PLY header", "'end_header'")),
+        ("range.ply", ply_text(faces=QUADS + 4), ("faces[1]", "8 vertices")),
+        ("rows.off", off()[:-20], ("14 rows", "12 are", "truncated")),
+        ("row.off", off()[:-3], ("14 rows", "14 are", "truncated")),
+        ("more.off", off() + b"# one more\n3 0 1 2\n", ("8 vertices", "6 faces", "line 18", "'3 0 1 2'")),
+        ("junk.off", b"NOT OFF AT ALL", ("OFF", "COFF")),
+        ("four.off", b"4OFF\n1 1 1\n", ("OFF", "COFF")),
+        ("range.obj", obj(faces=QUADS + 4), ("line 12", "'f 9 11 12 10'", "8 vertices")),
+        ("zero.obj", obj(faces=QUADS - 1), ("line 11", "'f 0 1 3 2'", "from 1")),
+        ("before.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf -4 -2 -1\n", ("line 4", "'f -4 -2 -1'")),
+        ("words.obj", b"hello\nworld\n", ("2 of 2", "'hello'")),
+        ("glued.obj", b"v0 0 0\n" + obj(), ("line 1,", "'v0 0 0'")),
+        ("capital.obj", obj() + b"V 0 0 0\n", ("line 17", "'V 0 0 0'")),
+        ("comma.obj", b"v 0,5 0 0\n" + obj(), ("line 1,", "'v 0,5 0 0'", "'v x y z'", "comma")),
+        ("flat.obj", b"# flat\n\nv 0 0\nv 1 0\nv 0 1\nf 1 2 3\n", ("line 3", "'v 0 0'", "'v x y z'")),
+        ("two.obj", obj() + b"f 1 2\n", ("line 17", "'f 1 2'", "'f 1 2 3'")),
+        ("word.obj", b"v 0 0 \\\n0\n" + obj() + b"f 1 2 x\n", ("line 19", "'f 1 2 x'", "'f 1 2 3'")),
+        ("only.obj", b"v 0 0 0\nv 1 0 0\n", ("0 triangles", "16 bytes", "'f 1 2 3'")),
+        ("none.obj", b"f 1 2 3\n", ("0 triangles", "8 bytes", "'v x y z'")),
+        ("nul.obj", obj() + bytes(9), ("byte 201", "NUL")),
+        ("range.off", off()[:-2] + b"9\n", ("faces[5]", "7, 9'", "8 vertices")),
+        ("words.off", off().replace(b"1.0 0.0 0.0", b"1.0 abc 0.0"), ("line 7", "'1.0 abc 0.0'", "numbers")),
+        ("words.ply", ply_text().replace(b"0.0 1.0 0.0", b"0.0 x 0.0"), ("line 12", "'0.0 x 0.0'", "numbers")),
+        ("fives.ply", ply_binary(counts=(8, 400)), ("400 of 'face'", "5392 bytes")),
+        ("lines.obj", b"v 0 0 0\nv 1 0 0\nl 1 2\n", ("0 triangles", "22 bytes", "'f 1 2 3'")),
+        ("junk.glb", b"x" * 100, ("20 bytes", "GLB header")),
+        ("truncated.glb", glb(ONE)[:-30], ("1056 bytes", "1026", "truncated")),
+        ("unplaced.glb", glb([]), ("0 triangles", "1028 bytes")),
+        ("junk.gltf", b"{", ("as GLTF", "JSONDecodeError")),
+        ("list.gltf", b"[]", ("glTF",)),
+        ("deep.gltf", b"[" * 200_000, ("as GLTF", "RecursionError")),
+        ("loop.gltf", gltf(LOOP, scenes=[{"nodes": [0]}]), ("as GLTF", "ValueError")),
+        ("old.glb", struct.pack("<III", 0x46546C67, 1, 20) + b"x" * 8, ("version 1", "version 2")),
+        ("empty.3mf", b"PK\5\6" + bytes(18), ("zip archive", "3D/3dmodel.model")),
+        ("junk.3mf", b"PK hello", ("as 3MF", "BadZipFile")),
+        ("what.xyz", b"1 2 3", ("'.xyz'", ".stl .obj .ply .off .glb .gltf .3mf .dae .step .stp")),
+        ("plain", b"1 2 3", ("''", ".stl .obj")),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(save, name, data, message):
+def test_what_is_wrong_with_a_file_is_said(save, name, data, fragments):
     path = save(name, data)
-    with pytest.raises(ParseError, match=message) as caught:
+    with pytest.raises(ParseError) as caught:
         gk.load(path)
     text = str(caught.value)
     assert text.startswith(str(path))
+    assert_names(text.removeprefix(str(path)), *fragments)
     assert "\n" not in text
     assert len(text) < len(str(path)) + 420
 
@@ -589,23 +614,25 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "bomb.3mf"
     write_3mf(path, [("a", np.zeros((100_000, 3)), TRIANGLES)])
     monkeypatch.setattr(files.headers, "MAX_UNPACKED", 1 << 20)
-    with pytest.raises(ParseError, match="unpacks to"):
+    with pytest.raises(ParseError, match=r"\b1048576\b"):
         gk.load(path)
     monkeypatch.undo()
     monkeypatch.setattr(files.headers, "SMALL", 1 << 20)
-    with pytest.raises(ParseError, match=r"unpacks to .* at most 100 times"):
+    with pytest.raises(ParseError, match=r"\d+ bytes.*\b1048576\b.*\b100\b"):
         gk.load(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("3D/3dmodel.model", TEXT)
-    with pytest.raises(ParseError, match=r"3dmodel.model in it is no XML: it begins with 'abc def"):
+    with pytest.raises(ParseError) as caught:
         gk.load(path)
+    assert_names(caught.value, "3D/3dmodel.model", "XML", "'abc def")
 
 
 def test_compressed_and_quantized_positions_are_refused_not_read_as_zeros(save):
     tree, _ = gltf_tree(ONE, extensionsUsed=["KHR_draco_mesh_compression"])
     del tree["accessors"][0]["bufferView"]
-    with pytest.raises(ParseError, match=r"compressed or sparse: export without compression"):
+    with pytest.raises(ParseError) as caught:
         gk.load(save("draco.gltf", json.dumps(tree).encode()))
+    assert_names(caught.value, "accessors[0]", "without compression")
     tree, _ = gltf_tree(ONE)
     tree["accessors"][0]["normalized"] = True
     with pytest.raises(ParseError, match="quantized"):
@@ -633,8 +660,9 @@ def test_a_gltf_reads_buffers_from_its_own_folder_only(tmp_path):
     ):
         tree["buffers"][0]["uri"] = uri
         path.write_text(json.dumps(tree))
-        with pytest.raises(ParseError, match="no file in its folder"):
+        with pytest.raises(ParseError) as caught:
             gk.load(path)
+        assert_names(caught.value, f"'{uri[:40]}", "folder")  # a long name is cut
 
 
 def test_materials_are_never_opened(save, tmp_path):
@@ -670,10 +698,12 @@ def test_damaged_files_raise_parse_error_and_nothing_else(save, tmp_path, name):
 
 def test_a_missing_extra_is_an_import_error_with_the_pip_line(save, monkeypatch):
     monkeypatch.setattr(files.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r'needs lxml, not installed: pip install "gjk3d\[io\]"'):
+    with pytest.raises(ImportError) as caught:
         gk.load(save("a.3mf", b"x"))
-    with pytest.raises(ImportError, match="needs cascadio"):
+    assert_names(caught.value, "lxml", 'pip install "gjk3d[io]"')
+    with pytest.raises(ImportError) as caught:
         gk.load(save("a.step", b"x"))
+    assert_names(caught.value, "cascadio", 'pip install "gjk3d[io]"')
 
 
 def test_stdout_stays_clean_and_the_log_as_it_was(save, capfd):
@@ -685,6 +715,7 @@ def test_stdout_stays_clean_and_the_log_as_it_was(save, capfd):
     assert logging.getLogger("trimesh").level == level
 
 
+@pytest.mark.full
 def test_loading_imports_no_pictures_and_no_kernels(save):
     code = (
         "import sys, gjk3d as gk; gk.load(sys.argv[1]); "

@@ -7,6 +7,7 @@ import struct
 import numpy as np
 import pytest
 from model_files import CORNERS, TRIANGLES, glb, gltf, gltf_tree
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ParseError
@@ -26,22 +27,23 @@ def save(tmp_path):
 @pytest.mark.parametrize(
     ("name", "cure"),
     [
-        ("EXT_mesh_gpu_instancing", "export without instancing, each copy as a node of its own"),
-        ("KHR_draco_mesh_compression", "export without compression"),
-        ("EXT_meshopt_compression", "export without compression"),
-        ("ACME_bent_space", "export without it"),
+        ("EXT_mesh_gpu_instancing", "without instancing"),
+        ("KHR_draco_mesh_compression", "without compression"),
+        ("EXT_meshopt_compression", "without compression"),
+        ("ACME_bent_space", "without it"),
     ],
 )
 def test_a_required_extension_that_is_not_read_is_refused(save, name, cure):
     for form in (gltf, glb):
         path = save(f"a.{form.__name__}", form(ONE, extensionsRequired=["KHR_materials_unlit", name]))
-        with pytest.raises(ParseError, match=rf"requires the extension {name}, which is not read: {cure}"):
+        with pytest.raises(ParseError) as caught:
             gk.load(path)
+        assert_names(caught.value, name, cure)
 
 
 def test_copies_by_instancing_are_not_lost_even_where_the_file_requires_none_to_read_them(save):
     copies = {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": 0}}}
-    with pytest.raises(ParseError, match="EXT_mesh_gpu_instancing, which is not read"):
+    with pytest.raises(ParseError, match="EXT_mesh_gpu_instancing"):
         gk.load(save("a.gltf", gltf([{"mesh": 0, "extensions": copies}])))
 
 
@@ -97,8 +99,9 @@ def test_a_glb_without_its_binary_chunk_is_said_to_be_damaged(save):
     text = json.dumps(tree).encode()
     text += b" " * (-len(text) % 4)
     path = save("a.glb", struct.pack("<IIIII", 0x46546C67, 2, 20 + len(text), len(text), 0x4E4F534A) + text)
-    with pytest.raises(ParseError, match=r"cannot be read as GLB: it lacks something that it refers to .*: damaged"):
+    with pytest.raises(ParseError) as caught:
         gk.load(path)
+    assert_names(caught.value, "GLB", "IndexError", "damaged")
 
 
 @pytest.mark.parametrize("form", [gltf, glb])

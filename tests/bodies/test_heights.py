@@ -9,11 +9,11 @@ import pytest
 import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError, UnsupportedPair
 from tests.bodies.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
-from tests.strategies import examples
 
 
 def columns(field: gk.HeightField, bottom: float = -50.0) -> list[tuple[gk.ConvexHull, Array]]:
@@ -100,45 +100,53 @@ def test_a_large_field_against_its_formula() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heights", "message"),
+    ("heights", "fragments"),
     [
-        (np.zeros((1, 5)), r"shape \(1, 5\).*at least 2 x 2"),
-        (np.zeros(5), r"shape \(5,\)"),
-        ([[0, 1], [np.nan, 2]], r"heights\[1, 0\] is nan \(1 of 4.*fill the gaps"),
-        ([[0, 1], [2]], "ragged"),
-        ([["a", "b"], ["c", "d"]], "real numbers"),
+        (np.zeros((1, 5)), ("heights", "(1, 5)", "2 x 2")),
+        (np.zeros(5), ("heights", "(5,)")),
+        ([[0, 1], [np.nan, 2]], ("heights[1, 0]", "nan", "1 of 4")),
+        ([[0, 1], [2]], ("ragged", "(nx, ny)")),
+        ([["a", "b"], ["c", "d"]], ("heights", "dtype <U1")),
     ],
 )
-def test_what_is_no_field_is_refused(heights: object, message: str) -> None:
-    with pytest.raises(ShapeError, match=message):
+def test_what_is_no_field_is_refused(heights: object, fragments: tuple[str, ...]) -> None:
+    with pytest.raises(ShapeError) as caught:
         gk.HeightField(heights, 1)
+    assert_names(caught.value, *fragments)
 
 
 def test_what_a_field_cannot_be_asked() -> None:
     field = gk.HeightField([[0, 1], [2, 3]], 1)
-    with pytest.raises(UnsupportedPair, match=r"two HeightFields.*Mesh"):
+    with pytest.raises(UnsupportedPair) as caught:
         gk.collide(field, gk.HeightField([[0, 0], [0, 0]], 1))
-    with pytest.raises(UnsupportedPair, match=r"two HeightFields.*Mesh"):
+    assert_names(caught.value, "two HeightFields", "bottom=z", "gjk3d.Mesh")
+    with pytest.raises(UnsupportedPair) as caught:
         gk.Pair(field, field)
+    assert_names(caught.value, "two HeightFields", "bottom=z", "gjk3d.Mesh")
     assert gk.Pair(field, gk.HeightField([[0, 0], [0, 0]], 1, bottom=-1)).collide()
     for flat in (gk.Halfspace((0, 0, 1), 0), gk.Plane((0, 0, 1), 0)):
         for two in ((field, flat), (flat, field)):
-            with pytest.raises(UnsupportedPair, match=r"neither has an end.*gjk3d.Box.*plane.*bottom=z"):
+            with pytest.raises(UnsupportedPair) as caught:
                 gk.Pair(*two)
-            with pytest.raises(UnsupportedPair, match=r"neither has an end.*gjk3d.Box.*plane.*bottom=z"):
+            assert_names(caught.value, "HeightField", "gjk3d.Box", "bottom=z")
+            with pytest.raises(UnsupportedPair) as caught:
                 gk.distance(*two)
+            assert_names(caught.value, "HeightField", "gjk3d.Box", "bottom=z")
     slab = gk.HeightField([[0, 1], [2, 3]], 1, bottom=-1)
     assert gk.Pair(slab, gk.Plane((0, 0, 1), 0)).collide()
-    with pytest.raises(UnsupportedPair, match=r"a HeightField: it has no closed surface.*closed gjk3d\.Mesh.*a bottom"):
+    with pytest.raises(UnsupportedPair) as caught:
         gk.penetration(field, gk.Box((1, 1, 1)))
+    assert_names(caught.value, "HeightField", "signed_distance", "gjk3d.Mesh")
     assert gk.penetration(slab, gk.Box((1, 1, 1))).lower > 0.0
-    with pytest.raises(UnboundedShapeError, match="without end"):
+    with pytest.raises(UnboundedShapeError, match="bottom=z"):
         print(field.bounds)
-    with pytest.raises(ShapeError, match="beside the compound"):
+    with pytest.raises(ShapeError) as caught:
         gk.Compound([(field, None)])
-    with pytest.raises(ShapeError, match="origin is"):
+    assert_names(caught.value, "parts[0]", "HeightField")
+    with pytest.raises(ShapeError) as caught:
         gk.HeightField([[0, 1], [2, 3]], 1, origin=(0, 0, 0))
-    with pytest.raises(ShapeError, match="pitch is 0"):
+    assert_names(caught.value, "origin", "(0, 0, 0)")
+    with pytest.raises(ShapeError, match=r"pitch\b.*\b0\b"):
         gk.HeightField([[0, 1], [2, 3]], 0)
     again = pickle.loads(pickle.dumps(field))
     assert again == field
@@ -148,14 +156,14 @@ def test_what_a_field_cannot_be_asked() -> None:
 @pytest.mark.parametrize(("height", "pitch", "origin"), [(1.0, 1e-20, 0.0), (1e33, 0.5, 0.0), (1.0, 0.5, 1e33)])
 def test_a_ground_whose_cells_floats_cannot_tell_apart_is_refused(height, pitch, origin):
     """It was answered, and wrongly: a ball in it did not collide."""
-    with pytest.raises(gk.errors.ShapeError, match="floats cannot tell its cells apart"):
+    with pytest.raises(gk.errors.ShapeError) as caught:
         gk.HeightField(np.full((3, 3), height), pitch, (origin, 0.0))
+    assert_names(caught.value, "heights", "pitch")
 
 
 # other pitches, and a bottom ------------------------------------------------------------------------------------------
 
 
-@examples(40)
 @given(st.integers(0, 2**32 - 1))
 def test_pitches_and_a_bottom_against_every_column(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -168,7 +176,6 @@ def test_pitches_and_a_bottom_against_every_column(seed: int) -> None:
     check_against_parts(field, own, other, parts, anywhere(rng, 0.3), anywhere(rng, 1.0))
 
 
-@examples(40)
 @given(st.integers(0, 2**32 - 1))
 def test_rays_at_a_ground_with_a_bottom(seed: int) -> None:
     """As at its columns, each a convex hull."""
@@ -226,16 +233,18 @@ def test_a_slab_is_a_box() -> None:
 
 
 def test_what_is_no_pitch_and_no_bottom() -> None:
-    for pitch, message in (((1, 2, 3), "expected one length, or two"), ((1, 0), r"pitch\[1\] is 0"), ("a", "pitch is")):
-        with pytest.raises(ShapeError, match=message):
+    for pitch, fragments in (((1, 2, 3), ("pitch", "(1, 2, 3)")), ((1, 0), ("pitch[1]", "0")), ("a", ("pitch", "'a'"))):
+        with pytest.raises(ShapeError) as caught:
             gk.HeightField([[0, 1], [2, 3]], pitch)
-    with pytest.raises(ShapeError, match=r"heights\[0, 0\] is 0, below the bottom at 0.5.*np.maximum"):
+        assert_names(caught.value, *fragments)
+    with pytest.raises(ShapeError) as caught:
         gk.HeightField([[0, 1], [2, 3]], 1, bottom=0.5)
-    with pytest.raises(ShapeError, match="bottom is nan"):
+    assert_names(caught.value, "heights[0, 0]", "0.5", "np.maximum(heights, bottom)")
+    with pytest.raises(ShapeError) as caught:
         gk.HeightField([[0, 1], [2, 3]], 1, bottom=np.nan)
-    assert (
-        repr(gk.HeightField([[0, 1], [2, 3]], (1, 2), bottom=-1))
-        == "<HeightField 2 x 2, pitch 1 x 2, from 0 to 3, bottom -1>"
+    assert_names(caught.value, "bottom", "nan")
+    assert_names(
+        repr(gk.HeightField([[0, 1], [2, 3]], (1, 2), bottom=-1)), "HeightField", "2 x 2", "1 x 2", " 0 ", " 3", "-1"
     )
     flat = gk.HeightField(np.zeros((2, 2)), 1.0, bottom=0.0)  # as thin as paper
     assert gk.distance(flat, gk.Sphere(0.5), None, at(0.5, 0.5, 2)).distance == pytest.approx(1.5, abs=1e-12)

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from strategies import sampled
+from words import assert_names
 
 import gjk3d as gk
 import gjk3d.bodies.impact as impact_of_bodies
@@ -53,7 +55,7 @@ def a_motion(rng: np.random.Generator, turning: bool, ground: bool) -> gk.Motion
 
 
 @pytest.mark.parametrize("turning", [False, True])
-@pytest.mark.parametrize(("one", "other"), TWO)
+@pytest.mark.parametrize(("one", "other"), sampled(TWO, 3))
 def test_first_of_all_parts(one: str, other: str, turning: bool) -> None:
     a, b = THINGS[one], THINGS[other]
     rng = np.random.default_rng(len(one) + 10 * len(other) + turning)
@@ -147,7 +149,6 @@ def triangles_at(known: Known, pose: Array) -> Array:
     return placed
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1), kinds=st.tuples(*[st.sampled_from(["mesh", "solid"])] * 2),
     scale=st.sampled_from([1.0, 1e-9, 1e9, 1e-40]), far=st.sampled_from([0.0, 0.0, 1e4]),
@@ -175,7 +176,6 @@ def test_translating_triangles_as_in_plain_numpy(seed: int, kinds: tuple[str, st
         assert impact.time[0] - slack <= wanted <= impact.time[1] + slack
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1), names=st.tuples(*[st.sampled_from(["solid", "compound", "voxels"])] * 2),
     turns=st.sampled_from([0.0, 0.5, 6.0, 25.0]), far=st.sampled_from([0.0, 30.0]),
@@ -389,6 +389,7 @@ def test_a_drawer_that_slides_in_its_grooves_is_proven_piece_by_piece() -> None:
     assert told.iterations > 2**20
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("gap", [1e-2, 1e-4])
 @pytest.mark.parametrize(("size", "far"), [(1.0, 0.0), (1e-6, 0.0), (1e6, 0.0), (1.0, 1e3)])
 def test_where_steps_run_out_what_was_proven_is_told(
@@ -419,17 +420,19 @@ def test_what_is_refused() -> None:
     solid, ground = every_kind.closed().body, THINGS["ground"].body
     with pytest.raises(UnsupportedPair, match="two HeightFields"):
         gk.time_of_impact(ground, ground)
-    with pytest.raises(UnsupportedPair, match=r"use a large gjk3d\.Box"):
+    with pytest.raises(UnsupportedPair) as caught:
         gk.time_of_impact(ground, gk.Halfspace((0, 0, 1), 0))
-    with pytest.raises(UnsupportedPair, match="a Halfspace cannot turn: use a large Box"):
+    assert_names(caught.value, "gjk3d.Box", "bottom=z")
+    with pytest.raises(UnsupportedPair) as caught:
         gk.time_of_impact(gk.Halfspace((0, 0, 1), -9), solid, gk.Motion(None, angular=(0, 0, 1)))
-    with pytest.raises(UnsupportedPair, match="b is a str"):
+    assert_names(caught.value, "Halfspace", "large Box")
+    with pytest.raises(UnsupportedPair, match=r"\bb\b.*\bstr\b"):
         gk.time_of_impact(solid, "box")
-    with pytest.raises(ShapeError, match="clearance is -1"):
+    with pytest.raises(ShapeError) as caught:
         gk.time_of_impact(solid, solid, clearance=-1)
+    assert_names(caught.value, "clearance", "-1")
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1), name=st.sampled_from([*every_kind.BOUNDED, "box"]),
     turns=st.sampled_from([1.5, 10.0, 40.0]), far=st.sampled_from([1.0, 3.0]),
@@ -467,7 +470,6 @@ def test_wide_ground_that_turned_too_far(name: str, seed: int) -> None:
     assert impact.iterations < 50_000
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1), length=st.sampled_from([1.0, 30.0, 1e3, 1e5]), both=st.booleans(),
     turns=st.sampled_from([0.3, 3.0, 30.0]), clearance=st.sampled_from([0.0, 0.1]),

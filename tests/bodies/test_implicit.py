@@ -7,6 +7,7 @@ from math import pi
 
 import numpy as np
 import pytest
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError
@@ -42,18 +43,20 @@ def test_what_leaves_the_box_is_closed_there() -> None:
 
 
 def test_what_cannot_be_meshed_is_refused() -> None:
-    with pytest.raises(ShapeError, match=r"nothing is inside: the function is between 1 and 1"):
+    with pytest.raises(ShapeError) as caught:
         gk.from_implicit(lambda x, y, z: 1.0, BOUNDS, 0.1)
-    with pytest.raises(ShapeError, match=r"gives nan at \(-?\d"):
+    assert_names(caught.value, "function", " 1 and 1 ")
+    with pytest.raises(ShapeError, match=r"nan.*\(0\.\d+, "):
         gk.from_implicit(lambda x, y, z: float("nan") if x > 0.5 else 1.0, BOUNDS, 0.1)
-    with pytest.raises(ShapeError, match=r"a pitch of 0.0001 asks the function at 4.84e\+12 places.*.*0.00459"):
+    with pytest.raises(ShapeError) as caught:
         gk.from_implicit(torus, BOUNDS, 1e-4)
-    with pytest.raises(ShapeError, match="pitch is 0"):
+    assert_names(caught.value, "0.0001", "4.84e+12", "0.00459")
+    with pytest.raises(ShapeError, match=r"pitch\b.*\b0\b"):
         gk.from_implicit(torus, BOUNDS, 0)
     for bad in ([(0, 0, 0)], [(0, 0, 0), (1, 0, 1)], [(0, 0, 0), (1, 1, np.nan)], [(0, 0), (1, 1)]):
         with pytest.raises(ShapeError, match="from_implicit: bounds"):
             gk.from_implicit(torus, bad, 0.1)
-    with pytest.raises(ShapeError, match="function is 3"):
+    with pytest.raises(ShapeError, match=r"function\b.*\b3\b"):
         gk.from_implicit(3, BOUNDS, 0.1)
     with pytest.raises(ZeroDivisionError):
         gk.from_implicit(lambda x, y, z: 1 / 0, BOUNDS, 0.1)
@@ -61,5 +64,5 @@ def test_what_cannot_be_meshed_is_refused() -> None:
 
 def test_without_manifold3d_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "manifold3d", None)
-    with pytest.raises(ImportError, match=r"pip install 'gjk3d\[mesh\]'"):
+    with pytest.raises(ImportError, match=r"'gjk3d\[mesh\]'"):
         gk.from_implicit(torus, BOUNDS, 0.1)

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnsupportedPair
@@ -72,9 +73,11 @@ def test_memory_workers_and_pickles() -> None:
 def test_what_is_refused() -> None:
     poses = np.tile(np.eye(4), (len(SHAPES), 1, 1))
     pairs = gk.Pairs(SHAPES)
-    with pytest.raises(UnsupportedPair, match=r"use a large gjk3d\.Box"):
+    with pytest.raises(UnsupportedPair) as caught:
         pairs.collide([(0, 1), (GROUND, PLANE)], poses)
+    assert_names(caught.value, "gjk3d.Box", "bottom=z")
     with pytest.raises(UnsupportedPair, match="two HeightFields"):
         gk.Pairs([SHAPES[GROUND]] * 2).distance([(0, 1)], poses[:2])
-    with pytest.raises(ShapeError, match="shapes is one Mesh, expected a sequence"):
+    with pytest.raises(ShapeError) as caught:
         gk.Pairs(SHAPES[0])
+    assert_names(caught.value, "shapes", "one Mesh")

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError, UnsupportedPair
 from tests.bodies.every_kind import BOUNDED, Known
 from tests.bodies.places import anywhere, at, some_shape
-from tests.strategies import examples
 
 Array = NDArray[np.float64]
 
@@ -66,7 +66,6 @@ def check(plane: gk.Plane, known: Known, pose_a: Array, pose_b: Array, size: flo
 
 
 @pytest.mark.parametrize("kind", [*BOUNDED, "bottomed", "shell"])
-@examples(40)
 @given(seed=st.integers(0, 2**32 - 1), off=st.sampled_from([0.0, 1.0, 1e3]))
 def test_every_body_beside_a_plane(kind: str, seed: int, off: float) -> None:
     rng = np.random.default_rng(seed)
@@ -122,7 +121,6 @@ def test_in_the_plane_and_kissing_it() -> None:
     assert gk.signed_distance(plane, gk.Sphere(0.5), None, at(1e8, 1e8, 2.75)).distance == pytest.approx(0.25, abs=1e-6)
 
 
-@examples(40)
 @given(st.integers(0, 2**32 - 1))
 def test_convex_shapes_are_on_the_side_they_are_mostly_on(seed: int) -> None:
     """A plane is two half-spaces, and its signed distance the greater of theirs."""
@@ -170,7 +168,6 @@ def test_rays_meet_a_plane_from_either_side() -> None:
     assert scene.raycast((1, 0, -9), (0, 0, 1)).distance == pytest.approx(10.0)
 
 
-@examples(40)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["convex", "compound", "mesh", "cloud"]))
 def test_when_what_moves_meets_it(seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
@@ -221,7 +218,6 @@ def test_contacts_gradients_and_scenes() -> None:
     assert scene.clearance().distance == pytest.approx(0.1, abs=1e-12)
 
 
-@examples(40)
 @given(st.integers(0, 2**32 - 1))
 def test_scenes_answer_as_pairs_do(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -264,16 +260,18 @@ def test_what_a_plane_is() -> None:
     with pytest.raises(UnboundedShapeError, match="large Box"):
         plane.inflated(0.1)
     for ask in (gk.bounding_sphere, gk.obb, gk.aabb, lambda x: x.surface(), lambda x: x.support((0, 0, 1))):
-        with pytest.raises(UnboundedShapeError, match="a Plane is unbounded"):
+        with pytest.raises(UnboundedShapeError, match=r"Plane.*large Box"):
             ask(plane)
-    with pytest.raises(ShapeError, match="Plane: normal is"):
+    with pytest.raises(ShapeError) as caught:
         gk.Plane((0, 0, 0))
+    assert_names(caught.value, "Plane:", "normal", "[0, 0, 0]")
     for other in (plane, gk.Halfspace((0, 0, 1))):
-        with pytest.raises(UnsupportedPair, match="two half-spaces, or planes, overlap without end"):
+        with pytest.raises(UnsupportedPair, match=r"Plane.*large Box"):
             gk.collide(plane, other)
-    with pytest.raises(ShapeError, match="is a Plane, which has no end"):
+    with pytest.raises(ShapeError) as caught:
         gk.Compound([(plane, None)])
-    with pytest.raises(UnsupportedPair, match="a Plane cannot turn"):
+    assert_names(caught.value, "parts[0]", "Plane", "gjk3d.Box")
+    with pytest.raises(UnsupportedPair, match=r"Plane\b.*large Box"):
         gk.time_of_impact(plane, gk.Sphere(1), gk.Motion(None, angular=(1, 0, 0)))
 
 

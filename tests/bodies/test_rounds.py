@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-from strategies import examples
 
 import gjk3d as gk
 from gjk3d.bodies.meetings import FACES, Listed, list_meeting
@@ -45,7 +44,6 @@ def nearest_by_points(points: Any, ends: Any) -> float:
     return float(np.linalg.norm(points - ends[0] - t[:, None] * way, axis=1).min())
 
 
-@examples(60)
 @given(
     seed=st.integers(0, 10**6), height=st.sampled_from([0.0, 0.2, 2.0]), straight=st.booleans(),
     flat=st.sampled_from([1.0, 1e-3, 0.0]),
@@ -91,7 +89,6 @@ def test_what_the_axis_pierces_is_left_to_gjk_and_epa() -> None:
         assert row[0] < -0.25
 
 
-@examples(80)
 @given(
     seed=st.integers(0, 10**6), height=st.sampled_from([0.0, 0.5, 2.0]), scale=st.sampled_from([1e-6, 1.0, 1e6]),
     kind=st.sampled_from(["any", "needle", "spike", "flat", "lattice"]),

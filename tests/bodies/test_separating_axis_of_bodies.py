@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import UnsupportedPair
@@ -34,7 +35,7 @@ def test_the_plane_has_all_of_both_on_its_sides(one: str, other: str) -> None:
         p, q = (np.concatenate(x.placed(pose)) for x, pose in ((a, pose_a), (b, pose_b)))
         true = gk.signed_distance(gk.ConvexHull(p), gk.ConvexHull(q))
         if not true.distance > 1e-9 and (one, other) != ("box", "box"):
-            with pytest.raises(UnsupportedPair, match=r"no plane parts a.*use distance"):
+            with pytest.raises(UnsupportedPair, match=r"\(gap -.*signed_distance"):
                 gk.separating_axis(a.body, b.body, pose_a, pose_b)
             continue
         parted += 1
@@ -48,7 +49,6 @@ def test_the_plane_has_all_of_both_on_its_sides(one: str, other: str) -> None:
     assert parted > 1
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1), kinds=st.tuples(*[st.sampled_from(["mesh", "compound", "voxels"])] * 2),
     exponent=st.sampled_from([0, -9, 9, -40, 40]), far=st.sampled_from([0.0, 1e3]),
@@ -80,16 +80,18 @@ def test_stacks_and_what_has_no_plane() -> None:
     for k, pose in enumerate(poses):
         assert axes.gap[k] == gk.separating_axis(solid, gk.Box((1, 1, 1)), None, pose).gap
     poses[1, 1, 3] = 2
-    with pytest.raises(UnsupportedPair, match="in question 1 of 3 no plane"):
+    with pytest.raises(UnsupportedPair) as caught:
         gk.separating_axis(solid, gk.Box((1, 1, 1)), None, poses)
+    assert_names(caught.value, "1 of 3", "gap -0.5", "signed_distance")
     nook = gk.Box((0.5, 0.5, 0.5))  # in the corner of the L, apart from it and in its hull
     assert gk.distance(solid, nook, None, at(1.4, 1.4, 0.5)).distance == pytest.approx(0.15)
-    with pytest.raises(UnsupportedPair, match="use distance or signed_distance, which look at parts"):
+    with pytest.raises(UnsupportedPair) as caught:
         gk.separating_axis(solid, nook, None, at(1.4, 1.4, 0.5))
+    assert_names(caught.value, "gap -0.494975", "signed_distance")
     for round_one in (every_kind.cloud().body, every_kind.ground().body):
-        with pytest.raises(UnsupportedPair, match="use distance or signed_distance, whose normal parts the two"):
+        with pytest.raises(UnsupportedPair, match=r"\bb\b.*(PointCloud|HeightField).*signed_distance"):
             gk.separating_axis(BOX.body, round_one, None, at(0, 0, 9))
-    with pytest.raises(UnsupportedPair, match="axis of a Halfspace is its normal"):
+    with pytest.raises(UnsupportedPair, match=r"separating_axis.*Halfspace.*normal"):
         gk.separating_axis(solid, gk.Halfspace((0, 0, 1), -3))
-    with pytest.raises(UnsupportedPair, match="a is a Sphere: use signed_distance"):
+    with pytest.raises(UnsupportedPair, match=r"\ba\b.*\bSphere\b.*signed_distance"):
         gk.separating_axis(gk.Sphere(1), solid, at(0, 0, 9))

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
@@ -56,14 +56,12 @@ def distinct(rows: Array) -> list[int]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 30), coarse=st.booleans())
 def test_all_points_but_doubles(seed: int, count: int, coarse: bool) -> None:
     rows = points(seed, count, coarse)
     assert kept(rows, None).tolist() == rows[distinct(rows)].tolist()
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(2, 30), coarse=st.booleans(), most=st.integers(1, 8))
 def test_few_points_are_corners_far_from_each_other(seed: int, count: int, coarse: bool, most: int) -> None:
     rows = points(seed, count, coarse)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError
@@ -51,7 +52,6 @@ def test_it_holds_every_place_on_the_way(name: str, turning: bool) -> None:
     assert holds(swept, there, 1e-12).all()
 
 
-@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), name=st.sampled_from(["solid", "voxels", "cloud", "compound"]))
 def test_along_a_line_it_is_hit_where_the_body_hits(seed: int, name: str) -> None:
     """A ball that does not move meets the sweep exactly where the moving body would meet the ball."""
@@ -76,16 +76,19 @@ def test_what_a_closed_mesh_holds_stays_in_its_sweep() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(UnboundedShapeError, match=r"without end; give it a bottom, or take gjk3d\.Mesh"):
+    with pytest.raises(UnboundedShapeError, match=r"HeightField.*gjk3d\.Mesh\(\*field\.surface\(\)\)"):
         gk.Swept(every_kind.ground().body, (1, 0, 0))
     solid = every_kind.closed().body
-    with pytest.raises(ShapeError, match="motion is"):
+    with pytest.raises(ShapeError) as caught:
         gk.Swept(solid, (1, 2))
-    with pytest.raises(ShapeError, match="at most 4096"):
+    assert_names(caught.value, "motion", "(1, 2)")
+    with pytest.raises(ShapeError) as caught:
         gk.Swept(solid, gk.Motion(None, angular=(0, 0, 1.0)), 5000)
-    with pytest.raises(ShapeError, match="3 motions, expected one"):
+    assert_names(caught.value, "4096", "gjk3d.ConvexHull")
+    with pytest.raises(ShapeError) as caught:
         gk.Swept(solid, gk.Motion([np.eye(4)] * 3))
-    with pytest.raises(ShapeError, match="shape is a str"):
+    assert_names(caught.value, "3 motions", "motion[0]")
+    with pytest.raises(ShapeError, match=r"shape\b.*\bstr\b"):
         gk.Swept("box", (1, 0, 0))
 
 

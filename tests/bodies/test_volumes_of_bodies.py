@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gjk3d as gk
@@ -95,7 +95,6 @@ def test_flat_and_thin_and_single() -> None:
         check_held(known, anywhere(np.random.default_rng(8), 5.0))
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     kind=st.sampled_from(["mesh", "compound", "voxels", "cloud"]), seed=st.integers(0, 2**32 - 1),
     exponent=st.integers(-45, 45), far=st.sampled_from([0.0, 1.0, 1e3, 1e8]),
@@ -134,9 +133,9 @@ def test_more_curved_parts_than_a_hull_is_made_of() -> None:
 @pytest.mark.parametrize("fit", [gk.aabb, gk.obb, gk.bounding_sphere])
 def test_what_has_no_end_has_no_volume(fit: Any) -> None:
     field = every_kind.ground().body
-    with pytest.raises(UnboundedShapeError, match=r"without end.*Mesh\(\*field\.surface\(\)\)"):
+    with pytest.raises(UnboundedShapeError, match=r"Mesh\(\*field\.surface\(\)\)"):
         fit(field)
     surface = gk.Mesh(*field.surface())
     assert fit(surface) is not None
-    with pytest.raises(gk.errors.UnsupportedPair, match="expected a shape such as"):
+    with pytest.raises(gk.errors.UnsupportedPair, match=r"gjk3d\.Box"):
         fit("a box")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import trimesh
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -140,7 +140,7 @@ def check(a: Any, b: Any, pose_a: Array, pose_b: Array) -> bool:
     return False
 
 
-@settings(deadline=None, max_examples=60)
+@pytest.mark.full
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_against_every_part(seed: int, both: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -151,7 +151,6 @@ def test_against_every_part(seed: int, both: bool) -> None:
         check(a, b, anywhere(rng, 0.3), anywhere(rng, reach))
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 2**32 - 1))
 def test_a_stack_answers_as_its_rows_do(seed: int) -> None:
     """Bit for bit, however it is cut, and with either named first."""
@@ -222,7 +221,6 @@ def test_a_function_of_the_users_goes_the_long_way() -> None:
             assert max(one.lower, two.lower) <= min(one.upper, two.upper) + 1e-9
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_listed_pairs_are_all_that_meet(seed: int) -> None:
     """Those of the walk are those that the kernels for pairs tell of all pairs, and none is left out by boxes."""

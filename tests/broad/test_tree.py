@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
 
 from gjk3d.broad.nodes import HEIGHT, LEFT, PARENT, RIGHT, ROOT
 from gjk3d.broad.tree import Tree
@@ -67,7 +69,6 @@ def test_pairs_of_a_built_tree(count, within):
     assert found(tree, within) == expected(dict(enumerate(boxes)), within)
 
 
-@examples(60)
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from("immmrR"), max_size=40))
 def test_any_sequence_of_changes(seed, changes):
     rng = np.random.default_rng(seed)
@@ -95,6 +96,45 @@ def test_any_sequence_of_changes(seed, changes):
         there.update(zip(some.tolist(), boxes, strict=True))
     check_links(tree)
     assert found(tree) == expected(there)
+
+
+def test_a_leaf_that_moves_within_the_box_two_levels_above_refits_the_nodes_between():
+    rng = np.random.default_rng(14)
+    boxes = random_boxes(rng, 100)
+    tree = Tree()
+    tree.insert(np.arange(100), boxes)
+    for leaf in range(0, 100, 10):  # few enough that the tree is not built again
+        above = tree.links[tree.links[leaf, PARENT], PARENT]
+        low, high = tree.boxes[above, :3], tree.boxes[above, 3:]
+        ends = np.sort(rng.uniform(low, high, (2, 3)), axis=0)
+        boxes[leaf] = ends.ravel()
+        tree.move(np.array([leaf]), boxes[leaf : leaf + 1].copy())
+        check_links(tree)
+    assert found(tree) == expected(dict(enumerate(boxes)))
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("axis", range(3))
+def test_a_leaf_that_moves_to_another_group_gets_a_neighbour_there(axis, side):
+    """Groups of eight boxes lie at the origin and far away along each axis."""
+    shifts = 100.0 * np.vstack([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
+    low = (shifts[:, None] + random_boxes(np.random.default_rng(4), 8, spread=1.0)[:, :3]).reshape(-1, 3)
+    low[0] = 0.0
+    boxes = np.hstack([low, low + 0.5])
+    tree = Tree()
+    tree.insert(np.arange(len(boxes)), boxes)
+    boxes[0, [axis, axis + 3]] += 100.0 * side
+    tree.move(np.array([0]), boxes[:1].copy())
+    check_links(tree)
+    parent = tree.boxes[tree.links[0, PARENT]]
+    assert (parent[3:] - parent[:3] < 10.0).all()
+
+
+def test_a_leaf_far_from_all_others_is_a_child_of_the_root():
+    low = np.array([(0.0, 0, 0), (1, 0, 0), (2, 0, 0), (100, 0, 0)])
+    tree = Tree()
+    tree.insert(np.arange(4), np.hstack([low, low + 0.5]))
+    assert tree.links[3, PARENT] == tree.state[ROOT]
 
 
 def test_leaves_one_by_one_in_order_grow_no_deep_tree():
@@ -167,6 +207,48 @@ def meets(box, start, way, far):
         return False
     t = t[:, ~still]
     return max(t.min(axis=0).max(), 0.0) <= min(t.max(axis=0).min(), far)
+
+
+def test_a_ray_that_touches_the_edge_of_a_box_is_a_candidate():
+    """In rational numbers each ray meets its box, if only just: rounding in the slabs must not hide that."""
+    rng = np.random.default_rng(21)
+    starts, ways = rng.uniform(-1.0, 1.0, (300, 3)), rng.uniform(0.2, 1.0, (300, 3))
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    for k, x in enumerate(rng.uniform(2.0, 3.0, 300).tolist()):
+        start, way = ([Fraction(c) for c in row[k].tolist()] for row in (starts, ways))
+        time = (Fraction(x) - start[0]) / way[0]
+        y, z = (s + time * w for s, w in zip(start[1:], way[1:], strict=True))
+        # the ray enters the slab of x when it leaves that of y
+        box = np.array([[x, float(y) - 5.0, float(z) - 5.0, x + 5.0, naive.float_above(y), float(z) + 5.0]])
+        tree = Tree()
+        tree.insert(np.array([0]), box)
+        assert [len(block) for block in tree.along_rays(starts[k : k + 1], ways[k : k + 1])] == [1]
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_ray_that_passes_a_box_within_the_rounding_of_a_ray_cast_is_a_candidate(axis, side):
+    """A ray cast against a shape is off by up to 7.5e-15 of the distances to its box."""
+    box = np.array([[-1.0, -1.0, 9.0, 1.0, 1.0, 11.0]])
+    start = np.zeros((1, 3))
+    start[0, axis] = side * (1.0 + 7.5e-15 * 20.0)
+    tree = Tree()
+    tree.insert(np.array([0]), box)
+    for way in ((0.0, 0.0, 1.0), (1e-20, 1e-20, 1.0)):
+        assert [len(block) for block in tree.along_rays(start, np.array([way]))] == [1]
+        start[0, axis] += side * 1e-11
+        assert [len(block) for block in tree.along_rays(start, np.array([way]))] == [0]
+        start[0, axis] -= side * 1e-11
+
+
+def test_a_ray_that_ends_before_a_box_by_less_than_the_rounding_of_a_ray_cast_is_a_candidate():
+    """Both the box and the ray are made longer by four times the rounding."""
+    rounding = 7.5e-15 * 24.0
+    tree = Tree()
+    tree.insert(np.array([0]), np.array([[-1.0, -1.0, 9.0, 1.0, 1.0, 11.0]]))
+    for gap, count in ((6.0 * rounding, 1), (1e-11, 0)):
+        rays = np.zeros((1, 3)), np.array([(0.0, 0.0, 1.0)])
+        assert [len(block) for block in tree.along_rays(*rays, 9.0 - gap)] == [count]
 
 
 def test_bounds():

@@ -3,12 +3,14 @@
 import importlib.util
 import os
 import random
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 import trimesh
 from model_files import CORNERS, QUADS, TRIANGLES, glb, obj, step, stl_binary, write_3mf
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, check
@@ -65,6 +67,7 @@ def test_scale_is_baked_and_paths_go_through_groups(save):
     assert [part.mesh.volume for part in assembly.parts] == pytest.approx([8, 8])
 
 
+@pytest.mark.full
 def test_step_and_3mf_come_in_one_unit(save, tmp_path, capfd):
     save("one.step", step([("plate", CORNERS * 40, QUADS), ("pin", CORNERS * 5, QUADS)]))
     write_3mf(tmp_path / "two.3mf", [("lid", CORNERS * 40, TRIANGLES)], unit="inch")
@@ -73,11 +76,13 @@ def test_step_and_3mf_come_in_one_unit(save, tmp_path, capfd):
     assert names(assembly)[-1].startswith("two/")
     sizes = [np.ptp(part.mesh.bounds, axis=0)[0] for part in assembly.parts]
     assert sorted(sizes) == pytest.approx([5, 40, 40 * 25.4])
-    assert assembly.notes == (f"{tmp_path / 'two.3mf'} is in in: its lengths are multiplied by 25.4",)
+    (note,) = assembly.notes
+    assert_names(note, str(tmp_path / "two.3mf"), "25.4")
     assert [entry.unit for entry in assembly.inputs] == ["mm", "in"]
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.full
 def test_step_occurrences_without_a_name_are_called_as_their_products(save):
     solids = [("box_base", CORNERS * 40, QUADS), (r"St\X2\00F6\X0\\S\_el", CORNERS * 5, QUADS)]
     pins = [(solids[1][0], "NAUO1", (0, 0, 0)), (solids[1][0], "", (9, 0, 0))]
@@ -113,7 +118,8 @@ def test_models_of_other_formats_are_told_of(save, tmp_path):
         save(name, stl_binary())
     assembly = Assembly.load(tmp_path)
     assert names(assembly) == ["a"]
-    assert assembly.notes == (f"{tmp_path}: not read, being of other formats: part.FBX, {Path('sub/b.iges')}",)
+    (note,) = assembly.notes
+    assert_names(note, str(tmp_path), f"part.FBX, {Path('sub/b.iges')}")
     for k in range(7):
         save(f"many/{k}.igs", b"")
     assert Assembly.load(tmp_path).notes[0].endswith(" and 4 more")
@@ -144,8 +150,8 @@ def test_broken_files_and_parts_stay_as_unchecked(save, tmp_path, monkeypatch):
     assert list(reasons) == ["cut", "empty", "good", "junk", "nan", "solid"]
     assert reasons["good"] == ""
     assert [part.mesh is None for part in assembly.parts] == [True, True, False, True, True, True]
-    assert reasons["cut"].startswith("the header promises 99 triangles")
-    assert reasons["empty"] == "is empty: it has 0 triangles (0 bytes)"
+    assert "99 triangles" in reasons["cut"]
+    assert_names(reasons["empty"], "0 triangles", "0 bytes")
     assert "not finite" in reasons["nan"]
     assert 'pip install "gjk3d[io]"' in reasons["solid"]
     assert all(len(entry.sha256) == 64 for entry in assembly.inputs)
@@ -161,15 +167,13 @@ def test_what_has_the_name_of_a_model_and_is_none_is_not_passed_over(save, tmp_p
     (tmp_path / "loop.stl").symlink_to("loop.stl")
     os.mkfifo(tmp_path / "pipe.stl")
     assembly = Assembly.load(tmp_path)
-    assert {part.name: part.reason for part in assembly.parts} == {
-        "good": "",
-        "full.stl/inner": "",
-        "folder": "is a folder: name a file in it",
-        "link": "is a link to nothing.stl, and no file is there",
-        "loop": "is a link to loop.stl, and no file is there",
-        "pipe": "is no regular file",
-    }
-    with pytest.raises(FileError, match="a name is empty"):
+    reasons = {part.name: part.reason for part in assembly.parts}
+    assert {name for name, reason in reasons.items() if not reason} == {"good", "full.stl/inner"}
+    named = {"folder": "folder", "link": "link to nothing.stl", "loop": "link to loop.stl", "pipe": "regular file"}
+    assert {name for name, reason in reasons.items() if reason} == set(named)
+    for name, fragment in named.items():
+        assert_names(reasons[name], fragment)
+    with pytest.raises(FileError, match=r"empty.*folder"):
         Assembly.load("")
 
 
@@ -194,24 +198,24 @@ def test_a_part_beyond_what_can_be_computed_with_takes_no_others_with_it(save, s
         ("unchecked", "lost", ""),
     ]
     assert [part.name for part in report.unchecked] == ["lost"]
-    assert "are outside 1e-50 to 1e+50; use another unit" in report.unchecked[0].reason
+    assert_names(report.unchecked[0].reason, "1e-50", "1e+50", "unit")
     assert report.to_html(tmp_path / "page.html").stat().st_size > 100_000
 
 
 def test_what_cannot_be_an_assembly_is_refused(save, tmp_path):
-    with pytest.raises(FileError, match="there is no file"):
+    with pytest.raises(FileError, match=r"nothing\.glb"):
         Assembly.load(tmp_path / "nothing.glb")
-    with pytest.raises(FileError, match="no file: name one"):
+    with pytest.raises(FileError, match=r"models.*folder"):
         Assembly.load([])
     (tmp_path / "hollow").mkdir()
-    with pytest.raises(FileError, match=r"holds no model: \.stl"):
+    with pytest.raises(FileError, match=r"hollow.*\.stl \.obj"):
         Assembly.load(tmp_path / "hollow")
-    with pytest.raises(ParseError, match="is empty"):
+    with pytest.raises(ParseError, match=r"empty\.stl.*0 triangles"):
         Assembly.load(save("empty.stl", b""))
     files = [save("a.stl", stl_binary()), save("b.glb", glb([{"name": "cube", "mesh": 0}]))]
-    with pytest.raises(ParseError, match=r"a\.stl has no unit of length, and other files are in m: .*--unit mm"):
+    with pytest.raises(ParseError, match=r"a\.stl.* m\b.*--unit mm"):
         Assembly.load(files)
-    with pytest.raises(ParseError, match="'furlong' is no unit"):
+    with pytest.raises(ParseError, match=r"'furlong'.*mm, cm, m"):
         Assembly.load(files, unit="furlong")
     assert bounds(Assembly.load(files, unit="mm"), "a") == [[0, 0, 0], [0.001] * 3]
 
@@ -252,7 +256,8 @@ def test_a_unit_that_is_said_goes_before_that_of_the_file(in_metres, save):
     assert (assembly.unit, assembly.inputs[0].unit) == ("mm", "m")
     assert {part.mesh.unit for part in assembly.parts} == {"mm"}
     assert bounds(assembly, "a") == [[-10] * 3, [10] * 3]
-    assert assembly.notes == (f"{in_metres}: its numbers are taken for mm, though it is in m",)
+    (note,) = assembly.notes
+    assert re.search(rf"{re.escape(str(in_metres))}.* mm\b.* m\b", note)
     assert check(assembly).clashes[0].depth == 2.0
     assert Assembly.load(in_metres, unit="m").notes == Assembly.load(in_metres, unit="meters").notes == ()
 
@@ -262,19 +267,20 @@ def test_a_unit_that_is_said_is_that_of_the_files_without_one_if_there_are_some(
     assembly = Assembly.load([in_metres, tmp_path / "c.stl"], unit="mm")
     assert assembly.unit == "m"
     assert bounds(assembly, "c") == [[-0.5] * 3, [0.5] * 3]
-    assert f"{in_metres} keeps the unit that it states, m: mm is that of the files without" in assembly.notes
+    assert any(str(in_metres) in note and " m: mm " in note for note in assembly.notes)
 
 
 def test_a_size_that_suggests_another_unit_is_remarked_on(in_metres, tmp_path):
     (text,) = Assembly.load(in_metres).notes
-    assert text.startswith("all is 38 m in size, and a middling part 20 m: if that cannot be, say what unit")
+    assert_names(text, "38 m", "20 m", "unit")
     assert check(Assembly.load(in_metres)).to_dict()["notes"] == [text]
     small = tmp_path / "small.glb"
     small.write_bytes(trimesh.Scene(trimesh.creation.box((3e-4, 1e-4, 1e-4))).export(file_type="glb"))
     (text,) = Assembly.load(small).notes
-    assert text.startswith("all is 0.0003 m in size")
-    assert Assembly.load(small, unit="km").notes == (f"{small}: its numbers are taken for km, though it is in m",)
-    assert "all is 0.0003 mm in size" in Assembly.load(small, unit="mm").notes[1]
+    assert_names(text, "0.0003 m ", "unit")
+    (note,) = Assembly.load(small, unit="km").notes
+    assert re.search(rf"{re.escape(str(small))}.* km\b.* m\b", note)
+    assert_names(Assembly.load(small, unit="mm").notes[1], "0.0003 mm ", "unit")
 
 
 @pytest.mark.parametrize(

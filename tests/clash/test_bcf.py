@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gjk3d.clash import Input, formats
+from tests.clash import sentences
 from tests.clash.reports import ENDING, EVIL, finding, many, three_cubes
 
 GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -85,8 +86,8 @@ def test_a_file_has_what_bcf_asks_for(tmp_path):
         assert {topic.get("TopicType"), topic.get("TopicStatus"), topic.findtext("Priority")} <= words
         assert topic.findtext("Labels") in words
     assert [topic.findtext("Title") for topic in topics] == [
-        "hard: frame / press/ram",
-        "clearance: press/ram / press/pin",
+        sentences.TITLE.format("hard", "frame", "press/ram"),
+        sentences.TITLE.format("clearance", "press/ram", "press/pin"),
     ]
 
 
@@ -113,6 +114,7 @@ def test_the_camera_looks_at_the_finding_from_outside_in_metres(tmp_path, suffix
         assert names == [clash.a, clash.b]
 
 
+@pytest.mark.full
 def test_equal_reports_are_equal_files_and_findings_keep_their_guids(tmp_path):
     formats.to_bcf(three_cubes(), tmp_path / "one.bcf", NOW)
     formats.to_bcf(three_cubes(elapsed=9.0), tmp_path / "two.bcf", NOW)

@@ -1,12 +1,13 @@
 """One part that was moved explains its findings, and it is said."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reports import cube, finding
 
 import gjk3d as gk
 from gjk3d.clash.causes import causes, moves
+from tests.clash import sentences
 
 
 def rack(shelf=0.0, unit="mm"):
@@ -24,7 +25,7 @@ def test_a_part_that_moved_explains_its_findings():
     after = gk.clash.check(rack(-1.0), baseline=before)
     (cause,) = after.causes
     assert (cause.part, len(cause.ids), cause.moved) == ("shelf", 6, pytest.approx((0.0, 0.0, -1.0)))
-    assert "shelf moved by (0, 0, -1) mm since the baseline: 6 of 7 findings are its" in after.notes
+    assert any("shelf" in note and "(0, 0, -1) mm" in note and "6 of 7 findings" in note for note in after.notes)
     # a baseline in another unit tells the same
     meshes = {part.name: gk.Mesh(part.mesh.vertices / 1000, part.mesh.faces) for part in rack().parts}
     metres = gk.clash.Assembly.of(meshes, "m")
@@ -32,7 +33,7 @@ def test_a_part_that_moved_explains_its_findings():
     assert again.causes[0].moved == pytest.approx((0.0, 0.0, -1.0))
     # without a baseline the part is told that most findings have in common
     alone = gk.clash.check(rack(-1.0))
-    assert "shelf is in 6 of 7 findings: look at it first" in alone.notes
+    assert sentences.LOOK_FIRST.format("shelf", 6, 7) in alone.notes
 
 
 def test_a_part_that_grew_did_not_move():
@@ -49,7 +50,6 @@ def test_what_was_there_before_is_not_explained_by_a_move():
     assert (cause.part, cause.moved) == ("bolt", None)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda pair: pair[0] < pair[1]), max_size=40))
 def test_each_finding_has_one_cause_at_most_and_what_is_left_has_none(pairs):
     clashes = [finding("hard", str(a), str(b)) for a, b in pairs]

@@ -6,11 +6,13 @@ import pytest
 import pyvista
 import trimesh
 from pyvista import examples
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, AssemblyPart, Rule, check
 from gjk3d.clash.decide import Decider
 from gjk3d.errors import ParseError, ShapeError
+from tests.clash import sentences
 
 
 def block(extents=(1, 1, 1), at=(0, 0, 0)):
@@ -98,10 +100,8 @@ def test_parts_far_from_the_others_touch_within_what_float32_rounds_there():
     report = check(Assembly.of(near | far))
     assert [(clash.kind, clash.tolerance) for clash in report.clashes] == [("touch", pytest.approx(0.1, rel=1e-3))]
     assert report.tolerance == report.clashes[0].tolerance
-    assert report.notes == (
-        "the tolerance of 1 of the pairs that come close is large beside their parts, up to 0.1 for far a and far b,"
-        " far from the middle of the assembly: give one",
-    )
+    (note,) = report.notes
+    assert_names(note, "tolerance", " 1 ", " 0.1 ", "far a", "far b")
     assert check(Assembly.of(near | far), tolerance=1e-6).counts["hard"] == 1
 
 
@@ -137,7 +137,7 @@ def test_a_duct_through_a_wall_comes_out_lengthwise():
 def test_a_part_inside_a_part_is_contained(outer):
     clash = only(outer, block((1, 1, 1), at=(0.2, 0, 0)))
     assert clash.kind == "contained"
-    assert "b lies inside a" in clash.note
+    assert sentences.INSIDE.format("b", "a") in clash.note
     assert clash.depth > 1.5
     assert clash.overlap_volume == pytest.approx(1.0, rel=1e-9)
     consistent(clash)
@@ -158,6 +158,13 @@ def test_clearance_is_what_is_closer_than_wanted():
         assert (clash.kind if clash else None) == kind
 
 
+@pytest.mark.parametrize("a", [block(at=(1.5, 0.5, 0.5)), ell()], ids=["convex", "not convex"])
+def test_a_gap_as_wide_as_the_clearance_is_free(a):
+    b = block(at=(3.0, 0.5, 0.5))  # 0.5 behind either, in numbers without rounding
+    assert only(a, b, clearance=0.5) is None
+    assert only(a, b, clearance=np.nextafter(0.5, 1.0)).kind == "clearance"
+
+
 def test_identical_parts_are_duplicates_however_they_are_meshed():
     for make in (block, ell):
         assert only(make(), make()).kind == "duplicate"
@@ -166,11 +173,29 @@ def test_identical_parts_are_duplicates_however_they_are_meshed():
     assert only(block(), block((1, 1, 1 + 1e-3))).kind == "hard"
 
 
+def prism(outline):
+    """A prism of height 1 over four points, the last of which is the tip of a dent; faces look outwards."""
+    sides = [face for i, j in ((0, 1), (1, 2), (2, 3), (3, 0)) for face in ((i, j, j + 4), (i, j + 4, i + 4))]
+    caps = [(4, 5, 7), (5, 6, 7), (0, 3, 1), (1, 3, 2)]
+    return gk.Mesh([(x, y, z) for z in (0.0, 1.0) for x, y in outline], sides + caps)
+
+
+def test_solids_on_the_same_vertices_with_other_faces_are_no_duplicates():
+    """Two dented prisms on the same eight vertices: the dents are on different sides, and one is twice as deep."""
+    right, top, tip = (4.0, 0.0), (0.0, 4.0), (1.0, 2.0)
+    a, b = prism([(0.0, 0.0), right, top, tip]), prism([right, top, (0.0, 0.0), tip])
+    assert (a.volume, b.volume) == pytest.approx((6.0, 4.0))
+    clash = only(a, b)
+    assert clash.kind == "hard"
+    assert clash.overlap_volume == pytest.approx(2.0)
+    assert only(a, prism([(0.0, 0.0), right, top, tip])).kind == "duplicate"
+
+
 def test_one_solid_in_other_triangles_is_a_duplicate():
     for make in (block, ell):
         fine = of(trimesh.Trimesh(make().vertices, make().faces).subdivide())
         clash = only(make(), fine)
-        assert (clash.kind, clash.note.split(";")[0]) == ("duplicate", "the same solid, in other triangles")
+        assert (clash.kind, clash.note.split(";")[0]) == ("duplicate", sentences.OTHER_TRIANGLES)
         moved = gk.Mesh(fine.vertices + (1e-3, 0, 0), fine.faces)
         assert only(make(), moved).kind == "hard"
     # all vertices are on each other's surfaces, and one has a dent that the other has not
@@ -263,7 +288,7 @@ def test_a_body_of_a_part_inside_another_is_no_containment():
     both = gk.Mesh(np.r_[inner.vertices, outer.vertices], np.r_[inner.faces, outer.faces + 8])
     clash = only(block((4, 4, 4)), both)
     assert clash.kind == "hard"
-    assert "b has a body that lies inside a" in clash.note
+    assert sentences.BODY_INSIDE.format("b", "a") in clash.note
 
 
 def test_parts_inside_out_are_the_same_solids():
@@ -282,12 +307,14 @@ def test_without_manifold3d_overlaps_are_found_and_have_no_volume(monkeypatch):
 
 
 def test_what_cannot_be_decided_is_said(monkeypatch):
+    cause = "no luck"
+
     def fails(self, *pair):
-        raise ArithmeticError("no luck")
+        raise ArithmeticError(cause)
 
     monkeypatch.setattr(Decider, "decide", fails)
     clash = check(Assembly.of({"a": block(), "b": block()})).clashes[0]
-    assert (clash.kind, clash.note, clash.distance) == ("unchecked", "ArithmeticError: no luck", None)
+    assert (clash.kind, clash.note, clash.distance) == ("unchecked", f"ArithmeticError: {cause}", None)
 
 
 def test_findings_come_when_they_are_found_and_progress_is_told():
@@ -301,28 +328,49 @@ def test_findings_come_when_they_are_found_and_progress_is_told():
 
 def test_rules_ignore_with_a_reason_and_tell_when_they_fit_nothing():
     parts = Assembly.of({"group/bolt 1": block(), "group/nut 1": block(at=(0.5, 0, 0)), "lid": block(at=(1.2, 0, 0))})
-    rules = [Rule("nut *", "bolt *", "threads are drawn solid"), Rule("lid", "x*", "gone")]
+    reason = "threads are drawn solid"
+    rules = [Rule("nut *", "bolt *", reason), Rule("lid", "x*", "gone")]
     report = check(parts, ignore=rules)
     assert [(clash.status, clash.a, clash.b) for clash in report.clashes] == [
         ("new", "group/nut 1", "lid"),
         ("ignored", "group/bolt 1", "group/nut 1"),
     ]
-    assert report.clashes[1].note.endswith("ignored: threads are drawn solid")
-    assert report.notes == ("the rule to ignore 'lid' with 'x*' fitted nothing",)
+    assert report.clashes[1].note.endswith(f"ignored: {reason}")
+    (note,) = report.notes
+    assert_names(note, "'lid'", "'x*'")
     assert check(parts, ignore=[Rule("nut *", "bolt *", "why", ("touch",))]).counts["hard"] == 2
+
+
+def test_of_two_rules_for_a_pair_the_first_is_applied():
+    rules = [Rule("a", "b", "welded"), Rule("?", "?", "small"), Rule("b", "a", "glued")]
+    report = check(Assembly.of({"a": block(), "b": block(at=(0.5, 0, 0))}), ignore=rules)
+    assert [clash.note for clash in report.clashes] == ["ignored: welded"]
+    assert report.notes == tuple(f"the rule to ignore {rule.a!r} with {rule.b!r} fitted nothing" for rule in rules[1:])
+
+
+@pytest.mark.parametrize(("away", "groups"), [(0.9, 1), (1.1, 2)])
+def test_findings_are_grouped_as_far_apart_as_the_larger_of_their_parts_is_wide(away, groups):
+    """A large and a small part stick in a plate; the large one is the measure, by its diagonal."""
+    place = away * np.sqrt(3 * 2.0**2)
+    parts = {"plate": block((20, 20, 1)), "large": block((2, 2, 2), at=(0, 0, 1)), "small": block(at=(place, 0, 0.5))}
+    report = check(Assembly.of(parts))
+    assert [clash.kind for clash in report.clashes] == ["hard", "hard"]
+    points = [clash.point for clash in report.clashes]
+    assert np.linalg.norm(np.subtract(*points)) == pytest.approx(place, abs=0.05)
+    assert len(report.groups) == groups
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ignore = 3", r"expected tables \[\[ignore\]\]"),
-        ("[[ignored]]\na='x'", "found 'ignored'"),
-        ("[[ignore]]\na='x'\nb='y'", "rule 1 needs reason"),
-        ("[[ignore]]\na='x'\nb='y'\nreason=' '", "has no reason"),
-        ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkind='touch'", "unknown key 'kind'"),
-        ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkinds=['hit']", "names the kind 'hit'"),
-        ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkinds='hard'", "kinds is a list"),
-        ("a = ", "is no TOML"),
+        ("ignore = 3", r"rules\.toml.*\[\[ignore\]\]"),
+        ("[[ignored]]\na='x'", r"\[\[ignore\]\].*'ignored'"),
+        ("[[ignore]]\na='x'\nb='y'", "rule 1.*reason = "),
+        ("[[ignore]]\na='x'\nb='y'\nreason=' '", "rule 1.*'x'.*'y'.*reason"),
+        ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkind='touch'", "rule 1.*'kind'.*a, b, reason, kinds"),
+        ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkinds=['hit']", "rule 1.*'hit'.*hard, contained"),
+        ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkinds='hard'", r'rule 1.*kinds.*\["touch"\]'),
+        ("a = ", r"rules\.toml.*TOML"),
     ],
 )
 def test_bad_rules_are_refused(tmp_path, text, message):
@@ -335,12 +383,12 @@ def test_bad_rules_are_refused(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[1]", "is no report"),
-        ('{"command": "clash", "schema_version": 99}', "schema version 99"),
-        ('{"command": "clash", "schema_version": "1"}', 'schema version "1", this gjk3d reads the number 1'),
-        ('{"command": "clash", "schema_version": true}', "schema version true, this gjk3d reads the number 1"),
-        ('{"command": "clash"}', "schema version null"),
-        ('{"command": "clash", "schema_version": 1}', "lacks its clashes"),
+        ("[1]", r"old\.json.*gjk3d clash.*-f json"),
+        ('{"command": "clash", "schema_version": 99}', r"version 99\b.*\b1\b"),
+        ('{"command": "clash", "schema_version": "1"}', r'version "1".*\b1\b'),
+        ('{"command": "clash", "schema_version": true}', r"version true\b.*\b1\b"),
+        ('{"command": "clash"}', r"version null\b.*\b1\b"),
+        ('{"command": "clash", "schema_version": 1}', "clashes, clearance or tolerance"),
         ('{"command": "clash", "schema_version": 1, "clearance": 0, "tolerance": 0, "clashes": [{"a": 1}]}', "clash 1"),
     ],
 )
@@ -357,10 +405,11 @@ def test_a_baseline_with_what_was_not_looked_at_is_not_resolved():
     after = check(Assembly.of(parts | {"b": block(at=(5, 0, 0))}), baseline=before, a="a")
     statuses = {(clash.a, clash.b): clash.status for clash in after.clashes}
     assert statuses == {("a", "b"): "resolved", ("c", "d"): "active"}
-    assert "not looked at this time" in next(clash.note for clash in after.clashes if clash.a == "c")
-    assert "1 finding not looked at this time: as in the baseline" in after.notes  # tables have no notes of rows
+    assert sentences.NOT_LOOKED_AT in next(clash.note for clash in after.clashes if clash.a == "c")
+    assert any("1 finding" in note and "baseline" in note for note in after.notes)  # tables have no notes of rows
     wider = check(Assembly.of(parts), baseline=before, clearance=0.1)
-    assert wider.notes == ("the baseline was made with clearance 0, this is with 0.1",)
+    (note,) = wider.notes
+    assert_names(note, "baseline", "clearance 0,", "0.1")
 
 
 def test_a_baseline_in_another_unit_is_converted():
@@ -371,9 +420,9 @@ def test_a_baseline_in_another_unit_is_converted():
     gone = next(clash for clash in after.clashes if clash.status == "resolved")
     assert (gone.distance, gone.mtv, gone.overlap_volume) == (-250, (250, 0, 0), pytest.approx(0.25e9))
     assert gone.normal == (1, 0, 0)
-    assert after.notes[0] == "the baseline is in m: its lengths are converted to mm"
+    assert_names(after.notes[0], "baseline", " m:", " mm")
     assert all("clearance" not in note for note in after.notes)
-    with pytest.raises(ParseError, match="the baseline is in m and this states no unit"):
+    with pytest.raises(ParseError, match=r"baseline.* m\b.*--unit mm"):
         check(Assembly.of(metres), baseline=before)
 
 
@@ -381,7 +430,8 @@ def test_limits_are_told_in_few_digits_and_with_their_unit():
     parts = {"a": block(), "b": block(at=(0.5, 0, 0))}
     before = check(Assembly.of(parts, "mm"), tolerance=1e-5 / 3)
     after = check(Assembly.of(parts, "mm"), baseline=before)
-    assert after.notes == ("the baseline was made with tolerance 3.333333e-06 mm, this is with 7.5e-07 mm",)
+    (note,) = after.notes
+    assert_names(note, "baseline", "tolerance 3.333333e-06 mm", " 7.5e-07 mm")
 
 
 def test_default_tolerances_of_two_runs_are_no_difference(tmp_path):
@@ -397,15 +447,15 @@ def test_default_tolerances_of_two_runs_are_no_difference(tmp_path):
 def test_bad_questions_are_refused():
     parts = Assembly.of({"a": block(), "b": block()})
     for options, message in (
-        ({"clearance": -1.0}, "clearance is -1.0, expected a length of 0 or more"),
-        ({"tolerance": float("nan")}, "tolerance is nan"),
-        ({"workers": 0}, "workers is 0"),
+        ({"clearance": -1.0}, r"clearance.*-1\.0"),
+        ({"tolerance": float("nan")}, "tolerance.*nan"),
+        ({"workers": 0}, r"workers.*\b0\b"),
     ):
         with pytest.raises(ShapeError, match=message):
             check(parts, **options)
-    with pytest.raises(ParseError, match=r"a 'A\*' fits none of the 2 parts"):
+    with pytest.raises(ParseError, match=r"a 'A\*'.* 2 parts"):
         check(parts, a="A*")
-    with pytest.raises(ShapeError, match="two parts are called 'a'"):
+    with pytest.raises(ShapeError, match=r"parts.*'a'"):
         check(Assembly((AssemblyPart("a", "", block()), AssemblyPart("a", "", block()))))
 
 
@@ -421,4 +471,4 @@ def test_a_part_that_is_nearly_closed_is_said():
     inside = trimesh.creation.box((0.2, 0.2, 0.2))
     report = check(Assembly.of({"shell": shell, "inside": gk.Mesh(inside.vertices, inside.faces, name="inside")}))
     assert not report.clashes
-    assert any("shell is nearly closed: it has 3 open edges at 319 triangles" in note for note in report.notes)
+    assert any("shell" in note and "3 open edges" in note and "319 triangles" in note for note in report.notes)

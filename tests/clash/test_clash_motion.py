@@ -18,6 +18,7 @@ import pytest
 import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Coupling, Joint, Movement, formats
@@ -28,6 +29,7 @@ from gjk3d.clash.page import write_page
 from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds.scenes import draw_report
+from tests.clash import sentences
 
 DATA = Path(__file__).parents[2] / "data"
 UP = np.array([0.0, 0.0, 1.0])
@@ -112,6 +114,7 @@ def solids():
 # --- the engine ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_the_planted_clash_of_the_engine_is_found_at_37_degrees(report):
     drawing = make_engine()
     (hard,) = [clash for clash in report.clashes if clash.kind == "hard"]
@@ -133,6 +136,7 @@ def test_the_planted_clash_of_the_engine_is_found_at_37_degrees(report):
     }
 
 
+@pytest.mark.full
 def test_every_pair_of_the_engine_is_as_dense_sampling_says(report, solids):
     drawing = make_engine()
     throw, rod = drawing.THROW * 1e-3, drawing.ROD * 1e-3
@@ -161,12 +165,12 @@ def test_every_pair_of_the_engine_is_as_dense_sampling_says(report, solids):
             assert course.least[1] - course.least[0] <= 2e-3 * course.least[1] + 4.0 * slack
 
 
+@pytest.mark.full
 def test_a_report_says_of_loops_that_their_error_is_measured(report):
     (note,) = report.notes
     most = max(track.slack for track in report.motion.tracks.values())
-    assert note.startswith("the ways of rod, piston, piston_pin were solved for")
+    assert_names(note, "rod, piston, piston_pin", f"{1000.0 * most:.2g} mm", "not proven")
     assert report.reading == ("mm", 1000.0)
-    assert f"taken for {1000.0 * most:.2g} mm, twice what was measured, and is not proven" in note
     assert note in to_markdown(report).replace("\\", "")
     of_loops = {"rod", "piston", "piston_pin"}
     proven = {(pair.a, pair.b): pair.proven for pair in report.motion.pairs}
@@ -196,6 +200,7 @@ _MESH = manifold3d.Manifold.extrude(manifold3d.CrossSection([OUTLINE]), 1.0).to_
 ELL = trimesh.Trimesh(np.asarray(_MESH.vert_properties)[:, :3], np.asarray(_MESH.tri_verts), process=False)
 
 
+@pytest.mark.full
 @given(
     angles=st.tuples(*[st.floats(-3.0, 3.0)] * 3),
     way=st.tuples(*[st.floats(-6.0, 6.0)] * 3),
@@ -265,7 +270,7 @@ def test_parts_that_slide_are_not_said_to_be_proven():
     (clash,), (pair,) = report.clashes, report.motion.pairs
     assert not pair.proven
     assert clash.kind == "hard" or (clash.kind == "touch" and "not excluded" in clash.note)
-    assert any("rail" in note and "looked at 400 times" in note for note in report.notes)
+    assert any("rail" in note and "400 times" in note for note in report.notes)
     hover = Movement({"car": gk.Motion.translation(turned(0.0, shift=(0, 0, 1)), (80, 0, 0))}, times=(0, 80))
     above = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), 2.0, motion=hover)
     assert all(pair.proven for pair in above.motion.pairs)
@@ -452,27 +457,27 @@ def test_cylindrical_and_planar_joints_go_where_they_are_driven():
 
 
 BAD_JOINTS = {
-    "nothing drives it": ([Joint("j", "revolute", "a")], (), "is not driven, coupled, or part of a loop"),
+    "nothing drives it": ([Joint("j", "revolute", "a")], (), "'j'.*drive"),
     "held by itself": (
         [Joint("j", "revolute", "a", "b", drive=(0, 1)), Joint("k", "revolute", "b", "a", drive=(0, 1))],
         (),
-        "hold 'a' by itself",
+        "'a'.*ground",
     ),
     "an unknown coupling": (
         [Joint("j", "revolute", "a", drive=(0, 1))],
         [Coupling("k", "j", 1)],
-        "names the joint 'k'",
+        r"coupling.*'k'.*\bj$",
     ),
-    "driven twice": ([Joint("j", "revolute", "a", drive=(0, 1))], [Coupling("j", "j", 1)], "driven or coupled twice"),
+    "driven twice": ([Joint("j", "revolute", "a", drive=(0, 1))], [Coupling("j", "j", 1)], "'j'.*twice"),
     "coupled in a ring": (
         [Joint("j", "revolute", "a"), Joint("k", "revolute", "b")],
         [Coupling("j", "k", 1), Coupling("k", "j", 1)],
-        "coupled to itself",
+        "'j'.*itself",
     ),
     "a loop that cannot close": (
         [Joint("j", "prismatic", "a", drive=(0, 9)), Joint("k", "revolute", "a")],
         (),
-        "cannot be closed",
+        r"loop.*'k'.*0\.125.*1\.12",
     ),
     "a four-bar driven past its end": (
         [
@@ -482,20 +487,20 @@ BAD_JOINTS = {
             Joint("m", "revolute", "c", point=(5, 0, 0)),
         ],
         (),
-        "cannot be closed",
+        r"loop.*'m'.*0\.25.*0\.602",
     ),
     "a motion left open": (
         [Joint("j", "planar", "a"), Joint("k", "planar", "a")],
         (),
-        "leave a motion open",
+        "j, j, j, k, k, k.*drive",
     ),
-    "too many turns": ([Joint("j", "revolute", "a", drive=(0, 1e300))], (), "turns .* at most 1000"),
+    "too many turns": ([Joint("j", "revolute", "a", drive=(0, 1e300))], (), r"'j'.*1\.59155e\+299.*1000"),
     "too many turns by gears": (
         [Joint("j", "revolute", "a", drive=(0, 1)), Joint("k", "revolute", "b")],
         [Coupling("k", "j", 1e9)],
-        "at most 1000",
+        r"'j'.*1\.59155e\+08.*1000",
     ),
-    "one name": ([Joint("j", "revolute", "a", drive=(0, 1))] * 2, (), "two joints are called 'j'"),
+    "one name": ([Joint("j", "revolute", "a", drive=(0, 1))] * 2, (), "joints.*'j'"),
 }
 
 
@@ -510,18 +515,18 @@ def test_bad_joints_are_told(case):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"kind": "ball"}, "there are revolute"),
-        ({"child": ""}, "needs a child, a pattern of names; it is ''"),
-        ({"child": None}, "needs a child, a pattern of names; it is None"),
-        ({"axis": (0, 0, 0)}, "axis is .* not all are 0"),
-        ({"axis": (1, 0)}, "axis is"),
-        ({"point": (0, np.nan, 0)}, "point is"),
-        ({"point": np.array([0, np.nan, 0])}, r"point is \[0.0, nan, 0.0\], expected a list of finite numbers"),
-        ({"point": (0, 1e60, 0)}, r"point is \(0, 1e\+60, 0\), expected a list of finite numbers of at most 1e\+50"),
-        ({"kind": "prismatic", "drive": (0, 1e60)}, "the slide of its drive is .* at most"),
-        ({"drive": (1,)}, "drive is of shape"),
-        ({"drive": ()}, "drive is of shape"),
-        ({"drive": [(0, 0), (1, 1)]}, "drive is of shape"),
+        ({"kind": "ball"}, "'j'.*'ball'.*revolute, prismatic"),
+        ({"child": ""}, "'j'.*child.*''"),
+        ({"child": None}, "'j'.*child.*None"),
+        ({"axis": (0, 0, 0)}, r"'j'.*axis.*\[0\.0, 0\.0, 0\.0\]"),
+        ({"axis": (1, 0)}, r"'j'.*axis.*\[1\.0, 0\.0\]"),
+        ({"point": (0, np.nan, 0)}, r"'j'.*point.*\(0, nan, 0\)"),
+        ({"point": np.array([0, np.nan, 0])}, r"'j'.*point.*\[0\.0, nan, 0\.0\]"),
+        ({"point": (0, 1e60, 0)}, r"'j'.*point.*\(0, 1e\+60, 0\).*1e\+50"),
+        ({"kind": "prismatic", "drive": (0, 1e60)}, r"'j'.*slide.*\[0\.0, 1e\+60\].*1e\+50"),
+        ({"drive": (1,)}, r"'j'.*drive.*\(1,\).*turn"),
+        ({"drive": ()}, r"'j'.*drive.*\(0,\).*turn"),
+        ({"drive": [(0, 0), (1, 1)]}, r"'j'.*drive.*\(2, 2\).*turn"),
     ],
 )
 def test_a_joint_that_is_none_is_refused(values, message):
@@ -537,7 +542,7 @@ def test_an_axis_is_of_any_length(size):
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [((1, 2), r"joint 'j': values is of shape \(2,\), expected 1: turn"), (1, "values is 1"), ((np.nan,), "nan")],
+    [((1, 2), r"'j'.*values.*\(2,\).*turn"), (1, r"'j'.*values.*\b1\b.*1e\+50"), ((np.nan,), "nan")],
 )
 def test_a_joint_is_nowhere_without_its_coordinates(values, message):
     with pytest.raises(ShapeError, match=message):
@@ -546,29 +551,29 @@ def test_a_joint_is_nowhere_without_its_coordinates(values, message):
 
 @pytest.mark.parametrize("ratio", [None, "2", np.inf])
 def test_a_ratio_that_is_none_is_refused(ratio):
-    with pytest.raises(ShapeError, match=f"the coupling of 'k' to 'j' has the ratio {ratio!r}, expected a finite"):
+    with pytest.raises(ShapeError, match=f"'k'.*'j'.*ratio.*{ratio!r}"):
         Coupling("k", "j", ratio)
 
 
 @pytest.mark.parametrize(
     ("given", "kind", "message"),
     [
-        ({"tracks": [("a", None)]}, TypeError, "tracks is a list, expected a dict"),
-        ({"tracks": {3: None}}, TypeError, "the pattern 3, an int: expected names"),
-        ({"joints": Joint("j", "revolute", "a")}, TypeError, "joints is a Joint, expected a list of Joint"),
-        ({"joints": ["j"]}, TypeError, "joints has a str in it, 'j', expected Joint alone"),
-        ({"tracks": {"a": gk.Motion(np.zeros((0, 4, 4)))}}, ShapeError, "'a' has a gjk3d.Motion of no motions"),
-        ({"tracks": {"a": (["x"], None)}}, ShapeError, r"'a' has the times \['x'\], expected numbers"),
-        ({"times": None}, ShapeError, "times are None, expected a beginning and a later end"),
-        ({"times": (1,)}, ShapeError, r"times are \(1,\), expected"),
-        ({"times": ("a", "b")}, ShapeError, "times are .*, expected"),
-        ({"times": (1e16, 1e16 + 2)}, ShapeError, "too few can be told apart: count them from the beginning"),
-        ({"times": (0, 1e-320)}, ShapeError, "too few can be told apart"),
-        ({"times": (-1.7e308, 1.7e308)}, ShapeError, "too few can be told apart"),
+        ({"tracks": [("a", None)]}, TypeError, r"tracks.*\blist\b.*dict"),
+        ({"tracks": {3: None}}, TypeError, r"tracks.*\b3\b.*\bint\b"),
+        ({"joints": Joint("j", "revolute", "a")}, TypeError, "joints.*Joint.*list of Joint"),
+        ({"joints": ["j"]}, TypeError, r"joints.*\bstr\b.*'j'.*Joint"),
+        ({"tracks": {"a": gk.Motion(np.zeros((0, 4, 4)))}}, ShapeError, r"'a'.*gjk3d\.Motion"),
+        ({"tracks": {"a": (["x"], None)}}, ShapeError, r"'a'.*times.*\['x'\]"),
+        ({"times": None}, ShapeError, "times.*None"),
+        ({"times": (1,)}, ShapeError, r"times.*\(1,\)"),
+        ({"times": ("a", "b")}, ShapeError, r"times.*\('a', 'b'\)"),
+        ({"times": (1e16, 1e16 + 2)}, ShapeError, r"times.*\(1e\+16, 1\.0000000000000002e\+16\)"),
+        ({"times": (0, 1e-320)}, ShapeError, r"times.*\(0, 1e-320\)"),
+        ({"times": (-1.7e308, 1.7e308)}, ShapeError, r"times.*\(-1\.7e\+308, 1\.7e\+308\)"),
         (
             {"tracks": {"a": gk.Motion(None, (1, 0, 0))}, "couplings": [Coupling("k", "j", 1)]},
             ShapeError,
-            "'k' is coupled to 'j', and there are no joints: .* move it by a joint with a drive",
+            "'k'.*'j'.*joints.*drive",
         ),
     ],
 )
@@ -581,10 +586,8 @@ def test_motions_that_do_not_follow_each_other_are_noted():
     starts = np.tile(np.eye(4), (3, 1, 1))
     starts[:, 0, 3] = 0, 1, 5
     moved = Movement({"a": gk.Motion(starts, (1, 0, 0))}, times=(0, 3), unit="s")
-    assert moved.notes == (
-        "a: it jumps between its motions [1] and [2] (at 2 s), of which the second begins elsewhere than the first"
-        " ends: nothing is checked between",
-    )
+    (note,) = moved.notes
+    assert_names(note, "a: ", "[1] and [2]", "2 s")
     starts[2, 0, 3] = 2
     assert Movement({"a": gk.Motion(starts, (1, 0, 0))}).notes == ()
 
@@ -592,16 +595,16 @@ def test_motions_that_do_not_follow_each_other_are_noted():
 def test_a_movement_that_is_none_is_refused():
     pose = np.tile(np.eye(4), (2, 1, 1))
     for tracks, times, message in (
-        ({}, (0, 1), "nothing moves"),
-        ({"a": pose}, (1, 1), "a later end"),
-        ({"a": np.eye(4)}, (0, 1), "one pose"),
-        ({"a": (np.array([0.0, 0.0]), pose)}, (0, 1), "each later than the last"),
-        ({"a": (np.array([0.0, 2.0]), pose)}, (0, 1), "beyond the times"),
+        ({}, (0, 1), r"\[\[part\]\].*\[\[joint\]\]"),
+        ({"a": pose}, (1, 1), r"times.*\(1, 1\)"),
+        ({"a": np.eye(4)}, (0, 1), r"'a'.*\b2\b.*gjk3d\.Motion"),
+        ({"a": (np.array([0.0, 0.0]), pose)}, (0, 1), r"'a'.*\b0\b.*\[1\]"),
+        ({"a": (np.array([0.0, 2.0]), pose)}, (0, 1), r"'a'.*\b0\b.*\b2\b.*\(0\.0, 1\.0\)"),
     ):
         with pytest.raises(ShapeError, match=message):
             Movement(tracks, times=times)
     cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
-    for tracks, message in (({"b": pose}, "fits none"), ({"a": pose, "a*": pose}, "moves as 'a' and as")):
+    for tracks, message in (({"b": pose}, "'b'.* 1 parts"), ({"a": pose, "a*": pose}, r"'a'.*'a'.*'a\*'")):
         with pytest.raises(ParseError, match=message):
             gk.clash.check(gk.clash.Assembly.of({"a": cube}), motion=Movement(tracks))
 
@@ -609,48 +612,54 @@ def test_a_movement_that_is_none_is_refused():
 # --- files ---------------------------------------------------------------------------------------------------------
 
 BAD_FILES = {
-    "no toml": ("= 3", "is no TOML"),
-    "unknown key": ("speed = 3", "unknown key 'speed'"),
-    "no table": ("part = 3", "part is no table"),
-    "times": ('times = ["a"]', "times is"),
-    "unit of time": ("unit = 3\n[[part]]\nparts='a'\nlinear=[0,0,1]", "unit is 3"),
-    "length": ('length = "furlong"', "cannot be brought"),
-    "nothing": ("times = [0, 1]", "nothing moves"),
-    "no way": ("[[part]]\nparts='a'", r"part 1: 'a' does not move: give linear = .* angular = .* poses = "),
-    "a middle and no way": ("[[part]]\nparts='a'\ncenter=[1,0,0]", "'a' does not move"),
-    "twice": ("[[part]]\nparts='a'\nlinear=[0,0,1]\n" * 2, r"part 2: 'a' has a \[\[part\]\] before this"),
-    "no pattern": ("[[part]]\nlinear=[0,0,1]", "a pattern of names"),
-    "two ways": ("[[part]]\nparts='a'\nposes='x.csv'\nlinear=[0,0,1]", "poses and a motion"),
-    "vector": ("[[part]]\nparts='a'\nlinear=[0,0]", "expected three numbers"),
-    "kind": ("[[joint]]\nname='j'\nkind='ball'\nchild='a'", "there are revolute"),
-    "drive": ("[[joint]]\nname='j'\nkind='revolute'\nchild='a'\ndrive=[[0,1],[1,2]]", "drive has 2 numbers"),
-    "ragged drive": ("[[joint]]\nname='j'\nkind='planar'\nchild='a'\ndrive=[[0,1],[1]]", "different lengths"),
-    "drive of words": ("[[joint]]\nname='j'\nkind='planar'\nchild='a'\ndrive='x'", "expected numbers"),
-    "coupling": ("[[coupling]]\njoint='j'\nto='k'", "either ratio or lead"),
-    "lead": ("[[coupling]]\njoint='j'\nto='k'\nlead=1", "what slides to what turns"),
-    "kind of a driven one": ("[[joint]]\nname='j'\nkind='ball'\nchild='a'\ndrive=[0,1]", "there are revolute"),
-    "no drive": ("[[joint]]\nname='j'\nkind='revolute'\nchild='a'\ndrive=[]", "expected numbers"),
-    "no direction": ("[[joint]]\nname='j'\nkind='revolute'\nchild='a'\naxis=[0,0,0]", "a direction"),
+    "no toml": ("= 3", "TOML.*line 1, column 1"),
+    "unknown key": ("speed = 3", "'speed'.*coupling, joint, length, part, times, unit"),
+    "no table": ("part = 3", r"part .*\[\[part\]\]"),
+    "times": ('times = ["a"]', r"times.*\['a'\]"),
+    "unit of time": ("unit = 3\n[[part]]\nparts='a'\nlinear=[0,0,1]", "unit.*3"),
+    "length": ('length = "furlong"', "length.*'furlong'.*mm"),
+    "nothing": ("times = [0, 1]", r"\[\[part\]\].*\[\[joint\]\]"),
+    "no way": ("[[part]]\nparts='a'", "part 1.*'a'.*linear = .* angular = .* poses = "),
+    "a middle and no way": ("[[part]]\nparts='a'\ncenter=[1,0,0]", "part 1.*'a'.*linear = .* angular = .* poses = "),
+    "twice": ("[[part]]\nparts='a'\nlinear=[0,0,1]\n" * 2, r"part 2.*'a'.*\[\[part\]\]"),
+    "no pattern": ("[[part]]\nlinear=[0,0,1]", "part 1.*parts = "),
+    "two ways": ("[[part]]\nparts='a'\nposes='x.csv'\nlinear=[0,0,1]", "part 1.*poses.*motion"),
+    "vector": ("[[part]]\nparts='a'\nlinear=[0,0]", r"part 1.*linear.*\[0, 0\]"),
+    "kind": ("[[joint]]\nname='j'\nkind='ball'\nchild='a'", "joint 1.*'ball'.*revolute, prismatic"),
+    "drive": ("[[joint]]\nname='j'\nkind='revolute'\nchild='a'\ndrive=[[0,1],[1,2]]", "joint 1.*drive.* 2 .*turn"),
+    "ragged drive": ("[[joint]]\nname='j'\nkind='planar'\nchild='a'\ndrive=[[0,1],[1]]", "joint 1.*drive.*lengths"),
+    "drive of words": ("[[joint]]\nname='j'\nkind='planar'\nchild='a'\ndrive='x'", r"joint 1.*drive.*'x'.*\[0, 90\]"),
+    "coupling": ("[[coupling]]\njoint='j'\nto='k'", "coupling 1.*ratio.*lead"),
+    "lead": ("[[coupling]]\njoint='j'\nto='k'\nlead=1", "coupling 1.*lead.*slides.*turns"),
+    "kind of a driven one": (
+        "[[joint]]\nname='j'\nkind='ball'\nchild='a'\ndrive=[0,1]",
+        "joint 1.*'ball'.*revolute, prismatic",
+    ),
+    "no drive": ("[[joint]]\nname='j'\nkind='revolute'\nchild='a'\ndrive=[]", r"joint 1.*drive.*\[\].*\[0, 90\]"),
+    "no direction": (
+        "[[joint]]\nname='j'\nkind='revolute'\nchild='a'\naxis=[0,0,0]",
+        r"joint 1.*axis.*\[0\.0, 0\.0, 0\.0\]",
+    ),
     "a ratio that is none": (
         "[[joint]]\nname='j'\nchild='a'\nkind='revolute'\n[[coupling]]\njoint='j'\nto='k'\nratio=nan",
-        "nan",
+        "'j'.*'k'.*ratio.*nan",
     ),
     "no joints to couple": (
         "[[part]]\nparts='a'\nlinear=[0,0,1]\n[[coupling]]\njoint='j'\nto='k'\nratio=2",
-        "there are no joints",
+        "'j'.*'k'.*joints.*drive",
     ),
-    "coupled to nothing": ("[[coupling]]\njoint='j'\nratio=2", "coupling 1 needs joint and to"),
-    "no child": ("[[joint]]\nname='j'\nkind='revolute'\ndrive=[0,1]", "joint 1: joint 'j' needs a child"),
-    "a word for a vector": ("[[part]]\nparts='a'\nlinear='x'", "linear is 'x', expected three numbers"),
-    "too many turns": ("[[part]]\nparts='a'\nangular=[0,0,4e5]", r"\[0.0, 0.0, 400000.0\] degrees, over 1000 turns"),
-    "no file of poses": ("[[part]]\nparts='a'\nposes=''", "part 1: poses names no file: give poses = "),
-    "a folder of poses": ("[[part]]\nparts='a'\nposes='.'", "part 1: .* is a folder, not a motion"),
-    "poses that are not there": ("[[part]]\nparts='a'\nposes='x.csv'", r"part 1: there is no file .*x\.csv"),
-    "no unit": ("length = 'barn'", "length is 'barn', no unit such as"),
-    "too large for a float": (f"times = [0, 1{'0' * 400}]", "times is"),
-    "too many digits": (f"times = [0, 1{'0' * 5000}]", "is no TOML"),
-    "too deep": (f"times = {'[' * 5000}{']' * 5000}", "is no TOML"),
-    "not finite": ("[[part]]\nparts='a'\nlinear=[0,0,inf]", "linear"),
+    "coupled to nothing": ("[[coupling]]\njoint='j'\nratio=2", r"coupling 1.*joint.*\bto\b"),
+    "no child": ("[[joint]]\nname='j'\nkind='revolute'\ndrive=[0,1]", "joint 1.*'j'.*child.*''"),
+    "a word for a vector": ("[[part]]\nparts='a'\nlinear='x'", "part 1.*linear.*'x'"),
+    "too many turns": ("[[part]]\nparts='a'\nangular=[0,0,4e5]", r"angular.*\[0\.0, 0\.0, 400000\.0\].*1000"),
+    "no file of poses": ("[[part]]\nparts='a'\nposes=''", "part 1.*poses.*poses = "),
+    "a folder of poses": ("[[part]]\nparts='a'\nposes='.'", "part 1.*folder"),
+    "poses that are not there": ("[[part]]\nparts='a'\nposes='x.csv'", r"part 1.*x\.csv"),
+    "no unit": ("length = 'barn'", "length.*'barn'.*mm"),
+    "too large for a float": (f"times = [0, 1{'0' * 400}]", r"times.*\[0, 10000"),
+    "too many digits": (f"times = [0, 1{'0' * 5000}]", "TOML.*4300 digits"),
+    "too deep": (f"times = {'[' * 5000}{']' * 5000}", "TOML.*recursion"),
+    "not finite": ("[[part]]\nparts='a'\nlinear=[0,0,inf]", r"part 1.*linear.*\[0\.0, 0\.0, inf\]"),
 }
 
 
@@ -665,69 +674,70 @@ def test_bad_motion_files_are_told_by_name(case, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "named"),
     [
         (
             "[[part]]\nparts='lidd'\nlinear=[0,0,1]",
-            "the motion's body 'lidd' fits none of the 1 parts: did you mean lid",
+            ("'lidd'", "1 parts", "lid?"),
         ),
-        ("[[joint]]\nname='j'\nkind='revolute'\nchild='lid'", "joint 'j' is not driven"),
+        ("[[joint]]\nname='j'\nkind='revolute'\nchild='lid'", ("joint 'j'", "drive")),
     ],
 )
-def test_errors_of_a_motion_beside_the_parts_name_its_file(tmp_path, text, message):
+def test_errors_of_a_motion_beside_the_parts_name_its_file(tmp_path, text, named):
     file = tmp_path / "motion.toml"
     file.write_text(text)
     cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
-    with pytest.raises(gk.errors.Gjk3dError, match=re.escape(f"{file}: {message}")):
+    with pytest.raises(gk.errors.Gjk3dError) as caught:
         gk.clash.check(gk.clash.Assembly.of({"lid": cube}, "mm"), motion=file)
+    assert_names(caught.value, str(file), *named)
 
 
 def test_a_length_beside_an_assembly_without_a_unit_is_told(tmp_path):
     (tmp_path / "motion.toml").write_text("length = 'mm'")
-    with pytest.raises(ParseError, match="length is 'mm', and the assembly has no unit that it can be brought to"):
+    with pytest.raises(ParseError, match=r"motion\.toml.*length.*'mm'.*unit"):
         gk.clash.read_motion(tmp_path / "motion.toml")
 
 
 def test_a_file_of_poses_for_a_motion_is_told_where_it_belongs(tmp_path):
     (tmp_path / "lid.csv").write_text("0,0,0,0,0,0,0,1\n1,0,0,5,0,0,0,1\n")
-    with pytest.raises(ParseError, match=r'below \[\[part\]\] of a TOML file: parts = "NAMES" and poses = "lid.csv"'):
+    with pytest.raises(ParseError, match=r'lid\.csv.*TOML.*\[\[part\]\].*parts = "NAMES".*poses = "lid\.csv"'):
         gk.clash.read_motion(tmp_path / "lid.csv")
 
 
 def test_one_pose_is_no_way(tmp_path):
     (tmp_path / "lid.csv").write_text("0,0,0,0,0,0,0,1\n")
     (tmp_path / "motion.toml").write_text("[[part]]\nparts='a'\nposes='lid.csv'")
-    with pytest.raises(ParseError, match=r"part 1: .*lid\.csv has one pose: a way needs 2 or more lines"):
+    with pytest.raises(ParseError, match=r"part 1.*lid\.csv.*\b2\b.*lines"):
         gk.clash.read_motion(tmp_path / "motion.toml", "mm")
 
 
 def test_a_motion_file_that_is_not_there():
-    with pytest.raises(FileError, match=r"there is no file nowhere\.toml"):
+    with pytest.raises(FileError, match=r"nowhere\.toml"):
         gk.clash.read_motion("nowhere.toml")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no poses: each line is time, x"),
-        ("t,x,y,z,qx,qy,qz,qw\n\n", "has no poses: each line is time, x"),
-        ("1,2\n", "line 1 has 2 numbers; expected time, x, .* in all lines"),
-        ("0,0,0,0,0,0,0,1\n\n1,0,0,0,0,0,0,1,0\n", "line 3 has 9 numbers"),
-        ("0,0,0,o,0,0,0,1\n1,0,0,0,0,0,0,1\n", "line 1: expected numbers between commas, found 'o'"),
-        ("0,0,0,0,0,0,0,1\n1,2\n", "numbers"),
-        ("0,0,0,0,0,0,0,1\n1,0,0,0,x,0,0,1\n", "line 2: expected numbers"),
-        ("0,0,0,0,0,0,0,0\n", "line 1: the quaternion 0, 0, 0, 0 is of length 0, expected 1"),
-        ("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n1,0,0,0,0,0,0,2\n", "line 3: the quaternion 0, 0, 0, 2 is of length 2"),
-        ("0,0,nan,0,0,0,0,1\n", "line 1: nan is not a finite number"),
-        ("0,0,0,0,0,0,0,1\n1,0,1e999,0,0,0,0,1\n", "line 2: 1e999 is not a finite number"),
+        ("", r"poses\.csv.*time, x, y, z, qx, qy, qz, qw"),
+        ("t,x,y,z,qx,qy,qz,qw\n\n", r"poses\.csv.*time, x, y, z, qx, qy, qz, qw"),
+        ("1,2\n", "line 1.* 2 numbers.*time, x, y, z, qx, qy, qz, qw"),
+        ("0,0,0,0,0,0,0,1\n\n1,0,0,0,0,0,0,1,0\n", "line 3.* 9 numbers"),
+        ("0,0,0,o,0,0,0,1\n1,0,0,0,0,0,0,1\n", "line 1.*commas.*'o'"),
+        ("0,0,0,0,0,0,0,1\n1,2\n", "line 2.* 2 numbers"),
+        ("0,0,0,0,0,0,0,1\n1,0,0,0,x,0,0,1\n", "line 2.*commas.*'x'"),
+        ("0,0,0,0,0,0,0,0\n", "line 1.*quaternion.*0, 0, 0, 0.*1$"),
+        ("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n1,0,0,0,0,0,0,2\n", "line 3.*quaternion.*0, 0, 0, 2.*1$"),
+        ("0,0,nan,0,0,0,0,1\n", "line 1.*nan"),
+        ("0,0,0,0,0,0,0,1\n1,0,1e999,0,0,0,0,1\n", "line 2.*1e999"),
         (
             "t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n\n0,0,0,1,0,0,0,1\n",
-            "line 4: the time 0 is not later than that of the line before, 0: ",
+            r"line 4.*time 0\b.*\b0\b",
         ),
-        ("0,0,0,0,0,0,0,1\n2,0,0,0,0,0,0,1\n1,0,0,0,0,0,0,1\n", "line 3: the time 1 .* before, 2: sort the lines by"),
-        ("0;0;0;0;0;0;0;1\n1;0;0;0;0;0;0;1\n", "line 2: expected numbers between commas, found '1;0;"),
-        ("0,1,0,0,0,0,1,0,0,0,0,1,0\n1,1,0,0,0,0,2,0,0,0,0,1,0\n", r"line 2 has scale \(1, 2, 1\)"),
-        ("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n1,1e99,0,0,0,0,0,1\n", r"line 3 translates by \[1e\+99"),
+        ("0,0,0,0,0,0,0,1\n2,0,0,0,0,0,0,1\n1,0,0,0,0,0,0,1\n", r"line 3.*time 1\b.*\b2\b.*sort"),
+        ("0;0;0;0;0;0;0;1\n1;0;0;0;0;0;0;1\n", "line 2.*commas.*'1;0;"),
+        ("0,1,0,0,0,0,1,0,0,0,0,1,0\n1,1,0,0,0,0,2,0,0,0,0,1,0\n", r"line 2.*\(1, 2, 1\)"),
+        ("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n1,1e99,0,0,0,0,0,1\n", r"line 3.*\[1e\+99.*1e\+50"),
     ],
 )
 def test_bad_poses_are_told(text, message, tmp_path):
@@ -755,8 +765,9 @@ def test_what_is_told_places_for_a_part_of_the_time_is_noted(tmp_path):
     cube = gk.Box((1, 1, 1)).surface()
     parts = {"lid": gk.Mesh(*cube[:2]), "door": gk.Mesh(cube.vertices + (5, 0, 0), cube.faces)}
     report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), motion=file)
-    assert "lid: held still before 1 s, when its poses begin; the motion is from 0 to 10 s" in report.notes
-    assert "lid: held still after 2 s, when its poses end; the motion is from 0 to 10 s" in report.notes
+    before, after = (note for note in report.notes if note.startswith("lid"))
+    assert_names(before, "before 1 s", "0 to 10 s")
+    assert_names(after, "after 2 s", "0 to 10 s")
     assert not [note for note in report.notes if note.startswith("door")]
 
 
@@ -775,14 +786,13 @@ def test_poses_half_a_turn_apart_are_noted(tmp_path, from_file):
     cube = gk.Box((1, 1, 1)).surface()
     parts = {"lid": gk.Mesh(*cube[:2]), "door": gk.Mesh(cube.vertices + (5, 0, 0), cube.faces)}
     assembly = gk.clash.Assembly.of(parts, "mm")
-    said = (
-        "lid: which way it turns is a guess between its poses [0] and [1] (from 0 to 1 s, 180 degrees), [1] and [2]"
-        " (from 1 to 2 s, 171 degrees): about half a turn may be meant the other way round; a pose between them tells"
-        " the way"
-    )
     motion = file if from_file else given
-    assert [note for note in gk.clash.check(assembly, motion=motion).notes if "guess" in note] == [said]
-    assert [note for note in gk.clash.swept(assembly, motion, "lid", "hull").notes if "guess" in note] == [said]
+    for notes in (gk.clash.check(assembly, motion=motion).notes, gk.clash.swept(assembly, motion, "lid", "hull").notes):
+        (note,) = (note for note in notes if "degrees" in note)
+        assert_names(
+            note, "lid: ", "[0] and [1] (from 0 to 1 s, 180 degrees)", "[1] and [2] (from 1 to 2 s, 171 degrees)"
+        )
+        assert "[3]" not in note
 
 
 def placed_from(tmp_path, parent, more=""):
@@ -810,11 +820,11 @@ def test_a_parent_that_stands_still_is_the_ground(tmp_path, parent):
 @pytest.mark.parametrize(
     ("parent", "message"),
     [
-        ("Door_leaf", "'bolt': its parent 'Door_leaf' fits none of the 5 parts: did you mean door_leaf"),
-        ("doors", "what moves is 'door_[*]', 'latch'; without a parent it is held by the ground"),
-        ("*", "'bolt': its parent '[*]' fits parts of several: what stands still, 'door_[*]', 'latch'; name one"),
-        ("latc?", "'bolt' needs a child that is not its parent"),
-        ("drawer", "its parent 'drawer' has a way of its own, which no joint follows: move it by a joint with a drive"),
+        ("Door_leaf", "'bolt'.*'Door_leaf'.* 5 parts.*door_leaf"),
+        ("doors", "'bolt'.*'doors'.*'door_[*]', 'latch'.*ground"),
+        ("*", "'bolt'.*'[*]'.*'door_[*]', 'latch'"),
+        ("latc?", "'bolt'.*child.*'latch'"),
+        ("drawer", "'bolt'.*'drawer'.*joint.*drive"),
     ],
 )
 def test_a_parent_that_is_no_body_is_not_taken_for_the_ground(tmp_path, parent, message):
@@ -826,10 +836,7 @@ def test_a_parent_that_is_no_body_is_not_taken_for_the_ground(tmp_path, parent, 
 def test_a_loop_that_cannot_close_says_by_how_much_and_when():
     joints = [Joint("j", "prismatic", "a", drive=(0, 9)), Joint("k", "revolute", "a")]
     moves = Movement(joints=joints, times=(0, 10), unit="s")
-    message = (
-        r"loop of 'k' cannot be closed at time .* s: it stays open by .* mm; mend the point and axis of its joints"
-    )
-    with pytest.raises(ShapeError, match=message):
+    with pytest.raises(ShapeError, match=r"loop.*'k'.*1\.25 s.*1\.12 mm.*point and axis"):
         moves.place(["a", "b"], boxes("a", "b"), "mm")
 
 
@@ -837,7 +844,7 @@ def test_a_loop_that_cannot_close_says_by_how_much_and_when():
 def test_what_is_no_motion_is_told(motion):
     assembly = gk.clash.Assembly.of({"a": gk.Mesh(*gk.Box((1, 1, 1)).surface()[:2])})
     for ask in (lambda: gk.clash.check(assembly, motion=motion), lambda: gk.clash.swept(assembly, motion, "a")):
-        with pytest.raises(TypeError, match=r"motion is an? \w+, expected a Movement, or the path of a TOML file"):
+        with pytest.raises(TypeError, match=rf"motion.*\b{type(motion).__name__}\b.*Movement.*TOML"):
             ask()
 
 
@@ -874,7 +881,7 @@ def test_every_form_tells_the_time(report, tmp_path):
     assert row["intervals"].split() == [repr(x) for x in hard["intervals"][0]]
     near = next(row for row in csv.DictReader(io.StringIO(to_csv(report))) if row["b"] == "crank_shaft")
     assert 0.0 < float(near["least_lower"]) <= float(near["least_upper"])
-    words = r"deepest at 37 deg, in clash within 33\.9\d* to 40\.0\d* deg"
+    words = rf"{sentences.DEEPEST.format('37 deg')}, {sentences.IN_CLASH}33\.9\d* to 40\.0\d* deg"
     assert re.search(words, to_junit(report))
     assert re.search(words, to_markdown(report).replace("\\", ""))
     stream = io.StringIO()
@@ -911,7 +918,11 @@ def test_a_motion_is_read_back_and_a_clash_on_the_way_is_not_resolved_at_rest(re
     assert (old.pairs_total, old.pairs_close) == (report.pairs_total, report.pairs_close)
     to_bcf(old, tmp_path / "old.bcf")
     with zipfile.ZipFile(tmp_path / "old.bcf") as file:
-        assert any(b"deepest at 37 deg" in file.read(name) for name in file.namelist() if name.endswith("markup.bcf"))
+        assert any(
+            sentences.DEEPEST.format("37 deg").encode() in file.read(name)
+            for name in file.namelist()
+            if name.endswith("markup.bcf")
+        )
     played = [scene(write_page(each, tmp_path / "page.html"))["motion"] for each in (report, old)]
     assert played[0]["bodies"] == played[1]["bodies"] != []
     for name, track in report.motion.tracks.items():
@@ -922,11 +933,11 @@ def test_a_motion_is_read_back_and_a_clash_on_the_way_is_not_resolved_at_rest(re
     (tmp_path / "older.json").write_text(json.dumps(document))
     page = write_page(read_baseline(tmp_path / "older.json"), tmp_path / "older.html")
     assert scene(page)["motion"] is None
-    assert "made without how they move" in page.read_text(encoding="utf-8")
+    assert sentences.NOT_MOVING in page.read_text(encoding="utf-8")
     resting = gk.clash.check(engine, a="crank_*", b="sensor", baseline=old)
     status = {(clash.a, clash.b): clash.status for clash in resting.clashes}
     assert status["crank_plug", "sensor"] == "active"
-    assert "the baseline was made with a motion, this is with no motion" in resting.notes
+    assert any("baseline" in note and "motion" in note for note in resting.notes)
 
 
 def test_pictures_and_marks_show_the_parts_at_the_time_of_a_finding(report, tmp_path):

@@ -80,6 +80,7 @@ def timeless(path):
     return re.sub(times, "", text)
 
 
+@pytest.mark.full
 def test_files_in_any_order_on_any_number_of_threads(written, files):
     first = written(*files, "--unit", "m", "--clearance", "1mm")
     document = first["r.json"]
@@ -96,6 +97,7 @@ def test_files_in_any_order_on_any_number_of_threads(written, files):
             assert again[name] == document, name
 
 
+@pytest.mark.full
 def test_parts_of_one_file_in_any_order(written, parts, tmp_path):
     path, found = tmp_path / "whole.glb", []
     for seed in (None, 4, 5):
@@ -114,6 +116,7 @@ def test_parts_of_one_file_in_any_order(written, parts, tmp_path):
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.full
 def test_the_two_selections_swapped(written, files):
     one, two = (
         written(*files, "--unit", "m", *sides) for sides in (("--a", "bolt*", "--b", "*"), ("--b", "bolt*", "--a", "*"))

@@ -1,6 +1,7 @@
 """Lengths that were most likely given in another unit are told of."""
 
 import pytest
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, Movement, check, read_motion
@@ -14,16 +15,12 @@ PARTS = Assembly.of({"block": gk.Mesh(*CUBE[:2]), "pin": PINS[0], "far pin": PIN
 def test_a_clearance_larger_than_every_part_and_a_tolerance_larger_than_one_are_told():
     assert check(PARTS, 0.05, 0.005).notes == ()
     (said,) = check(PARTS, 0.5).notes
-    assert said == (
-        "the clearance, 500 mm, is larger than the largest part, block, which is 69.3 mm in size:"
-        " if that cannot be, give it its own unit, as in 0.5mm; in Python lengths are in m"
-    )
+    assert_names(said, "clearance, 500 mm", "block", "69.3 mm", "0.5mm")
     (said,) = check(PARTS, tolerance=0.01).notes
-    assert said.startswith("the tolerance, 10 mm, is larger than far pin, which is 6.93 mm in size, so none of its")
+    assert_names(said, "tolerance, 10 mm", "far pin", "6.93 mm")
     plain = Assembly.of({part.name: gk.Mesh(part.mesh.vertices, part.mesh.faces) for part in PARTS.parts})
     (said,) = check(plain, 0.5).notes
-    assert "0.5, is larger" in said
-    assert said.endswith("give it in the unit of the files, which they do not state")
+    assert_names(said, "clearance, 0.5,", "unit")
 
 
 @pytest.mark.parametrize(("out", "doubted"), [(0.05, False), (50.0, True)])
@@ -31,7 +28,7 @@ def test_a_way_far_out_of_the_assembly_is_told(out, doubted):
     notes = check(PARTS, motion=Movement({"pin": gk.Motion.translation(None, (0, 0, out))})).notes
     assert len(notes) == doubted
     if doubted:
-        assert notes[0].startswith("pin goes 50000 mm away from the assembly, which is 134 mm in size: if that cannot")
+        assert_names(notes[0], "pin", "50000 mm", "134 mm")
 
 
 def test_an_axis_far_from_the_assembly_is_told_though_the_turn_comes_back(tmp_path):
@@ -39,8 +36,8 @@ def test_an_axis_far_from_the_assembly_is_told_though_the_turn_comes_back(tmp_pa
     joint = '[[joint]]\nname = "j"\nkind = "revolute"\nchild = "pin"\npoint = [0, 20, 0]\ndrive = [0, 360]\n'
     file.write_text(joint)
     taken, far = check(PARTS, motion=file).notes
-    assert taken.startswith(f"{file}: its lengths are taken in m, as the assembly is; length = ")
-    assert far.startswith("pin goes 40000 mm away")
+    assert_names(taken, str(file), " m,", "length = ")
+    assert_names(far, "pin", "40000 mm")
     file.write_text(f'length = "mm"\n{joint}')
     assert check(PARTS, motion=file).notes == ()
 
@@ -60,5 +57,5 @@ def test_a_motion_file_is_told_of_where_it_has_lengths_in_no_unit(tmp_path):
 
 def test_an_empty_motion_file_is_told_what_to_write(tmp_path):
     (tmp_path / "a.toml").write_text("")
-    with pytest.raises(ParseError, match=r"give tracks or joints \(\[\[part\]\] or \[\[joint\]\] in a file\)"):
+    with pytest.raises(ParseError, match=r"a\.toml.*\[\[part\]\].*\[\[joint\]\]"):
         read_motion(tmp_path / "a.toml")

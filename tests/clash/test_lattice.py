@@ -10,6 +10,7 @@ from gjk3d.clash import Assembly, check
 CLEARANCE = 0.9
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("volumes", [True, False])
 def test_parts_on_a_lattice_are_what_counting_says(volumes, monkeypatch):
     if not volumes:

@@ -65,9 +65,9 @@ def test_a_case_comes_apart_as_it_must():
     assert order.free("pin") == ((1.0, 0.0, 0.0),)
     assert order.free("lid") == order.free("block") == ()
     for ask in (order.free, order.always):
-        with pytest.raises(ParseError, match=r"has no part 'zzz'\. There are 'block', "):
+        with pytest.raises(ParseError, match=r"'zzz'.*'block', 'lid'"):
             ask("zzz")
-        with pytest.raises(ParseError, match="has no part 'blok': did you mean 'block'"):
+        with pytest.raises(ParseError, match=r"'blok'.*'block'.*'block', 'lid'"):
             ask("blok")
     assert order.blockers["lid"][4] == ("pin",)  # up
     assert order.blockers["block"][4] == ("lid",)
@@ -176,5 +176,5 @@ def test_what_could_not_be_loaded_is_said():
 def test_directions_that_are_none_are_refused(given):
     with pytest.raises(gk.errors.ShapeError, match="order: direction"):
         order_of(case(), directions=given)
-    with pytest.raises(gk.errors.ShapeError, match="order: tolerance is -1"):
+    with pytest.raises(gk.errors.ShapeError, match=r"order.*tolerance.*-1"):
         order_of(case(), tolerance=-1)

@@ -13,6 +13,7 @@ from gjk3d.clash.findings import readable
 from gjk3d.clash.page import write_page
 from gjk3d.units import reading
 from gjk3d.viz.kinds import drawing_of
+from tests.clash import sentences
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,7 @@ def in_metres():
     return gk.clash.check(gk.clash.Assembly.of(meshes, "m"))
 
 
+@pytest.mark.full
 def test_the_same_number_is_in_table_page_and_picture(tmp_path):
     report = in_metres()
     assert report.reading == ("mm", 1000.0)
@@ -42,11 +44,11 @@ def test_the_same_number_is_in_table_page_and_picture(tmp_path):
     row = page.rows[0]
     assert (row["told brief"], row["told depth"], row["told volume"]) == ("-5", "5 mm", "2000")
     assert "| -5 | 2000 |" in formats.to_markdown(report)
-    assert "penetration mm | distance mm | volume mm³" in formats.to_markdown(report)
+    assert sentences.COLUMNS_OF_LENGTHS in formats.to_markdown(report)
     assert "distance -5 mm" in formats.to_junit(report)
     assert drawing_of(report).words[0].endswith("by 5 mm")
-    assert "lengths in mm" in page.text
-    assert "tolerance up to 1.75e-05 mm" in report.limits
+    assert sentences.LENGTHS_IN.format("mm") in page.text
+    assert sentences.TOLERANCE_UP_TO.format("1.75e-05 mm") in report.limits
 
 
 def test_a_report_that_is_read_in_its_own_unit_is_that_report():
@@ -55,6 +57,7 @@ def test_a_report_that_is_read_in_its_own_unit_is_that_report():
     assert readable(three_cubes(unit="<b>")).unit == "<b>"
 
 
+@pytest.mark.full
 @pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
 def test_names_have_room_and_lose_their_middle(tmp_path):
     names = tuple(f"line 4/robot cell/gripper_with_a_long_name_{end}" for end in ("left", "right", "spare"))
@@ -80,6 +83,7 @@ def test_names_have_room_and_lose_their_middle(tmp_path):
         browser.close()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
 def test_where_it_is_narrow_names_have_lines_of_their_own(tmp_path):
     report = many(100)

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from clash.reports import three_cubes
+from strategies import sampled
 
 from gjk3d.clash import formats
 from gjk3d.clash.findings import read_baseline
@@ -34,7 +35,9 @@ def document():
                                         "clashes", "motion", "inputs")}  # fmt: skip
 
 
-@pytest.mark.parametrize("way", list(places(document())), ids=lambda way: ".".join(map(str, way)))
+@pytest.mark.parametrize(
+    "way", sampled(((way,) for way in places(document())), 3), ids=lambda way: ".".join(map(str, way))
+)
 def test_a_value_of_another_form_is_refused_or_shown(way, tmp_path):
     file, refused, shown = tmp_path / "report.json", 0, 0
     for bad in BAD:

@@ -14,6 +14,7 @@ from gjk3d.clash.page import write_page
 from gjk3d.clash.report import PartRow
 from gjk3d.clash.wording import decided
 from gjk3d.webpage import template
+from tests.clash import sentences
 
 
 def test_nothing_in_the_page_comes_from_elsewhere(tmp_path):
@@ -83,18 +84,18 @@ def test_what_is_too_large_is_left_out_and_said_so(tmp_path, monkeypatch):
     parsed = Parsed(write_page(report, tmp_path / "a.html"))
     assert [body is None for body in parsed.bodies()[0]] == [True] * 3
     assert np.isfinite(parsed.bodies()[1]).all()
-    assert "3 of 3 parts are drawn as boxes" in parsed.text
+    assert sentences.BOXES.format(3, 3) in parsed.text
     monkeypatch.setattr(page, "MAX_ROWS", 1)
     parsed = Parsed(write_page(report, tmp_path / "a.html"))
     assert len(parsed.rows) == len(parsed.data["ids"]) == 1
-    assert "the worst 1 of 2 findings" in parsed.text
+    assert sentences.WORST.format(1, 2) in parsed.text
 
 
 def test_copies_beyond_what_a_browser_draws_are_boxes_until_they_are_chosen(tmp_path, monkeypatch):
     monkeypatch.setattr(drawn, "MAX_TRIANGLES", 25)
     parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
-    assert "1 parts are boxes until" not in parsed.text
-    assert "1 part is a box until it is chosen" in parsed.text
+    assert sentences.BOXES_UNTIL_CHOSEN not in parsed.text
+    assert sentences.BOX_UNTIL_CHOSEN in parsed.text
 
 
 def test_blocks_hold_the_findings_in_order_and_stop_where_there_is_no_room(tmp_path, monkeypatch):
@@ -105,11 +106,12 @@ def test_blocks_hold_the_findings_in_order_and_stop_where_there_is_no_room(tmp_p
     monkeypatch.setattr(packed, "MAX_CHARACTERS", 3 * len(parsed.scripts[1].split()[0]))
     parsed = Parsed(write_page(many(30, side=4), tmp_path / "a.html"))
     assert 7 <= len(parsed.rows) == len(parsed.data["ids"]) <= 21
-    assert f"the worst {len(parsed.rows)} of 30 findings" in parsed.text
+    assert sentences.WORST.format(len(parsed.rows), 30) in parsed.text
 
 
 def test_the_page_says_what_was_asked_and_what_is_missing(tmp_path):
-    report = three_cubes(complete=False, notes=("one rule matched nothing",))
+    note = "one rule matched nothing"
+    report = three_cubes(complete=False, notes=(note,))
     text = Parsed(write_page(report, tmp_path / "a.html")).text
     for words in (
         "1 hard, 1 clearance in press.glb",
@@ -118,35 +120,31 @@ def test_the_page_says_what_was_asked_and_what_is_missing(tmp_path):
         "stopped before",
     ):
         assert words in text
-    assert "one rule matched nothing" in text
+    assert note in text
     assert "0" * 64 in text
-    assert "came without their triangles" in Parsed(write_page(three_cubes(assembly=None), tmp_path / "b.html")).text
-    assert "the files state no unit" in Parsed(write_page(three_cubes(unit=None), tmp_path / "c.html")).text
-    assert "Nothing was tested" in Parsed(write_page(Report(), tmp_path / "d.html")).text
+    assert sentences.NO_TRIANGLES in Parsed(write_page(three_cubes(assembly=None), tmp_path / "b.html")).text
+    assert sentences.NO_UNIT in Parsed(write_page(three_cubes(unit=None), tmp_path / "c.html")).text
+    assert sentences.NOTHING_TESTED in Parsed(write_page(Report(), tmp_path / "d.html")).text
 
 
 def test_every_row_says_how_it_was_decided(tmp_path):
     parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
     hard, near = (parsed.data["decided"][row["decided"]] for row in parsed.rows)
-    assert hard.startswith(
-        "Decided by the boolean intersection of the solids; the depth is an upper bound: moving B by it"
-    )
-    assert "triangles of both parts, by tests of triangle against triangle; the distance is exact." in near
+    assert hard.startswith(sentences.BY_INTERSECTION)
+    assert sentences.BY_TRIANGLES in near
     hulls = replace(three_cubes().clashes[0], shape_a="hull", shape_b="hull", method="epa")
-    assert decided(hulls).endswith(
-        "by EPA; the depth is that of the convex hulls, so the parts overlap by this at most."
-    )
-    assert "an estimate, without" in decided(replace(hulls, distance_kind="approximate"))
-    assert "exact to the error stated" in decided(replace(hulls, distance_kind="exact"))
+    assert decided(hulls).endswith(sentences.BY_HULLS)
+    assert sentences.ESTIMATE in decided(replace(hulls, distance_kind="approximate"))
+    assert sentences.EXACT in decided(replace(hulls, distance_kind="exact"))
 
 
 def test_a_depth_that_is_a_bound_is_nowhere_said_to_be_the_truth():
     """The true depth lies below the bound: -12.08 may be beyond it."""
     report = three_cubes()
     hard, near = report.clashes
-    assert (hard.evidence, near.evidence) == ("boolean, depth at most", "triangles, exact")
+    assert (hard.evidence, near.evidence) == (sentences.DEPTH_AT_MOST, "triangles, exact")
     for text in (formats.to_markdown(report), formats.to_junit(report)):
-        assert "boolean, depth at most" in text
+        assert sentences.DEPTH_AT_MOST in text
         assert "bound" not in text
     assert replace(hard, kind="unchecked", distance=None).evidence == "-"
     assert replace(hard, distance=None, distance_kind="approximate").evidence == "boolean"
@@ -170,7 +168,7 @@ def test_what_was_not_set_is_not_told_as_null(tmp_path):
     source = Parsed(write_page(report, tmp_path / "a.html")).source
     settings = source[source.index("files and settings") : source.index("</footer>")]
     assert "<tr><th>a</th><td>press/*</td></tr>" in settings
-    assert "<tr><th>tolerance from</th><td>a millionth of" in settings
+    assert sentences.TOLERANCE_FROM in settings
     assert "null" not in settings
     assert "[]" not in settings
 
@@ -181,6 +179,7 @@ def test_the_same_report_gives_the_same_bytes(tmp_path):
     assert len(one) < 1_000_000
 
 
+@pytest.mark.full
 def test_writing_a_page_loads_no_pyvista(tmp_path):
     code = (
         "import sys; from gjk3d.clash import Report, formats; from gjk3d.clash.page import write_page; "

@@ -155,6 +155,7 @@ def test_many_at_once_lose_nothing(served):
     assert sorted(int(item.text) for item in read_triage(served.file).issues[ONE.id].comments) == list(range(16))
 
 
+@pytest.mark.full
 @pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
 def test_a_page_saves_as_one_decides_and_sees_what_others_decide(served, tmp_path):
     THEIRS.write(served.file)
@@ -183,6 +184,7 @@ def visit(server, profile):
     return browser
 
 
+@pytest.mark.full
 @pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
 def test_two_pages_see_what_the_other_decides_and_what_is_being_written_stays(served, tmp_path):
     ann, bob = visit(served, tmp_path / "ann"), visit(served, tmp_path / "bob")

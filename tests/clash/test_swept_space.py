@@ -100,6 +100,7 @@ def _bodies_that_repeat(turns):
     ]
 
 
+@pytest.mark.full
 def test_places_that_are_passed_again_are_swept_once():
     parts = Assembly.of({"ell": mesh_of(ELL)}, "mm")
     for one, many in zip(_bodies_that_repeat(1), _bodies_that_repeat(12), strict=True):
@@ -126,7 +127,7 @@ def test_a_headed_bolt_that_goes_along_its_axis_needs_no_room_beside_its_shank()
     assert [clash.kind for clash in check(space).clashes] == []
     area = 16 * np.sin(np.pi / 16)  # of a polygon of 32 corners, as a multiple of the square of its radius
     assert volume_of(space, "bolt, swept") == pytest.approx(area * (9 * 20 + 36 * 35), rel=1e-4)
-    assert "of 2 pieces hold all of the motion" in space.notes[-1]
+    assert "2 pieces" in space.notes[-1]
     filled = swept(parts, Movement({"bolt": gk.Motion.translation(None, (0, 0, 30))}), "bolt", "hull")
     assert [clash.kind for clash in check(filled).clashes] == ["contained"]
 
@@ -147,9 +148,10 @@ def test_what_is_not_closed_is_swept_by_its_hull():
     solid = mesh_of(bolt())
     parts = Assembly.of({"bolt": gk.Mesh(solid.vertices, solid.faces[:-1])}, "mm")
     space = swept(parts, Movement({"bolt": gk.Motion.translation(None, (0, 0, 30))}), "bolt")
-    assert "the hulls of 1 slice of 1 piece hold" in space.notes[-1]
+    assert "1 slice of 1 piece" in space.notes[-1]
 
 
+@pytest.mark.full
 def test_the_engine_needs_room_where_the_sensor_is(tmp_path):
     engine = Assembly.load("data/engine/engine.glb")
     space = swept(engine, "data/engine/engine.toml", "crank_*", "slices")
@@ -165,9 +167,9 @@ def test_the_engine_needs_room_where_the_sensor_is(tmp_path):
 def test_what_cannot_be_swept_is_told():
     cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
     parts, slide = Assembly.of({"a": cube}), Movement({"a": gk.Motion.translation(None, (1, 0, 0))})
-    with pytest.raises(ParseError, match="nothing that moves is called 'b'; there are a"):
+    with pytest.raises(ParseError, match=r"swept.*'b'.*\ba$"):
         swept(parts, slide, "b")
-    with pytest.raises(ShapeError, match="expected 'slices' or 'hull'"):
+    with pytest.raises(ShapeError, match=r"form.*'mesh'.*'slices'.*'hull'"):
         swept(parts, slide, "a", "mesh")
-    with pytest.raises(TypeError, match=r"swept takes an Assembly, not str: Assembly\.load"):
+    with pytest.raises(TypeError, match=r"swept.*\bstr\b.*Assembly\.load\(paths\)"):
         swept("a.glb", slide, "a")

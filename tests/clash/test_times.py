@@ -12,6 +12,7 @@ from gjk3d.clash.findings import read_baseline
 from gjk3d.clash.formats import to_bcf, to_junit, to_markdown
 from gjk3d.clash.triage_file import parse_triage
 from gjk3d.clash.wording import when
+from tests.clash import sentences
 
 
 def box(size, at):
@@ -50,17 +51,17 @@ def test_a_clash_is_within_the_times_outside_of_which_it_is_proven_free(sliding)
     (after, begin, end, before), told = by_pair(sliding)[POST].intervals[0], when(by_pair(sliding)[POST], sliding)
     assert after <= 1.0 <= begin < end <= 1.5 <= before  # in closed form
     assert begin - after > 1e-6
-    first, last = map(float, told.partition("in clash within ")[2].removesuffix(" s").split(" to "))
+    first, last = map(float, told.partition(sentences.IN_CLASH)[2].removesuffix(" s").split(" to "))
     assert first <= after <= before <= last
     assert (first, last) == pytest.approx((1.0, 1.5), abs=1e-4)
 
 
 def test_what_is_so_all_of_the_time_has_no_time_of_its_own(sliding, tmp_path):
     told = {pair: when(clash, sliding) for pair, clash in by_pair(sliding).items()}
-    assert told[FLOOR] == "equally near throughout, between 0.04995 and 0.050001 mm"
-    assert told[PLUG] == "in clash throughout, equally deep"
+    assert told[FLOOR] == sentences.NEAR_THROUGHOUT.format(0.04995, "0.050001 mm")
+    assert told[PLUG] == sentences.CLASH_THROUGHOUT
     assert told["floor", "post"] == "always"  # of two that stand still
-    assert told["floor", "pin"].startswith("nearest at 0 s, ")
+    assert told["floor", "pin"].startswith(sentences.NEAREST.format("0 s"))
     sliding.to_json(tmp_path / "slide.json")
     to_bcf(sliding, tmp_path / "slide.bcf")
     with zipfile.ZipFile(tmp_path / "slide.bcf") as archive:
@@ -89,8 +90,7 @@ def test_an_approval_holds_for_the_times_of_which_it_was(sliding, later, status)
     triage = parse_triage(json.dumps(triage.to_dict()).encode(), "again")
     clash = by_pair(slide(**later, more={"triage": triage}))[POST]
     assert clash.status == status
-    other = "approved by ann at other times of the motion than it is there now"
-    assert clash.note.endswith({"ignored": "approved by ann", "new": other}[status])
+    assert clash.note.endswith({"ignored": sentences.APPROVED, "new": sentences.OTHER_TIMES}[status])
 
 
 def test_an_approval_at_rest_holds_at_all_times_and_none_in_motion_holds_at_rest(sliding):

@@ -12,6 +12,7 @@ import gjk3d as gk
 ROLES = {"box_base": (0.2, 0.4, 0.6), "pin": (1.0, 0.0, 0.0)}
 
 
+@pytest.mark.full
 def test_step_gives_the_colours_and_products_that_were_drawn(tmp_path):
     solids = [("box_base", CORNERS * 40, QUADS), ("pin", CORNERS * 5, QUADS), ("plain", CORNERS * 3, QUADS)]
     pins = [("pin", "NAUO1", (0, 0, 0)), ("plain", "NAUO2", (9, 0, 0))]

@@ -1,6 +1,7 @@
 """What people decided about findings: kept, merged, taken up by the next run, and read from files of anybody."""
 
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
@@ -8,9 +9,10 @@ from itertools import permutations
 import pytest
 import trimesh
 from damaged_decisions import damaged
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reports import EVIL, cube, finding, three_cubes
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Triage, read_triage
@@ -18,6 +20,7 @@ from gjk3d.clash.resuming import taken_up
 from gjk3d.clash.triage import STATES, Comment, Issue, Mark, View
 from gjk3d.clash.triage_file import MAX_BYTES, parse_triage, time_of
 from gjk3d.errors import FileError, ParseError
+from tests.clash import sentences
 
 TIMES = st.sampled_from([f"2026-05-0{day}T08:00:00.{ms:03d}Z" for day in range(1, 4) for ms in (0, 1)])
 WHO = st.sampled_from(["", "ann", "bob", EVIL])
@@ -41,7 +44,6 @@ def triages(draw):
     return Triage(issues)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(triages(), min_size=1, max_size=3))
 def test_copies_become_one_in_any_order_and_as_often_as_wanted(copies):
     whole = copies[0].merged(*copies[1:])
@@ -54,7 +56,23 @@ def test_copies_become_one_in_any_order_and_as_often_as_wanted(copies):
             assert issue.state is None or issue.state.at <= ours.state.at
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.parametrize(
+    "seen",
+    [
+        {"distance": -0.5},
+        {"distance": 0.0},
+        {"penetration": 0.5},
+        {"unit": "mm"},
+        {"intervals": ((0.0, 0.0, 1.0, 1.0),)},
+    ],
+    ids=str,
+)
+def test_equal_marks_that_record_different_measures_merge_alike_in_both_orders(seen):
+    plain = Mark("2026-05-01T08:00:00.000Z", "ann", "approved")
+    a, b = (Triage({"x": Issue("x", "hard", "a", "b", mark)}) for mark in (plain, replace(plain, **seen)))
+    assert a.merged(b).to_dict() == b.merged(a).to_dict() == b.to_dict()
+
+
 @given(triages())
 def test_a_file_says_what_was_written(copy):
     text = json.dumps(copy.to_dict()).encode()
@@ -84,7 +102,7 @@ def test_a_later_run_takes_up_what_was_decided():
     triage = Triage().marked(found[PIN], state="approved", by="ann", unit="mm")
     triage = triage.marked(found[LUG], state="reviewed", by="bob", assignee="cy")
     again = by_pair(second := gk.clash.check(pressed(), triage=triage))
-    assert (again[PIN].status, again[PIN].note) == ("ignored", "approved by ann")
+    assert (again[PIN].status, again[PIN].note) == ("ignored", sentences.APPROVED)
     assert again[LUG].status == "active"
     assert second.failures(("hard",), only_new=True) == 0
     assert {clash.id for clash in second.clashes if clash.status == "new"} == set()
@@ -100,14 +118,14 @@ def test_a_gap_that_was_approved_and_is_smaller_is_told_as_nearer():
     triage = Triage().marked(wide, state="approved", by="ann", unit="mm")
     (near,) = gk.clash.check(apart[1], 1.0, triage=triage).clashes
     assert near.status == "new"
-    assert near.note.endswith("mm, and they are nearer now")
+    assert sentences.NEARER in near.note
 
 
 def test_what_was_approved_is_not_when_it_is_deeper():
     triage = Triage().marked(by_pair(gk.clash.check(pressed()))[PIN], state="approved", by="ann", unit="mm")
     deeper = by_pair(gk.clash.check(pressed(0.7), triage=triage))[PIN]
     assert deeper.status == "new"
-    assert deeper.note == "approved by ann at -0.5 mm, and it is deeper now"
+    assert_names(deeper.note, f"{sentences.APPROVED} at -0.5 mm", sentences.DEEPER)
     assert by_pair(gk.clash.check(pressed(0.3), triage=triage))[PIN].status == "ignored"
     inches = gk.clash.Assembly.of({part.name: part.mesh for part in pressed(0.7).parts}, "in")
     assert by_pair(gk.clash.check(inches, triage=triage))[PIN].status == "new"  # 0.7 in are deeper than 0.5 mm
@@ -130,7 +148,7 @@ def test_what_was_approved_is_not_when_it_is_pressed_in_harder():
     (harder,) = gk.clash.check(press_fit(12.0), triage=triage).clashes
     assert (harder.id, harder.status) == (first.id, "new")
     assert harder.distance == pytest.approx(first.distance, rel=0.02)
-    assert "reached 0.0997859 mm into the other, and it is deeper now" in harder.note
+    assert_names(harder.note, "0.0997859 mm", sentences.DEEPER)
     old = replace(triage.issue(first).state, penetration=None)  # as files had it before
     issues = {first.id: replace(triage.issue(first), state=old)}
     assert [clash.status for clash in gk.clash.check(press_fit(12.0), triage=Triage(issues)).clashes] == ["ignored"]
@@ -141,11 +159,11 @@ def test_an_approval_holds_only_against_a_depth_that_can_be_compared():
     bare = Triage().marked(pin, state="approved", by="ann")
     again = by_pair(gk.clash.check(pressed(), triage=bare))[PIN]
     assert again.status == "new"
-    assert again.note == "approved by ann at -0.5, which cannot be told in mm: approve it again"
+    assert_names(again.note, f"{sentences.APPROVED} at -0.5,", " mm")
     issue = bare.issue(pin)
     any_depth = Triage({pin.id: replace(issue, state=replace(issue.state, distance=None))})
     again = by_pair(gk.clash.check(pressed(0.9), triage=any_depth))[PIN]
-    assert (again.status, again.note) == ("ignored", "approved by ann, however deep")
+    assert (again.status, again.note) == ("ignored", sentences.APPROVED_AT_ANY_DEPTH)
 
 
 def test_what_an_earlier_report_has_approved_is_not_new_beside_it(tmp_path):
@@ -167,7 +185,7 @@ def test_resolved_that_is_there_again_is_new_and_what_is_gone_is_resolved():
     found = by_pair(gk.clash.check(pressed()))
     triage = Triage().marked(found[PIN], state="resolved", by="ann").marked(found[LUG], state="active", by="bob")
     again = by_pair(gk.clash.check(pressed(gone=True), triage=triage))
-    assert (again[PIN].status, again[PIN].note) == ("new", "marked as resolved by ann, and it is there again")
+    assert (again[PIN].status, again[PIN].note) == ("new", sentences.THERE_AGAIN)
     assert again[LUG].status == "resolved"
     # a pair that is not looked at is not resolved
     assert LUG not in by_pair(gk.clash.check(pressed(gone=True), a="pin", triage=triage))
@@ -192,7 +210,7 @@ def test_the_last_state_holds_and_an_unknown_one_is_refused():
     clash = three_cubes().clashes[0]
     late = Triage().marked(clash, state="active", by="ann", at="2026-05-04T09:00:00.000Z")
     assert late.marked(clash, state="new", by="bob", at="2026-05-04T08:00:00.000Z").issue(clash).state.value == "active"
-    with pytest.raises(ParseError, match="'done' is no state of a finding: new, active, reviewed"):
+    with pytest.raises(ParseError, match=r"'done'.*new, active, reviewed"):
         late.marked(clash, state="done", by="bob")
 
 
@@ -201,27 +219,27 @@ def test_times_are_those_of_one_zone():
         time_of("2026-05-04T10:00:00+02:00", "x") == time_of("2026-05-04T08:00:00", "x") == "2026-05-04T08:00:00.000Z"
     )
     for bad in ("yesterday", "2026-13-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "2026-05-04", ""):
-        with pytest.raises(ParseError, match="expected one such as"):
+        with pytest.raises(ParseError, match=rf"\bx\b.*{re.escape(repr(bad))}.*2026-05-04T03:02:01"):
             time_of(bad, "x")
 
 
 def test_a_time_that_is_to_come_does_not_hold_against_all_that_is_decided_until_then():
     clock = datetime.now(UTC)
     assert time_of((clock + timedelta(hours=14)).isoformat(), "x")  # a clock that is set to another zone
-    with pytest.raises(ParseError, match=r"x has the time '.*', more than a day ahead of this machine's clock"):
+    with pytest.raises(ParseError, match=r"\bx\b.*'.*'.*clock"):
         time_of((clock + timedelta(hours=25)).isoformat(), "x")
 
 
-@pytest.mark.parametrize(("text", "why"), list(damaged()))
-def test_damaged_files_are_refused_in_words(tmp_path, text, why):
+@pytest.mark.parametrize(("text", "named"), list(damaged()))
+def test_damaged_files_are_refused_in_words(tmp_path, text, named):
     path = tmp_path / "week.triage.json"
     path.write_text(text)
-    with pytest.raises(ParseError, match=why):
+    with pytest.raises(ParseError, match=named):
         read_triage(path)
 
 
 def test_files_that_are_not_there_or_too_large(tmp_path):
-    with pytest.raises(FileError, match="leave it out in the first run"):
+    with pytest.raises(FileError, match=r"none\.triage\.json.*first run"):
         read_triage(tmp_path / "none.triage.json")
     with (tmp_path / "vast").open("wb") as file:
         file.truncate(MAX_BYTES + 1)

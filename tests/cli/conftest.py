@@ -1,3 +1,5 @@
+"""The command line run in this process, and small model files to run it on."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,7 +11,6 @@ import numpy as np
 import pytest
 import trimesh
 
-import gjk3d as gk
 from gjk3d.cli.app import main
 
 
@@ -18,12 +19,6 @@ class Run:
     code: int
     out: str
     err: str
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _compiled() -> None:
-    """Compile beforehand: a slow first query says so on stderr, which the tests read."""
-    gk.warmup()
 
 
 @pytest.fixture

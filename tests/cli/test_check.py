@@ -5,26 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 import trimesh
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import Gjk3dWarning, RenderingUnavailableError
+from tests.cli import sentences
 
 DATA = Path(__file__).parents[2] / "data"
 
 
 @pytest.mark.parametrize(
     ("x", "code", "verdict", "distance"),
-    [(5, 0, "APART by 3", 3), (2, 1, "TOUCHING", 0), (1.5, 1, "OVERLAPPING by 0.5", -0.5)],
+    [(5, 0, sentences.APART.format(3), 3), (2, 1, "TOUCHING", 0), (1.5, 1, sentences.OVERLAPPING.format(0.5), -0.5)],
 )
 @pytest.mark.parametrize(
     ("hulls", "size", "what"),
-    [((), "12 triangles, solid", "triangles"), (("--hulls",), "8 hull vertices", "convex hulls")],
+    [((), "12 triangles", "triangles"), (("--hulls",), "8 hull", "convex hulls")],
 )
 def test_verdict_and_exit_code(run, box, x, code, verdict, distance, hulls, size, what):
     a, b = box("a.stl"), box("b.stl", (x, 0.25, 0))
@@ -32,8 +35,8 @@ def test_verdict_and_exit_code(run, box, x, code, verdict, distance, hulls, size
     assert said.code == code
     assert said.out.startswith(verdict)
     assert f"{what}, unitless" in said.out
-    assert f"A             a.stl, {size}" in said.out
-    assert "from A to B" in said.out
+    assert re.search(rf"^ +A +a\.stl, {size}", said.out, re.M)
+    assert "A to B" in said.out
     assert said.err == ""
     document = json.loads(run("check", a, b, "--json", *hulls).out)
     assert document["compares"] == what
@@ -43,9 +46,9 @@ def test_verdict_and_exit_code(run, box, x, code, verdict, distance, hulls, size
 
 def test_the_move_that_is_printed_makes_them_touch(run, box):
     a, b = box("a.stl"), box("b.stl", (1.5, 0.25, 0))
-    assert "move B by (0.5, 0, 0) and they just touch" in run("check", a, b).out
+    assert_names(run("check", a, b).out, sentences.MOVE_B.format("(0.5, 0, 0)"), sentences.JUST_TOUCH)
     assert run("check", a, b, "--pose-b", "0.5 0 0").out.startswith("TOUCHING")
-    assert "move B by (-3, 0, 0)" in run("check", a, box("c.stl", (5, 0, 0))).out
+    assert sentences.MOVE_B.format("(-3, 0, 0)") in run("check", a, box("c.stl", (5, 0, 0))).out
 
 
 def test_json_is_one_complete_document(run, assembly):
@@ -64,21 +67,22 @@ def test_json_is_one_complete_document(run, assembly):
     assert b["hull_volume_ratio"] == pytest.approx(3.5 / 3)
     assert np.array(b["pose"])[:3, 3].tolist() == [1, 0, 0]
     assert set(document["versions"]) == {"gjk3d", "numpy", "scipy", "llvmlite", "trimesh"}
-    assert document["notes"] == ["assembly.glb#ell is not convex: the hull that is compared has 1.17 times its volume"]
-    assert said.err == f"note: {document['notes'][0]}\n"
+    (note,) = document["notes"]
+    assert_names(note, "assembly.glb#ell", "hull", "1.17 times")
+    assert said.err == f"note: {note}\n"
 
 
 def test_notes_say_where_the_hull_is_not_the_model(run, assembly, box):
     said = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m", "--hulls")
-    assert "assembly.glb has 3 parts, and the hull of all together is compared; assembly.glb#NAME takes one" in said.err
-    assert "assembly.glb is not closed (3 open edges)" in said.err
-    assert "lengths in meters" in said.out
-    assert "APART by 7 meters" in said.out
+    assert_names(said.err, "3 parts", "hull", "assembly.glb#NAME")
+    assert "(3 open edges)" in said.err
+    assert sentences.APART.format("7 meters") in said.out
     said = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m")
-    assert "assembly.glb has 3 parts, and all together are compared; assembly.glb#NAME takes one" in said.err
-    assert "assembly.glb is not closed (3 open edges), so nothing is inside it" in said.err
-    assert "triangles, a surface" in said.out
-    assert "APART by 7 meters" in said.out
+    assert_names(said.err, "3 parts", "assembly.glb#NAME")
+    assert "hull" not in said.err
+    assert_names(said.err, "(3 open edges)", "inside")
+    assert "surface" in said.out
+    assert sentences.APART.format("7 meters") in said.out
 
 
 TRUTH = json.loads((DATA / "models.truth.json").read_text())
@@ -106,7 +110,8 @@ def test_nearly_convex_is_told_in_percent(run, tmp_path, box):
     dented.vertices[0] *= 0.9
     dented.export(tmp_path / "dented.off")
     said = run("check", tmp_path / "dented.off", box("far.stl", (9, 0, 0)), "--hulls")
-    assert said.err == "note: dented.off is not convex: the hull that is compared has 0.091 % more volume\n"
+    assert_names(said.err, "note: dented.off", "hull", "0.091 %")
+    assert len(said.err.splitlines()) == 1
 
 
 def test_infinity_becomes_null_in_json(run, box, monkeypatch):
@@ -148,25 +153,25 @@ def test_a_pose_is_numbers_or_a_file_and_quarter_turns_are_exact(run, box, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("pose", "message"),
+    ("pose", "named"),
     [
-        ("1 2", "--pose-b has 2 numbers; expected 3 numbers (x y z), 6"),
-        ("1 2 three", "--pose-b: 'three' is no number"),
-        ("1 2 3deg", "'3deg' is an angle, and only the last three of six numbers"),
-        ("1 2 nan", "--pose-b is not finite: number 3 is nan"),
-        ("1 2 3 inf 0 0", "--pose-b is not finite: number 4 is inf"),
-        ("2 0 0 0 0 2 0 0 0 0 2 0", "--pose-b has scale (2, 2, 2)"),
-        ("1 0 0 0 0 1 0 0 0 0 1 0 5 0 0 1", "--pose-b looks transposed"),
-        ("nowhere.json", "--pose-b: there is no file 'nowhere.json'"),
-        ("bad.json", "--pose-b bad.json does not hold plain numbers: found dict"),
-        ("true.json", "found bool"),
-        ("broken.json", "does not hold plain numbers"),
-        ("object.npy", "does not hold plain numbers"),
-        ("huge.txt", "far too many for one pose"),
-        ("--json", "'--json' is no number"),
+        ("1 2", ("--pose-b", " 2 numbers", "x y z")),
+        ("1 2 three", ("--pose-b", "'three'")),
+        ("1 2 3deg", ("'3deg'", "angle")),
+        ("1 2 nan", ("--pose-b", "number 3", "nan")),
+        ("1 2 3 inf 0 0", ("--pose-b", "number 4", "inf")),
+        ("2 0 0 0 0 2 0 0 0 0 2 0", ("--pose-b", "(2, 2, 2)")),
+        ("1 0 0 0 0 1 0 0 0 0 1 0 5 0 0 1", ("--pose-b", "transposed")),
+        ("nowhere.json", ("--pose-b", "'nowhere.json'")),
+        ("bad.json", ("--pose-b", "bad.json", "dict")),
+        ("true.json", ("true.json", "bool")),
+        ("broken.json", ("broken.json", "numbers")),
+        ("object.npy", ("object.npy", "numbers")),
+        ("huge.txt", ("huge.txt", "too many")),
+        ("--json", ("--pose-b", "'--json'")),
     ],
 )
-def test_a_bad_pose_is_refused_before_the_models_are_read(run, box, tmp_path, monkeypatch, pose, message):
+def test_a_bad_pose_is_refused_before_the_models_are_read(run, box, tmp_path, monkeypatch, pose, named):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(gk, "load", None, raising=False)
     Path("bad.json").write_text('{"pose": [1, 2, 3]}')
@@ -177,32 +182,32 @@ def test_a_bad_pose_is_refused_before_the_models_are_read(run, box, tmp_path, mo
     said = run("check", box("a.stl"), box("b.stl"), "--pose-b", pose)
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith("error: ")
-    assert message in said.err
+    assert_names(said.err, *named)
     assert len(said.err.splitlines()) <= 2
 
 
 @pytest.mark.parametrize(
-    ("option", "name", "message"),
+    ("option", "name", "named"),
     [
-        ("--image", "out.html", "the name must end in .png or .jpg or .jpeg"),
-        ("--html", "out.png", "the name must end in .html or .htm"),
-        ("--html", "no/such/out.html", "there is no folder 'no/such'; make it first"),
-        ("--html", "folder.html", "'folder.html' is a folder; name a file in it"),
-        ("--image", "a.png", "'a.png' is an input"),
-        ("--tol", "-1", "--tol -1: expected a number that is 0 or more"),
-        ("--tol", "nan", "--tol nan"),
-        ("--tol", "0.1", "--tol 0.1: triangles are compared, and this is for hulls; give --hulls with it"),
-        ("--depth", "epa", "--depth epa: triangles are compared"),
+        ("--image", "out.html", ("--image", ".png", ".jpg", ".jpeg")),
+        ("--html", "out.png", ("--html", ".html", ".htm")),
+        ("--html", "no/such/out.html", ("--html", "'no/such'")),
+        ("--html", "folder.html", ("--html", "'folder.html'", "folder")),
+        ("--image", "a.png", ("--image", "'a.png'", "input")),
+        ("--tol", "-1", ("--tol -1",)),
+        ("--tol", "nan", ("--tol nan",)),
+        ("--tol", "0.1", ("--tol 0.1", "triangles", "--hulls")),
+        ("--depth", "epa", ("--depth epa", "triangles", "--hulls")),
     ],
 )
-def test_a_bad_output_is_refused_before_the_models_are_read(run, box, tmp_path, monkeypatch, option, name, message):
+def test_a_bad_output_is_refused_before_the_models_are_read(run, box, tmp_path, monkeypatch, option, name, named):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(gk, "load", None, raising=False)
     Path("folder.html").mkdir()
     box("a.stl").rename("a.png")
     said = run("check", "a.png", box("b.stl"), option, name)
     assert (said.code, said.out) == (2, "")
-    assert message in said.err
+    assert_names(said.err, *named)
 
 
 def test_the_page_replaces_an_existing_file(run, box, tmp_path):
@@ -231,17 +236,17 @@ def test_bad_models(run, box, assembly, tmp_path):
     good = box("good.stl")
     (tmp_path / "empty.stl").touch()
     (tmp_path / "junk.stl").write_bytes(b"\x1b[2Jjunk")
-    for name, message in [
-        (tmp_path / "goood.stl", "there is no file"),
-        (tmp_path, "is a folder"),
-        (tmp_path / "empty.stl", "0 bytes"),
-        (tmp_path / "junk.stl", "junk.stl"),
-        (f"{assembly}#plat", "no part 'plat': did you mean 'plate'?"),
-        (f"{tmp_path}/assembli.glb#plate", "there is no file"),
+    for name, named in [
+        (tmp_path / "goood.stl", ("goood.stl",)),
+        (tmp_path, ("folder",)),
+        (tmp_path / "empty.stl", ("empty.stl", "0 bytes")),
+        (tmp_path / "junk.stl", ("junk.stl",)),
+        (f"{assembly}#plat", ("'plat'", "'plate'")),
+        (f"{tmp_path}/assembli.glb#plate", ("assembli.glb",)),
     ]:
         said = run("check", good, name)
         assert (said.code, said.out) == (2, "")
-        assert message in said.err
+        assert_names(said.err, *named)
         assert "Traceback" not in said.err
         assert "\x1b" not in said.err
         assert len(said.err.splitlines()) <= 2
@@ -262,28 +267,26 @@ def test_two_units_are_brought_to_one(run, assembly, tmp_path, box):
     scene.units = "millimeter"
     other.write_bytes(scene.export(file_type="3mf"))
     said = run("check", f"{assembly}#plate", other, "--pose-b", "9 0 0")
-    assert "plate.3mf is in millimeter: its lengths are multiplied by 0.001" in said.err
-    assert "APART by 7 meters" in said.out
+    assert_names(said.err, "plate.3mf", "millimeter", "0.001")
+    assert sentences.APART.format("7 meters") in said.out
     assert run("check", other, other).code == 1
     bare = box("bare.stl", (9, 0, 0))
     said = run("check", f"{assembly}#plate", bare)
     assert (said.code, said.out) == (2, "")
-    assert "bare.stl has no unit of length, and other files are in meters" in said.err
-    assert "--unit mm" in said.err
-    assert "APART by 7 meters" in run("check", f"{assembly}#plate", bare, "--unit", "m").out
+    assert_names(said.err, "bare.stl", "meters", "--unit mm")
+    assert sentences.APART.format("7 meters") in run("check", f"{assembly}#plate", bare, "--unit", "m").out
     assert "OVERLAPPING" in run("check", f"{assembly}#plate", bare, "--unit", "mm").out
-    assert "APART by 7 mm" in run("check", box("a.stl"), bare, "--unit", "mm").out
+    assert sentences.APART.format("7 mm") in run("check", box("a.stl"), bare, "--unit", "mm").out
     assert run("check", f"{assembly}#plate", bare, "--unit", "furlongs_").code == 2
-    assert "no unit of length" in run("check", bare, bare, "--unit", "furlong").err
+    assert "'furlong'" in run("check", bare, bare, "--unit", "furlong").err
 
 
 def test_a_wide_interval_is_not_sold_as_exact(run, tmp_path):
     ball = tmp_path / "ball.stl"
     ball.write_bytes(trimesh.creation.icosphere(3).export(file_type="stl"))
     said = run("check", ball, ball, "--pose-b", "0.1 0.2 0.3", "--tol", "0.3", "--hulls")
-    assert "the bounds are wider than usual" in said.out
-    assert "enough, perhaps more than needed" in said.out
-    assert "they just touch" in run("check", ball, ball, "--pose-b", "0.1 0.2 0.3").out
+    assert_names(said.out, *sentences.WIDE_BOUNDS)
+    assert sentences.JUST_TOUCH in run("check", ball, ball, "--pose-b", "0.1 0.2 0.3").out
 
 
 def test_hash_signs_in_names(run, box, tmp_path, assembly):
@@ -328,32 +331,32 @@ def test_warnings_are_notes_on_stderr(run, box, monkeypatch):
 
 def test_a_unit_that_is_said_goes_before_those_of_both_files(run, assembly):
     said = run("check", f"{assembly}#plate", f"{assembly}#ell", "--unit", "mm")
-    assert said.out.startswith("APART by 1.5 mm")
-    assert f"note: {assembly.name}: its numbers are taken for mm, though it is in meters\n" in said.err
-    assert "numbers" not in run("check", f"{assembly}#plate", f"{assembly}#ell", "--unit", "m").err
+    assert said.out.startswith(sentences.APART.format("1.5 mm"))
+    assert_names(said.err, f"note: {assembly.name}", " mm", " meters")
+    assert " meters" not in run("check", f"{assembly}#plate", f"{assembly}#ell", "--unit", "m").err
 
 
 def test_models_of_a_size_that_suggests_another_unit_are_remarked_on(run, tmp_path):
     for name, size in (("large.glb", 20.0), ("small.glb", 1e-4)):
         (tmp_path / name).write_bytes(trimesh.Scene(trimesh.creation.box((size,) * 3)).export(file_type="glb"))
         said = run("check", tmp_path / name, tmp_path / name, "--json")
-        assert f"note: all is {size:g} meters in size".replace("meters", "m") in said.err
-        assert "say what unit" in json.loads(said.out)["notes"][0]
+        assert_names(said.err, "note: ", f" {size:g} m ")
+        assert "unit" in json.loads(said.out)["notes"][0]
 
 
 def test_a_bolt_in_its_hole_is_apart_and_its_hull_is_not(run):
     asked = ("check", DATA / "bracket.stl", DATA / "bolt.stl", "--pose-b", "12 -2 4.5")
     said = run(*asked)
     assert said.code == 0
-    assert said.out.startswith("APART by 0.2974")
-    assert "compared      triangles" in said.out
+    assert said.out.startswith(sentences.APART.format(0.2974))
+    assert re.search(r"^ +compared +triangles", said.out, re.M)
     said = run(*asked, "--hulls")
     assert said.code == 1
-    assert said.out.startswith("OVERLAPPING by 8.5")
-    assert "compared      convex hulls" in said.out
+    assert said.out.startswith(sentences.OVERLAPPING.format(8.5))
+    assert re.search(r"^ +compared +convex hulls", said.out, re.M)
 
 
 def test_the_page_says_what_was_compared(run, box, tmp_path):
-    for hulls, text in (((), "Triangles of the models"), (("--hulls",), "Convex hulls of the models")):
+    for hulls, text in (((), sentences.TRIANGLES), (("--hulls",), sentences.HULLS)):
         run("check", box("a.stl"), box("b.stl", (5, 0, 0)), "--html", tmp_path / "out.html", *hulls)
-        assert f"{text} are what is compared." in (tmp_path / "out.html").read_text(encoding="utf-8")
+        assert sentences.COMPARED.format(text) in (tmp_path / "out.html").read_text(encoding="utf-8")

@@ -5,6 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 import trimesh
+from words import assert_names
+
+from tests.cli import sentences
 
 
 @pytest.fixture
@@ -39,7 +42,7 @@ def test_the_table_shows_changes_only(run, reports):
     assert lines[0].endswith("1 resolved")
     assert " e " not in lines[3]
     assert run("diff", reports[0], reports[0]).code == 0
-    assert run("diff", reports[0], reports[0]).out == "0 new, 0 changed, 4 same, 0 resolved\n"
+    assert run("diff", reports[0], reports[0]).out == sentences.DIFF_COUNTS.format(0, 0, 4, 0) + "\n"
     assert run("diff", *reports, "--top", 1).out.splitlines()[-1].startswith("... ")
 
 
@@ -49,7 +52,7 @@ def test_the_table_has_the_unit_of_the_reports_own_table(run, box, tmp_path):
         files = [box("a.stl"), box("b.stl", (place, 0, 0))]
         assert run("clash", *files, "--unit", "m", "--tolerance", "1e-6", "-o", path).code == 1
     said = run("diff", *paths)
-    assert "distance before mm" in said.out
+    assert sentences.DISTANCE_BEFORE.format("mm") in said.out
     assert said.out.splitlines()[-1].split()[-2:] == ["-500", "-750"]
 
 
@@ -60,7 +63,7 @@ def test_what_is_ignored_in_one_is_neither_new_nor_resolved(run, reports, tmp_pa
     run("clash", *files, "--unit", "mm", "--tolerance", "1e-6", "--ignore", rules, "-o", quiet)
     for two in ((reports[1], quiet), (quiet, reports[1])):
         said = run("diff", *two)
-        assert (said.code, said.out) == (0, "0 new, 0 changed, 4 same, 0 resolved\n")
+        assert (said.code, said.out) == (0, sentences.DIFF_COUNTS.format(0, 0, 4, 0) + "\n")
     cases = ElementTree.fromstring(run("diff", reports[1], quiet, "--format", "junit").out).findall(".//testcase")
     assert len(cases) == len({case.get("name") for case in cases})
 
@@ -69,10 +72,10 @@ def test_other_limits_are_remarked_on_and_bad_files_refused(run, reports, box, t
     wide = tmp_path / "wide.json"
     run("clash", box("a.stl"), box("b.stl", (1.5, 0, 0)), "--unit", "mm", "--tolerance", "1e-3", "-o", wide)
     said = run("diff", reports[0], wide)
-    assert f"note: {reports[0]} was made with tolerance 1e-06 mm, {wide} with 0.001 mm\n" in said.err
+    assert_names(said.err, "note: ", str(reports[0]), "tolerance 1e-06 mm", str(wide), "0.001 mm")
     said = run("diff", reports[0], tmp_path / "nowhere.json")
     assert (said.code, said.out) == (2, "")
-    assert "there is no report" in said.err
+    assert "nowhere.json" in said.err
 
 
 def test_reports_in_two_units_are_compared_in_the_later(run, box, tmp_path):
@@ -84,7 +87,7 @@ def test_reports_in_two_units_are_compared_in_the_later(run, box, tmp_path):
         documents[unit] = tmp_path / f"{unit}.json"
         run("clash", *files, "--unit", unit, "-o", documents[unit])
     said = run("diff", documents["m"], documents["mm"], "--json")
-    assert said.err == f"note: the lengths of {documents['m']} are converted to mm\n"
+    assert said.err == sentences.CONVERTED.format(documents["m"], "mm")
     document = json.loads(said.out)
     assert document["counts"] == {"new": 0, "changed": 0, "same": 3, "resolved": 0}
     for row in document["rows"]:
@@ -93,7 +96,7 @@ def test_reports_in_two_units_are_compared_in_the_later(run, box, tmp_path):
     unknown.write_text(documents["mm"].read_text().replace('"unit": "mm"', '"unit": null'))
     said = run("diff", unknown, documents["mm"])
     assert (said.code, said.out) == (2, "")
-    assert f"{unknown} states no unit and {documents['mm']} is in mm: their lengths cannot be compared" in said.err
+    assert_names(said.err, str(unknown), str(documents["mm"]), "unit", " mm")
 
 
 def test_junit_fails_by_what_is_new(run, reports, tmp_path):
@@ -113,25 +116,25 @@ def test_junit_fails_by_what_is_new(run, reports, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "named"),
     [
-        (["-o", "diff.txt"], "the name must end in .json or .xml"),
-        (["-o", "diff.xml", "-f", "table"], "a table is for the terminal"),
-        (["--json", "-f", "junit"], "--json and -f junit are two forms"),
+        (["-o", "diff.txt"], ("diff.txt", ".json", ".xml")),
+        (["-o", "diff.xml", "-f", "table"], ("-f", "terminal")),
+        (["--json", "-f", "junit"], ("--json", "-f junit")),
     ],
 )
-def test_forms_that_do_not_fit_are_refused(run, reports, monkeypatch, tmp_path, options, message):
+def test_forms_that_do_not_fit_are_refused(run, reports, monkeypatch, tmp_path, options, named):
     monkeypatch.chdir(tmp_path)
     said = run("diff", *reports, *options)
     assert (said.code, said.out) == (2, "")
-    assert message in said.err
+    assert_names(said.err, *named)
 
 
 def test_a_report_that_was_stopped_is_remarked_on(run, reports, tmp_path):
     part = tmp_path / "part.json"
     part.write_text(reports[1].read_text().replace('"complete": true', '"complete": false'))
     said = run("diff", reports[0], part)
-    assert said.err == f"note: {part} was stopped before its end: what it lacks may be there all the same\n"
+    assert said.err == sentences.STOPPED.format(part)
 
 
 def test_a_clash_at_other_times_has_changed(run, box, tmp_path):
@@ -144,13 +147,13 @@ def test_a_clash_at_other_times_has_changed(run, box, tmp_path):
         documents.append(tmp_path / f"{len(documents)}.json")
         assert run("clash", *files, "--unit", "mm", "--motion", motion, "-o", documents[-1]).code == 1
     first, same, later = documents
-    assert run("diff", first, same).out.splitlines() == ["0 new, 0 changed, 1 same, 0 resolved"]
+    assert run("diff", first, same).out.splitlines() == [sentences.DIFF_COUNTS.format(0, 0, 1, 0)]
     said = run("diff", first, later)
     lines = [" ".join(line.split()) for line in said.out.splitlines()]
-    assert (said.code, lines[0]) == (0, "0 new, 1 changed, 0 same, 0 resolved")
-    assert lines[2].endswith("when before when now")
-    assert "in clash within 0.666666 to 1.33334 s" in lines[3]
-    assert "in clash within 1.33333 to 2.66667 s" in lines[3]
+    assert (said.code, lines[0]) == (0, sentences.DIFF_COUNTS.format(0, 1, 0, 0))
+    assert lines[2].endswith(sentences.BEFORE_NOW)
+    assert sentences.IN_CLASH.format(0.666666, "1.33334 s") in lines[3]
+    assert sentences.IN_CLASH.format(1.33333, "2.66667 s") in lines[3]
     (row,) = json.loads(run("diff", first, later, "--json").out)["rows"]
     assert row["old_intervals"][0] == pytest.approx([2 / 3, 2 / 3, 4 / 3, 4 / 3], abs=1e-3)
     assert row["new_intervals"][0] == pytest.approx([4 / 3, 4 / 3, 8 / 3, 8 / 3], abs=1e-3)

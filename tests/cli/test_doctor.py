@@ -9,10 +9,12 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d import compiling
 from gjk3d.errors import RenderingUnavailableError
+from tests.cli import sentences
 
 doctor = import_module("gjk3d.cli.doctor")
 
@@ -41,7 +43,7 @@ def test_extras_are_those_of_the_project():
     stated = {
         extra: tuple(name for name in names(requirements) if name not in core)
         for extra, requirements in project["optional-dependencies"].items()
-        if extra not in ("all", "test", "bench")
+        if extra not in ("all", "quick", "test", "bench")
     }
     assert stated == doctor.EXTRAS
 
@@ -55,7 +57,7 @@ def test_usable(run, rendering):
     assert document["kernels"]["mode"] in ("object", "jit", "python")
     assert document["rendering"] == {"works": True, "window": "vtkEGLRenderWindow", "error": None}
     text = run("doctor").out
-    assert text.endswith("gjk3d is usable\n")
+    assert text.endswith(sentences.USABLE)
     assert "FAIL" not in text
 
 
@@ -63,8 +65,7 @@ def test_no_rendering_is_told_and_is_no_failure(run, rendering):
     rendering.append(RenderingUnavailableError("no EGL: apt-get install libegl1"))
     said = run("doctor")
     assert said.code == 0
-    assert "no EGL: apt-get install libegl1" in said.out
-    assert "--html needs no rendering" in said.out
+    assert_names(said.out, str(rendering[0]), "--html")
 
 
 def test_a_missing_package_is_a_failure_and_a_missing_extra_is_not(run, rendering, monkeypatch):
@@ -72,10 +73,9 @@ def test_a_missing_package_is_a_failure_and_a_missing_extra_is_not(run, renderin
     monkeypatch.setattr(doctor, "_version", lambda name: None if name in ("scipy", "lxml") else real(name))
     said = run("doctor")
     assert said.code == 1
-    assert re.search(r"FAIL\s+scipy\s+missing: pip install scipy", said.out)
-    assert "lxml missing" in said.out
-    assert 'pip install "gjk3d[io]"' in said.out
-    assert said.out.endswith("broken: scipy\n")
+    assert re.search(r"FAIL\s+scipy\s.*pip install scipy", said.out)
+    assert re.search(r'lxml.*pip install "gjk3d\[io\]"', said.out)
+    assert said.out.endswith(sentences.BROKEN.format("scipy"))
 
 
 def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
@@ -88,7 +88,7 @@ def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
     monkeypatch.setattr(doctor, "import_module", load)
     said = run("doctor")
     assert said.code == 1
-    assert r"does not load: OSError: libllvm is \x1b[2J not there" in said.out
+    assert re.search(r"FAIL\s+llvmlite\s.*OSError: libllvm is \\x1b\[2J not there", said.out)
 
 
 OBJECT = {
@@ -98,25 +98,25 @@ OBJECT = {
 
 
 @pytest.mark.parametrize(
-    ("facts", "words"),
+    ("facts", "named"),
     [
-        ({"mode": "python"}, "compilation is off"),
-        ({"mode": "jit"}, "each process compiles by itself"),
-        (OBJECT | {"object": "/x/y.o"}, "machine code for x86-64: /x/y.o"),
+        ({"mode": "python"}, sentences.COMPILATION_OFF),
+        ({"mode": "jit"}, sentences.COMPILES_BY_ITSELF),
+        (OBJECT | {"object": "/x/y.o"}, "x86-64: /x/y.o"),
         (OBJECT | {"loaded": False, "can_build": False}, 'pip install "gjk3d[build]"'),
-        (OBJECT | {"loaded": False, "writable": False}, "set GJK3D_CACHE_DIR"),
-        (OBJECT | {"object": "/x/y.o", "builtins": False}, "single calls go through Python"),
-        (OBJECT | {"loaded": False}, "not compiled yet"),
-        (OBJECT | {"loaded": False, "building": 0.4}, "being compiled by another process, 40% done"),
+        (OBJECT | {"loaded": False, "writable": False}, "GJK3D_CACHE_DIR"),
+        (OBJECT | {"object": "/x/y.o", "builtins": False}, sentences.THROUGH_PYTHON),
+        (OBJECT | {"loaded": False}, sentences.NOT_COMPILED),
+        (OBJECT | {"loaded": False, "building": 0.4}, sentences.ELSEWHERE.format("40%")),
     ],
 )
-def test_what_is_said_of_the_kernels(run, rendering, monkeypatch, facts, words):
+def test_what_is_said_of_the_kernels(run, rendering, monkeypatch, facts, named):
     monkeypatch.setattr(compiling, "kernels", lambda: facts)
     if facts.get("loaded") is False:  # a question would start the builder
         monkeypatch.setattr(gk, "signed_distance", None)
     said = run("doctor")
     assert said.code == 0
-    assert words in said.out
+    assert named in said.out
 
 
 def test_a_wrong_answer_is_a_failure(run, rendering, monkeypatch):
@@ -124,16 +124,16 @@ def test_a_wrong_answer_is_a_failure(run, rendering, monkeypatch):
     monkeypatch.setattr(gk, "signed_distance", lambda *_: wrong)
     said = run("doctor")
     assert said.code == 1
-    assert "two boxes 2 apart are found 1.0 apart" in said.out
-    assert said.out.endswith("broken: kernels\n")
+    assert re.search(r"\b2 apart.*\b1\.0 apart", said.out)
+    assert said.out.endswith(sentences.BROKEN.format("kernels"))
 
 
 def test_warmup(run, monkeypatch):
     monkeypatch.setattr(compiling, "warmup", lambda: True)
     said = run("warmup")
     assert said.code == 0
-    assert re.fullmatch(r"ready in \d+\.\d\d s\n", said.out)
+    assert re.search(r" \d+\.\d\d s\n$", said.out)
     monkeypatch.setattr(compiling, "warmup", lambda: False)
     said = run("warmup")
     assert (said.code, said.out) == (1, "")
-    assert "gjk3d doctor says why" in said.err
+    assert "gjk3d doctor" in said.err

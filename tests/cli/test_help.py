@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 
 import pytest
+from words import assert_names
 
 import gjk3d as gk
 
@@ -18,6 +20,7 @@ def _python(*argv: str, **more):
     return subprocess.run([sys.executable, *argv], capture_output=True, text=True, timeout=60, check=False, **more)
 
 
+@pytest.mark.full
 def test_help_loads_nothing_heavy():
     code = """
 import sys
@@ -42,9 +45,7 @@ def test_each_command_has_help_with_every_option_explained(run, command):
 
 def test_check_help_says_what_is_compared_and_how_poses_are_written(run):
     words = " ".join(run("check", "--help").out.replace("│", " ").split())
-    assert "convex hull of each model" in words
-    assert "rotation vector in radians" in words
-    assert "FILE#PART" in words
+    assert_names(words, "convex hull", "rotation vector", "radians", "FILE#PART")
 
 
 def test_version(run):
@@ -56,15 +57,15 @@ def test_version(run):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["chek"], 'Did you mean "check"?'),
-        (["check", "a.stl"], "parameter B requires an argument"),
+        (["chek"], '"check"?'),
+        (["check", "a.stl"], "parameter B"),
         (["check", "a.stl", "b.stl", "c.stl"], "c.stl"),
-        (["check", "a.stl", "b.stl", "--bla"], "Unknown option: --bla"),
+        (["check", "a.stl", "b.stl", "--bla"], "--bla"),
         (["check", "a.stl", "b.stl", "--tol", "wide"], "--tol"),
         (["check", "a.stl", "b.stl", "--depth", "deep"], "--depth"),
-        (["check", "a.stl", "b.stl", "--pose-b"], "--pose-b requires an argument"),
+        (["check", "a.stl", "b.stl", "--pose-b"], "--pose-b"),
         (["\x1b[2J"], r"\x1b[2J"),
-        (["check", "a.stl", ""], "word 3 is empty, expected a name or a value: is a variable of the shell not set?"),
+        (["check", "a.stl", ""], "word 3 is empty"),
         (["robot", "info", ""], "word 3 is empty"),
     ],
 )
@@ -90,7 +91,7 @@ def test_a_bug_is_70_with_a_trace_only_when_asked_for(run, box, monkeypatch):
     path = box()
     said = run("check", path, path)
     assert (said.code, said.out) == (70, "")
-    assert said.err.startswith("error: unexpected ZeroDivisionError: oh \\x1b[2J\n")
+    assert re.match(r"error: .*ZeroDivisionError: oh \\x1b\[2J\n", said.err)
     assert "report" in said.err
     assert "Traceback" not in said.err
     assert "Traceback" in run("check", path, path, "--debug").err
@@ -122,14 +123,16 @@ def test_what_the_system_refuses_is_bad_input(run, box, monkeypatch):
 
 
 def test_too_little_memory_is_bad_input(run, box, monkeypatch):
-    for words, told in (("Unable to allocate 728. TiB", ": Unable to allocate 728. TiB"), ("", "")):
+    for words in ("Unable to allocate 728. TiB", ""):
 
         def fail(*_, words=words, **__):
             raise MemoryError(words)
 
         monkeypatch.setattr(gk, "load", fail, raising=False)
         said = run("info", box())
-        assert (said.code, said.err) == (2, f"error: not enough memory{told}; ask for less at once\n")
+        assert said.code == 2
+        assert_names(said.err, "error: ", "memory", words)
+        assert len(said.err.splitlines()) == 1
 
 
 def test_interrupt_is_130(run, box, monkeypatch):
@@ -141,6 +144,7 @@ def test_interrupt_is_130(run, box, monkeypatch):
     assert (said.code, said.err) == (130, "gjk3d: interrupted\n")
 
 
+@pytest.mark.full
 def test_python_m_an_ascii_terminal_and_no_colour(box):
     path = box("größe.stl")
     environment = os.environ | {"PYTHONIOENCODING": "ascii:strict", "TERM": "dumb", "FORCE_COLOR": ""}
@@ -150,6 +154,7 @@ def test_python_m_an_ascii_terminal_and_no_colour(box):
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 def test_ctrl_c_in_a_process(tmp_path):
     pipe = tmp_path / "never.stl"
@@ -172,6 +177,7 @@ sys.exit(main(["info", {str(pipe)!r}]))
     assert (child.returncode, said) == (130, "gjk3d: interrupted\n")
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 @pytest.mark.parametrize("name", ["cyclopts", "trimesh"])
 def test_ctrl_c_in_an_import_ends_at_once(tmp_path, name):
@@ -196,4 +202,4 @@ sys.exit(main())
 
 def test_the_asterisks_of_a_pattern_are_told(run):
     said = " ".join(run("clash", "--help").out.replace("│", " ").split())
-    assert "as in */Storey 1/*." in said
+    assert "*/Storey 1/*" in said

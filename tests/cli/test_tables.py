@@ -7,16 +7,18 @@ from pathlib import Path
 import pytest
 
 from gjk3d.cli.terminal import Table, print_labelled
+from tests.cli import sentences
 
 GEARBOX = Path(__file__).parents[2] / "data" / "gearbox.glb"
 NAMES = ["gearbox/group_base/housing", "gearbox/group_fasteners/bolt_4", "a name of one long step without any slash"]
+DECIDED = "boolean, depth at most"
 NUMBERS = ["-0.0116303", "-0.000749998", "1.25e-10"]
 
 
 def table():
     made = Table(["#", "A", "distance m", "decided by"], ("#", "distance m"), ("A",), ("decided by",))
     for k, row in enumerate(zip(NAMES, NUMBERS, strict=True)):
-        made.add(str(k), *row, "boolean, depth at most")
+        made.add(str(k), *row, DECIDED)
     return made
 
 
@@ -33,7 +35,7 @@ def test_what_is_piped_has_everything():
     assert len(lines) == 4
     for line, name in zip(lines[1:], NAMES, strict=True):
         assert name in line
-        assert line.endswith("boolean, depth at most")
+        assert line.endswith(DECIDED)
 
 
 def test_what_does_not_fit_is_shortened_and_said():
@@ -42,7 +44,7 @@ def test_what_does_not_fit_is_shortened_and_said():
         "gearbox/group_fasteners/bolt_4",
         "a name of …ep without any slash",
     ]
-    assert table().lines(40)[-1] == "(names shortened, without decided by: wider or piped it has all)"
+    assert table().lines(40)[-1] == sentences.SHORTENED.format("decided by")
     assert "…/bolt_4" in table().lines(40)[2]
 
 
@@ -77,6 +79,7 @@ def terminal(monkeypatch):
     return narrow
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("columns", [60, 80, 120, 200])
 def test_the_first_command_is_readable(run, terminal, columns):
     piped = run("clash", GEARBOX, "--top", 8).out.splitlines()

@@ -10,7 +10,7 @@ from math import nextafter, sqrt
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import clouds
 
@@ -174,7 +174,6 @@ def test_item_6_identical_and_nested_boxes():
 # twins --------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
 @given(lattice, lattice)
 def test_agrees_with_the_twin_on_a_lattice(a, b):
     """Coplanar, parallel, touching, identical: signs and squares to the last digit."""
@@ -183,7 +182,6 @@ def test_agrees_with_the_twin_on_a_lattice(a, b):
     assert_laws(a, b, found)
 
 
-@settings(max_examples=60)
 @given(clouds(1, 8), clouds(1, 8))
 def test_agrees_with_the_twin_on_needles_and_plates(a, b):
     found = exact_signed_distance(a.tolist(), b.tolist())
@@ -209,13 +207,11 @@ def test_agrees_with_the_hull_of_differences():
 # laws ---------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
 @given(rational, rational)
 def test_every_claim_holds(a, b):
     assert_laws(a, b, exact_signed_distance(a, b))
 
 
-@settings(max_examples=60)
 @given(rational, rational, st.tuples(fractions, fractions, fractions))
 def test_swapped_shifted_and_scaled(a, b, by):
     value = signed_square(exact_signed_distance(a, b))
@@ -225,7 +221,6 @@ def test_swapped_shifted_and_scaled(a, b, by):
     assert signed_square(exact_signed_distance(*third)) == value / 9
 
 
-@settings(max_examples=60)
 @given(rational, rational)
 def test_pushed_by_the_gap_they_touch_exactly(a, b):
     found = exact_signed_distance(a, b)
@@ -233,7 +228,6 @@ def test_pushed_by_the_gap_they_touch_exactly(a, b):
     assert exact_signed_distance(a, pushed).square == 0
 
 
-@settings(max_examples=60)
 @given(rational, rational, st.data())
 def test_any_start_ends_at_the_same_value(a, b, data):
     start = data.draw(
@@ -307,6 +301,7 @@ def test_it_takes_few_steps(monkeypatch):
         assert 0 < count(*clouds, where) < 60
 
 
+@pytest.mark.full
 def test_nothing_of_the_solver_is_loaded():
     script = "import sys, gjk3d.exact; sys.exit(any(m.startswith('gjk3d.narrow') for m in sys.modules))"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

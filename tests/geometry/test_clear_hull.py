@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.spatial
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -59,7 +59,6 @@ def clear_hull(points):
     return short_way.clear_hull(points)[0]
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.sampled_from(KINDS), st.integers(0, 2**32), st.integers(1, 60) | st.sampled_from([290, 700]))
 def test_the_short_way_gives_the_bits_of_the_long_one(kind, seed, count):
     points = some(kind, seed, count)
@@ -110,7 +109,6 @@ def test_what_is_in_doubt_does_not(kind):
     assert clear_hull(np.concatenate([few[:40], far[None] * (1.0 - 1e-15)])) is None
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.sampled_from(["normal", "sphere", "inside", "far"]), st.integers(0, 2**32), st.integers(4, 16))
 def test_no_point_is_outside_of_any_face_in_rationals(kind, seed, count):
     points = some(kind, seed, count)

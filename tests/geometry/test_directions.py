@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import naive
 import numpy as np
 import pytest
 import trimesh
@@ -14,12 +15,7 @@ from gjk3d.geometry.directions import COUNT_BITS, cell_directions, direction_tab
 from gjk3d.shapes import layout
 from gjk3d.shapes.convex_hull import look_up
 
-rng = np.random.default_rng(11)
-
-
-def on_sphere(count):
-    v = rng.normal(size=(count, 3))
-    return v / np.linalg.norm(v, axis=1, keepdims=True)
+_RNG = np.random.default_rng(11)
 
 
 def disc(count):
@@ -28,23 +24,23 @@ def disc(count):
 
 
 CLOUDS = {
-    "sphere": on_sphere(1000),
+    "sphere": naive.unit_vectors(_RNG, 1000),
     "icosphere": trimesh.creation.icosphere(3).vertices,
     "latitudes": trimesh.creation.uv_sphere(count=[32, 32]).vertices,
-    "egg": on_sphere(500) * (1, 2, 5),
-    "far off": on_sphere(300) + 1e4,
+    "egg": naive.unit_vectors(_RNG, 500) * (1, 2, 5),
+    "far off": naive.unit_vectors(_RNG, 300) + 1e4,
     "drum": trimesh.creation.cylinder(1, 3, sections=60).vertices,
-    "rounded box": np.vstack([on_sphere(400) * 0.2 + 0.3 * np.sign(on_sphere(400))]),
+    "rounded box": np.vstack([naive.unit_vectors(_RNG, 400) * 0.2 + 0.3 * np.sign(naive.unit_vectors(_RNG, 400))]),
     "disc": disc(1000),
     "large drum": np.vstack([disc(1000), disc(1000) + (0, 0, 1)]),
-    "needle": on_sphere(400) * (1, 1e-4, 1e-4),
-    "dish": on_sphere(400) * (1, 1, 1e-3),
-    "tiny": on_sphere(200) * 1e-40,
-    "huge": on_sphere(200) * 1e40,
+    "needle": naive.unit_vectors(_RNG, 400) * (1, 1e-4, 1e-4),
+    "dish": naive.unit_vectors(_RNG, 400) * (1, 1, 1e-3),
+    "tiny": naive.unit_vectors(_RNG, 200) * 1e-40,
+    "huge": naive.unit_vectors(_RNG, 200) * 1e40,
 }
 
 
-def directions(hull, count):
+def directions(rng, hull, count):
     """Random ones, face normals, normals of edges, edges, axes, sides of squares, all with little nudges."""
     corners = hull.vertices[hull.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -73,14 +69,14 @@ def looked_up(points, d):
 
 @pytest.mark.many
 @pytest.mark.parametrize("name", CLOUDS)
-def test_looking_up_is_scanning(name):
+def test_looking_up_is_scanning(name, rng):
     hull = gk.ConvexHull(CLOUDS[name])
     ints, floats = hull._packed
     assert ints[layout.PARTS] > 0, "has a table"
     assert floats[layout.SLACK] == hull._hull().defect, "which adds no error"
     count, center = ints[layout.VERTICES], floats[layout.CENTER : layout.CENTER + 3]
     points = floats[layout.FLOAT_HEAD :][: 3 * count].reshape(3, -1).T
-    d = directions(hull, 20_000 // len(CLOUDS))
+    d = directions(rng, hull, 20_000 // len(CLOUDS))
     d /= np.abs(d).max(axis=1, keepdims=True)
     assert np.array_equal(hull.support(d), center + scanned(points, d))
 
@@ -120,8 +116,8 @@ def test_a_table_is_not_large(name):
     assert (np.diff(table.entries, prepend=-1)[upwards] > 0).all(), "of equals the first is taken"
 
 
-def test_small_hulls_are_scanned():
-    assert gk.ConvexHull(on_sphere(40))._packed[0][layout.PARTS] == 0
+def test_small_hulls_are_scanned(rng):
+    assert gk.ConvexHull(naive.unit_vectors(rng, 40))._packed[0][layout.PARTS] == 0
 
 
 def test_cells_are_on_a_cube():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import naive
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -9,12 +10,7 @@ from scipy.spatial.transform import Rotation
 from gjk3d.geometry.farthest import farthest, reaching
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
-rng = np.random.default_rng(21)
-
-
-def on_sphere(count):
-    v = rng.normal(size=(count, 3))
-    return v / np.linalg.norm(v, axis=1, keepdims=True)
+_RNG = np.random.default_rng(21)
 
 
 def grid(count):
@@ -23,25 +19,25 @@ def grid(count):
 
 
 POINTS = {
-    "sphere": on_sphere(2000),
+    "sphere": naive.unit_vectors(_RNG, 2000),
     "cube": grid(12),
     "turned cube": grid(12) @ TURN.T,
-    "plate": on_sphere(2000) * (1, 1, 1e-9) @ TURN.T,
-    "needle": on_sphere(2000) * (1e-6, 1e-6, 1),
+    "plate": naive.unit_vectors(_RNG, 2000) * (1, 1, 1e-9) @ TURN.T,
+    "needle": naive.unit_vectors(_RNG, 2000) * (1e-6, 1e-6, 1),
     "flat": (grid(12) * (1, 1, 0)) @ TURN.T,
-    "far off": on_sphere(2000) + 1e4,
+    "far off": naive.unit_vectors(_RNG, 2000) + 1e4,
     "all the same": np.ones((2000, 3)),
-    "two": on_sphere(2),
-    "one": on_sphere(1),
+    "two": naive.unit_vectors(_RNG, 2),
+    "one": naive.unit_vectors(_RNG, 1),
 }
 
 
 @pytest.mark.parametrize("name", POINTS)
-def test_farthest_of_all(name):
+def test_farthest_of_all(name, rng):
     points = POINTS[name]
     special = np.vstack([np.eye(3), -np.eye(3), TURN, -TURN, np.repeat(TURN, 60, axis=0), np.zeros((1, 3))])
     near = special + 10.0 ** rng.uniform(-17, -1, (len(special), 1)) * rng.normal(size=special.shape)
-    directions = np.vstack([on_sphere(1500) * rng.uniform(0.5, 2.0, (1500, 1)), special, near])
+    directions = np.vstack([naive.unit_vectors(rng, 1500) * rng.uniform(0.5, 2.0, (1500, 1)), special, near])
     reach, index = farthest(points, directions)
     everything = directions @ points.T
     rounding = 16 * 2.0**-53 * np.abs(points).max() * 2.0
@@ -49,14 +45,15 @@ def test_farthest_of_all(name):
     assert np.abs(everything[np.arange(len(directions)), index] - reach).max() <= rounding
 
 
-def test_no_directions():
-    reach, index = farthest(on_sphere(5), np.zeros((0, 3)))
+def test_no_directions(rng):
+    reach, index = farthest(naive.unit_vectors(rng, 5), np.zeros((0, 3)))
     assert (len(reach), len(index)) == (0, 0)
 
 
 @pytest.mark.parametrize("level", [-0.3, 0.0, 0.9, 0.999])
-def test_reaching_leaves_out_no_pair(level):
-    points, directions = on_sphere(4000), np.vstack([on_sphere(2000), 0.1 * on_sphere(1000)])
+def test_reaching_leaves_out_no_pair(level, rng):
+    points = naive.unit_vectors(rng, 4000)
+    directions = np.vstack([naive.unit_vectors(rng, 2000), 0.1 * naive.unit_vectors(rng, 1000)])
     found = np.zeros((len(directions), len(points)), dtype=bool)
     times = np.zeros(len(directions), dtype=np.int64)
     for rows, members in reaching(points, directions, level):
@@ -67,3 +64,15 @@ def test_reaching_leaves_out_no_pair(level):
     assert (found | ~wanted).all()
     assert times.max() == 1
     assert level < 0.99 or found.mean() < 0.2, "most are left out"
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+def test_a_point_that_only_just_reaches_the_level_is_not_left_out(seed):
+    """The two directions differ in length alone, so the bound for both is the product with the longer one."""
+    rng = np.random.default_rng(seed)
+    points = naive.unit_vectors(rng, 40000)
+    longer = naive.unit_vectors(rng, 1)[0]
+    heights = points @ longer
+    top = int(heights.argmax())
+    members = np.concatenate([some for _, some in reaching(points, np.stack([longer, 0.5 * longer]), heights[top])])
+    assert top in members

@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -210,6 +210,7 @@ def test_needle_tips_and_blades(sharpness):
         check(blade @ turn.T)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["sphere", "ball", "box", "turned box", "two spheres", "flat disc"])
 def test_a_hundred_thousand_points(name):
     rng = np.random.default_rng(9)
@@ -247,13 +248,13 @@ def test_against_exact_volumes():
 coordinate = st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-16, 1e-13, 3e-9, 1.0 + 2**-52, 1e-300]) | st.floats(-2.0, 2.0)
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.lists(st.tuples(coordinate, coordinate, coordinate), min_size=1, max_size=25), st.booleans())
 def test_nasty_numbers(rows, turned):
     points = np.array(rows)
     check(points @ TURN.T if turned else points, 4e-13 * size_of(points))
 
 
+@pytest.mark.full
 @pytest.mark.skipif(MODE == "jit", reason="numba compiles in the process, and brings scipy")
 def test_import_is_light():
     code = "import sys, gjk3d.geometry.hulls, gjk3d.shapes.surfaces; assert not {'scipy', 'numba'} & set(sys.modules)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
@@ -31,7 +30,6 @@ def cut_of(points, a, b, c, tol=0.0):
 numbers = st.floats(-2, 2).map(lambda x: round(x, 3))
 
 
-@strategies.examples(200)
 @given(st.lists(st.tuples(numbers, numbers), min_size=3, max_size=12), st.floats(0, 6.28), st.floats(-2, 2))
 def test_both_sides_of_a_cut_make_the_whole(cloud, angle, c):
     cloud = np.array(cloud)

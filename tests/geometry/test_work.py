@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 
+import naive
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -17,7 +18,6 @@ from gjk3d.geometry.directions import direction_table
 from gjk3d.geometry.hulls import build_hull
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
-rng = np.random.default_rng(5)
 
 
 class Counted(np.ndarray):
@@ -68,41 +68,36 @@ def ring(count):
     return np.column_stack([np.cos(turn), np.sin(turn), np.zeros(count)])
 
 
-def on_sphere(count):
-    v = rng.normal(size=(count, 3))
-    return v / np.linalg.norm(v, axis=1, keepdims=True)
-
-
-def latitudes(count):
+def latitudes(rng, count):
     side = round(np.sqrt(count))
     polar = np.linspace(0.1, np.pi - 0.1, side)
     return np.vstack([ring(side) * np.sin(t) + (0, 0, np.cos(t)) for t in polar])
 
 
-def tin(count):
+def tin(rng, count):
     """A cylinder whose caps are full of points."""
-    rim, disc = ring(count // 8), on_sphere(3 * count // 8) * (1, 1, 0)
+    rim, disc = ring(count // 8), naive.unit_vectors(rng, 3 * count // 8) * (1, 1, 0)
     return np.vstack([level + (0, 0, z) for level in (rim, disc) for z in (0, 1)])
 
 
 SHAPES = {
-    "sphere": on_sphere,
-    "ball": lambda n: on_sphere(n) * rng.random((n, 1)) ** (1 / 3),
+    "sphere": naive.unit_vectors,
+    "ball": lambda rng, n: naive.unit_vectors(rng, n) * rng.random((n, 1)) ** (1 / 3),
     "latitudes": latitudes,
-    "prism": lambda n: np.vstack([ring(n // 8), ring(n // 8) + (0, 0, 1)]),
-    "turned prism": lambda n: np.vstack([ring(n // 8), ring(n // 8) + (0, 0, 1)]) @ TURN.T,
-    "cone": lambda n: np.vstack([ring(n // 8), [[0, 0, 1]]]),
-    "stack of rings": lambda n: np.vstack([ring(n // 16) + (0, 0, z) for z in range(16)]),
+    "prism": lambda rng, n: np.vstack([ring(n // 8), ring(n // 8) + (0, 0, 1)]),
+    "turned prism": lambda rng, n: np.vstack([ring(n // 8), ring(n // 8) + (0, 0, 1)]) @ TURN.T,
+    "cone": lambda rng, n: np.vstack([ring(n // 8), [[0, 0, 1]]]),
+    "stack of rings": lambda rng, n: np.vstack([ring(n // 16) + (0, 0, z) for z in range(16)]),
     "tin": tin,
-    "coin": lambda n: tin(n) * (1, 1, 1e-4) @ TURN.T,
-    "cube": lambda n: np.round(on_sphere(n) * 99),
-    "disc": lambda n: on_sphere(n) * (1, 1, 0),
-    "plate": lambda n: on_sphere(n) * (1, 1, 1e-4),
+    "coin": lambda rng, n: tin(rng, n) * (1, 1, 1e-4) @ TURN.T,
+    "cube": lambda rng, n: np.round(naive.unit_vectors(rng, n) * 99),
+    "disc": lambda rng, n: naive.unit_vectors(rng, n) * (1, 1, 0),
+    "plate": lambda rng, n: naive.unit_vectors(rng, n) * (1, 1, 1e-4),
 }
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_work_grows_as_the_points_do(name, monkeypatch):
+def test_work_grows_as_the_points_do(name, monkeypatch, rng):
     monkeypatch.setattr(hull_facets, "PAIRS", 10_000)  # the most that is spent on a coin, whatever its points
 
     def quarter(columns, low, begins, members, *more):
@@ -112,6 +107,6 @@ def test_work_grows_as_the_points_do(name, monkeypatch):
 
     directions_quarter = directions.quarter
     monkeypatch.setattr(directions, "quarter", quarter)
-    work(SHAPES[name](100))  # modules are imported
-    few, many = work(SHAPES[name](2_000)), work(SHAPES[name](16_000))
+    work(SHAPES[name](rng, 100))  # modules are imported
+    few, many = work(SHAPES[name](rng, 2_000)), work(SHAPES[name](rng, 16_000))
     assert many < 20 * few, "8 is linear, 64 quadratic"

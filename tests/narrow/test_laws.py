@@ -1,4 +1,4 @@
-"""The laws of the README, on every pair of kinds of shapes and on the nastiest pairs hypothesis can think of."""
+"""The laws of the README, on chosen pairs of kinds of shapes and on the nastiest pairs hypothesis can think of."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ import pytest
 import strategies
 from hypothesis import example, given
 from hypothesis import strategies as st
-from strategies import PAIRS, SHAPES, is_polytope
+from strategies import CHOSEN_PAIRS, PAIRS, SHAPES, is_polytope
 
 import gjk3d as gk
 
 POLYTOPE_PAIRS = [pair for pair in PAIRS if all(is_polytope(SHAPES[name]) for name in pair)]
 
 
-@pytest.mark.parametrize(("name_a", "name_b"), PAIRS)
-def test_every_pair_of_shapes_keeps_the_laws(name_a, name_b):
-    rng = np.random.default_rng(PAIRS.index((name_a, name_b)))
+@pytest.mark.parametrize(("name_a", "name_b"), CHOSEN_PAIRS)
+def test_chosen_pairs_keep_the_laws(name_a, name_b, rng):
     pair = laws.Pair.random(rng, SHAPES[name_a], SHAPES[name_b], 12)
     result = laws.all_laws(pair, tight=True, rng=rng)
     laws.one_is_many_law(pair, result, range(3))
 
 
-@pytest.mark.parametrize(("name_a", "name_b"), PAIRS)
-def test_every_pair_of_shapes_with_frames_on_each_other(name_a, name_b):
+@pytest.mark.parametrize(("name_a", "name_b"), CHOSEN_PAIRS)
+def test_chosen_pairs_with_frames_on_each_other(name_a, name_b):
     """No pose at all: centre on centre, axis on axis; ties are the rule here, so widths are as the answer says."""
     a, b = SHAPES[name_a], SHAPES[name_b]
     pair = laws.Pair(a, np.eye(4), b, np.eye(4))
@@ -35,7 +34,6 @@ def test_every_pair_of_shapes_with_frames_on_each_other(name_a, name_b):
     assert np.array_equal(plain.normal, result.normal[0])
 
 
-@strategies.examples(150)
 @given(strategies.pairs())
 def test_any_pair_keeps_the_laws(case):
     pair = laws.Pair(*case)
@@ -43,7 +41,6 @@ def test_any_pair_keeps_the_laws(case):
     laws.one_is_many_law(pair, result, [0])
 
 
-@strategies.examples(150)
 @given(strategies.pairs(strategies.polytopes))
 def test_polytopes_are_always_known_to_rounding(case):
     pair = laws.Pair(*case)
@@ -54,7 +51,6 @@ def test_polytopes_are_always_known_to_rounding(case):
 _OFF_CENTRE = ("union", ("sphere", 2.5), ("inflated", ("segment", (-2.0, -2.0, -2.0), (-2.0, -2.0, 0.0)), 1.5))
 
 
-@strategies.examples(60)
 @example((_OFF_CENTRE, np.eye(4), _OFF_CENTRE, naive.pose(np.eye(3), np.full(3, -2.0))), "auto", 1e-3)
 @given(strategies.pairs(), st.sampled_from(["auto", "epa"]), st.sampled_from([1e-3, 1e-6, 0.1]))
 def test_bounds_hold_however_soon_the_solver_stops(case, depth, tol):
@@ -67,7 +63,7 @@ def test_bounds_hold_however_soon_the_solver_stops(case, depth, tol):
     laws.at_most(laws.within(soon), np.maximum(asked, laws.within(best)), "as narrow as asked")
 
 
-@pytest.mark.parametrize(("name_a", "name_b"), PAIRS[::3])
+@pytest.mark.parametrize(("name_a", "name_b"), CHOSEN_PAIRS)
 def test_epa_and_the_automatic_choice_agree(name_a, name_b):
     pair = laws.Pair.random(np.random.default_rng(5), SHAPES[name_a], SHAPES[name_b], 20)
     by_epa = pair.signed(depth="epa")
@@ -102,7 +98,7 @@ def test_separating_axis_is_proof_and_in_overlap_the_depth(name_a, name_b):
     assert np.array_equal(axis.gap > pair.rounding, result.lower > pair.rounding)
 
 
-@pytest.mark.parametrize(("name_a", "name_b"), PAIRS[::3])
+@pytest.mark.parametrize(("name_a", "name_b"), CHOSEN_PAIRS)
 def test_what_is_farther_than_asked_is_proven_beyond(name_a, name_b):
     pair = laws.Pair.random(np.random.default_rng(6), SHAPES[name_a], SHAPES[name_b], 20)
     full = pair.signed()

@@ -24,6 +24,7 @@ def thin_pairs(pairs, decades, count):
         yield laws.Pair.random(rng, a, b, 20), rng
 
 
+@pytest.mark.full
 @pytest.mark.many
 @pytest.mark.parametrize("part", range(4))
 def test_thin_shapes_keep_the_laws(part):
@@ -31,6 +32,7 @@ def test_thin_shapes_keep_the_laws(part):
         laws.all_laws(pair, tight=False, rng=rng)
 
 
+@pytest.mark.full
 @pytest.mark.many
 @pytest.mark.parametrize("decades", [5, 9])
 def test_very_thin_polytopes_have_true_bounds_and_end_soon(decades):

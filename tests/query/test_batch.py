@@ -8,6 +8,7 @@ import naive
 import numpy as np
 import pytest
 from strategies import SHAPES, build
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.convex import rows
@@ -145,8 +146,9 @@ def test_memory_keeps_booleans_and_bounds():
     memory.forget()
     fresh = pairs.distance(index, poses, memory=memory)
     assert np.array_equal(fresh.distance, pairs.distance(index, poses).distance)
-    with pytest.raises(gk.errors.ShapeError, match="memory is of"):
+    with pytest.raises(gk.errors.ShapeError) as caught:
         pairs.collide(index[:-1], poses, memory=memory)
+    assert_names(caught.value, "memory", "400 pairs", "399")
 
 
 def test_nothing_asked_nothing_answered():
@@ -154,36 +156,42 @@ def test_nothing_asked_nothing_answered():
     assert pairs.collide([], np.eye(4)[None]).shape == (0,)
     assert len(pairs.signed_distance(np.zeros((0, 2), dtype=int), np.eye(4)[None])) == 0
     assert gk.Pairs([]).collide([], np.zeros((0, 4, 4))).shape == (0,)
-    assert repr(pickle.loads(pickle.dumps(pairs))) == "Pairs of 1 shapes"
+    assert_names(repr(pickle.loads(pickle.dumps(pairs))), "Pairs", "1 shape")
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "text"),
+    ("change", "error", "fragments"),
     [
-        ({"index_pairs": [(0, 3)]}, gk.errors.ShapeError, r"index_pairs\[0\] is \[0, 3\], and there are 3 shapes"),
-        ({"index_pairs": [(0, -1)]}, gk.errors.ShapeError, r"index_pairs\[0\] is \[0, -1\]"),
-        ({"index_pairs": [0, 1]}, gk.errors.ShapeError, r"shape \(2,\)"),
-        ({"index_pairs": [(0.0, 1.0)]}, gk.errors.ShapeError, "float64"),
-        ({"index_pairs": [(2, 2)]}, gk.errors.UnsupportedPair, "two half-spaces"),
-        ({"poses": np.eye(4)}, gk.errors.ShapeError, r"shape \(4, 4\)"),
-        ({"poses": np.tile(np.eye(4), (2, 1, 1))}, gk.errors.ShapeError, "poses has 2 rows, and there are 3 shapes"),
-        ({"poses": np.tile(np.eye(4), (3, 2, 1, 1))}, gk.errors.ShapeError, "3 rows of two poses, and there are 1"),
-        ({"poses": np.full((3, 4, 4), np.nan)}, gk.errors.PoseError, r"poses\[0\] is not finite"),
-        ({"poses": [[np.eye(4), np.diag([2, 2, 2, 1])]]}, gk.errors.PoseError, r"poses\[:, 1\]\[0\] has scale"),
-        ({"workers": 0}, gk.errors.ShapeError, "workers is 0"),
-        ({"workers": "all"}, gk.errors.ShapeError, "workers is 'all'"),
+        ({"index_pairs": [(0, 3)]}, gk.errors.ShapeError, ("index_pairs[0]", "[0, 3]", "3 shapes")),
+        ({"index_pairs": [(0, -1)]}, gk.errors.ShapeError, ("index_pairs[0]", "[0, -1]")),
+        ({"index_pairs": [0, 1]}, gk.errors.ShapeError, ("index_pairs", "(2,)", "(m, 2)")),
+        ({"index_pairs": [(0.0, 1.0)]}, gk.errors.ShapeError, ("index_pairs", "float64")),
+        ({"index_pairs": [(2, 2)]}, gk.errors.UnsupportedPair, ("Halfspace", "large Box")),
+        ({"poses": np.eye(4)}, gk.errors.ShapeError, ("poses", "(4, 4)", "(n, 4, 4)")),
+        ({"poses": np.tile(np.eye(4), (2, 1, 1))}, gk.errors.ShapeError, ("poses", "2 rows", "3 shapes")),
+        ({"poses": np.tile(np.eye(4), (3, 2, 1, 1))}, gk.errors.ShapeError, ("poses", "3 rows", "1 index_pairs")),
+        ({"poses": np.full((3, 4, 4), np.nan)}, gk.errors.PoseError, ("poses[0]", "[0, 0]", "nan")),
+        (
+            {"poses": [[np.eye(4), np.diag([2, 2, 2, 1])]]},
+            gk.errors.PoseError,
+            ("poses[:, 1][0]", "(2, 2, 2)", "shape.scaled"),
+        ),
+        ({"workers": 0}, gk.errors.ShapeError, ("workers", " 0", "1024")),
+        ({"workers": "all"}, gk.errors.ShapeError, ("workers", "'all'", "1024")),
     ],
 )
-def test_what_is_wrong_is_said(change, error, text):
+def test_what_is_wrong_is_said(change, error, fragments):
     pairs = gk.Pairs([gk.Sphere(1), gk.Box((1, 1, 1)), gk.Halfspace((0, 0, 1), 0)])
     question = {"index_pairs": [(0, 1)], "poses": np.tile(np.eye(4), (3, 1, 1))} | change
     for query in (pairs.collide, pairs.distance, pairs.signed_distance):
-        with pytest.raises(error, match=text):
+        with pytest.raises(error) as caught:
             query(**question)
+        assert_names(caught.value, *fragments)
 
 
 def test_shapes_are_checked():
-    with pytest.raises(gk.errors.UnsupportedPair, match=r"shapes\[1\] is a str"):
+    with pytest.raises(gk.errors.UnsupportedPair, match=r"shapes\[1\].*\bstr\b"):
         gk.Pairs([gk.Sphere(1), "ball"])
-    with pytest.raises(gk.errors.ShapeError, match="depth='facets' is for one pair"):
+    with pytest.raises(gk.errors.ShapeError) as caught:
         gk.Pairs([gk.Sphere(1)] * 2).signed_distance([(0, 1)], np.tile(np.eye(4), (2, 1, 1)), depth="facets")
+    assert_names(caught.value, "depth='facets'", "'auto'", "'epa'")

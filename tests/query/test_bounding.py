@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import strategies
 from strategies import SHAPES
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import PoseError, ShapeError, UnboundedShapeError, UnsupportedPair
 from gjk3d.poses import pose_rows
 
-RNG = np.random.default_rng(11)
 LONG = np.longdouble
-DIRECTIONS = np.vstack([np.eye(3), -np.eye(3), naive.unit_vectors(RNG, 3000)]).astype(LONG)
+DIRECTIONS = np.vstack([np.eye(3), -np.eye(3), naive.unit_vectors(np.random.default_rng(11), 3000)]).astype(LONG)
 
 
 def norm(d):
@@ -66,13 +66,8 @@ def height(spec, d):
     return np.maximum(h * up, r * across - h * up)
 
 
-def inverse(m):
-    """Of a (3, 3) matrix of long doubles, by cofactors; its rows are the normals of a box with these edges."""
-    rows = np.array([np.cross(m[:, 1], m[:, 2]), np.cross(m[:, 2], m[:, 0]), np.cross(m[:, 0], m[:, 1])])
-    return rows / (m[:, 0] @ rows[0])
-
-
-POSES = [None, *(naive.pose(naive.random_rotations(RNG, 1)[0], RNG.normal(size=3) * far) for far in (0, 1, 1e3, 1e6))]
+TURNS, PLACES = naive.random_rotations(np.random.default_rng(12), 4), np.random.default_rng(13).normal(size=(4, 3))
+POSES = [None, *(naive.pose(TURNS[k], PLACES[k] * far) for k, far in enumerate((0, 1, 1e3, 1e6)))]
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -94,7 +89,7 @@ def test_volumes_hold_every_shape(name, pose, scale):
     assert max((box.high - high).max(), (low - box.low).max()) <= 2e-14 * size
 
     box = gk.obb(shape, pose)
-    normals = inverse(box.pose[:3, :3].astype(LONG))
+    normals = naive.inverse(box.pose[:3, :3].astype(LONG))  # the rows are the normals of a box with these edges
     middle = normals @ box.pose[:3, 3].astype(LONG)
     assert (height(placed, normals) - middle <= box.extents / 2).all()
     assert (height(placed, -normals) + middle <= box.extents / 2).all()
@@ -108,9 +103,12 @@ def test_volumes_hold_every_shape(name, pose, scale):
     assert reach.max() >= 0.99 * ball.radius - 1e-13 * size
 
 
-@pytest.mark.parametrize("name", ["segment", "triangle", "tetrahedron", "box", "hull", "flat hull"])
+FAR_HULL = ("hull", naive.unit_vectors(np.random.default_rng(12), 12) + 1e3)  #: stored about its own middle
+
+
+@pytest.mark.parametrize("name", ["segment", "triangle", "tetrahedron", "box", "hull", "flat hull", "far hull"])
 def test_balls_and_boxes_hold_every_vertex_in_rationals(name):
-    shape = strategies.build(SHAPES[name])
+    shape = strategies.build({**SHAPES, "far hull": FAR_HULL}[name])
     for pose in POSES[1:]:
         turn = [[Fraction(float(x)) for x in row] for row in pose_rows(pose)[0][0, :9].reshape(3, 3)]
         shift = [Fraction(float(x)) for x in pose[:3, 3]]
@@ -125,6 +123,40 @@ def test_balls_and_boxes_hold_every_vertex_in_rationals(name):
             assert all(float(a) <= x <= float(b) for a, x, b in zip(box.low, point, box.high, strict=True))
 
 
+def test_volumes_hold_a_sum_far_from_the_origin_of_its_frame_in_rationals():
+    rng = np.random.default_rng(13)
+    for _ in range(20):
+        far, ends = rng.normal(size=3) * 1e3, rng.normal(size=(2, 3))
+        shape = gk.MinkowskiSum(gk.Point(far), gk.Segment(*ends))
+        ball, box, slim = gk.bounding_sphere(shape), gk.aabb(shape), gk.obb(shape)
+        points = naive.exact(ends) + naive.exact(far)
+        assert all(v @ v <= Fraction(ball.radius) ** 2 for v in points - naive.exact(ball.center))
+        assert (naive.exact(box.low) <= points).all()
+        assert (points <= naive.exact(box.high)).all()
+        axes, middle = naive.exact(slim.pose[:3, :3]), naive.exact(slim.pose[:3, 3])
+        assert (2 * abs((points - middle) @ naive.inverse(axes).T) <= naive.exact(slim.extents)).all()
+
+
+class RoughCylinder(gk.Cylinder):
+    """A cylinder whose stored core may differ from it by 1/8."""
+
+    __slots__ = ()
+
+    def _slack(self):
+        return 0.125
+
+
+@pytest.mark.parametrize("fit", [gk.bounding_sphere, gk.aabb, gk.obb])
+@pytest.mark.parametrize("pose", POSES[:3], ids=["none", "turned", "near"])
+def test_volumes_grow_by_how_far_the_stored_core_may_differ_from_the_shape(fit, pose):
+    plain, rough = fit(gk.Cylinder(0.5, 2), pose), fit(RoughCylinder(0.5, 2), pose)
+    if fit is gk.bounding_sphere:
+        assert rough.radius >= plain.radius + 0.125
+    else:
+        grown = rough.high - plain.high if fit is gk.aabb else 0.5 * (rough.extents - plain.extents)
+        assert grown.min() > 0.125 - 1e-14
+
+
 def test_what_is_exact_stays_exact():
     assert gk.aabb(gk.Box((1, 2, 3))) == gk.AABB((-0.5, -1, -1.5), (0.5, 1, 1.5))
     assert gk.aabb(gk.Sphere(0.1)).high.tolist() == [0.1] * 3
@@ -133,10 +165,10 @@ def test_what_is_exact_stays_exact():
     assert gk.aabb(gk.Point((0.1, 0.2, 0.3))).volume == 0.0
 
 
-def test_a_stack_of_poses_and_a_list_of_shapes_are_the_same_volumes():
+def test_a_stack_of_poses_and_a_list_of_shapes_are_the_same_volumes(rng):
     shapes = [strategies.build(spec) for spec in SHAPES.values()]
     poses = np.tile(np.eye(4), (len(shapes), 1, 1))
-    poses[:, :3, :3], poses[:, :3, 3] = naive.random_rotations(RNG, len(shapes)), RNG.normal(size=(len(shapes), 3))
+    poses[:, :3, :3], poses[:, :3, 3] = naive.random_rotations(rng, len(shapes)), rng.normal(size=(len(shapes), 3))
     for fit in (gk.bounding_sphere, gk.aabb, gk.obb):
         mixed, plain = fit(shapes, poses), fit(shapes)
         assert len(mixed) == len(plain) == len(shapes)
@@ -150,24 +182,24 @@ def test_a_stack_of_poses_and_a_list_of_shapes_are_the_same_volumes():
 
 
 @pytest.mark.parametrize("solid", [gk.Cylinder(0.4, 1), gk.Capsule(0.2, 1), gk.Cone(0.5, 2), gk.Ellipsoid((1, 2, 3))])
-def test_balls_of_stretched_and_turned_solids_are_nearly_as_small(solid):
-    turned = solid.placed(naive.pose(naive.random_rotations(RNG, 1)[0], (5.0, 1.0, 2.0)))
+def test_balls_of_stretched_and_turned_solids_are_nearly_as_small(solid, rng):
+    turned = solid.placed(naive.pose(naive.random_rotations(rng, 1)[0], (5.0, 1.0, 2.0)))
     assert gk.bounding_sphere(turned).radius <= gk.bounding_sphere(solid).radius * 1.002
 
 
-def test_the_smallest_box_of_a_tetrahedron_is_flush_with_no_face():
+def test_the_smallest_box_of_a_tetrahedron_is_flush_with_no_face(rng):
     corners = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
-    for turn in naive.random_rotations(RNG, 5):
+    for turn in naive.random_rotations(rng, 5):
         assert gk.obb(gk.Tetrahedron(corners @ turn.T)).volume == pytest.approx(8.0, rel=1e-12)
 
 
 @pytest.mark.parametrize(
     ("fit", "what"),
-    [(gk.aabb, "box along the axes"), (gk.obb, "oriented box"), (gk.bounding_sphere, "bounding sphere")],
+    [(gk.aabb, "axes"), (gk.obb, "oriented"), (gk.bounding_sphere, "sphere")],
 )
 def test_what_has_no_end_is_refused_by_the_name_of_what_was_asked(fit, what):
     for pose in (None, np.eye(4)):
-        with pytest.raises(UnboundedShapeError, match=f"a Plane is unbounded and has no {what}"):
+        with pytest.raises(UnboundedShapeError, match=rf"Plane\b.*\b{what}\b.*large Box"):
             fit(gk.Plane((0, 0, 1)), pose)
 
 
@@ -177,16 +209,18 @@ def test_bad_input_is_named():
             fit(gk.Halfspace((0, 0, 1), 0))
         with pytest.raises(UnboundedShapeError, match="large Box"):
             fit([gk.Sphere(1), gk.Halfspace((0, 1, 1), 0)])
-        with pytest.raises(UnboundedShapeError, match="without end"):
+        with pytest.raises(UnboundedShapeError, match=r"HeightField.*gjk3d\.Mesh\(\*field\.surface\(\)\)"):
             fit(gk.HeightField(np.zeros((2, 2)), 1.0))
-        with pytest.raises(UnsupportedPair, match=r"shape\[1\] is a str"):
+        with pytest.raises(UnsupportedPair, match=r"shape\[1\].*\bstr\b"):
             fit([gk.Sphere(1), "ball"])
-        with pytest.raises(ShapeError, match="list of shapes is empty"):
+        with pytest.raises(ShapeError, match=r"shapes\b.*\bempty\b"):
             fit([])
-        with pytest.raises(ShapeError, match="3 poses for 2 shapes"):
+        with pytest.raises(ShapeError) as caught:
             fit([gk.Sphere(1), gk.Sphere(2)], np.tile(np.eye(4), (3, 1, 1)))
-        with pytest.raises(PoseError, match="expected"):
+        assert_names(caught.value, "3 poses", "2 shapes")
+        with pytest.raises(PoseError) as caught:
             fit(gk.Sphere(1), np.eye(3))
+        assert_names(caught.value, "(3, 3)", "(n, 4, 4)")
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -211,20 +245,27 @@ def test_one_pose_in_any_clothes_and_in_a_stack_gives_the_same_bits(name):
 def test_a_pose_that_is_none_is_named_also_by_the_quick_way():
     far = np.eye(4)
     far[0, 3] = 1e51
-    for bad, told in (
-        (np.eye(4) * 2, "last row"),
-        (np.diag([2.0, 2, 2, 1]), "has scale"),
-        (np.diag([1.0, 1, -1, 1]), "reflection"),
-        (np.full((4, 4), np.nan), "not finite"),
-        (far, "at most 1e\\+50"),
+    for bad, fragments in (
+        (np.eye(4) * 2, ("last row", "[0.0, 0.0, 0.0, 2.0]")),
+        (np.diag([2.0, 2, 2, 1]), ("(2, 2, 2)", "shape.scaled")),
+        (np.diag([1.0, 1, -1, 1]), ("determinant -1", "shape.scaled((-1, 1, 1))")),
+        (
+            np.full((4, 4), np.nan),
+            (
+                "[0, 0]",
+                "nan",
+            ),
+        ),
+        (far, ("1e+51", "1e+50")),
     ):
         for fit in (gk.bounding_sphere, gk.aabb, gk.obb):
             for shape in (gk.Box((1, 2, 3)), gk.Cone(1, 2)):
-                with pytest.raises(PoseError, match=told):
+                with pytest.raises(PoseError) as caught:
                     fit(shape, bad)
+                assert_names(caught.value, *fragments)
     edge = np.eye(4)
     edge[0, 3] = 1e50
-    with pytest.raises(ShapeError, match="use another unit"):
+    with pytest.raises(ShapeError, match=r"AABB: high.* 1e\+50"):
         gk.aabb(gk.Box((1e50, 1, 1)), edge)
 
 
@@ -240,7 +281,7 @@ def test_volumes_read_late_are_values_like_others():
             assert first is getattr(volume, volume._names[0])
             with pytest.raises(ValueError, match="read-only"):
                 first[0] = 1.0
-            with pytest.raises(AttributeError, match="has no attribute 'radii'"):
+            with pytest.raises(AttributeError, match="'radii'"):
                 getattr(volume, "radii")  # noqa: B009
             with pytest.raises(AttributeError, match="immutable"):
                 volume.center = 1

@@ -79,6 +79,7 @@ def run(code: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.full
 def test_the_same_bits_as_by_python():
     code = ANSWERS.format(folder=str(Path(__file__).parent))
     one, other = run(code), run(code, GJK3D_BUILTINS="0")
@@ -106,6 +107,7 @@ def test_ties_have_the_booleans_of_stacks():
                 assert scene.collides("b", margin=margin) == told == pair.collide(None, pose.tolist(), margin=margin)
 
 
+@pytest.mark.full
 def test_they_are_used_and_can_be_switched_off():
     code = "import gjk3d as gk, gjk3d.robot; print(type(gk.collide).__name__, type(gk.Pair.distance).__name__)"
     code += "; print(type(gk.robot.Checker.free).__name__, type(gk.Distance.normal).__name__)"
@@ -115,6 +117,7 @@ def test_they_are_used_and_can_be_switched_off():
     assert run(code, GJK3D_BUILTINS="0").split() == ["function", "function", "function", "member_descriptor"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["collide", "distance", "signed_distance"])
 def test_help_says_what_python_says(name):
     code = f"""
@@ -147,7 +150,7 @@ def test_errors_are_those_of_python():
     for wrong in (lambda: gk.collide(box), lambda: gk.distance(box, box, pose, pose, pose), lambda: pair.collide(a=1)):
         with pytest.raises(TypeError):
             wrong()
-    with pytest.raises(gk.errors.UnsupportedPair, match="b is an int"):
+    with pytest.raises(gk.errors.UnsupportedPair, match=r"\bb\b.*\bint\b"):
         gk.signed_distance(box, 5)
     with pytest.raises(TypeError, match="Pair"):
         gk.Pair.collide(box)
@@ -185,7 +188,7 @@ def test_fields_are_made_once_and_can_be_set():
     assert answer.status is gk.Status(answer.status)
     answer.distance = 5.0
     assert answer.distance == 5.0
-    with pytest.raises(AttributeError, match="no attribute 'distanc'"):
+    with pytest.raises(AttributeError, match="'distanc'"):
         answer.distanc  # noqa: B018
     again = pickle.loads(pickle.dumps(answer))
     assert again.distance == 5.0
@@ -379,6 +382,7 @@ def test_signals_are_handled_between_questions():
     assert len(set(asked)) == 1
 
 
+@pytest.mark.full
 def test_another_interpreter_in_the_process():
     """numpy may refuse to be loaded there; whatever happens, nothing crashes and this one goes on."""
     code = """
@@ -411,6 +415,7 @@ print("went on")
     assert run(code).strip() == "went on"
 
 
+@pytest.mark.full
 def test_a_hundred_thousand_odd_calls():
     """Whatever is handed over: an answer, or an exception."""
     code = f"""

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
-from strategies import PAIRS, SHAPES, build, random_poses
+from strategies import CHOSEN_PAIRS, SHAPES, build, random_poses
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import PoseError, ShapeError
-
-RNG = np.random.default_rng(3)
 
 
 def moved(poses, steps):
@@ -39,7 +38,7 @@ def differences(a, b, poses_a, poses_b, side, h):
     return slopes
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
+@pytest.mark.parametrize("pair", CHOSEN_PAIRS, ids=" and ".join)
 def test_against_central_differences(pair):
     """Where slopes forward and backward agree, the pose is inside a cell, and their mean is the derivative."""
     one, other = (SHAPES[name] for name in pair)
@@ -61,12 +60,12 @@ def test_against_central_differences(pair):
         assert plain[clear].all()
 
 
-def test_both_regimes_and_all_kinds_are_told_apart():
+def test_both_regimes_and_all_kinds_are_told_apart(rng):
     """Of random poses nearly all are unique; lying flat, in line or concentric none is."""
     shares = []
-    for one, other in PAIRS:
+    for one, other in CHOSEN_PAIRS:
         a, b = build(SHAPES[one]), build(SHAPES[other])
-        result = gk.signed_distance(a, b, *random_poses(RNG, SHAPES[one], SHAPES[other], 20))
+        result = gk.signed_distance(a, b, *random_poses(rng, SHAPES[one], SHAPES[other], 120))
         found = gk.gradient(result)
         apart = result.distance > 1e-3
         shares.append((found.unique[apart].mean(), found.unique[result.distance < -1e-3].sum()))
@@ -117,12 +116,12 @@ UNIQUE = {
 
 
 @pytest.mark.parametrize("name", TIES)
-def test_ties_are_not_unique(name):
+def test_ties_are_not_unique(name, rng):
     a, b, pose = TIES[name]
     for result in (gk.signed_distance(a, b, None, pose), gk.signed_distance(b, a, pose, None)):
         assert gk.gradient(result).unique is False
     # nor anywhere else in the world
-    world = naive.pose(naive.random_rotations(RNG, 1)[0], (3.0, -1.0, 2.0))
+    world = naive.pose(naive.random_rotations(rng, 1)[0], (3.0, -1.0, 2.0))
     assert not gk.gradient(gk.signed_distance(a, b, world, world @ pose)).unique
 
 
@@ -205,7 +204,7 @@ def test_the_nearer_to_a_tie_the_less_is_unique_and_never_on_it():
             assert told[5:] == [False] * 3
 
 
-@pytest.mark.parametrize("pair", PAIRS[::3], ids=" and ".join)
+@pytest.mark.parametrize("pair", CHOSEN_PAIRS, ids=" and ".join)
 def test_singles_have_the_bits_of_a_stack(pair):
     a, b = build(SHAPES[pair[0]]), build(SHAPES[pair[1]])
     poses_a, poses_b = random_poses(np.random.default_rng(23), SHAPES[pair[0]], SHAPES[pair[1]], 10)
@@ -220,7 +219,7 @@ def test_singles_have_the_bits_of_a_stack(pair):
 
 
 def test_exchanged_shapes_have_exchanged_slopes_and_are_as_unique():
-    for one, other in PAIRS[::7]:
+    for one, other in CHOSEN_PAIRS:
         a, b = build(SHAPES[one]), build(SHAPES[other])
         poses_a, poses_b = random_poses(np.random.default_rng(29), SHAPES[one], SHAPES[other], 10)
         found = gk.gradient(gk.signed_distance(a, b, poses_a, poses_b))
@@ -230,12 +229,12 @@ def test_exchanged_shapes_have_exchanged_slopes_and_are_as_unique():
         np.testing.assert_array_equal(found.unique, back.unique)
 
 
-def test_one_pair_and_many():
+def test_one_pair_and_many(rng):
     a, b = build(SHAPES["hull"]), build(SHAPES["rounded cone"])
-    poses_a, poses_b = random_poses(RNG, SHAPES["hull"], SHAPES["rounded cone"], 12)
+    poses_a, poses_b = random_poses(rng, SHAPES["hull"], SHAPES["rounded cone"], 12)
     many = gk.gradient(gk.signed_distance(a, b, poses_a, poses_b))
     assert many.a.shape == many.b.shape == (12, 6)
-    assert repr(many) == f"Gradient of 12 pairs: {many.unique.sum()} unique"
+    assert_names(repr(many), "Gradient", "12 pairs", f"{many.unique.sum()} unique")
     fixed = gk.gradient(gk.signed_distance(a, b, poses_a[0], poses_b))
     for k in range(12):
         one = gk.gradient(gk.signed_distance(a, b, poses_a[k], poses_b[k]))
@@ -250,13 +249,13 @@ def test_one_pair_and_many():
     assert pickle.loads(pickle.dumps(many)).unique.tolist() == many.unique.tolist()
 
 
-def test_many_different_pairs():
+def test_many_different_pairs(rng):
     names = ["box", "sphere", "hull", "cone"]
     pairs = gk.Pairs([build(SHAPES[name]) for name in names])
     index = np.array([(i, j) for i in range(4) for j in range(i + 1, 4)] * 2)
     poses = np.tile(np.eye(4), (len(index), 2, 1, 1))
-    poses[..., :3, :3] = naive.random_rotations(RNG, 2 * len(index)).reshape(-1, 2, 3, 3)
-    poses[..., :3, 3] = RNG.normal(size=(len(index), 2, 3))
+    poses[..., :3, :3] = naive.random_rotations(rng, 2 * len(index)).reshape(-1, 2, 3, 3)
+    poses[..., :3, 3] = rng.normal(size=(len(index), 2, 3))
     for where in (poses, poses[:4, 0]):
         result = pairs.signed_distance(index, where)
         many = gk.gradient(result)
@@ -268,10 +267,10 @@ def test_many_different_pairs():
         np.testing.assert_array_equal(gk.gradient(result[2:5]).a, many.a[2:5])
 
 
-def test_laws():
+def test_laws(rng):
     """No change where both move together, and a translation along the normal at the rate 1."""
     a, b = build(SHAPES["ellipsoid"]), build(SHAPES["tetrahedron"])
-    poses_a, poses_b = random_poses(RNG, SHAPES["ellipsoid"], SHAPES["tetrahedron"], 50)
+    poses_a, poses_b = random_poses(rng, SHAPES["ellipsoid"], SHAPES["tetrahedron"], 50)
     result = gk.signed_distance(a, b, poses_a, poses_b)
     found = gk.gradient(result)
     np.testing.assert_array_equal(found.b[:, :3], result.normal)
@@ -300,9 +299,11 @@ def test_distance_has_no_slope_in_overlap():
 
 def test_bad_input_is_named():
     result = gk.signed_distance(CUBE, CUBE, None, np.tile(at(3, 1, 1), (3, 1, 1)))
-    with pytest.raises(ShapeError, match="result is a Box, expected a Distance"):
+    with pytest.raises(ShapeError) as caught:
         gk.gradient(CUBE)
-    with pytest.raises(ShapeError, match="pose_a has 2 rows, and the result is of 3 pairs"):
+    assert_names(caught.value, "result", "Box", "gjk3d.signed_distance(a, b)")
+    with pytest.raises(ShapeError) as caught:
         gk.gradient(result, np.tile(np.eye(4), (2, 1, 1)))
+    assert_names(caught.value, "pose_a", "2 rows", "3 pairs")
     with pytest.raises(PoseError, match="pose_b"):
         gk.gradient(result, None, np.zeros((4, 4)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from fractions import Fraction
 
 import laws
 import naive
@@ -12,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-from strategies import PAIRS, SHAPES, build
+from strategies import CHOSEN_PAIRS, SHAPES, build
+from words import assert_names
 
 import gjk3d as gk
 
@@ -235,7 +237,7 @@ def test_a_half_space_moves_but_does_not_turn():
         np.testing.assert_allclose(impact.normal, (0, 0, -1 if swap else 1), atol=1e-12)
     rising = gk.time_of_impact(floor, ball, gk.Motion(None, (0, 0, 8)), moved(0, 0, 4.5))
     np.testing.assert_allclose(rising.time, 0.5, atol=1e-12)
-    with pytest.raises(gk.errors.UnsupportedPair, match="cannot turn: use a large Box"):
+    with pytest.raises(gk.errors.UnsupportedPair, match=r"Halfspace.*large Box"):
         gk.time_of_impact(floor, ball, gk.Motion(None, angular=(1, 0, 0)))
     with pytest.raises(gk.errors.UnsupportedPair):
         gk.time_of_impact(floor, floor)
@@ -287,7 +289,7 @@ def test_stacks_singles_and_workers_have_the_same_bits():
         np.testing.assert_array_equal(one.point_a, many.point_a[k])
     none = gk.time_of_impact(a, b, gk.Motion(np.zeros((0, 4, 4))))
     assert len(none) == 0
-    assert repr(none) == "Impact of 0 motions: none"
+    assert_names(repr(none), "Impact", "0 motions")
 
 
 def test_between_two_poses():
@@ -398,11 +400,12 @@ def test_shapecast():
     cast = gk.shapecast(gk.Box((1, 1, 1)), gk.Sphere(1), [(10, 0, 0), (0, 10, 0)], None, moved(4, 0, 0))
     np.testing.assert_array_equal(cast.status, [HIT, FREE])
     np.testing.assert_allclose(cast.time[0], 0.25, atol=1e-12)
-    with pytest.raises(gk.errors.ShapeError, match=r"translation\[1\] is zero"):
+    with pytest.raises(gk.errors.ShapeError) as caught:
         gk.shapecast(gk.Box((1, 1, 1)), gk.Sphere(1), [(10, 0, 0), (0, 0, 0)])
+    assert_names(caught.value, "translation[1]", "gjk3d.collide")
 
 
-@pytest.mark.parametrize(("one", "other"), PAIRS[::5])
+@pytest.mark.parametrize(("one", "other"), CHOSEN_PAIRS)
 def test_a_single_impact_has_the_bits_of_a_row_of_a_stack(one, other):
     rng = np.random.default_rng(21)
     case = laws.Pair.random(rng, SHAPES[one], SHAPES[other], 5)
@@ -434,48 +437,50 @@ def test_a_single_impact_has_the_bits_of_a_row_of_a_stack(one, other):
 
 
 @pytest.mark.parametrize(
-    ("way", "words"),
+    ("way", "fragments"),
     [
-        ((0.0, 0.0, 0.0), "translation is zero"),
-        ((0, 0, 0), "translation is zero"),
-        ((np.nan, 0.0, 0.0), r"shapecast: translation is \[nan"),
-        ((1e51, 0.0, 0.0), "shapecast: translation is"),
-        (("1", "0", "0"), "shapecast: translation has shape"),
-        ((1.0, 0.0), "shapecast: translation has shape"),
+        ((0.0, 0.0, 0.0), ("shapecast", "translation", "gjk3d.collide")),
+        ((0, 0, 0), ("shapecast", "translation", "gjk3d.collide")),
+        ((np.nan, 0.0, 0.0), ("shapecast", "translation", "[nan")),
+        ((1e51, 0.0, 0.0), ("shapecast", "translation", "1e+51")),
+        (("1", "0", "0"), ("shapecast", "translation", "dtype <U1")),
+        ((1.0, 0.0), ("shapecast", "translation", "(2,)")),
     ],
 )
-def test_a_way_that_is_none_is_named(way, words):
-    with pytest.raises(gk.errors.ShapeError, match=words):
+def test_a_way_that_is_none_is_named(way, fragments):
+    with pytest.raises(gk.errors.ShapeError) as caught:
         gk.shapecast(gk.Sphere(1), gk.Sphere(1), way)
+    assert_names(caught.value, *fragments)
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "fragments"),
     [
-        (lambda: gk.Motion(None, (0, 0)), r"linear has shape \(2,\)"),
-        (lambda: gk.Motion(None, (0, np.nan, 0)), r"linear is \[0.0, nan, 0.0\]"),
-        (lambda: gk.Motion(None, [(0, 0, 0), (0, np.inf, 0)]), r"linear\[1\] is"),
-        (lambda: gk.Motion(None, (0, 0, 0), (0, 0, 1e9)), "angular is"),
-        (lambda: gk.Motion(None, "up"), "linear has shape"),
-        (lambda: gk.Motion(None, [(0, 0, 0), (0, 0)]), "linear is ragged"),
-        (lambda: gk.Motion([np.eye(4)] * 2, [(0, 0, 0)] * 3), "start has 2 rows, linear has 3 rows"),
-        (lambda: gk.Motion(np.diag([1, 1, 2, 1.0])), "start has scale"),
-        (lambda: gk.Motion().at(np.nan), "time is nan"),
-        (lambda: gk.Motion([np.eye(4)] * 2).at((0.0, 0.5, 1.0)), "3 times for 2 motions"),
-        (lambda: gk.Motion.between(None, None, kind="spline"), "kind is 'spline'"),
-        (lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), clearance=-1), "clearance is -1"),
-        (lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), workers=0), "workers is 0"),
-        (lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), (1, 2, 3)), "motion_a is a gjk3d.Motion, or a pose"),
+        (lambda: gk.Motion(None, (0, 0)), ("linear", "(2,)")),
+        (lambda: gk.Motion(None, (0, np.nan, 0)), ("linear", "nan")),
+        (lambda: gk.Motion(None, [(0, 0, 0), (0, np.inf, 0)]), ("linear[1]", "inf")),
+        (lambda: gk.Motion(None, (0, 0, 0), (0, 0, 1e9)), ("angular", "1000000000.0")),
+        (lambda: gk.Motion(None, "up"), ("linear", "dtype <U2")),
+        (lambda: gk.Motion(None, [(0, 0, 0), (0, 0)]), ("linear", "ragged")),
+        (lambda: gk.Motion([np.eye(4)] * 2, [(0, 0, 0)] * 3), ("start", "2 rows", "linear", "3 rows")),
+        (lambda: gk.Motion(np.diag([1, 1, 2, 1.0])), ("start", "(1, 1, 2)", "shape.scaled")),
+        (lambda: gk.Motion().at(np.nan), ("Motion.at", "time", "nan")),
+        (lambda: gk.Motion([np.eye(4)] * 2).at((0.0, 0.5, 1.0)), ("3 times", "2 motions")),
+        (lambda: gk.Motion.between(None, None, kind="spline"), ("'spline'", "'linear'", "'screw'")),
+        (lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), clearance=-1), ("clearance", "-1")),
+        (lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), workers=0), ("workers", " 0", "1024")),
+        (lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), (1, 2, 3)), ("motion_a", "gjk3d.Motion", "np.eye(4)")),
         (
             lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), gk.Motion([np.eye(4)] * 2), [np.eye(4)] * 3),
-            "motion_a has 2 rows and motion_b 3",
+            ("motion_a", "2 rows", "motion_b 3"),
         ),
-        (lambda: gk.time_of_impact("ball", gk.Sphere(1)), "a is a str"),
+        (lambda: gk.time_of_impact("ball", gk.Sphere(1)), ("a str", "gjk3d.ConvexHull")),
     ],
 )  # fmt: skip
-def test_bad_input_is_named(call, words):
-    with pytest.raises(gk.errors.Gjk3dError, match=words):
+def test_bad_input_is_named(call, fragments):
+    with pytest.raises(gk.errors.Gjk3dError) as caught:
         call()
+    assert_names(caught.value, *fragments)
 
 
 def test_answers_pickle_and_are_neither_true_nor_false():
@@ -483,9 +488,9 @@ def test_answers_pickle_and_are_neither_true_nor_false():
     again = pickle.loads(pickle.dumps(impact))
     np.testing.assert_array_equal(again.time, impact.time)
     np.testing.assert_array_equal(again.point_a, impact.point_a)
-    with pytest.raises(TypeError, match="neither true nor false"):
+    with pytest.raises(TypeError, match=r"gjk3d\.ImpactStatus\.FREE"):
         bool(impact)
-    assert "hit at 0.1666" in repr(impact)
+    assert_names(repr(impact), "hit", "0.1666")
 
 
 def test_standing_still_and_going_back():
@@ -504,3 +509,11 @@ def test_standing_still_and_going_back():
     assert 10 <= hit.sum() <= 55
     # the last contact on the way back is no earlier than the first there
     assert (1.0 - back.time[hit, 1] >= there.time[hit, 1] - 1e-9).all()
+
+
+def test_the_bound_of_the_acceleration_is_not_below_its_value_in_rational_numbers():
+    """A ball of radius 1 about a point of the axis: the square of the turn."""
+    rng = np.random.default_rng(51)
+    for turn in rng.normal(size=(100, 3)):
+        bend = gk.Motion(None, angular=turn)._bend(np.zeros(3), np.array(1.0))
+        assert Fraction(float(bend)) >= naive.exact(turn) @ naive.exact(turn)

@@ -135,7 +135,7 @@ def test_an_overlap_is_a_hull_like_others_whatever_is_asked_of_it_first():
             hull.vertices[0] = 0.0
         with pytest.raises(AttributeError, match="immutable"):
             hull._vertices = None
-        with pytest.raises(AttributeError, match="'ConvexHull' object has no attribute 'corners'"):
+        with pytest.raises(AttributeError, match="'corners'"):
             getattr(hull, "corners")  # noqa: B009
 
 
@@ -171,7 +171,6 @@ def test_solids_share_what_their_half_spaces_do():
         assert sorted(set(np.concatenate(both.polygons))) == list(range(len(both.vertices)))
 
 
-@strategies.examples(150)
 @given(strategies.pairs(strategies._polytopes))
 def test_any_overlap_lies_in_both_and_is_the_same_when_swapped(case):
     a, pose_a, b, pose_b = case
@@ -197,7 +196,7 @@ def test_any_overlap_lies_in_both_and_is_the_same_when_swapped(case):
     "shape", [gk.Sphere(1), gk.Cylinder(1, 1), gk.Box((1, 1, 1)).inflated(0.1), gk.Halfspace((0, 0, 1))]
 )
 def test_only_polytopes_have_an_overlap(shape):
-    with pytest.raises(gk.errors.UnsupportedPair, match=f"b is a {type(shape).__name__}"):
+    with pytest.raises(gk.errors.UnsupportedPair, match=rf"\bb\b.*\b{type(shape).__name__}\b.*ConvexHull"):
         gk.overlap(CUBE, shape)
 
 
@@ -240,7 +239,6 @@ def test_sums_unions_and_sweeps_of_polytopes_have_an_overlap():
         assert gk.overlap(shape, CUBE, None, at(0, 0, 9)) is None
 
 
-@strategies.examples(60)
 @given(strategies.pairs(strategies.polytopes.filter(lambda spec: naive.body(spec).radius == 0.0)))
 def test_an_overlap_of_composed_polytopes_is_that_of_the_hulls_of_their_vertices(case):
     a, pose_a, b, pose_b = case

@@ -11,7 +11,8 @@ import naive
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from strategies import PAIRS, SHAPES, build
+from strategies import CHOSEN_PAIRS, SHAPES, build
+from words import assert_names
 
 import gjk3d as gk
 
@@ -30,7 +31,7 @@ def track(one, other, count, seed=0, share=0.6):
     return poses_a, poses_b
 
 
-@pytest.mark.parametrize(("one", "other"), PAIRS[::4])
+@pytest.mark.parametrize(("one", "other"), CHOSEN_PAIRS)
 def test_cold_pairs_give_the_bits_of_the_plain_functions(one, other):
     a, b = build(SHAPES[one]), build(SHAPES[other])
     pair = gk.Pair(a, b, warm=False)
@@ -42,7 +43,7 @@ def test_cold_pairs_give_the_bits_of_the_plain_functions(one, other):
                 assert np.array_equal(getattr(result, name), getattr(stack, name)[0]), name
 
 
-@pytest.mark.parametrize(("one", "other"), PAIRS[::3])
+@pytest.mark.parametrize(("one", "other"), CHOSEN_PAIRS)
 def test_warm_pairs_keep_booleans_and_bounds(one, other):
     a, b = build(SHAPES[one]), build(SHAPES[other])
     poses_a, poses_b = track(one, other, 60, seed=3)
@@ -149,19 +150,22 @@ def test_what_is_wrong_is_said_as_by_the_plain_functions():
     bent = np.eye(4)
     bent[0, 0] = 2
     for query in (pair.collide, pair.distance, pair.signed_distance):
-        with pytest.raises(gk.errors.PoseError, match="pose_b has scale"):
+        with pytest.raises(gk.errors.PoseError) as caught:
             query(None, bent)
-        with pytest.raises(gk.errors.PoseError, match="pose_a is not finite"):
+        assert_names(caught.value, "pose_b", "(2, 1, 1)", "shape.scaled")
+        with pytest.raises(gk.errors.PoseError) as caught:
             query(np.full((4, 4), np.nan), None)
+        assert_names(caught.value, "pose_a", "[0, 0]", "nan")
     with pytest.raises(gk.errors.ShapeError, match="max_distance"):
         pair.distance(max_distance=-1)
     with pytest.raises(gk.errors.ShapeError, match="tol"):
         pair.signed_distance(tol=np.inf)
-    with pytest.raises(gk.errors.ShapeError, match="depth is 'sat'"):
+    with pytest.raises(gk.errors.ShapeError) as caught:
         pair.signed_distance(depth="sat")
-    with pytest.raises(gk.errors.UnsupportedPair, match="two half-spaces"):
+    assert_names(caught.value, "'sat'", "'auto'", "'epa'", "'facets'")
+    with pytest.raises(gk.errors.UnsupportedPair, match=r"Halfspace.*large Box"):
         gk.Pair(gk.Halfspace((0, 0, 1), 0), gk.Halfspace((0, 0, 1), 0))
-    with pytest.raises(gk.errors.UnsupportedPair, match="expected a shape"):
+    with pytest.raises(gk.errors.UnsupportedPair, match=r"\bb\b.*\bstr\b"):
         gk.Pair(gk.Sphere(1), "a ball")
 
 
@@ -178,7 +182,7 @@ def test_answers_are_unpacked_when_looked_at_and_pickle():
     answer = gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, np.diag([1.0, 1, 1, 1]) + np.eye(4, k=3) * 3)
     for other in (pickle.loads(pickle.dumps(answer)), copy.copy(answer), answer):
         assert (other.distance, other.status, other.tight) == (1.0, gk.Status.SEPARATED, True)
-    with pytest.raises(AttributeError, match="no attribute 'depht'"):
+    with pytest.raises(AttributeError, match="'depht'"):
         _ = answer.depht
 
 

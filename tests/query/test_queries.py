@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from strategies import PAIRS, SHAPES, build, is_polytope, random_poses
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.convex import solve as convex
@@ -23,22 +24,21 @@ from gjk3d.poses import IDENTITY, pose_rows
 from gjk3d.results import Status
 
 BOX, BALL = gk.Box((1, 1, 1)), gk.Sphere(0.5)
-RNG = np.random.default_rng(3)
 
 
 def at(x, y=0.0, z=0.0):
     return naive.pose(None, (x, y, z))
 
 
-def stack(count):
+def stack(rng, count):
     poses = np.tile(np.eye(4), (count, 1, 1))
-    poses[:, :3, :3] = naive.random_rotations(RNG, count)
-    poses[:, :3, 3] = RNG.normal(size=(count, 3))
+    poses[:, :3, :3] = naive.random_rotations(rng, count)
+    poses[:, :3, 3] = rng.normal(size=(count, 3))
     return poses
 
 
-def test_stacks_on_either_side_and_empty_ones():
-    poses = stack(7)
+def test_stacks_on_either_side_and_empty_ones(rng):
+    poses = stack(rng, 7)
     both = gk.signed_distance(BOX, BALL, poses, poses[::-1])
     assert both.distance.shape == (7,)
     assert both.point_a.shape == (7, 3)
@@ -52,9 +52,27 @@ def test_stacks_on_either_side_and_empty_ones():
         assert none.distance.shape == (0,)
         assert none.normal.shape == (0, 3)
         assert gk.collide(BOX, BALL, pose_a, pose_b).shape == (0,)
-        assert repr(none) == "Distance of 0 pairs: none"
-    with pytest.raises(ShapeError, match="pose_a has 7 rows and pose_b 3"):
+        assert_names(repr(none), "Distance", "0 pairs")
+    with pytest.raises(ShapeError) as caught:
         gk.distance(BOX, BALL, poses, poses[:3])
+    assert_names(caught.value, "pose_a", "7 rows", "pose_b 3")
+
+
+@pytest.mark.parametrize("options", [{}, {"trace": True}, {"certificate": True}])
+def test_an_answer_keeps_the_poses_of_its_query_when_the_arrays_change_later(options):
+    pose_a, pose_b = at(1.0), at(3.0)
+    result = gk.signed_distance(BOX, BALL, pose_a, pose_b, **options)
+    pose_a[:3, 3] = pose_b[:3, 3] = 9.0
+    np.testing.assert_array_equal(result.pose_a, at(1.0))
+    np.testing.assert_array_equal(result.pose_b, at(3.0))
+
+
+def test_a_stack_of_answers_keeps_the_poses_of_its_query_when_the_arrays_change_later():
+    poses_a, poses_b = np.array([at(1.0), at(2.0)]), np.array([at(3.0), at(4.0)])
+    result = gk.signed_distance(BOX, BALL, poses_a, poses_b)
+    poses_a[:, :3, 3] = poses_b[:, :3, 3] = 9.0
+    np.testing.assert_array_equal(result.pose_a, [at(1.0), at(2.0)])
+    np.testing.assert_array_equal(result.pose_b, [at(3.0), at(4.0)])
 
 
 def test_max_distance_is_proven_and_stops_early():
@@ -95,40 +113,49 @@ def test_half_spaces_answer_on_either_side():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "said"),
+    ("call", "error", "fragments"),
     [
-        (lambda: gk.collide(BOX, 3), UnsupportedPair, "b is an int, expected a shape"),
-        (lambda: gk.collide(None, BOX), UnsupportedPair, "a is None, expected a shape"),
-        (lambda: gk.collide(BOX, BALL, margin=float("nan")), ShapeError, "margin is nan"),
-        (lambda: gk.collide(BOX, BALL, margin=float("inf")), ShapeError, "margin is inf"),
-        (lambda: gk.collide(BOX, BALL, margin=True), ShapeError, "margin is True"),
-        (lambda: gk.collide(BOX, BALL, stack(2), margin=False), ShapeError, "margin is False"),
-        (lambda: gk.Pair(BOX, BALL).collide(margin=True), ShapeError, "margin is True"),
-        (lambda: gk.distance(BOX, BALL, max_distance=-1), ShapeError, "max_distance is -1"),
-        (lambda: gk.distance(BOX, BALL, tol=-1), ShapeError, "tol is -1"),
-        (lambda: gk.collide(BOX, BALL, margin=10**400), ShapeError, "margin is 1000"),
-        (lambda: gk.shapecast(BOX, BALL, (1, 0, 0), clearance=10**400), ShapeError, "clearance is 1000"),
-        (lambda: gk.penetration(BOX, BALL, tol=None), ShapeError, "tol is None"),
-        (lambda: gk.penetration(BOX, BALL, tol=True), ShapeError, "tol is True"),
-        (lambda: gk.signed_distance(BOX, BALL, depth="sat"), ShapeError, "expected 'auto', 'epa' or 'facets'"),
-        (lambda: gk.signed_distance(BOX, BALL, stack(2), trace=True), ShapeError, "trace=True is for one pair"),
-        (lambda: gk.signed_distance(BOX, gk.Cone(1, 1), depth="facets"), UnsupportedPair, "b is a Cone"),
-        (lambda: gk.separating_axis(BOX, gk.Sphere(1)), UnsupportedPair, "b is a Sphere"),
+        (lambda: gk.collide(BOX, 3), UnsupportedPair, ("b is an int", "gjk3d.ConvexHull")),
+        (lambda: gk.collide(None, BOX), UnsupportedPair, ("a is None", "gjk3d.ConvexHull")),
+        (lambda: gk.collide(BOX, BALL, margin=float("nan")), ShapeError, ("margin", "nan")),
+        (lambda: gk.collide(BOX, BALL, margin=float("inf")), ShapeError, ("margin", "inf")),
+        (lambda: gk.collide(BOX, BALL, margin=True), ShapeError, ("margin", "True")),
+        (lambda: gk.collide(BOX, BALL, [np.eye(4)] * 2, margin=False), ShapeError, ("margin", "False")),
+        (lambda: gk.Pair(BOX, BALL).collide(margin=True), ShapeError, ("margin", "True")),
+        (lambda: gk.distance(BOX, BALL, max_distance=-1), ShapeError, ("max_distance", "-1")),
+        (lambda: gk.distance(BOX, BALL, tol=-1), ShapeError, ("tol", "-1")),
+        (lambda: gk.collide(BOX, BALL, margin=10**400), ShapeError, ("margin", "1000000")),
+        (lambda: gk.shapecast(BOX, BALL, (1, 0, 0), clearance=10**400), ShapeError, ("clearance", "1000000")),
+        (lambda: gk.penetration(BOX, BALL, tol=None), ShapeError, ("tol", "None", "0.0001")),
+        (lambda: gk.penetration(BOX, BALL, tol=True), ShapeError, ("tol", "True", "0.0001")),
+        (lambda: gk.signed_distance(BOX, BALL, depth="sat"), ShapeError, ("'sat'", "'auto'", "'epa'", "'facets'")),
+        (lambda: gk.signed_distance(BOX, BALL, [np.eye(4)] * 2, trace=True), ShapeError, ("trace=True", "one pair")),
+        (
+            lambda: gk.signed_distance(BOX, gk.Cone(1, 1), depth="facets"),
+            UnsupportedPair,
+            ("depth='facets'", "Cone", "signed_distance"),
+        ),
+        (
+            lambda: gk.separating_axis(BOX, gk.Sphere(1)),
+            UnsupportedPair,
+            ("separating_axis", "Sphere", "signed_distance"),
+        ),
         (
             lambda: gk.separating_axis(BOX, gk.Halfspace((0, 0, 1))),
             UnsupportedPair,
-            "axis of a Halfspace is its normal",
+            ("separating_axis", "Halfspace", "normal"),
         ),
     ],
 )
-def test_bad_questions_are_refused_by_name(call, error, said):
-    with pytest.raises(error, match=said):
+def test_bad_questions_are_refused_by_name(call, error, fragments):
+    with pytest.raises(error) as caught:
         call()
+    assert_names(caught.value, *fragments)
 
 
 def test_where_a_mesh_is_not_taken_it_is_told_of_its_hull():
     mesh = gk.Mesh(np.vstack([np.zeros(3), np.eye(3)]), [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
-    with pytest.raises(UnsupportedPair, match=r"pass its hull\(\)"):
+    with pytest.raises(UnsupportedPair, match=r"hull\(\)"):
         gk.overlap(mesh, BOX)
     assert gk.collide(mesh, BOX)
     assert gk.collide(mesh.hull(), BOX)
@@ -146,7 +173,7 @@ def test_the_kind_of_an_axis():
     assert axis.status is Status.SEPARATED
     below = gk.separating_axis(tip, BOX, None, at(0, 0, -2))
     assert below.kind is gk.AxisKind.FACE_B
-    assert repr(below) == "Axis: separated, gap 1.5 along (0, 0, -1), a face of B"
+    assert_names(repr(below), "Axis", "separated", "1.5", "(0, 0, -1)", "face", "B")
     points = gk.separating_axis(gk.Point((0, 0, 0)), gk.Point((0, 3, 4)))
     assert points.kind is gk.AxisKind.POINTS
     assert points.gap == 5
@@ -160,7 +187,7 @@ def test_trace_shows_every_step_of_a_large_polytope():
     assert deep.trace.gjk_end == "origin inside"
 
 
-def test_trace_shows_every_step_of_gjk_and_epa():
+def test_trace_shows_every_step_of_gjk_and_epa(rng):
     cube = gk.ConvexHull(BOX.vertices)
     apart = gk.signed_distance(cube, cube, None, at(2, 0.3, 0.1), trace=True)
     assert apart.trace.epa == []
@@ -174,7 +201,7 @@ def test_trace_shows_every_step_of_gjk_and_epa():
         assert step.weights.sum() == pytest.approx(1)
         assert np.linalg.norm(step.weights @ step.simplex) == pytest.approx(step.upper)
         assert step.direction @ (step.support_a - step.support_b) == pytest.approx(-step.bound)
-    turned = naive.pose(naive.random_rotations(RNG, 1)[0], (0.3, 0.2, 0.1))
+    turned = naive.pose(naive.random_rotations(rng, 1)[0], (0.3, 0.2, 0.1))
     deep = gk.signed_distance(cube, cube, None, turned, trace=True)
     assert deep.trace.gjk_end in ("origin inside", "origin on the simplex")
     assert len(deep.trace.epa) > 2
@@ -194,8 +221,8 @@ def test_trace_shows_every_step_of_gjk_and_epa():
     assert plain.distance == pytest.approx(deep.distance, abs=1e-12)
 
 
-def test_epa_alone_measures_what_gjk_measures():
-    for pose in stack(20):
+def test_epa_alone_measures_what_gjk_measures(rng):
+    for pose in stack(rng, 20):
         pose[:3, 3] *= 3
         alone = gk.signed_distance(BOX, gk.Cone(0.5, 1), None, pose, depth="epa")
         usual = gk.signed_distance(BOX, gk.Cone(0.5, 1), None, pose)
@@ -203,8 +230,8 @@ def test_epa_alone_measures_what_gjk_measures():
         assert max(alone.lower, usual.lower) <= min(alone.upper, usual.upper)
 
 
-def test_the_workspace_grows_for_large_concentric_hulls():
-    v = naive.unit_vectors(RNG, 600)
+def test_the_workspace_grows_for_large_concentric_hulls(rng):
+    v = naive.unit_vectors(rng, 600)
     ball = gk.ConvexHull(v)
     result = gk.signed_distance(ball, ball)
     assert result.iterations > 64
@@ -213,9 +240,9 @@ def test_the_workspace_grows_for_large_concentric_hulls():
     assert (many.distance == result.distance).all()
 
 
-def test_results_are_plain_to_print_store_and_index():
+def test_results_are_plain_to_print_store_and_index(rng):
     result = gk.signed_distance(BOX, BALL, None, at(3))
-    assert repr(result) == "Distance: separated, 2 along (1, 0, 0)"
+    assert_names(repr(result), "Distance", "separated", " 2 ", "(1, 0, 0)")
     document = json.loads(json.dumps(result.to_dict()))
     assert document["distance"] == 2
     assert document["status"] == "separated"
@@ -226,19 +253,21 @@ def test_results_are_plain_to_print_store_and_index():
         assert twin.shape_a == BOX
     with pytest.raises(TypeError, match="one pair"):
         len(result)
-    many = gk.signed_distance(BOX, BALL, stack(3))
+    many = gk.signed_distance(BOX, BALL, stack(rng, 3))
     assert many.depth.shape == (3,)
     assert many.separation_vector.shape == (3, 3)
-    with pytest.raises(TypeError, match="take a row"):
+    with pytest.raises(TypeError) as caught:
         many.to_dict()
+    assert_names(caught.value, "to_dict()", "result[i].to_dict()")
 
 
 def question(pose):
     return gk.signed_distance(BOX, gk.Cylinder(0.5, 1), None, pose).distance
 
 
-def test_threads_and_processes_get_the_same_bits():
-    poses = stack(64)
+@pytest.mark.full
+def test_threads_and_processes_get_the_same_bits(rng):
+    poses = stack(rng, 64)
     expected = gk.signed_distance(BOX, gk.Cylinder(0.5, 1), None, poses).distance.tolist()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(question, poses)) == expected
@@ -246,8 +275,8 @@ def test_threads_and_processes_get_the_same_bits():
         assert list(pool.map(question, poses)) == expected
 
 
-def test_long_batches_are_cut_into_chunks_without_a_seam():
-    poses = np.tile(stack(5000), (2, 1, 1))
+def test_long_batches_are_cut_into_chunks_without_a_seam(rng):
+    poses = np.tile(stack(rng, 5000), (2, 1, 1))
     result = gk.signed_distance(BOX, BOX, None, poses)
     assert (result.distance[:5000] == result.distance[5000:]).all()
     hits = gk.collide(BOX, BOX, None, poses)
@@ -256,10 +285,10 @@ def test_long_batches_are_cut_into_chunks_without_a_seam():
 
 
 @pytest.mark.parametrize("unsigned", [True, False])
-def test_rows_wider_than_promised_are_settled_exactly(unsigned):
+def test_rows_wider_than_promised_are_settled_exactly(unsigned, rng):
     """Marked as loose, every row is answered again in rational arithmetic, and by the same numbers."""
-    a, b = BOX, gk.ConvexHull(naive.unit_vectors(RNG, 12)).inflated(0.1)
-    poses = stack(12)
+    a, b = BOX, gk.ConvexHull(naive.unit_vectors(rng, 12)).inflated(0.1)
+    poses = stack(rng, 12)
     asked = gk.distance(a, b, None, poses) if unsigned else gk.signed_distance(a, b, None, poses)
     rows = Rows(IDENTITY, pose_rows(poses)[0], 12, True)
     mode = narrow.UNSIGNED if unsigned else narrow.SIGNED
@@ -275,16 +304,16 @@ def test_rows_wider_than_promised_are_settled_exactly(unsigned):
     np.testing.assert_allclose(out[clear, 6:12], np.hstack([asked.point_a, asked.point_b])[clear], rtol=0, atol=1e-11)
 
 
-def test_needles_a_billionth_thick_are_answered_to_rounding():
+def test_needles_a_billionth_thick_are_answered_to_rounding(rng):
     for _ in range(60):
-        a, b = (gk.ConvexHull(RNG.normal(size=(8, 3)) * (1, 1e-9, 1e-6)) for _ in range(2))
-        poses = stack(10)
+        a, b = (gk.ConvexHull(rng.normal(size=(8, 3)) * (1, 1e-9, 1e-6)) for _ in range(2))
+        poses = stack(rng, 10)
         poses[:, :3, 3] *= 1e-3
         assert gk.signed_distance(a, b, None, poses).tight.all()
 
 
-def test_parts_of_a_stack_are_stacks():
-    poses = stack(20)
+def test_parts_of_a_stack_are_stacks(rng):
+    poses = stack(rng, 20)
     many = gk.signed_distance(BOX, BALL, at(0.1), poses)
     deep = many[many.distance < 0]
     assert len(deep) == (many.distance < 0).sum() > 0
@@ -305,15 +334,19 @@ def test_an_answer_keeps_its_question_when_the_caller_moves_on():
 
 def test_what_a_result_is_not():
     result = gk.distance(BOX, BALL, None, at(3))
-    with pytest.raises(TypeError, match=r"ask gjk3d.collide, or look at .status"):
+    with pytest.raises(TypeError) as caught:
         bool(result)
+    assert_names(caught.value, "gjk3d.collide", ".status")
     assert f"{result.status}" == str(result.status) == "SEPARATED"
-    with pytest.raises(TypeError, match="not a bool"):
+    with pytest.raises(TypeError) as caught:
         gk.verify(True, BOX, BALL)
-    with pytest.raises(ShapeError, match="one finite number, for all rows"):
+    assert_names(caught.value, "verify()", "bool")
+    with pytest.raises(ShapeError) as caught:
         gk.collide(BOX, BALL, margin=np.array([1.0, 2.0]))
-    with pytest.raises(ShapeError, match="expected one number"):
+    assert_names(caught.value, "margin", "[1., 2.]")
+    with pytest.raises(ShapeError) as caught:
         gk.distance(BOX, BALL, max_distance=[1, 2])
+    assert_names(caught.value, "max_distance", "[1, 2]")
 
 
 def test_the_common_point_of_a_point_is_that_point():
@@ -367,5 +400,6 @@ def test_exchanged_shapes_have_the_opposite_axis_and_their_faces_exchanged():
 
 
 def test_what_is_no_pose_is_named_of_a_single_axis_too():
-    with pytest.raises(PoseError, match="pose_b has scale"):
+    with pytest.raises(PoseError) as caught:
         gk.separating_axis(BOX, BOX, None, np.diag([2.0, 2.0, 2.0, 1.0]))
+    assert_names(caught.value, "pose_b", "(2, 2, 2)", "shape.scaled")

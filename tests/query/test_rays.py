@@ -9,11 +9,11 @@ import naive
 import numpy as np
 import pytest
 from strategies import SHAPES, build
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import Gjk3dError
 
-RNG = np.random.default_rng(11)
 NAMES = sorted(SHAPES)
 THIN = {"point", "segment", "triangle", "flat hull", "disc"}
 SOLID = [name for name in NAMES if name not in THIN]
@@ -88,7 +88,7 @@ def test_closed_forms_agree_with_a_point_that_flies(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_poses_scales_and_stacks(name):
+def test_poses_scales_and_stacks(name, rng):
     shape = build(SHAPES[name])
     origins, directions = rays_at(shape, 40, np.random.default_rng(4))
     plain = gk.raycast(shape, origins, directions)
@@ -96,7 +96,7 @@ def test_poses_scales_and_stacks(name):
         one = gk.raycast(shape, origins[k], directions[k])
         assert one.hit == plain.hit[k] == plain[k].hit
         assert one.distance == plain.distance[k]
-    pose = naive.pose(naive.random_rotations(RNG, 1)[0], (3.0, -2.0, 1.0))
+    pose = naive.pose(naive.random_rotations(rng, 1)[0], (3.0, -2.0, 1.0))
     moved = gk.raycast(shape, origins @ pose[:3, :3].T + pose[:3, 3], directions @ pose[:3, :3].T, pose)
     same = moved.hit & plain.hit
     assert (moved.hit != plain.hit).sum() <= (0 if name in SOLID else 2)
@@ -111,10 +111,10 @@ def test_poses_scales_and_stacks(name):
 
 
 @pytest.mark.parametrize("name", SOLID)
-def test_from_inside(name):
+def test_from_inside(name, rng):
     shape = build(SHAPES[name])
     center = shape.surface().vertices.mean(axis=0)
-    result = gk.raycast(shape, center, naive.unit_vectors(RNG, 5))
+    result = gk.raycast(shape, center, naive.unit_vectors(rng, 5))
     assert result.inside.all()
     assert result.hit.all()
     np.testing.assert_array_equal(result.distance, 0.0)
@@ -125,7 +125,7 @@ def test_from_inside(name):
 
 def test_known_hits():
     box = gk.Box((2, 2, 2))
-    assert repr(gk.raycast(box, (0, 0, 5), (0, 0, -3))) == "RayHit: at 4, on a face towards (0, 0, 1)"
+    assert_names(repr(gk.raycast(box, (0, 0, 5), (0, 0, -3))), "RayHit", " 4", "face", "(0, 0, 1)")
     corner = gk.raycast(box, (2, 2, 2), (-1, -1, -1))
     assert corner.distance == pytest.approx(np.sqrt(3), rel=1e-15)
     # grazing: along a face, along an edge, at a tangent
@@ -166,39 +166,52 @@ def test_far_origins_and_sizes():
                 assert hit.distance == pytest.approx((far - depth) * scale, rel=1e-14 * max(far, 1))
 
 
-def test_broadcasting_and_empty_stacks():
+def test_broadcasting_and_empty_stacks(rng):
     box = gk.Box((1, 1, 1))
-    fan = gk.raycast(box, (3, 0, 0), naive.unit_vectors(RNG, 50))
+    fan = gk.raycast(box, (3, 0, 0), naive.unit_vectors(rng, 50))
     assert len(fan) == 50
-    sheet = gk.raycast(box, RNG.uniform(-1, 1, (50, 3)) + (5, 0, 0), (-1, 0, 0))
+    sheet = gk.raycast(box, rng.uniform(-1, 1, (50, 3)) + (5, 0, 0), (-1, 0, 0))
     assert len(sheet) == 50
     assert 5 <= sheet.hit.sum() <= 45
     assert len(gk.raycast(box, np.zeros((0, 3)), (1, 0, 0))) == 0
-    assert repr(gk.raycast(box, np.zeros((0, 3)), (1, 0, 0))) == "RayHit of 0 rays: 0 hit"
+    assert_names(repr(gk.raycast(box, np.zeros((0, 3)), (1, 0, 0))), "RayHit", "0 rays", "0 hit")
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "fragments"),
     [
-        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0), (1, 0, 0)), r"origins has shape \(2,\)"),
-        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), (0, 0, 0)), "directions is zero"),
-        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), [(1, 0, 0), (0, 0, 0)]), r"directions\[1\] is zero"),
-        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, np.nan, 0), (1, 0, 0)), r"origins is \[0.0, nan, 0.0\]"),
-        (lambda: gk.raycast(gk.Box((1, 1, 1)), [(0, 0, 0), (0, np.inf, 0)], (1, 0, 0)), r"origins\[1\]"),
-        (lambda: gk.raycast(gk.Box((1, 1, 1)), np.zeros((3, 3)), np.ones((2, 3))), "origins has 3, directions has 2"),
-        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), (1, 0, 0), max_distance=-1), "max_distance is -1"),
-        (lambda: gk.raycast("box", (0, 0, 0), (1, 0, 0)), "shape is a str"),
-        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), (1, 0, 0), np.eye(3)), "pose has shape"),
-        (lambda: gk.raycast(gk.Box((1, 1, 1)), [(0, 0, 0), (0, 0)], (1, 0, 0)), "origins is ragged"),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0), (1, 0, 0)), ("raycast", "origins", "(2,)")),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), (0, 0, 0)), ("raycast", "directions", "shape.contains")),
+        (
+            lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), [(1, 0, 0), (0, 0, 0)]),
+            ("raycast", "directions[1]", "shape.contains"),
+        ),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, np.nan, 0), (1, 0, 0)), ("raycast", "origins", "nan")),
+        (
+            lambda: gk.raycast(gk.Box((1, 1, 1)), [(0, 0, 0), (0, np.inf, 0)], (1, 0, 0)),
+            ("raycast", "origins[1]", "inf"),
+        ),
+        (
+            lambda: gk.raycast(gk.Box((1, 1, 1)), np.zeros((3, 3)), np.ones((2, 3))),
+            ("raycast", "origins", "3", "directions", "2 rows"),
+        ),
+        (
+            lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), (1, 0, 0), max_distance=-1),
+            ("raycast", "max_distance", "-1"),
+        ),
+        (lambda: gk.raycast("box", (0, 0, 0), (1, 0, 0)), ("shape", "a str")),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), (1, 0, 0), np.eye(3)), ("pose", "(3, 3)")),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), [(0, 0, 0), (0, 0)], (1, 0, 0)), ("raycast", "origins", "ragged")),
     ],
 )
-def test_bad_input_is_named(call, words):
-    with pytest.raises(Gjk3dError, match=words):
+def test_bad_input_is_named(call, fragments):
+    with pytest.raises(Gjk3dError) as caught:
         call()
+    assert_names(caught.value, *fragments)
 
 
 def test_a_hit_is_neither_true_nor_false():
-    with pytest.raises(TypeError, match="neither true nor false"):
+    with pytest.raises(TypeError, match=r"\.hit"):
         bool(gk.raycast(gk.Box((1, 1, 1)), (5, 0, 0), (1, 0, 0)))
 
 
@@ -241,28 +254,30 @@ def test_whole_numbers_are_the_same_ray():
 
 
 @pytest.mark.parametrize(
-    ("origin", "direction", "message"),
+    ("origin", "direction", "fragments"),
     [
-        ((0, 0, np.nan), (1, 0, 0), "origins is .*nan"),
-        ((0.0, np.inf, 0.0), (1.0, 0.0, 0.0), "origins is .*inf"),
-        (np.zeros(3), np.array([0.0, np.nan, 1.0]), "directions is .*nan"),
-        ((0.0, 0.0, 0.0), (0.0, -0.0, 0.0), "directions is zero"),
-        (np.zeros(3), np.zeros(3), "directions is zero"),
-        (("0", "0", "0"), (1, 0, 0), "origins has shape"),
-        ((True, False, True), (1, 0, 0), "origins has shape"),
-        ((10**400, 0, 0), (1, 0, 0), "origins has shape"),
-        ((0, 0), (1, 0, 0), "origins has shape"),
-        (np.zeros(2), (1, 0, 0), "origins has shape"),
+        ((0, 0, np.nan), (1, 0, 0), ("origins", "nan")),
+        ((0.0, np.inf, 0.0), (1.0, 0.0, 0.0), ("origins", "inf")),
+        (np.zeros(3), np.array([0.0, np.nan, 1.0]), ("directions", "nan")),
+        ((0.0, 0.0, 0.0), (0.0, -0.0, 0.0), ("directions", "shape.contains")),
+        (np.zeros(3), np.zeros(3), ("directions", "shape.contains")),
+        (("0", "0", "0"), (1, 0, 0), ("origins", "dtype <U1")),
+        ((True, False, True), (1, 0, 0), ("origins", "dtype bool")),
+        ((10**400, 0, 0), (1, 0, 0), ("origins", "dtype object")),
+        ((0, 0), (1, 0, 0), ("origins", "(2,)")),
+        (np.zeros(2), (1, 0, 0), ("origins", "(2,)")),
     ],
 )
-def test_what_is_no_ray_is_named_of_single_rays_too(origin, direction, message):
-    with pytest.raises(gk.errors.ShapeError, match=message):
+def test_what_is_no_ray_is_named_of_single_rays_too(origin, direction, fragments):
+    with pytest.raises(gk.errors.ShapeError) as caught:
         gk.raycast(gk.Sphere(1), origin, direction)
+    assert_names(caught.value, *fragments)
 
 
 def test_what_is_no_pose_is_named_of_a_single_ray_too():
-    with pytest.raises(gk.errors.PoseError, match="pose has scale"):
+    with pytest.raises(gk.errors.PoseError) as caught:
         gk.raycast(gk.Sphere(1), (0.0, 0.0, 3.0), (0.0, 0.0, -1.0), np.diag([2.0, 2.0, 2.0, 1.0]))
+    assert_names(caught.value, "pose", "(2, 2, 2)", "shape.scaled")
 
 
 def test_an_answer_is_copied_and_pickled_before_and_after_it_is_read():
@@ -272,5 +287,5 @@ def test_an_answer_is_copied_and_pickled_before_and_after_it_is_read():
             assert hit.point.tolist() == [0.0, 0.0, 1.0]
         for again in (copy.copy(hit), copy.deepcopy(hit), pickle.loads(pickle.dumps(hit))):
             assert all(np.array_equal(getattr(again, field), getattr(hit, field)) for field in FIELDS)
-        with pytest.raises(AttributeError, match="no attribute 'far'"):
+        with pytest.raises(AttributeError, match="'far'"):
             hit.far  # noqa: B018

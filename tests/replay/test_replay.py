@@ -10,7 +10,8 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import given
-from strategies import PAIRS, SHAPES, build, clouds, examples, pairs, random_poses
+from strategies import CHOSEN_PAIRS, SHAPES, build, clouds, pairs, random_poses, sampled
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.replay import Sameness, read, run, to_json
@@ -73,7 +74,6 @@ def test_half_spaces_come_back_bit_for_bit():
     assert divided_again > 0  # so the class itself would not have done it
 
 
-@examples(300)
 @given(clouds())
 def test_hulls_of_nasty_points_come_back_bit_for_bit(points):
     shape = gk.ConvexHull(points)
@@ -102,7 +102,7 @@ def test_a_shape_of_an_own_class_is_not_written():
     class Strange(Shape):
         __slots__ = ()
 
-    with pytest.raises(gk.errors.UnsupportedPair, match="a Strange cannot be written"):
+    with pytest.raises(gk.errors.UnsupportedPair, match="Strange"):
         write_shape(Strange())
 
 
@@ -119,16 +119,18 @@ def again(result, folder):
     for name in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations"):
         np.testing.assert_array_equal(getattr(case.answer, name), getattr(result, name))
     assert (case.a, case.b) == (result.shape_a, result.shape_b)
+    assert case.answer.trace is None
+    assert to_json(case.answer) == text
     for pose, asked in ((case.pose_a, result.pose_a), (case.pose_b, result.pose_b)):
         assert pose is None if asked is None else np.array_equal(pose, asked)
     return found
 
 
 @pytest.mark.parametrize(("query", "options"), MODES)
-def test_every_pair_of_kinds_is_the_same_again(query, options, tmp_path):
+def test_chosen_pairs_are_the_same_again(query, options, tmp_path):
     rng = np.random.default_rng(3)
     overlapping = []
-    for one, other in PAIRS:
+    for one, other in CHOSEN_PAIRS:
         a, b = SHAPES[one], SHAPES[other]
         poses = random_poses(rng, a, b, 3)
         result = query(build(a), build(b), *poses, **options)
@@ -140,7 +142,6 @@ def test_every_pair_of_kinds_is_the_same_again(query, options, tmp_path):
     assert 0.3 < np.mean(overlapping) < 0.7
 
 
-@examples(150)
 @given(pairs())
 def test_any_pair_is_the_same_again(tmp_path_factory, pair):
     a, pose_a, b, pose_b = pair
@@ -149,7 +150,7 @@ def test_any_pair_is_the_same_again(tmp_path_factory, pair):
         assert again(query(build(a), build(b), pose_a, pose_b), folder).sameness is Sameness.SAME
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", sampled(((name,) for name in SHAPES), 3))
 def test_facets_traces_and_half_spaces_are_the_same_again(name, tmp_path):
     shape, plane = build(SHAPES[name]), gk.Halfspace((1, 2, 3), 0.25)
     assert again(gk.signed_distance(plane, shape), tmp_path).sameness is Sameness.SAME
@@ -195,7 +196,7 @@ def test_answers_of_prepared_pairs(tmp_path):
     result = gk.Pair(box, ball, warm=False).signed_distance(None, pose, tol=1e-2)
     assert again(result, tmp_path).sameness is Sameness.SAME
     many = gk.Pairs([box, ball]).signed_distance([(0, 1), (1, 0)], np.array([np.eye(4), pose]))
-    with pytest.raises(TypeError, match=r"of many pairs take a row, result\[i\].to_json"):
+    with pytest.raises(TypeError, match=r"result\[i\]\.to_json\(\)"):
         many.to_json()
     for row in (many[1], many[1:][0]):
         found = again(row, tmp_path)
@@ -226,12 +227,14 @@ def test_the_document_says_what_it_was_made_by():
     assert document["answer"]["status"] == "separated"
 
 
+@pytest.mark.full
 def test_a_document_too_large_to_be_read_is_not_written():
     box = gk.Box((1, 1, 1))
     poses = np.tile(np.eye(4), (100000, 1, 1))
     result = gk.distance(box, box, None, poses)
-    with pytest.raises(ValueError, match=r"at most 16 are read back: take the rows that matter, result\[i\]"):
+    with pytest.raises(ValueError) as caught:
         result.to_json()
+    assert_names(caught.value, "17 MiB", "result[i].to_json()")
 
 
 # lies ---------------------------------------------------------------------------------------------------------------
@@ -318,148 +321,158 @@ def composed(**changes):
 
 
 BAD = [
-    (("format",), "mesh", 'format is "mesh", expected "gjk3d-replay"'),
-    (("format",), KeyError, "case.json has no 'format'"),
-    (("schema_version",), 2, "schema_version is 2, expected an integer from 1 to 1"),
-    (("query",), "exit", "query is \"exit\", expected 'distance' or 'signed_distance'"),
-    (("arguments",), [], "arguments is a list of 0, expected an object"),
-    (("arguments", "depth"), "deep", "arguments.depth is \"deep\", expected 'auto'"),
-    (("arguments", "tol"), -1, "arguments.tol is -1, expected a number of at least 0, or null"),
-    (("arguments", "tol"), True, "arguments.tol is true, expected a number"),
-    (("arguments", "file"), "/etc/passwd", "arguments has 'file', expected only depth"),
-    (("a",), None, "a is null, expected an object"),
-    (("a", "shape"), "Tyre", 'a.shape is "Tyre", expected one of Point'),
-    (("a", "shape"), 7, "a.shape is 7, expected a string"),
-    (("a", "shape"), "__class__", 'a.shape is "__class__", expected one of'),
-    (("a", "extents"), [1, 1], "a.extents has 2 entries, expected 3"),
-    (("a", "extents"), [1, 1, "x"], 'a.extents[2] is "x", expected a number'),
-    (("a", "extents"), [1, 1, "0xzz"], 'a.extents[2] is "0xzz", expected a number'),
-    (("a", "extents"), [1, 1, 0], "a: Box: extents are [1.0, 1.0, 0.0], expected more than 0 each"),
-    (("a", "extents"), [1, 1, 1e60], "a: Box: extents: lengths of 1e+60 are outside 1e-50 to 1e+50"),
-    (("a", "extents"), [1, 1, 10**400], "a.extents[2] is an integer of more than 64 bits, expected a finite number"),
-    (("a", "extents"), {"0": 1}, "a.extents is an object of 1, expected a list"),
-    (("a",), {**HULL, "points": []}, "a: ConvexHull: points is empty"),
-    (("a",), {**HULL, "points": [[0, 0]]}, "a.points[0] has 2 entries, expected 3"),
-    (("a",), {**HULL, **TETRAHEDRON, "faces": TETRAHEDRON["faces"][1:]}, "expected triangles that make one closed"),
-    (("a",), {**HULL, **TETRAHEDRON, "faces": [[0, 2, 4]]}, "a.faces[0][2] is 4, expected an integer from 0 to 3"),
-    (("a",), {**HULL, **TETRAHEDRON, "faces": [[0, 2]]}, "a.faces[0] has 2 entries, expected 3"),
-    (("a",), {**HULL, **TETRAHEDRON, "angles": []}, "a.faces is a list of 4, expected triangles"),
-    (("a",), {**HULL, **TETRAHEDRON, "dimension": 1}, "a.faces is a list of 4, expected triangles"),
-    (("a",), {**HULL, **TETRAHEDRON, "dimension": 4}, "a.dimension is 4, expected an integer from 0 to 3"),
-    (("a",), {**HULL, **TETRAHEDRON, "defect": -1}, "a.defect is -1, expected 0 to 1e+50"),
-    (("a",), {**HULL, "faces": []}, "a has no 'dimension'"),
-    (("a",), {"shape": "Rounded", "core": {"shape": "Halfspace"}, "radius": 1}, 'a.core.shape is "Halfspace"'),
-    (("a",), {"shape": "Rounded", "core": HULL, "radius": -1}, "a: Rounded: radius is -1, expected at least 0"),
-    (("a",), {"shape": "Composed", "terms": [], "radius": 0}, "a.terms is a list of 0, expected one or more lists"),
-    (("a",), {"shape": "Composed", "terms": [[]], "radius": 0}, "a.terms is a list of 1, expected one or more lists"),
-    (("a",), {"shape": "Composed", "terms": [[PART]], "radius": -1}, "a.radius is -1, expected 0 to 1e+50"),
-    (("a",), composed(kind="tyre"), "a.terms[0][0].kind is \"tyre\", expected 'point'"),
-    (("a",), composed(numbers=[1]), "a.terms[0][0].numbers is a list of 1, expected as many numbers as a cone has"),
-    (("a",), composed(numbers=[1, 0]), "a.terms[0][0].numbers is a list of 2, expected lengths of more than 0"),
-    (("a",), composed(kind="hull", numbers=[]), "expected as many numbers as a hull has"),
-    (("a",), composed(offset=[0, 0, 1e99]), "a.terms[0][0].offset is a list of 3, expected numbers of at most 1e+50"),
-    (("a",), composed(matrix=np.zeros((3, 3)).tolist()), "a.terms[0][0].matrix is a list of 3, expected an invertible"),
-    (("b",), {"shape": "Halfspace", "normal": [0, 0, 0], "offset": 0}, "b: Halfspace: normal is [0, 0, 0]"),
-    (("pose_b",), np.zeros((4, 4)).tolist(), "pose_b has last row [0.0, 0.0, 0.0, 0.0]"),
-    (("pose_b",), [1, 2, 3], "pose_b[0] is 1, expected a list"),
-    (("pose_b",), [[1, 2, 3]], "pose_b has 1 entries, expected 4"),
-    (("pose_b",), [np.eye(4).tolist()] * 2, "certificate=True is for one pair"),
-    (("pose_b",), "I", 'pose_b is "I", expected a list'),
-    (("answer", "status"), "fine", 'answer.status is "fine", expected'),
-    (("answer", "status"), ["separated"], "answer.tight is true, expected a list"),
-    (("answer", "tight"), 1, "answer.tight is 1, expected true or false"),
-    (("answer", "iterations"), 1.5, "answer.iterations is 1.5, expected an integer"),
-    (("answer", "distance"), "about 1", 'answer.distance is "about 1", expected a number'),
-    (("answer", "normal"), KeyError, "answer has no 'normal'"),
-    (("certificate",), {}, "certificate has no 'kind'"),
-    (("certificate", "kind"), "hope", 'certificate.kind is "hope", expected'),
-    (("certificate", "faces"), [[0, 1, 99]], "certificate.faces[0][2] is 99, expected an integer from 0 to"),
-    (("certificate", "weights"), [None], "certificate.weights[0] is null, expected a number"),
-    (("certificate", "points_a"), [[1, 2]], "certificate.points_a[0] has 2 entries, expected 3"),
-    (("versions",), {"gjk3d": 1}, "versions.gjk3d is 1, expected a string"),
+    (("format",), "mesh", ("format", '"mesh"', '"gjk3d-replay"')),
+    (("format",), KeyError, ("case.json", "'format'")),
+    (("schema_version",), 2, ("schema_version", "2", "1 to 1")),
+    (("query",), "exit", ("query", '"exit"', "'distance'", "'signed_distance'")),
+    (
+        ("arguments",),
+        [],
+        (
+            "arguments",
+            "list of 0",
+        ),
+    ),
+    (("arguments", "depth"), "deep", ("arguments.depth", '"deep"', "'auto'")),
+    (("arguments", "tol"), -1, ("arguments.tol", "-1", "null")),
+    (("arguments", "tol"), True, ("arguments.tol", "true")),
+    (("arguments", "file"), "/etc/passwd", ("arguments", "'file'", "depth")),
+    (("a",), None, (": a ", "null")),
+    (("a", "shape"), "Tyre", ("a.shape", '"Tyre"', "Point")),
+    (("a", "shape"), 7, ("a.shape", "7")),
+    (("a", "shape"), "__class__", ("a.shape", '"__class__"', "Point")),
+    (("a", "extents"), [1, 1], ("a.extents", "2 entries", "3")),
+    (("a", "extents"), [1, 1, "x"], ("a.extents[2]", '"x"')),
+    (("a", "extents"), [1, 1, "0xzz"], ("a.extents[2]", '"0xzz"')),
+    (("a", "extents"), [1, 1, 0], ("Box:", "extents", "[1.0, 1.0, 0.0]")),
+    (("a", "extents"), [1, 1, 1e60], ("Box:", "extents", "1e+60", "1e+50")),
+    (("a", "extents"), [1, 1, 10**400], ("a.extents[2]", "64 bits")),
+    (("a", "extents"), {"0": 1}, ("a.extents", "object of 1")),
+    (("a",), {**HULL, "points": []}, ("ConvexHull:", "points", "empty")),
+    (("a",), {**HULL, "points": [[0, 0]]}, ("a.points[0]", "2 entries", "3")),
+    (("a",), {**HULL, **TETRAHEDRON, "faces": TETRAHEDRON["faces"][1:]}, ("a.faces", "list of 3", "closed")),
+    (("a",), {**HULL, **TETRAHEDRON, "faces": [[0, 2, 4]]}, ("a.faces[0][2]", "4", "0 to 3")),
+    (("a",), {**HULL, **TETRAHEDRON, "faces": [[0, 2]]}, ("a.faces[0]", "2 entries", "3")),
+    (("a",), {**HULL, **TETRAHEDRON, "angles": []}, ("a.faces", "list of 4")),
+    (("a",), {**HULL, **TETRAHEDRON, "dimension": 1}, ("a.faces", "list of 4")),
+    (("a",), {**HULL, **TETRAHEDRON, "dimension": 4}, ("a.dimension", "4", "0 to 3")),
+    (("a",), {**HULL, **TETRAHEDRON, "defect": -1}, ("a.defect", "-1", "1e+50")),
+    (("a",), {**HULL, "faces": []}, ("'dimension'",)),
+    (("a",), {"shape": "Rounded", "core": {"shape": "Halfspace"}, "radius": 1}, ("a.core.shape", '"Halfspace"')),
+    (("a",), {"shape": "Rounded", "core": HULL, "radius": -1}, ("Rounded:", "radius", "-1")),
+    (("a",), {"shape": "Composed", "terms": [], "radius": 0}, ("a.terms ", "list of 0")),
+    (("a",), {"shape": "Composed", "terms": [[]], "radius": 0}, ("a.terms ", "list of 1")),
+    (("a",), {"shape": "Composed", "terms": [[PART]], "radius": -1}, ("a.radius", "-1", "1e+50")),
+    (("a",), composed(kind="tyre"), ("a.terms[0][0].kind", '"tyre"', "'point'")),
+    (("a",), composed(numbers=[1]), ("a.terms[0][0].numbers", "list of 1", "cone")),
+    (("a",), composed(numbers=[1, 0]), ("a.terms[0][0].numbers", "list of 2", "more than 0")),
+    (("a",), composed(kind="hull", numbers=[]), ("a.terms[0][0].numbers", "list of 0", "hull")),
+    (("a",), composed(offset=[0, 0, 1e99]), ("a.terms[0][0].offset", "list of 3", "1e+50")),
+    (("a",), composed(matrix=np.zeros((3, 3)).tolist()), ("a.terms[0][0].matrix", "list of 3", "invertible")),
+    (("b",), {"shape": "Halfspace", "normal": [0, 0, 0], "offset": 0}, ("Halfspace:", "normal", "[0, 0, 0]")),
+    (("pose_b",), np.zeros((4, 4)).tolist(), ("pose_b", "last row", "[0.0, 0.0, 0.0, 0.0]")),
+    (("pose_b",), [1, 2, 3], ("pose_b[0]", "1")),
+    (("pose_b",), [[1, 2, 3]], ("pose_b", "1 entries", "4")),
+    (("pose_b",), [np.eye(4).tolist()] * 2, ("certificate=True", "one pair")),
+    (("pose_b",), "I", ("pose_b", '"I"')),
+    (("answer", "status"), "fine", ("answer.status", '"fine"')),
+    (("answer", "status"), ["separated"], ("answer.tight", "true", "a list")),
+    (("answer", "tight"), 1, ("answer.tight", "1", "true", "false")),
+    (("answer", "iterations"), 1.5, ("answer.iterations", "1.5")),
+    (("answer", "distance"), "about 1", ("answer.distance", '"about 1"')),
+    (("answer", "normal"), KeyError, ("answer", "'normal'")),
+    (("certificate",), {}, ("certificate", "'kind'")),
+    (("certificate", "kind"), "hope", ("certificate.kind", '"hope"')),
+    (("certificate", "faces"), [[0, 1, 99]], ("certificate.faces[0][2]", "99")),
+    (("certificate", "weights"), [None], ("certificate.weights[0]", "null")),
+    (("certificate", "points_a"), [[1, 2]], ("certificate.points_a[0]", "2 entries", "3")),
+    (("versions",), {"gjk3d": 1}, ("versions.gjk3d", "1")),
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "message"), BAD, ids=lambda x: None)
-def test_bad_documents_are_refused_in_one_line(apart, tmp_path, path, value, message):
+@pytest.mark.parametrize(("path", "value", "fragments"), BAD, ids=lambda x: None)
+def test_bad_documents_are_refused_in_one_line(apart, tmp_path, path, value, fragments):
     file = altered(apart, tmp_path / "case.json", setter(path, value))
     with pytest.raises(gk.errors.ParseError) as error:
         run(file)
     said = str(error.value)
-    assert message in said
+    assert_names(said, *fragments)
     assert said.startswith("case.json")
     assert "\n" not in said
     assert len(said) < 300
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "fragments"),
     [
-        (b"", "case.json: is no JSON"),
-        (b"\x00\xff\xfe", "case.json: is no JSON"),
-        (b"{", "case.json: is no JSON"),
-        (b"[1, 2]", "case.json is a list of 2, expected an object"),
-        (b"null", "case.json is null, expected an object"),
-        (b'{"format": NaN}', "NaN is no number in JSON"),
-        (b'{"format": -Infinity}', "-Infinity is no number in JSON"),
-        (b'{"a": 1, "a": 2}', "'a' is there twice"),
-        (b"[" * 1_000_000, "case.json: is nested too deeply"),
-        (b'{"a":' * 500_000, "case.json: is nested too deeply"),
-        (b'{"format": ' + b"9" * 100_000 + b"}", "case.json: is no JSON"),
-        (b" " * (16 << 20) + b" ", "case.json: is larger than 16 MiB"),
+        (b"", ("JSON", "line 1 column 1")),
+        (b"\x00\xff\xfe", ("JSON", "'utf-8'", "0xff")),
+        (b"{", ("JSON", "line 1 column 2")),
+        (b"[1, 2]", ("case.json", "list of 2")),
+        (b"null", ("case.json", "null")),
+        (b'{"format": NaN}', ("JSON", "NaN")),
+        (b'{"format": -Infinity}', ("JSON", "-Infinity")),
+        (b'{"a": 1, "a": 2}', ("'a'", "twice")),
+        (b"[" * 1_000_000, ("case.json", "nested")),
+        (b'{"a":' * 500_000, ("case.json", "nested")),
+        (b'{"format": ' + b"9" * 100_000 + b"}", ("JSON", "digits")),
+        (b" " * (16 << 20) + b" ", ("case.json", "16 MiB")),
     ],
     ids=lambda x: None,
 )
-def test_junk_is_refused_in_one_line(tmp_path, content, message):
+def test_junk_is_refused_in_one_line(tmp_path, content, fragments):
     file = tmp_path / "case.json"
     file.write_bytes(content)
     with pytest.raises(gk.errors.ParseError) as error:
         read(file)
-    assert message in str(error.value)
+    assert_names(error.value, *fragments)
     assert "\n" not in str(error.value)
 
 
 def test_a_number_beyond_floats_is_refused(apart, tmp_path):
     file = tmp_path / "case.json"
     file.write_text(apart.to_json().replace('"radius": 0.3', '"radius": 1e999'))
-    with pytest.raises(gk.errors.ParseError, match=r"b\.radius is Infinity, expected a finite number"):
+    with pytest.raises(gk.errors.ParseError) as caught:
         read(file)
+    assert_names(caught.value, "b.radius", "Infinity")
 
 
 def test_a_huge_file_costs_no_time_and_no_memory(tmp_path):
     file = tmp_path / "case.json"
     with file.open("wb") as stream:
         stream.truncate(4 << 30)  # sparse
-    with pytest.raises(gk.errors.ParseError, match="larger than 16 MiB"):
+    with pytest.raises(gk.errors.ParseError, match="16 MiB"):
         read(file)
 
 
 def test_no_file_and_a_folder_are_told(tmp_path):
-    with pytest.raises(gk.errors.FileError, match="there is no file"):
+    with pytest.raises(gk.errors.FileError, match=r"case\.json"):
         read(tmp_path / "case.json")
-    with pytest.raises(gk.errors.FileError, match="is a folder"):
+    with pytest.raises(gk.errors.FileError, match=r"\bfolder\b"):
         read(tmp_path)
 
 
 def test_poses_of_another_number_than_answers_are_refused(tmp_path):
     box = gk.Box((1, 1, 1))
     one, stack = gk.distance(box, box), gk.distance(box, box, None, np.tile(np.eye(4), (3, 1, 1)))
-    for result, poses, message in (
-        (one, [np.eye(4).tolist()] * 2, "the answer is of one pair, the poses are of a stack of 2"),
-        (stack, [np.eye(4).tolist()] * 2, "the answer is of a stack of 3, the poses are of a stack of 2"),
-        (stack, None, "the answer is of a stack of 3, the poses are of one pair"),
+    for result, poses, fragments in (
+        (one, [np.eye(4).tolist()] * 2, ("one pair", "stack of 2")),
+        (stack, [np.eye(4).tolist()] * 2, ("stack of 3", "stack of 2")),
+        (stack, None, ("stack of 3", "one pair")),
     ):
         file = altered(result, tmp_path / "case.json", setter(("pose_b",), poses))
-        with pytest.raises(gk.errors.ParseError, match=message):
+        with pytest.raises(gk.errors.ParseError) as caught:
             run(file)
+        assert_names(caught.value, *fragments)
 
 
 def test_two_half_spaces_are_refused(apart, tmp_path):
     def change(document):
         document["a"] = document["b"] = {"shape": "Halfspace", "normal": [0, 0, 1], "offset": 0}
 
-    with pytest.raises(gk.errors.ParseError, match=r"case\.json: Halfspace against Halfspace"):
+    with pytest.raises(gk.errors.ParseError) as caught:
         run(altered(apart, tmp_path / "case.json", change))
+    assert_names(caught.value, "case.json:", "Halfspace", "large Box")
 
 
 def test_hulls_with_made_up_faces_do_no_harm(tmp_path):

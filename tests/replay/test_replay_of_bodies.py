@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.replay import Sameness, run
@@ -29,7 +29,6 @@ def through_json(body):
     return read_collider(Value(json.loads(json.dumps(write_collider(body), allow_nan=False)), "a"))
 
 
-@examples(60)
 @given(
     name=st.sampled_from(sorted(KINDS)),
     seed=st.integers(0, 2**31),
@@ -96,19 +95,21 @@ def test_a_document_may_be_written_by_hand():
 
 def test_a_body_too_large_to_be_read_is_not_written():
     cloud = gk.PointCloud(np.random.default_rng(0).normal(size=(600_000, 3)), 0.001)
-    with pytest.raises(ValueError, match=r"is 13 MiB|the document has 18 MiB, and at most 16 are read back"):
+    with pytest.raises(ValueError, match=r"\b18 MiB.*result\[i\]\.to_json\(\)"):
         gk.distance(cloud, gk.Point((9, 9, 9))).to_json()
     larger = gk.PointCloud(np.random.default_rng(0).normal(size=(800_000, 3)), 0.001)
-    with pytest.raises(ValueError, match=r"an array of 18 MiB is in it, and at most 16 are read back: send the file"):
+    with pytest.raises(ValueError) as caught:
         gk.distance(larger, gk.Point((9, 9, 9))).to_json()
+    assert_names(caught.value, "18 MiB", "array", "the file")
 
 
 def test_a_class_of_the_user_is_not_written():
     class Own(gk.PointCloud):
         __slots__ = ()
 
-    with pytest.raises(gk.errors.UnsupportedPair, match=r"a Own cannot be written: .* take a gjk3d\.Mesh"):
+    with pytest.raises(gk.errors.UnsupportedPair) as caught:
         gk.distance(Own([(0, 0, 0)], 1.0), gk.Point((9, 9, 9))).to_json()
+    assert_names(caught.value, "Own", "gjk3d.Mesh")
 
 
 # lies and junk ------------------------------------------------------------------------------------------------------
@@ -138,64 +139,64 @@ GROUND = {"shape": "HeightField", "heights": [[0, 1], [2, 3]], "pitch": 1, "orig
 EYE = np.eye(4).tolist()
 COMPOUND = {"shape": "Compound", "things": [MESH], "which": [0], "poses": [EYE]}
 BAD = [
-    (cloud(base64="AAAA"), "a.points.base64: 3 bytes, expected 48"),
-    (cloud(base64="A?=="), 'a.points.base64 is "A?==", expected base64'),
-    (cloud(base64=7), "a.points.base64 is 7, expected a string"),
-    (cloud(length=[2, 4]), "a.points.length is a list of 2, expected one number an axis: any, 3"),
-    (cloud(length=[1 << 40, 3]), "a.points.length[0] is 1099511627776, expected an integer from 0"),
-    (cloud(length=[1 << 24, 3]), "a.points.base64: 48 bytes, expected 402653184"),
-    (cloud(length=[-2, 3]), "a.points.length[0] is -2, expected an integer"),
-    (cloud(type="object"), "a.points.type is \"object\", expected 'float64'"),
-    (cloud(more=1), "a.points has 'more', expected only"),
-    ({**cloud(), "points": coded(np.full((1, 3), np.nan))}, "a: PointCloud: points[0]"),
-    ({**cloud(), "points": coded(np.zeros((0, 3)))}, "a: PointCloud: points is empty"),
-    ({**cloud(), "radius": -1}, "a: PointCloud: radius is -1"),
-    ({**cloud(), "radius": None}, "a.radius is null, expected a number"),
-    ({**MESH, "faces": [[0, 1, 3]]}, "a: faces[0] is [0, 1, 3], but there are 3 vertices"),
-    ({**MESH, "faces": coded(np.array([[0, 1, -1]], dtype=np.int32))}, "a: faces[0] is [0, 1, -1]"),
-    ({**MESH, "faces": [[0, 1, 2.5]]}, "a.faces[0][2] is 2.5, expected an integer"),
-    ({**MESH, "faces": []}, "a: faces is empty"),
-    ({**MESH, "vertices": None}, "a.vertices is null, expected an object"),
-    ({**MESH, "name": 3}, "a.name is 3, expected a string"),
-    ({**MESH, "solid": "yes"}, 'a.solid is "yes", expected true or false'),
-    ({**MESH, "source": "/etc/passwd"}, "a has 'source', expected only"),
-    ({**GROUND, "heights": [[0, 1]]}, "a: HeightField: heights has shape (1, 2)"),
-    ({**GROUND, "heights": [[0, 1], [2]]}, "a.heights[1] has 1 entries, expected 2"),
-    ({**GROUND, "heights": 5}, "a.heights is 5, expected an object"),
-    ({**GROUND, "origin": [0, 0, 0]}, "a.origin has 3 entries, expected 2"),
-    ({**COMPOUND, "which": [1]}, "a.which[0] is 1, expected an integer from 0 to 0"),
-    ({**COMPOUND, "which": []}, "a.poses has 1 entries, expected 0"),
-    ({**COMPOUND, "which": [], "poses": []}, "a: Compound: parts is empty"),
-    ({**COMPOUND, "things": [GROUND]}, 'a.things[0].shape is "HeightField", expected a convex shape or a Mesh'),
-    ({**COMPOUND, "things": [COMPOUND]}, 'a.things[0].shape is "Compound", expected a convex shape or a Mesh'),
-    ({**COMPOUND, "poses": [(2 * np.eye(4)).tolist()]}, "a: parts[0][1] has last row"),
-    ({**COMPOUND, "poses": [EYE] * 2}, "a.poses has 2 entries, expected 1"),
-    ({**COMPOUND, "residuals": [0.5]}, "a.residuals is a list of 1, expected how far from a rotation"),
-    ({**COMPOUND, "residuals": ["nan"]}, 'a.residuals[0] is "nan", expected a number'),
-    ({"shape": "VoxelGrid", "occupied": bits(), "pitch": 0, "origin": [0, 0, 0]}, "a: VoxelGrid: pitch is 0"),
+    (cloud(base64="AAAA"), ("a.points.base64", "3 bytes", "48")),
+    (cloud(base64="A?=="), ("a.points.base64", '"A?=="')),
+    (cloud(base64=7), ("a.points.base64", "7")),
+    (cloud(length=[2, 4]), ("a.points.length", "list of 2", "any, 3")),
+    (cloud(length=[1 << 40, 3]), ("a.points.length[0]", "1099511627776")),
+    (cloud(length=[1 << 24, 3]), ("a.points.base64", "48 bytes", "402653184")),
+    (cloud(length=[-2, 3]), ("a.points.length[0]", "-2")),
+    (cloud(type="object"), ("a.points.type", '"object"', "'float64'")),
+    (cloud(more=1), ("a.points", "'more'")),
+    ({**cloud(), "points": coded(np.full((1, 3), np.nan))}, ("PointCloud:", "points[0]", "nan")),
+    ({**cloud(), "points": coded(np.zeros((0, 3)))}, ("PointCloud:", "points", "empty")),
+    ({**cloud(), "radius": -1}, ("PointCloud:", "radius", "-1")),
+    ({**cloud(), "radius": None}, ("a.radius", "null")),
+    ({**MESH, "faces": [[0, 1, 3]]}, ("faces[0]", "[0, 1, 3]", "3 vertices")),
+    ({**MESH, "faces": coded(np.array([[0, 1, -1]], dtype=np.int32))}, ("faces[0]", "[0, 1, -1]")),
+    ({**MESH, "faces": [[0, 1, 2.5]]}, ("a.faces[0][2]", "2.5")),
+    ({**MESH, "faces": []}, ("a: faces", "empty")),
+    ({**MESH, "vertices": None}, ("a.vertices", "null")),
+    ({**MESH, "name": 3}, ("a.name", "3")),
+    ({**MESH, "solid": "yes"}, ("a.solid", '"yes"', "true or false")),
+    ({**MESH, "source": "/etc/passwd"}, ("'source'", "vertices")),
+    ({**GROUND, "heights": [[0, 1]]}, ("HeightField:", "heights", "(1, 2)")),
+    ({**GROUND, "heights": [[0, 1], [2]]}, ("a.heights[1]", "1 entries", "2")),
+    ({**GROUND, "heights": 5}, ("a.heights", "5")),
+    ({**GROUND, "origin": [0, 0, 0]}, ("a.origin", "3 entries", "2")),
+    ({**COMPOUND, "which": [1]}, ("a.which[0]", "1", "0 to 0")),
+    ({**COMPOUND, "which": []}, ("a.poses", "1 entries", "0")),
+    ({**COMPOUND, "which": [], "poses": []}, ("Compound:", "parts", "empty")),
+    ({**COMPOUND, "things": [GROUND]}, ("a.things[0].shape", '"HeightField"', "Mesh")),
+    ({**COMPOUND, "things": [COMPOUND]}, ("a.things[0].shape", '"Compound"', "Mesh")),
+    ({**COMPOUND, "poses": [(2 * np.eye(4)).tolist()]}, ("parts[0][1]", "last row")),
+    ({**COMPOUND, "poses": [EYE] * 2}, ("a.poses", "2 entries", "1")),
+    ({**COMPOUND, "residuals": [0.5]}, ("a.residuals", "list of 1")),
+    ({**COMPOUND, "residuals": ["nan"]}, ("a.residuals[0]", '"nan"')),
+    ({"shape": "VoxelGrid", "occupied": bits(), "pitch": 0, "origin": [0, 0, 0]}, ("VoxelGrid:", "pitch", "0")),
     (
         {"shape": "VoxelGrid", "occupied": bits(length=[1 << 13] * 3), "pitch": 1, "origin": [0, 0, 0]},
-        "a.occupied.length is a list of 3, expected three numbers of cells, at most 67108864",
+        ("a.occupied.length", "list of 3", "67108864"),
     ),
     (
         {"shape": "VoxelGrid", "occupied": bits(length=[8, 8, 8]), "pitch": 1, "origin": [0, 0, 0]},
-        "a.occupied.base64: 1 bytes, expected 64",
+        ("a.occupied.base64", "1 bytes", "64"),
     ),
     (
         {"shape": "VoxelGrid", "occupied": bits(base64="AA=="), "pitch": 1, "origin": [0, 0, 0]},
-        "a: VoxelGrid: none of the 8 cubes is occupied",
+        ("VoxelGrid:", "8 cubes"),
     ),
-    ({"shape": "VoxelGrid", "occupied": [[[1]]], "pitch": 1, "origin": [0, 0, 0]}, "a.occupied is a list of 1"),
+    ({"shape": "VoxelGrid", "occupied": [[[1]]], "pitch": 1, "origin": [0, 0, 0]}, ("a.occupied", "list of 1")),
 ]
 
 
-@pytest.mark.parametrize(("body", "message"), BAD, ids=lambda x: None)
-def test_bad_bodies_are_refused_in_one_line(apart, tmp_path, body, message):
+@pytest.mark.parametrize(("body", "fragments"), BAD, ids=lambda x: None)
+def test_bad_bodies_are_refused_in_one_line(apart, tmp_path, body, fragments):
     file = altered(apart, tmp_path / "case.json", setter(("a",), body))
     with pytest.raises(gk.errors.ParseError) as error:
         run(file)
     said = str(error.value)
-    assert message in said
+    assert_names(said, *fragments)
     assert said.startswith("case.json")
     assert "\n" not in said
     assert len(said) < 300
@@ -205,8 +206,9 @@ def test_two_bodies_that_are_not_asked_together_are_refused(apart, tmp_path):
     def change(document):
         document["a"] = document["b"] = GROUND
 
-    with pytest.raises(gk.errors.ParseError, match=r"case\.json: two HeightFields"):
+    with pytest.raises(gk.errors.ParseError) as caught:
         run(altered(apart, tmp_path / "case.json", change))
+    assert_names(caught.value, "case.json:", "two HeightFields", "bottom=z")
 
 
 def test_another_answer_about_a_body_is_told_from_the_same(apart, tmp_path):
@@ -219,7 +221,6 @@ def test_another_answer_about_a_body_is_told_from_the_same(apart, tmp_path):
 
 
 @given(st.data())
-@examples(100)
 def test_no_change_of_a_document_does_harm(tmp_path_factory, data):
     """Any one value of a document is replaced by junk: it is read and asked, or refused in one line."""
     body = data.draw(st.sampled_from([MESH, GROUND, COMPOUND, cloud()]))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from chains import drawn, random_robot
 from example_robots import some
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import CLOSE, Oracle
 from scipy.optimize import minimize
@@ -93,7 +93,6 @@ class Twin:
         return coal.distance(one, x, two, y, request, result)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000))
 def test_robots_drawn_at_random(tmp_path_factory, seed):
     robot = random_robot(tmp_path_factory.mktemp("robot"), seed, links=5)
@@ -250,14 +249,14 @@ def test_scipy_brings_a_colliding_arm_out():
 @pytest.mark.parametrize(
     ("ask", "text"),
     [
-        (lambda c: c.distances([0.0, 0.0], within=np.nan), "within is nan"),
-        (lambda c: c.distances([0.0, 0.0], within="near"), "within is 'near'"),
-        (lambda c: c.distances([0.0, 0.0], within=[0.1]), "within is"),
-        (lambda c: c.distances([0.0]), r"q has shape \(1,\)"),
-        (lambda c: c.distances([0.0, 0.0]).penalty(np.nan), "margin is nan"),
-        (lambda c: c.distances([0.0, 0.0]).penalty(True), "margin is True"),
-        (lambda c: c.distances([0.0, 0.0]).penalty([0.1, 0.1, 0.1]), "one for each of the"),
-        (lambda c: c.distances([0.0, 0.0], within=0.1).penalty(0.2), r"farther than was looked: .*within=0\.2"),
+        (lambda c: c.distances([0.0, 0.0], within=np.nan), "within.*nan"),
+        (lambda c: c.distances([0.0, 0.0], within="near"), "within.*'near'"),
+        (lambda c: c.distances([0.0, 0.0], within=[0.1]), r"within.*\[0\.1\]"),
+        (lambda c: c.distances([0.0]), r"q.*\(1,\).*shoulder, elbow"),
+        (lambda c: c.distances([0.0, 0.0]).penalty(np.nan), "margin.*nan"),
+        (lambda c: c.distances([0.0, 0.0]).penalty(True), "margin.*True"),
+        (lambda c: c.distances([0.0, 0.0]).penalty([0.1, 0.1, 0.1]), r"margin.*\[0\.1, 0\.1, 0\.1\].*18"),
+        (lambda c: c.distances([0.0, 0.0], within=0.1).penalty(0.2), r"distances\(q, within=0\.2\)"),
     ],
 )
 def test_errors(ask, text):

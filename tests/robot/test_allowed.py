@@ -93,9 +93,9 @@ def test_named_poses():
     q = one.state("default")
     assert q[one.columns["panda_joint4"]][0] == one.states["default"]["panda_joint4"][0] == -2.35619
     assert one.state("default", np.full(one.dof, 0.5)).max() == max(0.5, q.max())
-    with pytest.raises(RobotError, match="no pose 'ready'; it has default"):
+    with pytest.raises(RobotError, match=r"'ready'.*default"):
         one.state("ready")
-    with pytest.raises(RobotError, match="read from an SRDF"):
+    with pytest.raises(RobotError, match=r"'ready'.*srdf="):
         robot("panda").state("ready")
 
 
@@ -125,10 +125,10 @@ def test_what_an_srdf_may_say(tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("<disable_collisions link1='base'/>", "has no link2="),
-        ("<group_state name='a'><joint name='j' value='up'/></group_state>", "value='up', expected a number"),
-        ("<group_state name='a' group='g'/><group_state name='a' group='g'/>", "two poses of the name 'g/a'"),
-        ("<group", "no well-formed XML"),
+        ("<disable_collisions link1='base'/>", "disable_collisions.*link2="),
+        ("<group_state name='a'><joint name='j' value='up'/></group_state>", "'a'.*'j'.*value='up'"),
+        ("<group_state name='a' group='g'/><group_state name='a' group='g'/>", "group_state 'a'.*'g/a'"),
+        ("<group", "XML"),
     ],
 )
 def test_a_bad_srdf(tmp_path, text, says):
@@ -138,7 +138,7 @@ def test_a_bad_srdf(tmp_path, text, says):
 
 def test_names_that_are_not_there():
     allowed = AllowedPairs(LINKS)
-    with pytest.raises(RobotError, match="no link 'foot'; links are base, arm, hand"):
+    with pytest.raises(RobotError, match=r"'foot'.*base, arm, hand"):
         allowed.allow("base", "foot")
     with pytest.raises(RobotError, match="'arm' twice"):
         allowed.forbid("arm", "arm")
@@ -154,9 +154,9 @@ def test_allowed_is_set_by_names():
     assert one.allowed.reason("panda_link1", "panda_link3") == "close"
     one.allowed = one.allowed.copy()
     for wrong, text in (
-        ([("typo", "panda_link0")], "there is no link 'typo'"),
-        (["panda_link0"], "expected two names of links"),
-        (AllowedPairs(["a", "b"]), "of a robot with other links"),
+        ([("typo", "panda_link0")], "'typo'.*panda_link0, panda_link1"),
+        (["panda_link0"], "'panda_link0'.*names"),
+        (AllowedPairs(["a", "b"]), "other links"),
     ):
         with pytest.raises(RobotError, match=text):
             one.allowed = wrong
@@ -164,7 +164,7 @@ def test_allowed_is_set_by_names():
 
 def test_an_srdf_of_another_robot_and_a_urdf_are_told():
     panda, ur5 = SHARE / URDFS["panda"], SHARE / URDFS["ur5"]
-    with pytest.raises(ParseError, match="is no SRDF, but a <robot> with joints: is it the URDF"):
+    with pytest.raises(ParseError, match=r"panda\.urdf .*SRDF.*URDF"):
         Robot.from_urdf(panda, srdf=panda)
-    with pytest.raises(ParseError, match="is the SRDF of another robot: none of its 35 pairs"):
+    with pytest.raises(ParseError, match=r"panda\.srdf .* 35 .*'panda_hand'.*'panda_leftfinger'"):
         Robot.from_urdf(ur5, srdf=SHARE / SRDFS["panda"])

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.robot import Checker, Robot
@@ -138,10 +139,10 @@ def test_one_configuration_that_is_not_finite_is_refused(bad):
     checker.clearance(np.zeros(2))
     q = np.array([0.0, bad])
     for ask in (checker.clearance, checker.gradient, checker.free):
-        with pytest.raises(gk.errors.RobotError, match="expected a finite number"):
+        with pytest.raises(gk.errors.RobotError, match=rf"\[1\].*{bad}.*'elbow'"):
             ask(q)
     for ends in ((q, np.zeros(2)), (np.zeros(2), q)):
-        with pytest.raises(gk.errors.RobotError, match="expected a finite number"):
+        with pytest.raises(gk.errors.RobotError, match=rf"\[1\].*{bad}.*'elbow'"):
             checker.motion_free(*ends)
 
 
@@ -259,9 +260,9 @@ def test_an_answer_says_in_one_line_what_is_nearest():
     one, many = checker.clearance(q[0]), checker.clearance(q)
     between = f"{told(one.lower, one.upper)} between {one.pair[0]!r} and {one.pair[1]!r}>"
     assert repr(one) == f"<RobotClearance: {between}"
-    assert repr(many) == f"<RobotClearance of 40 configurations, least in row 0: {between}"
-    assert repr(checker.clearance(q[0], max_distance=1e-3)) == "<RobotClearance: no pair within the limit>"
-    assert repr(checker.clearance(q[:0])) == "<RobotClearance of 0 configurations>"
+    assert_names(repr(many), "<RobotClearance", " 40 ", "row 0", between)
+    assert_names(repr(checker.clearance(q[0], max_distance=1e-3)), "<RobotClearance", "no pair")
+    assert_names(repr(checker.clearance(q[:0])), "<RobotClearance", " 0 ")
 
 
 def test_farther_than_asked(robot):
@@ -316,13 +317,13 @@ def test_nothing_to_check():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda r: Checker(r, {"thing": "box"}), "'thing': it is a str"),
-        (lambda r: Checker(r, 7), "surroundings is an int, expected a gjk3d.Scene"),
-        (lambda r: Checker(r, {"panda_hand": gk.Sphere(1)}), "'panda_hand' is the name of a link"),
-        (lambda r: Checker(r, {"box": (gk.Box((1, 1, 1)), np.tile(np.eye(4), (2, 1, 1)))}), "stands in one place"),
-        (lambda r: Checker(r, {"box": gk.Box((1, 1, 1))}, touching=[("panda_link0", "bax")]), "bax"),
+        (lambda r: Checker(r, {"thing": "box"}), "'thing'.*str.*gjk3d.Box"),
+        (lambda r: Checker(r, 7), "surroundings.*int.*gjk3d.Scene"),
+        (lambda r: Checker(r, {"panda_hand": gk.Sphere(1)}), "'panda_hand'.*link"),
+        (lambda r: Checker(r, {"box": (gk.Box((1, 1, 1)), np.tile(np.eye(4), (2, 1, 1)))}), "pose.*'box'"),
+        (lambda r: Checker(r, {"box": gk.Box((1, 1, 1))}, touching=[("panda_link0", "bax")]), "'panda_link0', 'bax'"),
         (lambda r: Checker(r).free(np.zeros(3)), r"shape \(3,\)"),
-        (lambda r: Checker(r).free(np.full(r.dof, np.nan)), "nan"),
+        (lambda r: Checker(r).free(np.full(r.dof, np.nan)), r"q\[0\].*nan"),
     ],
 )
 def test_errors(make, text):

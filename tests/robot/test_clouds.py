@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gjk3d as gk
@@ -84,7 +84,6 @@ def links_alone(arm: Robot) -> Checker:
 CASES = given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 300), margin=st.sampled_from([0.0, 0.0, 0.02]))
 
 
-@settings(max_examples=40, deadline=None)
 @CASES
 def test_free_and_clearance_in_a_cloud(arm: Robot, seed: int, count: int, margin: float) -> None:
     checker = links_alone(arm)
@@ -109,7 +108,6 @@ def test_free_and_clearance_in_a_cloud(arm: Robot, seed: int, count: int, margin
     assert (np.isinf(short.distance) == (truth > 0.05))[np.abs(truth - 0.05) > 1e-12].all()
 
 
-@settings(max_examples=25, deadline=None)
 @CASES
 def test_proven_motions_in_a_cloud(arm: Robot, seed: int, count: int, margin: float) -> None:
     checker = links_alone(arm)
@@ -134,7 +132,6 @@ def test_proven_motions_in_a_cloud(arm: Robot, seed: int, count: int, margin: fl
         assert found.pair[k][1] == "cloud"
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), margin=st.sampled_from([0.0, 0.03, -0.01]))
 def test_a_floor_without_an_end(arm: Robot, seed: int, margin: float) -> None:
     checker = links_alone(arm)
@@ -168,7 +165,6 @@ def test_a_floor_without_an_end(arm: Robot, seed: int, margin: float) -> None:
     assert found.status != MotionStatus.UNRESOLVED
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), margin=st.sampled_from([0.0, 0.02, -0.01]), far=st.sampled_from([0.0, 1e3]))
 def test_points_of_the_robot_itself(arm: Robot, seed: int, margin: float, far: float) -> None:
     checker = links_alone(arm)
@@ -219,9 +215,9 @@ def test_points_that_are_none(arm: Robot) -> None:
     assert checker.outside(np.zeros((1, 3)) + 9, q).tolist() == [True]
     assert checker.outside(np.zeros((2, 3)), np.zeros((0, 3))).shape == (0, 2)
     for points, margin, words in (
-        ([(np.nan, 0, 0)], 0.0, r"outside: points\[0\] is \[nan, 0.0, 0.0\]"),
-        ([(0, 0)], 0.0, "outside: points has shape"),
-        ([(0, 0, 0)], np.nan, "margin is nan"),
+        ([(np.nan, 0, 0)], 0.0, r"outside.*points\[0\].*\[nan, 0\.0, 0\.0\]"),
+        ([(0, 0)], 0.0, r"outside.*points.*\(1, 2\).*\(n, 3\)"),
+        ([(0, 0, 0)], np.nan, "margin.*nan"),
     ):
         with pytest.raises(Gjk3dError, match=words):
             checker.outside(points, q, margin=margin)

@@ -50,8 +50,8 @@ def test_nodes_are_placed(tmp_path):
     ("text", "says"),
     [
         ("<!DOCTYPE x [<!ENTITY a 'b'>]>" + TEXT.format(asset="", move=""), "DOCTYPE"),
-        ("solid x", "is no Collada"),
-        (TEXT.format(asset="", move="")[:-300], "cannot be read as DAE"),
+        ("solid x", r"x\.dae.*'solid x'"),
+        (TEXT.format(asset="", move="")[:-300], r"x\.dae.*line 9, column 45"),
         ('<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"></COLLADA>', "x.dae"),
     ],
 )
@@ -64,7 +64,7 @@ def test_damaged(tmp_path, text, says):
 
 def test_without_the_reader(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"needs collada, not installed: pip install \"gjk3d\[robot\]\""):
+    with pytest.raises(ImportError, match=r'collada.*pip install "gjk3d\[robot\]"'):
         gk.load(written(tmp_path))
 
 

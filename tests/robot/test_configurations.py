@@ -123,20 +123,20 @@ def test_no_configuration_is_refused_by_every_question():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda c: c.add("post", gk.Sphere(1)), "'post' is the name of an object already"),
-        (lambda c: c.add("panda_hand", gk.Sphere(1)), "a link of the robot"),
-        (lambda c: c.add("", gk.Sphere(1)), "expected text"),
-        (lambda c: c.add("new", gk.Sphere(1), touching=["hand"]), "'hand', which is neither"),
-        (lambda c: c.add("new", gk.Sphere(1), touching="panda_hand"), "expected names in a list"),
-        (lambda c: c.add("new", 3.0), "'new': it is a float"),
-        (lambda c: c.add("new", gk.Sphere(1), np.full((4, 4), np.nan)), "pose of 'new' is not finite"),
-        (lambda c: c.move("new", None), "no object 'new'"),
-        (lambda c: c.remove("panda_hand"), "no object 'panda_hand'"),
-        (lambda c: c.detach("post"), "remove it instead"),
-        (lambda c: c.attach("new", gk.Sphere(1), "hand"), "no link 'hand'"),
-        (lambda c: c.attach("new", gk.Halfspace((0, 0, 1), 0), "panda_hand"), "cannot hang on a link"),
-        (lambda c: c.attach("new", gk.Sphere(1), "panda_hand", touch_links=["thumb"]), "touch_links has 'thumb'"),
-        (lambda c: c.set_margin("post", "drum", 0.1), "no pair that is checked"),
+        (lambda c: c.add("post", gk.Sphere(1)), "'post'.*object"),
+        (lambda c: c.add("panda_hand", gk.Sphere(1)), "'panda_hand'.*link"),
+        (lambda c: c.add("", gk.Sphere(1)), "object.*''"),
+        (lambda c: c.add("new", gk.Sphere(1), touching=["hand"]), "'new'.*touching.*'hand'"),
+        (lambda c: c.add("new", gk.Sphere(1), touching="panda_hand"), "'new'.*touch.*'panda_hand'.*list"),
+        (lambda c: c.add("new", 3.0), "'new'.*float.*gjk3d.Box"),
+        (lambda c: c.add("new", gk.Sphere(1), np.full((4, 4), np.nan)), r"pose.*'new'.*\[0, 0\].*nan"),
+        (lambda c: c.move("new", None), "'new'.*'post', 'ball', 'drum'"),
+        (lambda c: c.remove("panda_hand"), "'panda_hand'.*'post', 'ball', 'drum'"),
+        (lambda c: c.detach("post"), "'post'.*remove"),
+        (lambda c: c.attach("new", gk.Sphere(1), "hand"), "'hand'.*panda_link0, panda_link1"),
+        (lambda c: c.attach("new", gk.Halfspace((0, 0, 1), 0), "panda_hand"), "'new'.*Halfspace"),
+        (lambda c: c.attach("new", gk.Sphere(1), "panda_hand", touch_links=["thumb"]), "'new'.*touch_links.*'thumb'"),
+        (lambda c: c.set_margin("post", "drum", 0.1), "set_margin.*'post'.*'drum'"),
         (lambda c: c.contacts(np.zeros(c.robot.dof), within=-1), "within"),
         (lambda c: c.collisions([0.0]), "shape"),
     ],
@@ -151,5 +151,5 @@ def test_errors(make, text):
 def test_ragged_configurations():
     checker = Checker(Robot.from_urdf(*PANDA))
     for ragged in ([[0.0] * 8, [0.0] * 7], [0.0, [1.0]]):
-        with pytest.raises(RobotError, match="q is ragged"):
+        with pytest.raises(RobotError, match="ragged"):
             checker.free(ragged)

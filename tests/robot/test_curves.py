@@ -8,18 +8,21 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from gjk3d.robot import Robot
 from gjk3d.robot.curves import points_on
+from gjk3d.robot.kinematics import plane_axes
 from gjk3d.robot.motion_bounds import curve_speeds
 
 GANTRY = """<robot name="gantry"><link name="rail"/><link name="cart"/><link name="arm"/>
 <joint name="x" type="prismatic"><parent link="rail"/><child link="cart"/><axis xyz="1 0 0"/>
 <limit lower="-9" upper="9"/></joint><joint name="turn" type="continuous"><parent link="cart"/><child link="arm"/>
 <axis xyz="0 0 1"/><mimic joint="x" multiplier="-2.5" offset="0.3"/></joint></robot>"""
+
+GANTRY_CHAIN, CART_JOINT, ARM_JOINT = Robot.load(GANTRY)._chain, 1, 2
 
 numbers = st.floats(-1e3, 1e3)
 curves = st.integers(1, 9).flatmap(lambda n: arrays(np.float64, (n + 1, 1), elements=numbers))
@@ -36,7 +39,6 @@ def exact(controls, t, order=0):
     return factor * sum(comb(n, i) * (1 - t) ** (n - i) * t**i * c for i, c in enumerate(rows))
 
 
-@settings(max_examples=200, deadline=None)
 @given(curves, st.floats(0, 1))
 def test_where_a_curve_is(controls, t):
     found = points_on(controls, np.array([t]))[0, 0]
@@ -47,7 +49,6 @@ def test_where_a_curve_is(controls, t):
         assert found == (1.0 - t) * controls[0, 0] + t * controls[1, 0]
 
 
-@settings(max_examples=150, deadline=None)
 @given(curves, st.lists(st.floats(0, 1), min_size=1, max_size=4), st.floats(0, 1e-3))
 def test_how_fast_joints_move_at_most(controls, times, loose):
     robot = Robot.load(GANTRY)
@@ -68,6 +69,24 @@ def test_how_fast_joints_move_at_most(controls, times, loose):
     assert (joints[:, robot.link_number("rail")] == 0.0).all()
 
 
+@given(curves, st.floats(0, 1))
+def test_joints_are_where_they_are_computed_up_to_their_errors(controls, t):
+    joints = np.empty((6, 3))
+    curve_speeds(*GANTRY_CHAIN, controls, np.zeros(1), joints)
+    found, true = points_on(controls, np.array([t]))[0, 0], exact(controls[:, 0], t)
+    assert abs(Fraction(float(found)) - true) <= Fraction(joints[3, CART_JOINT] + 1e-300)
+    turn, true = -2.5 * found + 0.3, Fraction(-2.5) * true + Fraction(0.3)
+    assert abs(Fraction(float(turn)) - true) <= Fraction(joints[2, ARM_JOINT])
+
+
+def test_a_curve_bends_by_what_rounding_of_its_differences_hides():
+    controls, joints = np.array([[-1e-17], [1.0], [2.0]]), np.empty((6, 3))
+    curve_speeds(*GANTRY_CHAIN, controls, np.zeros(1), joints)
+    bend = abs(exact(controls[:, 0], 0.5, 2))
+    assert 0 < bend <= Fraction(joints[5, CART_JOINT])
+    assert Fraction(2.5) * bend <= Fraction(joints[4, ARM_JOINT])
+
+
 @pytest.mark.parametrize("degree", [1, 2, 3, 5, 9])
 def test_a_straight_line_of_any_degree_is_one(degree):
     """Its speed is that of the line, and it hardly bends."""
@@ -78,3 +97,28 @@ def test_a_straight_line_of_any_degree_is_one(degree):
     assert joints[1, robot.link_number("cart")] == pytest.approx(0.8, rel=1e-13)
     assert joints[5].max() <= 1e-12
     assert joints[3].max() <= 1e-12
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_planar_joint_next_to_the_opposite_of_z_slides_no_faster_than_its_bounds(seed):
+    """The axes of its plane are longer than 1 there by rounding; it slides along the longer."""
+    rng = np.random.default_rng(seed)
+    robot = Robot.load(
+        '<robot name="r"><link name="base"/><link name="plate"/><joint name="j" type="planar">'
+        '<parent link="base"/><child link="plate"/><axis xyz="0 0 1"/></joint></robot>'
+    )
+    chain = robot._chain._replace(axis=np.array(robot._chain.axis))
+    number = robot.link_number("plate")
+    lengths = []
+    for angle, tilt in zip(rng.uniform(0.0, 2.0 * np.pi, 20), 10.0 ** rng.uniform(-5.8, -5.0, 20), strict=True):
+        axis = np.sin(tilt) * np.cos(angle), np.sin(tilt) * np.sin(angle), -np.cos(tilt)
+        chain.axis[number] = axis
+        sides = [sum(Fraction(float(x)) ** 2 for x in side) for side in plane_axes(axis)]
+        lengths.append(max(sides))
+        controls, loose, joints = np.zeros((3, 3)), np.zeros(3), np.empty((6, 2))
+        k = int(np.argmax(sides))
+        controls[2, k], loose[k] = 1.0, 0.25
+        curve_speeds(*chain, controls, loose, joints)
+        for n, size in ((1, Fraction(2)), (3, Fraction(1, 4)), (5, Fraction(2))):
+            assert Fraction(joints[n, number]) ** 2 >= lengths[-1] * size**2
+    assert max(lengths) > 1.0 + 1e-6

@@ -22,7 +22,7 @@ DRAWN = (
 
 
 def test_links_with_a_visual_and_no_collision_are_named():
-    with pytest.warns(RobotWarning, match="1 link with a visual but no collision geometry, not checked: a;"):
+    with pytest.warns(RobotWarning, match='1 link .* a;.*collision="visual".*--collision visual'):
         one = Robot.load(DRAWN.format(f"<collision>{BALL}</collision>"))
     assert [each.link for each in one.geometries] == [1]
 
@@ -34,7 +34,7 @@ def test_what_is_drawn_is_checked_on_request():
     assert [body.shape for body in one.bodies] == [gk.Sphere(0.1), gk.Sphere(0.1)], "b keeps its own"
     one.allowed = []
     assert Checker(one).free([[0.0], [0.5]]).tolist() == [False, True]
-    with pytest.raises(ShapeError, match="collision='both', expected one of 'collision', 'visual'"):
+    with pytest.raises(ShapeError, match=r"collision='both'.*'collision', 'visual'"):
         Robot.load(text, collision="both")
 
 
@@ -47,9 +47,9 @@ def test_a_robot_with_nothing_to_check_is_not_free():
         lambda checker: checker.clearance([0.0]),
         lambda checker: checker.motion_free([0.0], [1.0]),
     ):
-        with pytest.raises(RobotError, match="robot 'r' has no collision shapes, so nothing of it can be checked"):
+        with pytest.raises(RobotError, match=r"'r'.*collision=\"visual\".*--collision visual"):
             question(Checker(one, {"wall": (gk.Box((1, 1, 1)), None)}))
-    with pytest.raises(RobotError, match="has no collision shapes"):
+    with pytest.raises(RobotError, match=r"'r'.*--collision visual"):
         allow_by_sampling(one)
     held = Checker(one, {"wall": (gk.Box((1, 1, 1)), None)})
     held.attach("tool", gk.Sphere(0.1), "b")
@@ -64,7 +64,7 @@ def test_text_has_its_meshes_where_the_process_runs(tmp_path, monkeypatch):
     ).export(tmp_path / "w.stl")  # fmt: skip
     mesh = "<geometry><mesh filename='w.stl'/></geometry>"
     text = f" <robot name='r'><link name='a'><collision>{mesh}</collision></link></robot>"
-    with pytest.raises(FileError, match=r"<text>, link 'a', collision \[0\]: there is no mesh w\.stl"):
+    with pytest.raises(FileError, match=r"<text>, link 'a', collision \[0\].*w\.stl"):
         Robot.load(text)
     assert len(Robot.load(text, package_dirs=[tmp_path]).bodies) == 1
     monkeypatch.chdir(tmp_path)
@@ -86,21 +86,21 @@ def test_xacro(tmp_path):
         assert one.links == ("a", "b")
         assert one.bodies[0].shape == gk.Sphere(0.2)
         assert Robot.load(source, arguments={"n": 1}).links == ("a",)
-        with pytest.raises(ParseError, match="did not ask for the arguments 'm', 'nn':"):
+        with pytest.raises(ParseError, match=r"'m', 'nn'.*<xacro:arg>"):
             Robot.load(source, arguments={"nn": 1, "n": 1, "m": 2})
-    with pytest.raises(ParseError, match="xacro: "):
+    with pytest.raises(ParseError, match=r"<text>.*XacroException.*'r'"):
         Robot.load(XACRO.replace('name="r" value', 'name="s" value'))
     loop = f'<xacro:include filename="{tmp_path / "loop.xacro"}"/></robot>'
     (tmp_path / "loop.xacro").write_text(XACRO.replace("</robot>", loop))
-    with pytest.raises(ParseError, match="does a macro call itself, or a file include itself"):
+    with pytest.raises(ParseError, match=r"loop\.xacro.*recursion"):
         Robot.load(tmp_path / "loop.xacro")
-    with pytest.raises(ParseError, match="is no xacro, and takes no arguments: n"):
+    with pytest.raises(ParseError, match=r"<text>.*xacro.*\bn\b"):
         Robot.load(DRAWN.format(""), arguments={"n": 1})
 
 
 def test_xacro_without_its_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "xacro", None)
-    with pytest.raises(ParseError, match="is a xacro, not yet a robot: pip install xacro"):
+    with pytest.raises(ParseError, match=r"<text>.*pip install xacro.*`xacro <text> > robot.urdf`"):
         Robot.load(XACRO)
 
 
@@ -126,7 +126,7 @@ MJCF = """<mujoco model="m"><compiler angle="radian"/>
 @pytest.fixture
 def mjcf():
     mujoco = pytest.importorskip("mujoco")
-    with pytest.warns(RobotWarning, match="geom 'floor' of body 'world' is a plane, .* not checked") as told:
+    with pytest.warns(RobotWarning, match="'floor'.*'world'.*plane") as told:
         one = Robot.load(MJCF)
     assert {each.filename for each in told} == {__file__}  # the caller's line, not one of ours
     model = mujoco.MjModel.from_xml_string(MJCF)
@@ -198,10 +198,10 @@ def test_a_base_welded_to_the_world_meets_its_child_as_in_mujoco():
 
 def test_an_mjcf_that_is_not_read(monkeypatch):
     pytest.importorskip("mujoco")
-    with pytest.raises(ParseError, match="<text>: MuJoCo says: "):
+    with pytest.raises(ParseError, match=r"<text>.*MuJoCo.*size 0.*geom"):
         Robot.load("<mujoco><worldbody><geom type='box'/></worldbody></mujoco>")
     ball = "<mujoco><worldbody><body><joint name='b' type='ball'/><geom size='1'/></body></worldbody></mujoco>"
-    with pytest.raises(ParseError, match="joint 'b': a ball joint is not read; write three hinges"):
+    with pytest.raises(ParseError, match=r"'b'.*ball.*hinges"):
         Robot.load(ball)
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(ImportError, match=r'pip install "gjk3d\[mjcf\]"'):
@@ -211,18 +211,24 @@ def test_an_mjcf_that_is_not_read(monkeypatch):
 @pytest.mark.parametrize(
     ("body", "joint", "geom", "more", "told"),
     [
-        ('pos="nan 0 0"', "", "", "", "body 'b': pos has nan, expected numbers of at most 1e"),
-        ('pos="0 -inf 0"', "", "", "", "body 'b': pos has -inf"),
-        ('pos="0 0 1e300"', "", "", "", r"body 'b': pos has 1e\+300"),
-        ('quat="nan 0 0 1"', "", "", "", "body 'b': quat has nan"),
-        ("", 'pos="0 nan 0"', "", "", "joint 'j': pos has nan"),
-        ("", 'axis="nan 0 1"', "", "", "joint 'j': axis has nan"),
-        ("", 'range="0 nan"', "", "", "joint 'j': range has nan"),
-        ("", 'ref="nan"', "", "", "joint 'j': ref has nan"),
-        ("", "", 'pos="0 nan 0"', "", "geom 0: pos has nan"),
-        ("", "", 'quat="0 nan 0 1"', "", "geom 0: quat has nan"),
-        ("", "", "", '<keyframe><key qpos="nan 0"/></keyframe>', "keyframe 0: qpos has nan"),
-        ("", "", "", '<equality><joint joint1="j" joint2="k" polycoef="0 nan 0 0 0"/></equality>', "equality 0: data"),
+        ('pos="nan 0 0"', "", "", "", "body 'b'.*pos.*nan.*1e"),
+        ('pos="0 -inf 0"', "", "", "", "body 'b'.*pos.*-inf"),
+        ('pos="0 0 1e300"', "", "", "", r"body 'b'.*pos.*1e\+300"),
+        ('quat="nan 0 0 1"', "", "", "", "body 'b'.*quat.*nan"),
+        ("", 'pos="0 nan 0"', "", "", "joint 'j'.*pos.*nan"),
+        ("", 'axis="nan 0 1"', "", "", "joint 'j'.*axis.*nan"),
+        ("", 'range="0 nan"', "", "", "joint 'j'.*range.*nan"),
+        ("", 'ref="nan"', "", "", "joint 'j'.*ref.*nan"),
+        ("", "", 'pos="0 nan 0"', "", "geom 0.*pos.*nan"),
+        ("", "", 'quat="0 nan 0 1"', "", "geom 0.*quat.*nan"),
+        ("", "", "", '<keyframe><key qpos="nan 0"/></keyframe>', "keyframe 0.*qpos.*nan"),
+        (
+            "",
+            "",
+            "",
+            '<equality><joint joint1="j" joint2="k" polycoef="0 nan 0 0 0"/></equality>',
+            "equality 0.*data.*nan",
+        ),
     ],
 )
 def test_numbers_of_an_mjcf_are_finite(monkeypatch, tmp_path, body, joint, geom, more, told):
@@ -231,7 +237,7 @@ def test_numbers_of_an_mjcf_are_finite(monkeypatch, tmp_path, body, joint, geom,
     monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log
     text = f"""<mujoco><worldbody><body name="b" {body}><joint name="j" {joint}/><geom size="1" {geom}/>
     <body><joint name="k"/><geom size="1" pos="3 0 0"/></body></body></worldbody>{more}</mujoco>"""
-    with pytest.raises(ParseError, match=f"<text>, {told}"):
+    with pytest.raises(ParseError, match=f"<text>.*{told}"):
         Robot.load(text)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from chains import drawn, random_robot
 from example_robots import SHARE, SRDFS, URDFS, some, twin
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -109,7 +109,6 @@ def test_two_arms_among_obstacles_agree_with_every_pair():
     assert frozenset(("left/panda_link0", "right/panda_link0")) not in names, "what never moves is not checked"
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(["fixed", "planar", "floating"]), st.booleans())
 def test_robots_drawn_at_random(tmp_path_factory, seed, kind, stands):
     rng = np.random.default_rng(seed)
@@ -156,7 +155,6 @@ def test_robots_drawn_at_random(tmp_path_factory, seed, kind, stands):
             assert not checker.free((1.0 - motion.hit) * a + motion.hit * b)
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000))
 def test_held_joints_are_where_they_were(tmp_path_factory, seed):
     rng = np.random.default_rng(seed)
@@ -313,33 +311,36 @@ def test_worlds_of_mjcf_are_surroundings():
 @pytest.mark.parametrize(
     ("ask", "text"),
     [
-        (lambda r: Robot.join({}), "expected a mapping"),
+        (lambda r: Robot.join({}), r"\{\}.*mapping"),
         (
             lambda r: Checker(Robot.join({"a": r}, joints={"a": "planar"})).free([0, 0]),
-            r"\(n, 5\): a \(3 numbers\), a/sh",
+            r"\(n, 5\).*a \(3 numbers\), a/sh",
         ),
-        (lambda r: Checker(r).path_free(np.sin), "a spline goes to trajectory_free"),
-        (lambda r: Robot.join([r, r]), "expected a mapping"),
-        (lambda r: Robot.join({"a/b": r}), "without a slash"),
-        (lambda r: Robot.join({"a\0b": r}), "expected text that can be printed"),  # which no XML can have
-        (lambda r: Robot.join({"": r}), "expected text"),
-        (lambda r: Robot.join({"world": r}), "other than 'world'"),
-        (lambda r: Robot.join({"a": "b"}), "part 'a' is a str"),
-        (lambda r: Robot.join({"a": r}, on={"b": "a/hand"}), "on names 'b', which is no part"),
-        (lambda r: Robot.join({"a": r, "b": r}, on={"b": "a/foot"}), "expected a link of a part"),
-        (lambda r: Robot.join({"a": r, "b": r}, on={"b": "hand"}), "expected a link of a part"),
-        (lambda r: Robot.join({"a": r}, on={"a": "a/hand"}), "'a' stands on 'a', which is a loop"),
-        (lambda r: Robot.join({"a": r, "b": r}, on={"a": "b/hand", "b": "a/hand"}), "which is a loop"),
-        (lambda r: Robot.join({"a": r}, joints={"a": "revolute"}), "joints: 'a' has 'revolute'"),
-        (lambda r: r.at(np.tile(np.eye(4), (2, 1, 1))), "pose of a robot is a stack"),
-        (lambda r: r.held([0.0, 0.0], ["knee"]), "no joint 'knee'"),
-        (lambda r: r.held([[0.0, 0.0]]), "q is a stack"),
-        (lambda r: r.held([0.0]), "q has shape"),
-        (lambda r: r.with_geometry("hand", gk.Halfspace((0, 0, 1), 0.0)), "'hand' cannot have a Halfspace"),
-        (lambda r: r.with_geometry("hand", "box"), "'hand' cannot have a str"),
-        (lambda r: r.with_geometry("foot", None), "no link 'foot'"),
+        (lambda r: Checker(r).path_free(np.sin), "path.*trajectory_free.*times"),
+        (lambda r: Robot.join([r, r]), r"\[<Robot 'example'.*mapping"),
+        (lambda r: Robot.join({"a/b": r}), "'a/b'.*slash"),
+        (lambda r: Robot.join({"a\0b": r}), r"'a\\x00b'"),  # which no XML can have
+        (lambda r: Robot.join({"": r}), "''.*slash"),
+        (lambda r: Robot.join({"world": r}), "part.*'world'.*'world'"),
+        (lambda r: Robot.join({"a": "b"}), "'a'.*str.*Robot"),
+        (lambda r: Robot.join({"a": r}, on={"b": "a/hand"}), r"on .*'b'.*\ba$"),
+        (lambda r: Robot.join({"a": r, "b": r}, on={"b": "a/foot"}), "'b'.*'a/foot'.*'arm/flange'"),
+        (lambda r: Robot.join({"a": r, "b": r}, on={"b": "hand"}), "'b'.*'hand'.*'arm/flange'"),
+        (lambda r: Robot.join({"a": r}, on={"a": "a/hand"}), "'a'.*'a'.*loop"),
+        (lambda r: Robot.join({"a": r, "b": r}, on={"a": "b/hand", "b": "a/hand"}), "'a'.*'b'.*'a'.*loop"),
+        (
+            lambda r: Robot.join({"a": r}, joints={"a": "revolute"}),
+            "joints.*'a'.*'revolute'.*'fixed', 'planar', 'floating'",
+        ),
+        (lambda r: r.at(np.tile(np.eye(4), (2, 1, 1))), "pose.*robot.*stack"),
+        (lambda r: r.held([0.0, 0.0], ["knee"]), "held.*'example'.*'knee'.*joint_names"),
+        (lambda r: r.held([[0.0, 0.0]]), "q .*stack"),
+        (lambda r: r.held([0.0]), r"q.*\(1,\).*shoulder, elbow"),
+        (lambda r: r.with_geometry("hand", gk.Halfspace((0, 0, 1), 0.0)), "'hand'.*Halfspace.*Mesh"),
+        (lambda r: r.with_geometry("hand", "box"), "'hand'.* str .*Mesh"),
+        (lambda r: r.with_geometry("foot", None), "'example'.*'foot'.*post, beam, hand"),
         (lambda r: r.with_geometry("hand", None, geometry="points"), "geometry='points'"),
-        (lambda r: Checker(r).with_robot(Robot.join({"a": r})), "other links than 'example'"),
+        (lambda r: Checker(r).with_robot(Robot.join({"a": r})), "'a'.*'example'"),
     ],
 )
 def test_errors(ask, text):

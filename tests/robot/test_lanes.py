@@ -192,6 +192,7 @@ def agree(checker, q):
     return free
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", URDFS)
 @pytest.mark.parametrize("geometry", ["hull", "bodies"])
 def test_real_robots(name, geometry):

@@ -134,29 +134,29 @@ def test_refused(checker, certify):
     dof = checker.robot.dof
     zero, two = np.zeros(dof), np.zeros((2, dof))
     for q0, q1, words in [
-        (np.zeros(dof + 1), zero, "q0 has shape"),
-        (zero, np.full(dof, np.nan), "q1"),
-        (two, np.zeros((3, dof)), "q0 has 2 rows and q1 3"),
+        (np.zeros(dof + 1), zero, rf"q0.*\({dof + 1},\).*\({dof},\)"),
+        (zero, np.full(dof, np.nan), r"q1\[0\].*nan"),
+        (two, np.zeros((3, dof)), r"q0.*\b2\b.*q1.*\b3\b"),
     ]:
         with pytest.raises(Gjk3dError, match=words):
             checker.motion_free(q0, q1, certify=certify)
     for resolution in (0.0, -1.0, np.nan, "fine", np.ones(dof + 1), [0.1] * (dof - 1) + [0.0]):
-        with pytest.raises(Gjk3dError, match="resolution is"):
+        with pytest.raises(Gjk3dError, match="resolution"):
             checker.motion_free(zero, zero, resolution=resolution, certify=certify)
     for tolerance in (0.0, -1e-6, np.nan, np.inf, True, "fine"):
-        with pytest.raises(Gjk3dError, match="tolerance is"):
+        with pytest.raises(Gjk3dError, match="tolerance"):
             checker.motion_free(zero, zero, tolerance=tolerance, certify=True)
     with pytest.raises(Gjk3dError, match="workers"):
         checker.motion_free(zero, zero, workers=0, certify=certify)
     for path in (zero, np.empty((0, dof))):
         with pytest.raises(Gjk3dError, match="waypoints"):
             checker.path_free(path, certify=certify)
-    with pytest.raises(Gjk3dError, match="2 motions are not one bool"):
+    with pytest.raises(Gjk3dError, match=r"^2 .*bool.*\.free\.all\(\)"):
         bool(checker.motion_free(two, two, certify=certify))
 
 
 def test_too_many_samples(checker):
-    with pytest.raises(Gjk3dError, match="motion 0 would take"):
+    with pytest.raises(Gjk3dError, match=r"\b0\b.*1e\+300.*resolution"):
         checker.motion_free(np.zeros(checker.robot.dof), np.ones(checker.robot.dof), resolution=1e-300)
 
 
@@ -427,10 +427,10 @@ def test_a_motion_just_above_the_floor_ends(tmp_path, floor, monkeypatch):
 
 def test_a_resolution_that_would_take_for_ever(checker):
     zero = np.zeros(checker.robot.dof)
-    with pytest.raises(Gjk3dError, match="give a coarser resolution"):
+    with pytest.raises(Gjk3dError, match=r"1e\+12 .*resolution"):
         checker.motion_free(zero, zero + 1.0, resolution=1e-12)
     for share in (0.0, -5.0, 2.0, np.nan):
-        with pytest.raises(Gjk3dError, match="above 0 and below 1"):
+        with pytest.raises(Gjk3dError, match=f"tolerance.*{share}"):
             checker.motion_free(zero, zero, tolerance=share)
 
 
@@ -444,7 +444,7 @@ def test_turns_so_large_that_rounding_moves_the_robot():
     assert checker.free(there)
     found = checker.motion_free(there, there, certify=True)
     assert (found.free, found.status, found.safe) == (False, MotionStatus.UNRESOLVED, 0.0)
-    with pytest.raises(Gjk3dError, match=r"would take 4e\+13 samples: give a coarser resolution"):
+    with pytest.raises(Gjk3dError, match=r"4e\+13 .*resolution"):
         checker.motion_free([-1e12, 0.0], [1e12, 0.0])
 
 

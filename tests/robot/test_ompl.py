@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from example_robots import SHARE, SRDFS, URDFS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gjk3d as gk
@@ -61,6 +61,7 @@ def ends(checker):
     return start, goal
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("planner", ["RRTConnect", "PRM", "BITstar"])
 def test_a_path_round_obstacles(panda, planner):
     start, goal = ends(panda)
@@ -112,7 +113,6 @@ def free_by_hand(q, centre, radius):
     return min(np.linalg.norm(np.maximum(each, 0.0)) for each in outside) > radius
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.tuples(angles, angles), st.tuples(angles, angles), st.tuples(steps, steps), st.booleans(),
     st.tuples(*[st.floats(0.2, 1.2)] * 2, st.floats(-0.2, 1.0)), st.floats(0.01, 0.3),
@@ -140,13 +140,14 @@ def test_what_the_quick_question_refuses(tmp_path):
     assert not MotionValidator(planning).checkMotion(low, high), "the hand begins below the floor"
     checker.move("floor", at(0.0, 0.0, -5.0))
     assert MotionValidator(planning).checkMotion(low, high), "obstacles move between questions"
-    with pytest.raises(RobotError, match="would take"):
+    with pytest.raises(RobotError, match=r"3\.5e\+12 .*resolution"):
         MotionValidator(Planning(checker, resolution=1e-12, **bounds)).checkMotion(low, high)
     low[0] = np.nan
-    with pytest.raises(RobotError, match="finite"):
+    with pytest.raises(RobotError, match=r"q0\[0\].*nan"):
         MotionValidator(planning).checkMotion(low, high)
 
 
+@pytest.mark.full
 def test_nothing_is_left_at_exit():
     code = """
 import gc, weakref
@@ -221,7 +222,7 @@ def test_no_path_is_returned_that_is_not_proven():
     assert planning.proof.proven
 
 
-@settings(max_examples=15, deadline=None)
+@pytest.mark.full
 @given(st.integers(0, 10_000))
 def test_paths_among_obstacles_drawn_at_random(seed):
     rng = np.random.default_rng(seed)
@@ -269,7 +270,7 @@ def test_states_and_configurations(panda):
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_planners_that_read_how_far_a_motion_was_valid(tmp_path, kind):
-    with pytest.raises(RobotError, match=f"{kind} reads lastValid"):
+    with pytest.raises(RobotError, match=f"{kind} .*lastValid.*RRTConnect"):
         Planning(arm(tmp_path, {})).plan([0.0], [1.0], planner=kind)
 
 
@@ -291,18 +292,18 @@ def test_length_counts_more_where_it_is_close(tmp_path):
 @pytest.mark.parametrize(
     ("ask", "text"),
     [
-        (lambda c: Planning(c, joints=["trun"]), "no joint 'trun'"),
-        (lambda c: Planning(c, joints=["turn", "turn"]), "each once"),
-        (lambda c: Planning(c), "'lift' has no limits to plan within: give lower="),
-        (lambda c: Planning(c, lower=[-1, -1], upper=[1]), "upper has shape"),
-        (lambda c: Planning(c, lower=[-1, 1], upper=[1, 1]), "'lift': lower 1"),
-        (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [4, 0]), r"goal\[0\] is 4.0, outside -3 to 3"),
-        (lambda c: Planning(c, joints=["turn"]).plan([0, 0.5], [1, 0]), "rests at 0.0: give rest="),
-        (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [1, 0], planner="RTR"), "no planner 'RTR'"),
-        (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [1.5, 0]), "goal is not free: 'beam' and 'wall'"),
-        (lambda c: Planning(c, joints=["turn"]).plan([[0, 0]], [1, 0]), "start is a stack"),
-        (lambda c: ClearanceObjective(Planning(c, joints=["turn"]), 0.0), "enough is 0.0"),
-        (lambda c: Planning(c, joints=["turn"], certify="all"), "certify is 'all', expected 'end', False or True"),
+        (lambda c: Planning(c, joints=["trun"]), "'arm'.*'trun'.*joint_names"),
+        (lambda c: Planning(c, joints=["turn", "turn"]), r"\('turn', 'turn'\)"),
+        (lambda c: Planning(c), "'lift'.*lower=.*upper="),
+        (lambda c: Planning(c, lower=[-1, -1], upper=[1]), r"upper.*\(1,\).*\b2\b"),
+        (lambda c: Planning(c, lower=[-1, 1], upper=[1, 1]), r"'lift'.*lower 1\.0.*upper 1\.0"),
+        (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [4, 0]), r"goal\[0\].*4\.0.*-3.*3.*lower=.*upper="),
+        (lambda c: Planning(c, joints=["turn"]).plan([0, 0.5], [1, 0]), r"start\[1\].*0\.5.*0\.0.*rest="),
+        (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [1, 0], planner="RTR"), "'RTR'.*RRTConnect, PRM"),
+        (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [1.5, 0]), "goal.*'beam'.*'wall'"),
+        (lambda c: Planning(c, joints=["turn"]).plan([[0, 0]], [1, 0]), "start.*stack"),
+        (lambda c: ClearanceObjective(Planning(c, joints=["turn"]), 0.0), r"enough.*0\.0.*weight.*10\.0"),
+        (lambda c: Planning(c, joints=["turn"], certify="all"), "certify.*'all'.*'end', False or True"),
     ],
 )
 def test_errors(tmp_path, ask, text):
@@ -311,13 +312,15 @@ def test_errors(tmp_path, ask, text):
         ask(checker)
 
 
+@pytest.mark.full
 def test_without_ompl():
     code = "import sys; sys.modules['ompl'] = None\nimport gjk3d.robot.ompl"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "ImportError: gjk3d.robot.ompl needs OMPL 2" in done.stderr
+    assert "ImportError: gjk3d.robot.ompl" in done.stderr
     assert "pip install gjk3d[plan]" in done.stderr
 
 
+@pytest.mark.full
 def test_the_garbage_collector_finds_nothing_that_is_gone():
     """What is freed is overwritten at once there, so that whoever still reads it falls."""
     code = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from chains import drawn, random_robot
+from strategies import sampled
 
 import gjk3d as gk
 from gjk3d.robot import Checker
@@ -44,7 +45,7 @@ def path_of(robot, a, b):
     return up(a) ^ up(b)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", sampled(((seed,) for seed in range(24)), 3))
 def test_shapes_stay_within_reach_of_joints(tmp_path, seed):
     robot = random_robot(tmp_path, seed)
     robot.allowed = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -65,16 +67,16 @@ def test_what_is_no_length_is_refused(value):
         lambda: gk.robot.scaled(checker.robot, {"hand": value}),
         lambda: checker.swept(Trajectory([[0.0, 0.0], [0.1, 0.1]], [0.0, 1.0]), excess=value),
     ):
-        with pytest.raises(Gjk3dError, match="expected"):
+        with pytest.raises(Gjk3dError, match=re.escape(repr(value)[:70])):
             ask()
-    with pytest.raises(RobotError, match="too little"):
+    with pytest.raises(RobotError, match=r"excess.*9\.99989e-321.*'post'.*0\.0075"):
         checker.robot.spheres(1e-320)
 
 
 def test_a_configuration_is_of_names_and_numbers():
     robot = Robot.example()
-    with pytest.raises(RobotError, match="expected a mapping of names of joints"):
+    with pytest.raises(RobotError, match=r"list.*mapping"):
         robot.configuration([0.0, 1.0])
     for value in ("x", [["a"]], 10**400, 1j):
-        with pytest.raises(RobotError, match="joint 'elbow' is at"):
+        with pytest.raises(RobotError, match=f"'elbow'.*{re.escape(repr(value)[:70])}"):
             robot.configuration({"elbow": value})

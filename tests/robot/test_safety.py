@@ -109,9 +109,28 @@ def test_a_report_as_text_json_and_page(tmp_path):
     assert "default-src 'none'" in page
     empty = checker.safety({"stay": [[0.0, 0.0], [0.0, 0.0]]})
     assert empty
-    assert "all pairs keep theirs" in empty.to_text()
-    with pytest.raises(Gjk3dError, match="programme is empty"):
+    assert "1 of 1" in empty.to_text()
+    with pytest.raises(Gjk3dError, match=r"safety.*empty"):
         checker.safety({})
+
+
+CART = """<robot name="cart"><link name="rail"/><link name="cart"><collision>
+<geometry><sphere radius="0.25"/></geometry></collision></link><joint name="x" type="prismatic"><parent link="rail"/>
+<child link="cart"/><axis xyz="1 0 0"/><limit lower="-9" upper="9"/></joint></robot>"""
+
+
+@pytest.mark.parametrize(
+    ("end", "margin", "verdict"),
+    [(1.0, 0.5, "open"), (1.0, 0.5 + 1e-12, "too close"), (1.5, 0.0, "open"), (1.5 + 1e-12, 0.0, "collision")],
+)
+def test_a_distance_that_equals_its_margin_to_rounding_is_open(end, margin, verdict):
+    """The cart stops 0.5 in front of a ball, or as it touches it; the bounds of the distance are wider than that."""
+    checker = Checker(Robot.load(CART), {"ball": (gk.Sphere(0.25), at(2.0, 0.0, 0.0))}, margin=margin)
+    motion = Trajectory([[0.0], [end]], [0.0, 1.0])
+    nearest = checker.trajectory_clearance(motion)
+    assert nearest.distance <= margin
+    assert (nearest.upper <= margin) == (verdict != "open")
+    assert [row.verdict for row in checker.safety({"stop": motion}).rows] == [verdict]
 
 
 def test_padding_is_of_obstacles_alone(tmp_path):
@@ -132,7 +151,7 @@ def test_padding_is_of_obstacles_alone(tmp_path):
     checker.set_padding("hand", 0.1)
     assert checker.trajectory_free(still, moving={"ball": come}, certify=True)
     for name in ("ball", "nobody"):
-        with pytest.raises(Gjk3dError, match="neither a link"):
+        with pytest.raises(Gjk3dError, match=f"set_padding.*'{name}'"):
             checker.set_padding(name, 0.1)
 
 
@@ -215,12 +234,12 @@ def test_solutions_of_inverse_kinematics_are_filtered():
     assert (one.reason, one.joint, one.pair) == (Reason.VALID, None, None)
     assert checker.valid(np.full(6, np.nan)).reason == Reason.NOT_FINITE
     assert len(checker.valid(np.empty((0, 6))).valid) == 0
-    with pytest.raises(Gjk3dError, match="q has shape"):
+    with pytest.raises(Gjk3dError, match=r"q.*\(5,\).*\(6,\)"):
         checker.valid(np.zeros(5))
     for bad, words in (([[0.0] * 6, [1.0]], "ragged"), ([None] * 6, "dtype"), ([True] * 6, "dtype")):
         with pytest.raises(Gjk3dError, match=words):
             checker.valid(bad)
-    with pytest.raises(Gjk3dError, match="tolerance is"):
+    with pytest.raises(Gjk3dError, match=r"tolerance.*'wide'"):
         checker.valid(np.zeros(6), tolerance="wide")
-    with pytest.raises(Gjk3dError, match="not one bool"):
+    with pytest.raises(Gjk3dError, match=r"bool.*\.valid\.all\(\)"):
         bool(found)

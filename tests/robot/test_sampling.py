@@ -65,7 +65,7 @@ def test_panda_as_its_makers_have_it():
     assert {made.reason(*pair) for pair in welded} == {"adjacent"}
     assert {read.reason(*pair) for pair in welded} == {"never"}
     assert "10000 configurations" in made.evidence
-    assert "less than 0.0003 of all" in made.evidence
+    assert "0.0003" in made.evidence
 
 
 def test_the_share_that_is_stated():
@@ -116,18 +116,18 @@ def test_always(tmp_path):
 
 
 def test_sliding_without_limits(tmp_path):
-    with pytest.raises(RobotError, match="joint 'two' slides without limits between links 'a' and 'b': pass lower="):
+    with pytest.raises(RobotError, match=r"'two'.*'a'.*'b'.*lower=.*upper="):
         allow_by_sampling(made(tmp_path, "floating", 4), 50)
     one = made(tmp_path, "planar", 4)
     low, high = [-1, -9, -9, -1], [1, 9, 9, 1]
     assert allow_by_sampling(one, 500, lower=low, upper=high).reason("a", "b") is None
-    with pytest.raises(RobotError, match=r"lower\[0\] is 2, more than upper\[0\] = 1"):
+    with pytest.raises(RobotError, match=r"lower\[0\].*\b2\b.*upper\[0\].*\b1\b"):
         allow_by_sampling(one, 5, lower=[2, 0, 0, 0], upper=[1, 1, 1, 1])
 
 
 @pytest.mark.parametrize("samples", [0, -1, 2.5, True, "many"])
 def test_how_many(samples):
-    with pytest.raises(RobotError, match="expected a whole number of at least 1"):
+    with pytest.raises(RobotError, match=f"samples.*{samples!r}"):
         allow_by_sampling(robot("panda"), samples)
 
 
@@ -146,5 +146,5 @@ def test_what_collides_only_sometimes_stays_checked(tmp_path):
     assert got.reason("a", "b") is None
     known = allow_by_sampling(one, 200, default=[0.0, 0.0], lower=[-3, -3], upper=[3, 3])
     assert known.reason("a", "b") == "default"
-    assert "said to be free" in known.evidence
-    assert "said to be free" not in got.evidence
+    assert "default" in known.evidence
+    assert "default" not in got.evidence

@@ -113,7 +113,7 @@ def test_joints_between_links_of_a_long_chain_that_branches():
 
 @pytest.mark.parametrize("place", ["1e60 0 0", "0 -1e300 0"])
 def test_a_joint_farther_off_than_a_pose_may_be(place):
-    with pytest.raises(ParseError, match="use another unit"):
+    with pytest.raises(ParseError, match=rf"<origin>.*{place}.*1e\+50.*unit"):
         Robot.load(
             f"""<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="fixed"><parent link="a"/>
             <child link="b"/><origin xyz="{place}"/></joint></robot>"""
@@ -137,7 +137,7 @@ def test_one_proven_motion_is_told_as_one_of_many(tmp_path, seed):
             assert np.array_equal(numbers, [column[0] for column in row[:4]], equal_nan=True)
             assert one.pair == row.pair[0] == many.pair[k]
             assert one.safe == pytest.approx(many.safe[k], abs=tolerance)
-    with pytest.raises(RobotError, match=r"q1\[0\] is nan"):
+    with pytest.raises(RobotError, match=r"q1\[0\].*nan"):
         checker.motion_free(starts[0], starts[0] * np.nan, certify=True)
 
 

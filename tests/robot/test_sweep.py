@@ -7,7 +7,7 @@ from math import acos, sqrt
 import numpy as np
 import pytest
 from chains import drawn, random_robot
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gjk3d as gk
@@ -46,7 +46,6 @@ def test_what_is_dropped_is_apart_all_the_way(tmp_path_factory):
     folder = tmp_path_factory.mktemp("drawn")
     t = np.linspace(0.0, 1.0, 8 * LANES + 1)
 
-    @settings(max_examples=40, deadline=None)
     @given(st.integers(0, 400), st.floats(0.05, 1.0), st.sampled_from([0.0, 0.1]))
     def check(seed, length, margin):
         robot = random_robot(folder, seed)

@@ -48,6 +48,7 @@ def test_no_point_is_outside(tmp_path, kind, seed):
     assert swept.excess <= 0.06
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["panda", "ur5", "tiago"])
 def test_real_robots_and_what_a_second_one_sees(name):
     robot = example_robot(name, "hull" if name == "tiago" else "bodies")
@@ -108,13 +109,13 @@ def test_refused():
     checker = Checker(Robot.example())
     way = Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 1.0])
     for excess in (0.0, np.nan, "wide"):
-        with pytest.raises(Gjk3dError, match="excess is"):
+        with pytest.raises(Gjk3dError, match=f"excess.*{excess!r}"):
             checker.swept(way, excess=excess)
-    with pytest.raises(Gjk3dError, match="names in a list"):
+    with pytest.raises(Gjk3dError, match=r"links.*'hand'.*list"):
         checker.swept(way, links="hand")
-    with pytest.raises(Gjk3dError, match="'nobody' is no link"):
+    with pytest.raises(Gjk3dError, match=r"'nobody'.*beam, hand, post"):
         checker.swept(way, links=["nobody"])
-    with pytest.raises(Gjk3dError, match="allow a greater excess"):
+    with pytest.raises(Gjk3dError, match=r"'beam'.*120498.*excess"):
         checker.swept(way, excess=1e-9)
     assert {piece.link for piece in checker.swept(way, links=["hand"]).pieces} == {"hand"}
 

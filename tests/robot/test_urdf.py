@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 from example_robots import SHARE, URDFS, robot
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import FileError, ParseError, RobotError, ShapeError
@@ -75,7 +76,7 @@ def test_what_becomes_of_a_mesh(tmp_path):
     assert one.geometries[0].hull.bounds.tolist() == [[0, 0, 0], [7, 6, 1]]
     one = read(tmp_path, text, geometry="hull")
     assert [body.shape for body in one.bodies] == [one.geometries[0].hull]
-    with pytest.raises(ShapeError, match="geometry='boxes', expected one of 'bodies', 'hull'"):
+    with pytest.raises(ShapeError, match=r"geometry='boxes'.*'bodies', 'hull'"):
         read(tmp_path, text, geometry="boxes")
 
 
@@ -92,6 +93,7 @@ def test_bodies_within_another_are_left_out(tmp_path):
     assert [body.shape.volume for body in one.bodies] == pytest.approx([1 / 3])
 
 
+@pytest.mark.full
 def test_parts_of_a_mesh_with_a_corner(tmp_path):
     """An L is two boxes for coacd; beside it a box of its own, which stays as it is."""
     (tmp_path / "robots").mkdir()
@@ -173,67 +175,67 @@ def test_a_file_url(tmp_path):
 def test_a_missing_mesh_names_the_file_and_every_place(tmp_path):
     with pytest.raises(FileError) as caught:
         read(tmp_path, link("<mesh filename='package://arm/m/w.stl'/>"), package_dirs=[tmp_path / "far"])
-    said = str(caught.value)
-    assert "link 'a', collision [0]: there is no mesh package://arm/m/w.stl; looked for" in said
-    for each in ("far/arm/m/w.stl", "far/m/w.stl", "robots/arm/m/w.stl", "robots/m/w.stl"):
-        assert str(tmp_path / each) in said
-    assert "pass package_dirs=[...]" in said
+    assert_names(
+        caught.value, "link 'a', collision [0]", "package://arm/m/w.stl", "package_dirs=[...]", "--package-dir"
+    )
+    places = ("far/arm/m/w.stl", "far/m/w.stl", "robots/arm/m/w.stl", "robots/m/w.stl")
+    assert_names(caught.value, *(str(tmp_path / place) for place in places))
 
 
 def test_a_broken_mesh_names_the_link(tmp_path):
     file = tmp_path / "robots/w.stl"
     file.parent.mkdir()
     file.write_text("not a mesh")
-    with pytest.raises(ParseError, match=r"link 'a', collision \[0\]: .*w\.stl"):
+    with pytest.raises(ParseError, match=r"link 'a', collision \[0\].*w\.stl"):
         read(tmp_path, link("<mesh filename='w.stl'/>"))
 
 
 TWO = "<link name='a'/><link name='b'/>"
 BAD = {
-    "no links": ("", "has no links"),
-    "link twice": ("<link name='a'/><link name='a'/>", "more than one link of the name 'a'"),
-    "joint twice": (TWO + "<link name='c'/>" + fixed("a", "b") + fixed("a", "c"), "more than one joint of the name"),
-    "no name": ("<link/>", r"link \[0\] has no name="),
-    "no geometry": ("<link name='a'><collision/></link>", r"link 'a', collision \[0\] has no <geometry>"),
-    "empty geometry": (link(""), "holds 0 shapes, expected one"),
-    "two shapes": (link("<sphere radius='1'/><sphere radius='1'/>"), "holds 2 shapes"),
-    "other shape": (link("<plane/>"), "<plane> is no geometry, expected mesh, box, sphere, cylinder, capsule"),
-    "no size": (link("<box/>"), "<box> has no size="),
-    "two numbers": (link("<box size='1 2'/>"), "size='1 2', expected 3 numbers"),
-    "words": (link("<sphere radius='big'/>"), "radius='big', expected a number"),
-    "NaN": (link("<sphere radius='nan'/>"), "radius='nan' is not finite"),
-    "negative": (link("<cylinder radius='1' length='-2'/>"), r"sizes \(1.0, -2.0\), expected more than 0"),
-    "no radius": (link("<cylinder radius='0' length='0'/>"), r"sizes \(0.0, 0.0\), expected more than 0"),
-    "flat": (link("<mesh filename='x.stl' scale='1 0 1'/>"), "makes it flat"),
-    "no file": (link("<mesh/>"), "has no filename="),
-    "fetched": (link("<mesh filename='http://a.b/c.stl'/>"), "is not fetched, expected a file"),
-    "bad origin": (link("<sphere radius='1'/>", "<origin xyz='1 2'/>"), "<origin>: xyz='1 2', expected 3 numbers"),
-    "kind of joint": (TWO + fixed("a", "b", kind="ball"), "has type 'ball', expected one of fixed, revolute"),
-    "no parent": (TWO + "<joint name='j' type='fixed'><child link='b'/></joint>", "joint 'j' has no <parent>"),
-    "unknown parent": (TWO + fixed("x", "b"), "joint 'j': its parent 'x' is no link"),
-    "unknown child": (TWO + fixed("a", "x"), "joint 'j': its child 'x' is no link"),
-    "two parents": (TWO + fixed("a", "b") + fixed("a", "b", "k"), "'b' hangs on two joints, 'j' and 'k'"),
-    "two roots": (TWO, "has 2 links that hang on no joint, expected one: 'a', 'b'"),
-    "a loop": (TWO + "<link name='c'/>" + fixed("b", "c") + fixed("c", "b", "k"), "'b' hangs on itself"),
-    "no axis": (TWO + fixed("a", "b", "j", "revolute", "<axis xyz='0 0 0'/>"), "has no direction"),
-    "limits": (TWO + fixed("a", "b", "j", "revolute", "<limit lower='2' upper='1'/>"), "lower 2 is more than upper 1"),
-    "mimics none": (TWO + fixed("a", "b", "j", "revolute", "<mimic joint='x'/>"), "mimics 'x', which is no joint"),
-    "mimics itself": (TWO + fixed("a", "b", "j", "revolute", "<mimic joint='j'/>"), "mimics it in turn"),
+    "no links": ("", "links"),
+    "link twice": ("<link name='a'/><link name='a'/>", "link", "'a'"),
+    "joint twice": (TWO + "<link name='c'/>" + fixed("a", "b") + fixed("a", "c"), "joint", "'j'"),
+    "no name": ("<link/>", "link [0]", "name="),
+    "no geometry": ("<link name='a'><collision/></link>", "link 'a', collision [0]", "<geometry>"),
+    "empty geometry": (link(""), "<geometry>", " 0 "),
+    "two shapes": (link("<sphere radius='1'/><sphere radius='1'/>"), "<geometry>", " 2 "),
+    "other shape": (link("<plane/>"), "<plane>", "mesh, box, sphere, cylinder, capsule"),
+    "no size": (link("<box/>"), "<box>", "size="),
+    "two numbers": (link("<box size='1 2'/>"), "size='1 2'", "3 numbers"),
+    "words": (link("<sphere radius='big'/>"), "radius='big'"),
+    "NaN": (link("<sphere radius='nan'/>"), "radius='nan'"),
+    "negative": (link("<cylinder radius='1' length='-2'/>"), "<cylinder>", "(1.0, -2.0)"),
+    "no radius": (link("<cylinder radius='0' length='0'/>"), "<cylinder>", "(0.0, 0.0)"),
+    "flat": (link("<mesh filename='x.stl' scale='1 0 1'/>"), "<mesh>", "scale='1 0 1'"),
+    "no file": (link("<mesh/>"), "<mesh>", "filename="),
+    "fetched": (link("<mesh filename='http://a.b/c.stl'/>"), "http://a.b/c.stl", "package://"),
+    "bad origin": (link("<sphere radius='1'/>", "<origin xyz='1 2'/>"), "<origin>", "xyz='1 2'", "3 numbers"),
+    "kind of joint": (TWO + fixed("a", "b", kind="ball"), "'j'", "'ball'", "fixed, revolute"),
+    "no parent": (TWO + "<joint name='j' type='fixed'><child link='b'/></joint>", "'j'", "<parent>"),
+    "unknown parent": (TWO + fixed("x", "b"), "'j'", "parent 'x'"),
+    "unknown child": (TWO + fixed("a", "x"), "'j'", "child 'x'"),
+    "two parents": (TWO + fixed("a", "b") + fixed("a", "b", "k"), "'b'", "'j'", "'k'"),
+    "two roots": (TWO, " 2 links", "'a', 'b'"),
+    "a loop": (TWO + "<link name='c'/>" + fixed("b", "c") + fixed("c", "b", "k"), "'b'", "loop"),
+    "no axis": (TWO + fixed("a", "b", "j", "revolute", "<axis xyz='0 0 0'/>"), "'j'", "<axis>", "xyz='0 0 0'"),
+    "limits": (TWO + fixed("a", "b", "j", "revolute", "<limit lower='2' upper='1'/>"), "'j'", "lower 2", "upper 1"),
+    "mimics none": (TWO + fixed("a", "b", "j", "revolute", "<mimic joint='x'/>"), "'j'", "'x'", "<mimic>"),
+    "mimics itself": (TWO + fixed("a", "b", "j", "revolute", "<mimic joint='j'/>"), "joint 'j'", "mimics 'j'"),
     "mimics a plane": (
         TWO + "<link name='c'/>" + fixed("a", "b", "p", "planar")
-        + fixed("b", "c", "j", "revolute", "<mimic joint='p'/>"), "'p' is planar, expected joints of one number",
+        + fixed("b", "c", "j", "revolute", "<mimic joint='p'/>"), "'j'", "'p'", "planar",
     ),
-    "broken": ("<link", "no well-formed XML"),
-    "two axes": (TWO + fixed("a", "b", "j", "revolute", "<axis/><axis/>"), "has 2 <axis>, expected one"),
+    "broken": ("<link", "XML", "line 1, column 21"),
+    "two axes": (TWO + fixed("a", "b", "j", "revolute", "<axis/><axis/>"), "'j'", "2 <axis>"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", BAD)
 def test_bad_files(tmp_path, what):
-    inner, says = BAD[what]
-    with pytest.raises(ParseError, match=says) as caught:
+    inner, *named = BAD[what]
+    with pytest.raises(ParseError) as caught:
         read(tmp_path, inner)
-    assert "r.urdf" in str(caught.value)
+    assert_names(caught.value, "r.urdf", *named)
 
 
 @pytest.mark.parametrize(
@@ -247,33 +249,33 @@ def test_bad_files(tmp_path, what):
 def test_a_doctype_is_refused(tmp_path, doctype):
     file = tmp_path / "r.urdf"
     file.write_text(f'<?xml version="1.0"?>\n{doctype}\n<robot name="r"><link name="a"/></robot>')
-    with pytest.raises(ParseError, match="has a DOCTYPE"):
+    with pytest.raises(ParseError, match="DOCTYPE"):
         Robot.from_urdf(file)
 
 
 def test_no_file_but_something_else():
     for nothing in ("", " \n"):
-        with pytest.raises(FileError, match="names no file, expected a path, or the text of one"):
+        with pytest.raises(FileError, match=re.escape(repr(nothing))):
             Robot.load(nothing)
-        with pytest.raises(FileError, match="names no file"):
+        with pytest.raises(FileError, match=re.escape(repr(nothing))):
             Robot.load("<robot name='a'><link name='l'/></robot>", srdf=nothing)
-    with pytest.raises(FileError, match=r"^/dev/null is a device or a pipe, expected a file"):
+    with pytest.raises(FileError, match=r"^/dev/null"):
         Robot.load("/dev/null")
 
 
 def test_no_file(tmp_path):
-    with pytest.raises(FileError, match=r"no such file: .*none\.urdf"):
+    with pytest.raises(FileError, match=r"none\.urdf"):
         Robot.from_urdf(tmp_path / "none.urdf")
-    with pytest.raises(FileError, match="is a folder"):
+    with pytest.raises(FileError, match="folder"):
         Robot.from_urdf(tmp_path)
     (tmp_path / "empty.urdf").touch()
-    with pytest.raises(ParseError, match="no well-formed XML"):
+    with pytest.raises(ParseError, match=r"empty\.urdf.*XML"):
         Robot.from_urdf(tmp_path / "empty.urdf")
     (tmp_path / "other.urdf").write_text("<sdf/>")
-    with pytest.raises(ParseError, match="has the root <sdf>, expected <robot>"):
+    with pytest.raises(ParseError, match=r"<sdf>.*<robot>"):
         Robot.from_urdf(tmp_path / "other.urdf")
     (tmp_path / "bytes.urdf").write_bytes(b"\xff\x00\x01" * 100)
-    with pytest.raises(ParseError, match="no well-formed XML"):
+    with pytest.raises(ParseError, match=r"bytes\.urdf.*XML"):
         Robot.from_urdf(tmp_path / "bytes.urdf")
 
 
@@ -287,15 +289,15 @@ def test_a_robot_that_cannot_move(tmp_path):
 
 Q = np.zeros(8)
 CONFIGURATIONS = {
-    "too few": (np.zeros(7), r"q has shape \(7,\), expected \(8,\) or \(n, 8\): panda_joint1, panda_joint2"),
-    "too many": (np.zeros((5, 9)), r"q has shape \(5, 9\)"),
-    "one number": (1.0, r"q has shape \(\)"),
-    "three deep": (np.zeros((2, 2, 8)), r"q has shape \(2, 2, 8\)"),
-    "empty": ([], r"q has shape \(0,\)"),
-    "NaN": ([0, 0, np.nan, 0, 0, 0, 0, 0], r"q\[2\] is nan \(joint 'panda_joint3'\)"),
-    "infinite": ([Q, [0, 0, 0, 0, 0, 0, 0, -np.inf]], r"q\[1, 7\] is -inf \(joint 'panda_finger_joint1'\)"),
-    "text": (["a"] * 8, "q has dtype <U1, expected real numbers"),
-    "ragged": ([[0] * 8, [0] * 7], "q is ragged"),
+    "too few": (np.zeros(7), "shape (7,)", "(8,)", "(n, 8)", "panda_joint1, panda_joint2"),
+    "too many": (np.zeros((5, 9)), "shape (5, 9)"),
+    "one number": (1.0, "shape ()"),
+    "three deep": (np.zeros((2, 2, 8)), "shape (2, 2, 8)"),
+    "empty": ([], "shape (0,)"),
+    "NaN": ([0, 0, np.nan, 0, 0, 0, 0, 0], "q[2]", "nan", "'panda_joint3'"),
+    "infinite": ([Q, [0, 0, 0, 0, 0, 0, 0, -np.inf]], "q[1, 7]", "-inf", "'panda_finger_joint1'"),
+    "text": (["a"] * 8, "dtype <U1"),
+    "ragged": ([[0] * 8, [0] * 7], "ragged", "(n, 8)"),
     "complex": (np.zeros(8, dtype=complex), "dtype complex128"),
     "booleans": (np.zeros(8, dtype=bool), "dtype bool"),
 }
@@ -303,30 +305,32 @@ CONFIGURATIONS = {
 
 @pytest.mark.parametrize("what", CONFIGURATIONS)
 def test_bad_configurations(what):
-    q, says = CONFIGURATIONS[what]
-    with pytest.raises(RobotError, match=says):
+    q, *named = CONFIGURATIONS[what]
+    with pytest.raises(RobotError) as caught:
         robot("panda").link_poses(q)
-    with pytest.raises(RobotError, match=says):
+    assert_names(caught.value, "q", *named)
+    with pytest.raises(RobotError) as caught:
         robot("panda").jacobian(q, 0)
+    assert_names(caught.value, "q", *named)
 
 
 def test_names_and_points_that_are_not_there():
     one = robot("panda")
-    with pytest.raises(RobotError, match="no link 'elbow'; it has panda_link0, panda_link1"):
+    with pytest.raises(RobotError, match=r"'elbow'.*panda_link0, panda_link1"):
         one.jacobian(Q, "elbow")
-    with pytest.raises(RobotError, match="no link 13, expected 0 to 12"):
+    with pytest.raises(RobotError, match=r"\b13\b.*\b12\b"):
         one.jacobian(Q, 13)
-    with pytest.raises(RobotError, match=r"expected \(3,\) or \(1, 3\) finite"):
+    with pytest.raises(RobotError, match=r"\[1\.0, 2\.0\].*\(1, 3\)"):
         one.jacobian(Q, 0, (1, 2))
-    with pytest.raises(RobotError, match="finite"):
+    with pytest.raises(RobotError, match=r"\[1\.0, 2\.0, nan\]"):
         one.jacobian(Q, 0, (1, 2, np.nan))
-    with pytest.raises(RobotError, match="point: expected 3 numbers"):
+    with pytest.raises(RobotError, match=r"point.*3 numbers"):
         one.jacobian(Q, 0, "abc")
-    with pytest.raises(RobotError, match="no joint 'panda_finger_joint2' of its own"):
+    with pytest.raises(RobotError, match=r"'panda_finger_joint2'.*panda_finger_joint1"):
         one.configuration({"panda_finger_joint2": 0.1})
-    with pytest.raises(RobotError, match="joint 'panda_joint1' has 1 numbers, 2 given"):
+    with pytest.raises(RobotError, match=r"'panda_joint1'.*\b1\b.*\b2\b"):
         one.configuration({"panda_joint1": (1, 2)})
-    with pytest.raises(RobotError, match=r"q\[0\] is inf"):
+    with pytest.raises(RobotError, match=r"q\[0\].*inf"):
         one.configuration({"panda_joint1": np.inf})
 
 
@@ -341,5 +345,5 @@ def test_limits_are_told_and_not_enforced():
     assert panda.within_limits(over, tolerance=1e-8) is True
     assert panda.link_poses(over).shape == (len(panda.links), 4, 4)
     assert panda.within_limits(np.empty((0, panda.dof))).shape == (0,)
-    with pytest.raises(RobotError, match="tolerance is nan"):
+    with pytest.raises(RobotError, match=r"tolerance.*nan"):
         panda.within_limits(middle, tolerance=np.nan)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import PoseError, SceneError
@@ -85,7 +85,7 @@ def same(scene, *of, margins=(0.0, 0.2, -0.05)):
         assert numbers([(None, None, least.result)]) == numbers([(None, None, known.result)])
 
 
-@examples(60)
+@pytest.mark.full
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3, 9, 40]), st.booleans())
 def test_moved_and_asked_again_and_again(seed, count, odd):
     rng = np.random.default_rng(seed)
@@ -136,12 +136,15 @@ def test_a_move_that_is_refused_changes_nothing():
     before = scene.pose("part 1").tolist(), scene.collisions("part 1")
     bad = np.eye(4)
     bad[0, 0] = 2.0
-    with pytest.raises(PoseError, match="pose of 'part 1' has scale"):
+    with pytest.raises(PoseError) as caught:
         scene.move("part 1", bad)
-    with pytest.raises(PoseError, match="pose of 'other' has scale"):
+    assert_names(caught.value, "'part 1'", "(2, 1, 1)", "shape.scaled")
+    with pytest.raises(PoseError) as caught:
         scene.collides(SHAPES[0], bad)
-    with pytest.raises(SceneError, match="no object 'part'"):
+    assert_names(caught.value, "'other'", "(2, 1, 1)", "shape.scaled")
+    with pytest.raises(SceneError) as caught:
         scene.move("part", np.eye(4))
+    assert_names(caught.value, "'part'", "'part 9'")
     assert (scene.pose("part 1").tolist(), scene.collisions("part 1")) == before
 
 
@@ -160,7 +163,7 @@ def test_a_ray_in_a_scene_has_the_bits_of_a_ray():
         assert scene.raycast((5, 0.1, 0.2), (-1, 0, 0)).distance == alone.distance
 
 
-@examples(30)
+@pytest.mark.full
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 3, 12, 40]), st.sampled_from([1, 3]))
 def test_over_floors_nothing_is_missed(seed, count, floors):
     """Half-spaces in every direction, moved too, allowed and in groups, in this scene or in the other one."""
@@ -209,7 +212,6 @@ def first_by_each(scene, origin, direction, far):
     return min(found, default=(np.inf, None, False))
 
 
-@examples(60)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 3, 9, 40]), st.booleans())
 def test_rays_one_by_one_all_at_once_and_object_by_object(seed, count, odd):
     rng = np.random.default_rng(seed)
@@ -231,7 +233,8 @@ def test_rays_one_by_one_all_at_once_and_object_by_object(seed, count, odd):
                     np.testing.assert_array_equal(getattr(one, field), getattr(row, field))
             distance, name, inside = first_by_each(scene, origins[k], directions[k], far)
             assert (one.name, one.inside) == (name, inside)
-            assert one.distance == pytest.approx(distance, abs=1e-12)
+            # the ray starts near the origin, so a distance is rounded in proportion to itself
+            assert one.distance == pytest.approx(distance, abs=1e-12 * max(1.0, distance))
 
 
 def test_of_what_a_ray_meets_at_one_distance_the_first_by_name_is_told():

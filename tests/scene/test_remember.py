@@ -12,7 +12,6 @@ import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-from strategies import examples
 
 import gjk3d as gk
 from gjk3d.scene import memory, narrow, quick
@@ -119,7 +118,6 @@ def crowd(rng, count, shapes=SHAPES, spread=1.0):
     return both
 
 
-@examples(25)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from((1e-9, 1e-3, 1e-2, 0.1)),
@@ -159,7 +157,6 @@ def test_any_walk_has_the_same_pairs(seed, size, history):
         both.agree(within, margin=float(rng.choice((0.0, 0.05, -0.05))))
 
 
-@examples(30)
 @given(st.integers(0, 2**32 - 1), st.sampled_from((1e-3, 5e-3, 2e-2)))
 def test_depths_along_a_walk_hold_the_truth(seed, size):
     """Hulls and boxes: the depth is the least facet of all differences, to rounding."""
@@ -281,6 +278,27 @@ def test_few_things_that_are_fast_among_many_that_rest():
             both.each("move", name, poses(rng, 1, 2.0)[0])
         both.each("move", names[2], both.scenes[0].pose(names[2]) @ naive.pose(translation=(1e-3, 0.0, 0.0)))
         both.agree()
+
+
+@pytest.mark.parametrize("share", [0.85, 1.01, 1.9])
+def test_objects_that_outrun_the_enlargement_of_their_boxes_are_searched_again(share):
+    """Boxes are larger by ten steps of 0.01. Both objects then close their gap, by a little over that share each."""
+    enlargement, both, box = 0.1, Both(), gk.Box((1.0, 1.0, 1.0))
+    start = np.array([0.0, 1.0 + 2.0 * share * enlargement])
+
+    def place(x):
+        return np.array([naive.pose(translation=(each, 0.0, 0.0)) for each in x])
+
+    for name, pose in zip("ab", place(start), strict=True):
+        both.put(name, box, pose)
+    both.agree()
+    both.each("move_many", ["a", "b"], place(start + 0.01))
+    both.agree()
+    kept = both.scenes[0]._memory
+    assert kept._pad == pytest.approx(enlargement)
+    assert len(kept.pairs) == int(share < 1.0)
+    both.each("move_many", ["a", "b"], place(start + 0.01 + (share + 0.02) * enlargement * np.array([1, -1])))
+    assert both.agree().pairs == [("a", "b")]
 
 
 def test_too_many_pairs_are_not_remembered(monkeypatch):

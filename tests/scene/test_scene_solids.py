@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
 
 import gjk3d as gk
 from gjk3d.errors import SceneError, UnsupportedPair
@@ -135,7 +134,7 @@ def bits(scene):
 RAYS = RNG.uniform(-3, 3, (200, 3)), RNG.normal(size=(200, 3))
 
 
-@examples(5)
+@pytest.mark.full
 @given(seed=st.integers(0, 10_000), count=st.integers(0, 9))
 def test_history_changes_no_bit(seed, count):
     objects = random_objects(seed, count)
@@ -332,15 +331,15 @@ def test_what_is_refused():
     import trimesh
 
     scene = gk.Scene()
-    with pytest.raises(UnsupportedPair, match=r"pass gjk3d.Mesh.from_trimesh\(mesh\)"):
+    with pytest.raises(UnsupportedPair, match=r"gjk3d\.Mesh\.from_trimesh\(mesh\)"):
         scene.add("a", trimesh.creation.box())
     scene.add("a", ANGLE)
-    with pytest.raises(SceneError, match="has an object 'a' already"):
+    with pytest.raises(SceneError, match="'a' already"):
         scene.add("a", ANGLE)
     assert len(scene) == 1
     far = gk.Mesh(ANGLE.vertices, ANGLE.faces, unit="meters"), gk.Mesh(ANGLE.vertices, ANGLE.faces, unit="millimeters")
     scene.add_many(["b", "c"], far)
-    with pytest.raises(UnsupportedPair, match="one unit"):
+    with pytest.raises(UnsupportedPair, match=r"meters.*millimeters.*mesh\.scaled"):
         scene.collisions("b")
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError
@@ -58,7 +59,7 @@ def test_an_array_of_three(value):
         assert not np.signbit(kept[kept == 0.0]).any()
         assert not np.shares_memory(kept, array)
     else:
-        with pytest.raises(ShapeError, match=r"finite numbers|use another unit"):
+        with pytest.raises(ShapeError, match=r"nan|inf|1e\+50"):
             vector(array, "v")
 
 
@@ -73,11 +74,11 @@ def test_rows_few_and_many(value, at):
         assert other == many.tobytes() or 0.0 in value
     elif np.isfinite(value).all():
         assert one == other
-        assert "use another unit" in one
+        assert "1e+50" in one
         assert told(lambda: rows(few, "r", lengths=False)) == (few + 0.0).tobytes()
     else:
-        assert "rows not finite" in one
-        assert "rows not finite" in other
+        assert_names(one, "1 of 4", "finite")
+        assert_names(other, "1 of 40", "finite")
 
 
 @given(ANY)

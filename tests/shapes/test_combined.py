@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import factorial
+
 import naive
 import numpy as np
 import pytest
 from strategies import SHAPES, build
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError
+from gjk3d.shapes import layout
 
-RNG = np.random.default_rng(3)
-DIRECTIONS = naive.unit_vectors(RNG, 200)
-TURNED = naive.pose(naive.random_rotations(RNG, 1)[0], (1.0, -0.5, 0.25))
+DIRECTIONS = naive.unit_vectors(np.random.default_rng(3), 200)
+TURNED = naive.pose(naive.random_rotations(np.random.default_rng(4), 1)[0], (1.0, -0.5, 0.25))
 
 
 def heights(shape, directions=DIRECTIONS):
@@ -52,7 +56,7 @@ def test_volumes_of_polytopes_are_exact_and_of_others_nearly():
     assert stadium.volume == pytest.approx((np.pi + 2 * 2 + 2 * 1 + 2) * 2, rel=1e-3)
 
 
-def test_queries_agree_with_the_shapes_they_stand_for():
+def test_queries_agree_with_the_shapes_they_stand_for(rng):
     # a capsule as a union, a box as a sum, a rounded box as a sum
     pairs = [
         (gk.Capsule(0.5, 2), gk.ConvexUnion(*(gk.Sphere(0.5).placed(naive.pose(None, (0, 0, z))) for z in (-1, 1)))),
@@ -61,7 +65,7 @@ def test_queries_agree_with_the_shapes_they_stand_for():
     ]
     other = gk.Cylinder(0.5, 1)
     poses = np.array(
-        [naive.pose(r, x) for r, x in zip(naive.random_rotations(RNG, 40), RNG.normal(size=(40, 3)) * 0.8, strict=True)]
+        [naive.pose(r, x) for r, x in zip(naive.random_rotations(rng, 40), rng.normal(size=(40, 3)) * 0.8, strict=True)]
     )
     for plain, combined in pairs:
         one, two = gk.signed_distance(plain, other, None, poses), gk.signed_distance(combined, other, None, poses)
@@ -72,13 +76,13 @@ def test_queries_agree_with_the_shapes_they_stand_for():
             assert gk.verify(two[k], combined, other, None, poses[k]).proven
 
 
-def test_a_straight_sweep_is_the_hull_of_doubled_points():
+def test_a_straight_sweep_is_the_hull_of_doubled_points(rng):
     for _ in range(20):
-        points, way = RNG.normal(size=(8, 3)), RNG.normal(size=3)
+        points, way = rng.normal(size=(8, 3)), rng.normal(size=3)
         swept, doubled = gk.Swept(gk.ConvexHull(points), way), gk.ConvexHull(np.vstack([points, points + way]))
         np.testing.assert_allclose(heights(swept), heights(doubled), rtol=0, atol=1e-13)
         box = gk.Box((1, 1, 1))
-        poses = np.array([naive.pose(None, x) for x in RNG.normal(size=(20, 3)) * 2])
+        poses = np.array([naive.pose(None, x) for x in rng.normal(size=(20, 3)) * 2])
         np.testing.assert_array_equal(gk.collide(swept, box, None, poses), gk.collide(doubled, box, None, poses))
 
 
@@ -91,9 +95,9 @@ def test_a_sweep_that_hits_although_neither_end_does():
 
 @pytest.mark.parametrize("name", ["box", "cylinder", "rounded cone", "sharp sum"])
 @pytest.mark.parametrize("pieces", [1, 3, 16])
-def test_a_turning_sweep_holds_every_place_on_the_way(name, pieces):
+def test_a_turning_sweep_holds_every_place_on_the_way(name, pieces, rng):
     shape = build(SHAPES[name])
-    motion = gk.Motion(TURNED, RNG.normal(size=3), RNG.normal(size=3) * 2, center=RNG.normal(size=3))
+    motion = gk.Motion(TURNED, rng.normal(size=3), rng.normal(size=3) * 2, center=rng.normal(size=3))
     swept = gk.Swept(shape, motion, pieces)
     high = heights(swept)
     least = np.full(len(DIRECTIONS), -np.inf)
@@ -106,6 +110,29 @@ def test_a_turning_sweep_holds_every_place_on_the_way(name, pieces):
         assert (high - least).max() < 0.02 * motion._bend(floats[1:4], floats[4] + floats[0])
 
 
+def exact_turn(angle):
+    """Return the cosine and the sine of a rational angle below 0.01, to more digits than a float has."""
+    terms = [Fraction(angle) ** k / factorial(k) for k in range(14)]
+    return sum(terms[::4]) - sum(terms[2::4]), sum(terms[1::4]) - sum(terms[3::4])
+
+
+@pytest.mark.parametrize("kind", ["point", "cloud"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_turning_sweep_holds_every_place_exactly_far_from_the_centre_of_rotation(seed, kind):
+    """The rounded places of a point that turns about an axis 1e6 away are off by more than its way bends."""
+    turn, radius, pieces = float(10.0 ** np.random.default_rng(seed).uniform(-6.0, -3.0)), 10**6, 16
+    motion = gk.Motion(None, angular=(0.0, 0.0, turn), center=(radius, 0.0, 0.0))
+    body = gk.Point() if kind == "point" else gk.PointCloud(np.zeros((1, 3)), 0.0)
+    swept = gk.Swept(body, motion, pieces).hull() if kind == "cloud" else gk.Swept(body, motion, pieces)
+    for k in range(2 * pieces + 1):
+        cosine, sine = exact_turn(Fraction(turn) * Fraction(k, 2 * pieces))
+        place = (radius * (1 - cosine), -radius * sine)
+        for direction in ((-float(cosine), -float(sine), 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0), (1.0, 0.0, 0.0)):
+            d, support = [Fraction(x) for x in direction], swept.support(direction).tolist()
+            highest = d[0] * Fraction(support[0]) + d[1] * Fraction(support[1])
+            assert d[0] * place[0] + d[1] * place[1] <= highest
+
+
 def test_a_sweep_of_more_pieces_is_tighter():
     motion = gk.Motion(None, (1, 0, 0), (0, 0, 2.0))
     volumes = [gk.Swept(gk.Box((2, 0.1, 0.1)), motion, k).volume for k in (2, 8, 32)]
@@ -113,19 +140,29 @@ def test_a_sweep_of_more_pieces_is_tighter():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "words"),
+    ("call", "error", "fragments"),
     [
-        (lambda: gk.MinkowskiSum(gk.Sphere(1), 3), ShapeError, "b is an int"),
-        (lambda: gk.MinkowskiSum(gk.Halfspace((0, 0, 1)), gk.Sphere(1)), UnboundedShapeError, "a is a Halfspace"),
-        (lambda: gk.ConvexUnion(), ShapeError, "no shapes"),
-        (lambda: gk.ConvexUnion(gk.Sphere(1), [gk.Sphere(2)]), ShapeError, r"shapes\[1\] is a list"),
-        (lambda: gk.Swept(gk.Sphere(1), (1, 2)), ShapeError, "motion is"),
-        (lambda: gk.Swept(gk.Sphere(1), (1, 2, np.nan)), ShapeError, "motion is"),
-        (lambda: gk.Swept(gk.Sphere(1), gk.Motion([np.eye(4)] * 3)), ShapeError, "3 motions, expected one"),
-        (lambda: gk.Swept(gk.Sphere(1), gk.Motion(angular=(0, 0, 1)), 0), ShapeError, "pieces is 0"),
-        (lambda: gk.ConvexUnion(*[gk.Sphere(1)] * 5000), ShapeError, "5000 parts, at most 4096"),
+        (lambda: gk.MinkowskiSum(gk.Sphere(1), 3), ShapeError, ("MinkowskiSum: b", "int", "gjk3d.Box")),
+        (
+            lambda: gk.MinkowskiSum(gk.Halfspace((0, 0, 1)), gk.Sphere(1)),
+            UnboundedShapeError,
+            ("MinkowskiSum: a", "Halfspace", "large Box"),
+        ),
+        (lambda: gk.ConvexUnion(), ShapeError, ("ConvexUnion", "no shapes")),
+        (lambda: gk.ConvexUnion(gk.Sphere(1), [gk.Sphere(2)]), ShapeError, ("shapes[1]", "list", "gjk3d.Box")),
+        (lambda: gk.Swept(gk.Sphere(1), (1, 2)), ShapeError, ("motion", "(1, 2)")),
+        (lambda: gk.Swept(gk.Sphere(1), (1, 2, np.nan)), ShapeError, ("motion", "nan")),
+        (lambda: gk.Swept(gk.Sphere(1), gk.Motion([np.eye(4)] * 3)), ShapeError, ("3 motions", "motion[0]")),
+        (lambda: gk.Swept(gk.Sphere(1), gk.Motion(angular=(0, 0, 1)), 0), ShapeError, ("pieces", "0")),
+        (lambda: gk.ConvexUnion(*[gk.Sphere(1)] * 5000), ShapeError, ("5000 parts", "4096", "gjk3d.ConvexHull")),
     ],
 )
-def test_bad_input_is_named(call, error, words):
-    with pytest.raises(error, match=words):
+def test_bad_input_is_named(call, error, fragments):
+    with pytest.raises(error) as caught:
         call()
+    assert_names(caught.value, *fragments)
+
+
+def test_a_rounded_shape_has_the_radius_of_its_core_too():
+    core = gk.MinkowskiSum(gk.Sphere(0.5), gk.Box((1, 1, 1)))
+    assert core.inflated(0.25)._packed[1][layout.RADIUS] == 0.75

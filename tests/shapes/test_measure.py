@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -80,7 +80,6 @@ def test_balls_and_boxes_of_any_scale(scale):
     assert extents == pytest.approx(np.full(3, scale), rel=1e-14)
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.integers(0, 2**32), st.integers(2, 9), st.sampled_from(["normal", "integers", "sphere", "flat"]))
 def test_balls_against_all_subsets(seed, count, kind):
     rng = np.random.default_rng(seed)
@@ -150,7 +149,6 @@ def test_boxes_against_all_faces_and_edges(count):
         assert float(np.prod(extents)) <= min(slow_box(hull), axes_box) * (1.0 + 1e-12)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.integers(0, 2**32),
     st.integers(3, 30),
@@ -199,6 +197,7 @@ def test_steiner():
         assert steiner_volume(hull.volume, hull.area, hull.mean_curvature, r) == pytest.approx(truth, rel=1e-13)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("size", [1e-9, 1e9])
 def test_measures_by_support_points_are_those_of_the_formulas(size):
     for shape in (gk.Ellipsoid((1, 2, 3)), gk.Cone(1.5, 1), gk.Box((1, 2, 3))):

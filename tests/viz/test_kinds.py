@@ -6,12 +6,14 @@ import pyvista
 from answers import SHAPES, apart, deep, pose
 from scipy.spatial.transform import RigidTransform
 from test_show import GREEN, ORANGE, picture, pixel_of, share
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of, function_of
 from gjk3d.viz.layout import ready
+from tests.viz import sentences
 
 
 def test_subclasses_are_drawn_as_their_base_and_options_are_checked():
@@ -19,12 +21,13 @@ def test_subclasses_are_drawn_as_their_base_and_options_are_checked():
         pass
 
     assert function_of(Ball(1)) is function_of(gk.Sphere(1))
-    with pytest.raises(TypeError, match="Sphere has no option 'levl': it has axes"):
+    with pytest.raises(TypeError, match=r"Sphere.*'levl'.*axes, level"):
         viz.plot(gk.Sphere(1), levl=1, off_screen=True)
-    with pytest.raises(TypeError, match="str cannot be drawn"):
+    with pytest.raises(TypeError, match=r"\bstr\b.*AABB, Assembly"):
         viz.plot("sphere")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_shape_by_itself(name):
     image, plotter = picture(SHAPES[name], opacity=1.0)
@@ -33,6 +36,7 @@ def test_a_shape_by_itself(name):
     plotter.close()
 
 
+@pytest.mark.full
 def test_ghosts_are_at_their_poses_and_fainter():
     poses = np.stack([pose(x, 0, 0) for x in (0.0, 3.0, 6.0)])
     drawing = drawing_of(gk.Box((1, 1, 1)), Style(pose=poses))
@@ -55,6 +59,7 @@ def test_of_very_many_poses_some_are_drawn_and_said():
     assert "24 of 200 poses" in drawing.words[1]
 
 
+@pytest.mark.full
 def test_a_list_of_shapes_with_poses_has_a_colour_for_each():
     things = [(gk.Box((1, 1, 1)), pose(-2, 0, 0)), (gk.Sphere(0.6), RigidTransform.from_translation((2, 0, 0)))]
     image, plotter = picture(things, opacity=1.0)
@@ -77,6 +82,7 @@ def test_a_half_space_in_a_list_lies_under_the_rest():
     assert np.ptp(slab[:, 0]) > 2 * radius
 
 
+@pytest.mark.full
 def test_plot_adds_to_a_plotter_and_frames_all_of_it():
     plotter = viz.plot(gk.Box((1, 1, 1)), off_screen=True, pose=pose(-4, 0, 0), opacity=1.0)
     assert isinstance(plotter, pyvista.Plotter)
@@ -98,6 +104,7 @@ def test_answers_in_a_list_are_drawn_each():
     )
 
 
+@pytest.mark.full
 def test_an_overlap_is_not_striped_by_the_shapes_around_it():
     a, place = gk.Box((1, 1, 1)), pose(0.6, 0.2, 0.3)
     b = gk.ConvexHull(np.random.default_rng(3).normal(size=(30, 3)) * 0.5)
@@ -137,7 +144,7 @@ def test_what_is_derived_from_a_kind_is_drawn_as_that_kind(tmp_path):
     assert len(drawing_of(result).items) > 2
     grid = kinds[gk.VoxelGrid](np.ones((2, 3, 4)), 0.5)
     assert [item.look for item in drawing_of(grid).items] == [LINES, BODY]
-    assert drawing_of(kinds[gk.AABB]((0, 0, 0), (1, 2, 3))).words == ["Box along the axes, volume 6 cubic units"]
+    assert drawing_of(kinds[gk.AABB]((0, 0, 0), (1, 2, 3))).words == [sentences.BOX.format(6)]
     page = viz.show(kinds[gk.clash.Report](), path=tmp_path / "report.html")
     assert "<table" in page.read_text(encoding="utf-8")
 
@@ -168,7 +175,7 @@ def test_an_answer_to_pyvista_is_all_its_picture_holds():
     assert len(blocks) == len(drawing_of(result).items)
     lines = viz.to_pyvista(gk.AABB((0, 0, 0), (1, 2, 3)))[0]
     assert lines.n_lines == 12
-    with pytest.raises(TypeError, match="has no option 'levl'"):
+    with pytest.raises(TypeError, match=r"to_pyvista.*Sphere.*'levl'"):
         viz.to_pyvista(gk.Sphere(1), levl=3)
 
 
@@ -181,7 +188,7 @@ def test_rays_know_where_they_were_cast_from():
         assert hits.direction.tolist() == [[-1, 0, 0], [0, 1, 0]]
         assert hits[1].direction.tolist() == [0, 1, 0]
         drawing = drawing_of(hits, of=ball)
-        assert drawing.words == ["1 of 2 rays hit"]
+        assert drawing.words == [sentences.RAYS.format(1, 2)]
     one = gk.raycast(ball, (3, 0, 0), (-4, 0, 0))
     assert (one.origin.tolist(), one.direction.tolist()) == ([3, 0, 0], [-1, 0, 0])
     assert drawing_of(one).words[0].startswith("Hit at 2")
@@ -189,11 +196,11 @@ def test_rays_know_where_they_were_cast_from():
 
 def test_what_does_not_carry_its_shapes_says_what_to_pass():
     a, b, at = gk.Box((1, 1, 1)), gk.Sphere(1), pose(3, 0, 0)
-    asked = r"as viz.show\(answer, of=\(a, b, pose_a, pose_b\)\); without poses of=\(a, b\)"
-    with pytest.raises(TypeError, match=f"^an Axis, the answer of separating_axis, does not carry .*{asked}$"):
+    asked = r"viz.show\(answer, of=\(a, b, pose_a, pose_b\)\).*of=\(a, b\)"
+    with pytest.raises(TypeError, match=f"Axis.*separating_axis.*{asked}$"):
         viz.show(gk.separating_axis(a, a, None, at))
     result = gk.signed_distance(a, b, None, at)
-    with pytest.raises(TypeError, match=f"^a Gradient does not carry .*{asked}, or the Distance .*of=result$"):
+    with pytest.raises(TypeError, match=f"Gradient.*{asked}.*of=result$"):
         viz.show(gk.gradient(result))
     assert drawing_of(gk.gradient(result), of=result).items
 
@@ -214,19 +221,19 @@ def test_what_has_no_picture_says_what_to_draw_instead():
 
     ring = gk.Mesh(*gk.Box((1, 1, 1)).surface())
     report = gk.clash.check(gk.clash.Assembly.of({"a": ring, "b": ring}))
-    with pytest.raises(TypeError, match=r"a Clash cannot be drawn by itself: .*viz\.show\(report, clash=k\)"):
+    with pytest.raises(TypeError, match=r"Clash.*viz\.show\(report, clash=k\).*clash=found\.id"):
         viz.show(report.clashes[0])
     assert drawing_of(report, clash=report.clashes[0].id).items  # as it says
     checker = gk.robot.Checker(gk.robot.Robot.example())
-    with pytest.raises(TypeError, match=r"RobotClearance cannot be drawn by itself: .*viz\.show\(checker, q=q\)"):
+    with pytest.raises(TypeError, match=r"RobotClearance.*viz\.show\(checker, q=q\)"):
         drawing_of(checker.clearance([0.0, 0.0]))
-    with pytest.raises(TypeError, match=r"a Motion cannot be drawn by itself: .*pose=motion\.at\(times\)"):
+    with pytest.raises(TypeError, match=r"Motion.*pose=motion\.at\(times\)"):
         viz.show(gk.Motion(None, (1, 0, 0)))
-    with pytest.raises(TypeError, match=r"draw gjk3d\.PointCloud\(cloud\.vertices, radius\)"):
+    with pytest.raises(TypeError, match=r"gjk3d\.PointCloud\(cloud\.vertices, radius\)"):
         viz.show(trimesh.PointCloud([(0, 0, 0)]))
-    with pytest.raises(TypeError, match=r"a Scene cannot be drawn by itself: draw each mesh of scene\.dump\(\)"):
+    with pytest.raises(TypeError, match=r"Scene.*scene\.dump\(\).*gjk3d\.clash\.Assembly\.load"):
         viz.show(trimesh.Scene())
-    with pytest.raises(ValueError, match="the list is empty"):
+    with pytest.raises(ValueError, match=r"list.*empty"):
         viz.show([])
 
 
@@ -246,7 +253,7 @@ def test_rays_have_other_colours_than_the_scene_they_are_cast_at():
         scene.add(f"box {k}", gk.Box((1, 1, 1)), pose=pose(0.9 * k * (k < 2) + 5 * (k == 2), 0, 0))
     hits = scene.raycast((0.4, 0, 5), [(0, 0, -1), (0, 1, 0)])
     keys = drawing_of(hits, of=scene).keys
-    assert {"collides", "free", "rays that hit", "where, and the normal there"} < {text for text, _ in keys}
+    assert {"collides", "free", *sentences.RAY_HITS} < {text for text, _ in keys}
     assert len({color for _, color in keys}) == len(keys)
 
 
@@ -275,7 +282,9 @@ def test_planes_shells_and_grounds_with_a_bottom_are_drawn():
 
 def test_a_mesh_is_told_with_its_size_in_the_unit_it_is_read_in():
     block = gk.Mesh(*gk.Box((0.1, 0.2, 0.05)).surface()[:2], name="block", unit="meters")
-    assert drawing_of(block).words == ["block", "12 triangles, 100 x 200 x 50 mm"]
+    name, size = drawing_of(block).words
+    assert name == "block"
+    assert_names(size, "12 triangles", "100 x 200 x 50 mm")
     assert drawing_of(gk.Box((1, 2, 3))).words == ["Box(extents=[1.0, 2.0, 3.0])"]
 
 

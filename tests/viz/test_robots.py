@@ -12,6 +12,7 @@ from PIL import Image
 from scipy.interpolate import CubicSpline, PchipInterpolator, PPoly, make_interp_spline
 from test_page import browse
 from test_show import color_at, picture, pixel_of, share
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
@@ -21,6 +22,7 @@ from gjk3d.viz.drawing import LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.layout import camera_of
 from gjk3d.viz.motions import play_of_travel
+from tests.viz import sentences
 
 VERMILION, BLUE, GREY = (np.array(c) for c in ((213, 94, 0), (86, 180, 233), (168, 178, 189)))
 
@@ -35,6 +37,7 @@ TEXT = """<robot name="crane">
 #: The ball is met by the hand where the beam has turned by about 0.9 of the way from 0 to a quarter turn.
 BALL = (gk.Sphere(0.1), pose(0.1, 1.15, 0.0))
 PATH = np.array([[0.0, 0.0], [0.7, 0.5], [np.pi / 2, 1.0]])
+HAND_WITH_BALL = sentences.PAIR.format("hand", "ball")
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +80,14 @@ def test_free_configuration_has_the_closest_points(checker):
         np.testing.assert_allclose(end.vertices.mean(axis=0), point, atol=1e-9)
     middle = (rod.vertices.max(axis=0) + rod.vertices.min(axis=0)) / 2
     np.testing.assert_allclose(middle, (near.point_a + near.point_b) / 2, atol=1e-9)
-    assert f"closest are hand and ball, {near.distance:.4g} m apart" in drawing.words[-1]
+    assert_names(drawing.words[-1], sentences.CLOSEST.format("hand", "ball"), f"{near.distance:.4g} m")
     assert [label.text for label in drawing.labels] == ["hand - ball"]
 
 
 def test_those_that_collide_are_vermilion_and_named(checker):
     drawing = drawing_of(checker, q=(np.pi / 2 - 0.1, 0.0))
     assert {item.name for item in drawing.items if item.color == robots.HIT and item.name} == {"hand", "ball"}
-    assert drawing.words[-1].startswith("Collision: hand with ball; deepest ")
+    assert drawing.words[-1].startswith(sentences.COLLISION.format(HAND_WITH_BALL, ""))
     free = drawing_of(checker, q=(0.0, 0.0))
     assert {item.name for item in free.items if item.color == robots.HIT} == set()
 
@@ -93,23 +96,26 @@ def test_of_many_pairs_as_many_are_told_as_fit():
     ends = (np.zeros(3), np.ones(3))
     pairs = tuple((f"link_number_{k}", "a wall") for k in range(5))
     words = robots.words_for(robots.State(pairs, -0.25, -0.25, -0.25, pairs[0], ends))
-    assert words == "Collision: link_number_0 with a wall and 4 pairs more; deepest 0.25 m"
+    told = sentences.AND_PAIRS.format(sentences.PAIR.format("link_number_0", "a wall"), 4)
+    assert words == sentences.COLLISION.format(told, "0.25 m")
     long = (("x" * 60, "y"), ("a", "b"))
     words = robots.words_for(robots.State(long, -0.25, -0.25, -0.25, long[0], ends))
-    assert words == f"Collision: {'x' * 60} with y and 1 pair more; deepest 0.25 m"
+    told = sentences.AND_A_PAIR.format(sentences.PAIR.format("x" * 60, "y"))
+    assert words == sentences.COLLISION.format(told, "0.25 m")
     short = tuple((f"l{k}", "w") for k in range(4))
-    assert robots.words_for(robots.State(short, -1.0, -1.0, -1.0, short[0], ends)) == (
-        "Collision: l0 with w, l1 with w, l2 with w, l3 with w; deepest 1 m"
-    )
+    words = robots.words_for(robots.State(short, -1.0, -1.0, -1.0, short[0], ends))
+    told = ", ".join(sentences.PAIR.format(*pair) for pair in short)
+    assert words == sentences.COLLISION.format(told, "1 m")
 
 
 def test_too_close_is_not_called_a_collision(checker):
     checker.margin = 0.05
     (q,) = [q for q in np.linspace((1.0, 0), (1.4, 0), 400) if 0.01 < checker.clearance(q).distance < 0.012][:1]
     drawing = drawing_of(checker, q=q)
-    assert drawing.words[-1].startswith("Too close: hand with ball; least gap 0.01")
+    assert drawing.words[-1].startswith(sentences.TOO_CLOSE.format(HAND_WITH_BALL, 0.01))
 
 
+@pytest.mark.full
 def test_pixels_of_a_hit(checker):
     for q, color in (((0.0, 0.0), BLUE), ((np.pi / 2 - 0.1, 0.0), VERMILION)):
         image, plotter = picture(checker, q=q, labels=False)
@@ -142,6 +148,7 @@ def test_attached_objects_move_with_their_link(checker):
     np.testing.assert_allclose(load.vertices.mean(axis=0), (1.3 * np.cos(0.8), 1.3 * np.sin(0.8), 0), atol=1e-12)
 
 
+@pytest.mark.full
 def test_the_robot_fills_the_picture_and_a_hall_does_not_count(crane):
     hall = gk.robot.Checker(crane, {"wall": (gk.Box((100, 1, 100)), pose(0, 50, 0))})
     image, plotter = picture(hall, q=(0.0, 0.0))
@@ -163,7 +170,7 @@ def test_travel_goes_evenly_to_where_it_hits(checker):
     there = travel(checker, PATH, resolution=0.001, frames=25)
     found = checker.path_free(PATH, resolution=0.001)
     assert found.edge == 1
-    assert there.way.where[-1] == "edge 1, from waypoint 1 to 2 of 2"
+    assert there.way.where[-1] == sentences.ON_EDGE.format(1, 1, 2, 2)
     np.testing.assert_allclose(there.way.q[0], PATH[0], atol=1e-12)
     np.testing.assert_allclose(there.way.q[-1], found.configuration, atol=1e-12)
     steps = np.abs(np.diff(there.way.q, axis=0)).max(axis=1)
@@ -173,17 +180,17 @@ def test_travel_goes_evenly_to_where_it_hits(checker):
     assert [bool(state.pairs) for state in there.states] == [False] * 24 + [True]
     assert there.states[-1].hit == {"hand", "ball"}
     np.testing.assert_allclose(there.trace, there.poses[:, 2, :3, 3])
-    assert there.way.verdict == "Collision on edge 1, hand with ball"
+    assert there.way.verdict == sentences.COLLISION_ON.format(1, HAND_WITH_BALL)
 
 
 def test_words_say_which_robot_and_where_it_stands(checker):
-    assert drawing_of(checker.robot).words == ["crane: 3 links, 2 joints, at (0, 0)"]
+    assert drawing_of(checker.robot).words == [sentences.ROBOT_AT.format("crane", 3, 2, "(0, 0)")]
     words = drawing_of(checker, q=[0.25, -1.0]).words
-    assert words[0] == "crane: 3 links, 2 joints, at (0.25, -1)"
-    assert words[1].startswith("Free: closest are post and hand, 0.8")
+    assert words[0] == sentences.ROBOT_AT.format("crane", 3, 2, "(0.25, -1)")
+    assert_names(words[1], sentences.CLOSEST.format("post", "hand"), " 0.8")
     assert drawing_of(travel(checker, PATH[:2], frames=3)).words == [
-        "crane: 3 links, 2 joints",
-        "Free: 1 edge, at every sample",
+        sentences.ROBOT.format("crane", 3, 2),
+        sentences.FREE_SAMPLES,
     ]
 
 
@@ -204,16 +211,16 @@ def test_the_place_of_a_collision_is_looked_at_from_where_nothing_hides_it(check
 def test_travel_of_a_free_path_goes_to_its_end(checker):
     there = travel(checker, PATH[:2], frames=7, link="beam")
     np.testing.assert_allclose(there.way.q[-1], PATH[1], atol=1e-12)
-    assert there.way.verdict == "Free: 1 edge, at every sample"
+    assert there.way.verdict == sentences.FREE_SAMPLES
     proven = travel(checker, PATH[:2], certify=True, frames=2)
-    assert proven.way.verdict == "Free: 1 edge, proven between samples too"
+    assert proven.way.verdict == sentences.FREE_PROVEN
     np.testing.assert_allclose(there.trace, 0.0, atol=1e-12)  # the beam's origin stays where it is
     still = travel(checker, [PATH[0], PATH[0]], frames=3)
     np.testing.assert_array_equal(still.way.q, np.repeat(PATH[:1], 3, axis=0))
     single = travel(checker, PATH[:1], frames=3)
     np.testing.assert_array_equal(single.way.q, still.way.q)
-    assert single.way.verdict == "Free: the only waypoint"
-    assert set(single.way.where) == {"at the only waypoint"}
+    assert single.way.verdict == sentences.FREE_WAYPOINT
+    assert set(single.way.where) == {sentences.AT_WAYPOINT}
 
 
 KNOTS = np.array([1.0, 2.0, 4.0])
@@ -232,11 +239,11 @@ def test_travel_of_a_motion_over_time_goes_evenly_to_its_hit(checker, run):
     times = np.linspace(1.0, found.hit, 9)
     wanted = np.array([run.at(t) if isinstance(run, gk.robot.Trajectory) else run(t) for t in times])
     np.testing.assert_allclose(there.way.q, wanted, atol=1e-9)
-    assert there.way.verdict == f"Collision at {found.hit:.6g}, hand with ball"
+    assert there.way.verdict == sentences.COLLISION_AT.format(f"{found.hit:.6g}", HAND_WITH_BALL)
     assert [bool(state.pairs) for state in there.states] == [False] * 8 + [True]
-    assert there.way.where[0] == "at 1, of 1 to 4"
+    assert there.way.where[0] == sentences.AT_TIME.format(1, 1, 4)
     free = travel(checker, gk.robot.Trajectory(PATH[:2], KNOTS[:2]), frames=3)
-    assert (free.way.free, free.way.verdict) == (True, "Free: from 1 to 2, at every sample")
+    assert (free.way.free, free.way.verdict) == (True, sentences.FREE_TIMES.format(1, 2))
     np.testing.assert_allclose(free.way.q[1], PATH[:2].mean(axis=0), atol=1e-12)
 
 
@@ -260,11 +267,11 @@ def test_travel_moves_obstacles(checker, tmp_path):
     file = viz.motion(belt, still, tmp_path / "belt.html", moving=moving, frames=6)
     scene = json.loads(file.read_text(encoding="utf-8").partition('id="scene">')[2].partition("</script>")[0])
     assert {body["name"] for body in scene["items"] if "frames" in body} == {"post", "beam", "hand", "ball", "crate"}
-    with pytest.raises(RobotError, match=r"moving: waypoints have no times: pass gjk3d\.robot\.Trajectory"):
+    with pytest.raises(RobotError, match=r"moving.*gjk3d\.robot\.Trajectory\(path, times\)"):
         viz.motion(belt, PATH, tmp_path / "belt.html", moving=moving)
-    with pytest.raises(RobotError, match="is no spline of scipy"):
+    with pytest.raises(RobotError, match=r"ufunc.*scipy"):
         viz.motion(belt, np.sin, tmp_path / "belt.html")
-    with pytest.raises(RobotError, match="3 numbers a configuration"):
+    with pytest.raises(RobotError, match=r"\b3\b.*'crane'.*\b2$"):
         viz.motion(belt, CubicSpline(KNOTS, np.zeros((3, 3))), tmp_path / "belt.html")
 
 
@@ -275,6 +282,7 @@ def test_waypoints_are_not_cut_short():
     assert edge.tolist() == [0, 0, 2, 2, 2, 2, 2]
 
 
+@pytest.mark.full
 def test_picture_of_a_motion_has_the_line_of_the_hand(checker, tmp_path):
     there = travel(checker, PATH, frames=40)
     drawing = drawing_of(there, Style())
@@ -289,6 +297,7 @@ def test_picture_of_a_motion_has_the_line_of_the_hand(checker, tmp_path):
     assert share(image, BLUE) > 0.02
 
 
+@pytest.mark.full
 def test_gif_moves_and_ends_in_vermilion(checker, tmp_path):
     file = viz.motion(checker, PATH, tmp_path / "motion.gif", frames=6, fps=10, title="A crane")
     with Image.open(file) as gif:
@@ -319,6 +328,7 @@ def test_gif_moves_and_ends_in_vermilion(checker, tmp_path):
     assert spots[0] @ BLUE / np.linalg.norm(spots[0]) / np.linalg.norm(BLUE) > 0.97
 
 
+@pytest.mark.full
 def test_stage_moves_links_and_attached_objects(checker):
     from gjk3d.viz.motions import Stage
 
@@ -360,6 +370,7 @@ def test_page_has_every_pose_and_reaches_for_nothing(checker, tmp_path):
         np.testing.assert_allclose(np.array(state["ends"]) * size + center, wanted.points, atol=1e-12)
 
 
+@pytest.mark.full
 def test_page_plays_in_a_browser(checker, tmp_path):
     file = viz.motion(checker, PATH, tmp_path / "motion.html", frames=6)
     reds = []
@@ -375,15 +386,15 @@ def test_page_plays_in_a_browser(checker, tmp_path):
     assert 'data-state="drawn"' in dom
     _, dom = browse(types.SimpleNamespace(as_uri=lambda: f"{file.as_uri()}#5"), tmp_path, "--dump-dom")
     assert 'data-at="5"' in dom
-    assert '<p id="state" class="hit">Collision: hand with ball' in dom
+    assert f'<p id="state" class="hit">{sentences.COLLISION.format(HAND_WITH_BALL, "")}' in dom
 
 
 @pytest.mark.parametrize(
     ("target", "error", "message"),
     [
-        ("m.avi", ValueError, "unknown extension '.avi'"),
-        ("none/m.gif", FileError, "there is no folder"),
-        (".", FileError, "is a folder; name a file in it"),
+        ("m.avi", ValueError, r"'\.avi'.*\.gif"),
+        ("none/m.gif", FileError, r"none/m\.gif.*none"),
+        (".", FileError, "folder"),
     ],
 )
 def test_bad_targets_are_refused_before_any_work(checker, tmp_path, target, error, message):
@@ -392,9 +403,9 @@ def test_bad_targets_are_refused_before_any_work(checker, tmp_path, target, erro
 
 
 def test_bad_motions(checker):
-    with pytest.raises(RobotError, match="frames is 1, expected a whole number of at least 2"):
+    with pytest.raises(RobotError, match=r"frames.*\b1\b.*\b2$"):
         viz.motion(checker, PATH, frames=1)
-    with pytest.raises(RobotError, match="no link 'claw'"):
+    with pytest.raises(RobotError, match=r"'crane'.*'claw'.*post, beam, hand"):
         viz.motion(checker, PATH, link="claw")
-    with pytest.raises(RobotError, match=r"path has shape \(2, 3\)"):
+    with pytest.raises(RobotError, match=r"path.*\(2, 3\).*turn, roll"):
         viz.motion(checker, np.zeros((2, 3)))

@@ -51,6 +51,7 @@ def test_degenerate_triangles_do_no_harm():
     assert np.allclose(np.linalg.norm(shaded.normals, axis=1), 1.0)
 
 
+@pytest.mark.full
 def test_a_flat_body_has_one_shade(tmp_path):
     flat = gk.ConvexHull([(1, 3, -2), (1, 3, 2), (-4, -1, -2), (-4, -1, 2)])
     wall = gk.Mesh([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)])

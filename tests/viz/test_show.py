@@ -19,6 +19,7 @@ from gjk3d.viz.drawing import SEPARATION
 from gjk3d.viz.kinds import drawing_of
 from gjk3d.viz.layout import lay_out
 from gjk3d.wording import above, below
+from tests.viz import sentences
 
 ORANGE, GREEN = np.array([230, 159, 0]), np.array([0, 158, 115])
 
@@ -75,6 +76,7 @@ def test_rendering_works_here_and_is_probed_once(monkeypatch):
     assert viz.check_rendering().startswith("vtk")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "probe", ["import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "print('drawn in nothing')", "1 / 0", ""]
 )
@@ -92,6 +94,7 @@ def test_a_driver_that_kills_its_process_is_an_error_with_the_cure(monkeypatch, 
         rendering._probed.cache_clear()
 
 
+@pytest.mark.full
 def test_where_no_window_can_be_had_every_picture_is_our_error(tmp_path):
     # a real failure, in a process of its own: the X window without any display
     code = (
@@ -108,6 +111,7 @@ def test_where_no_window_can_be_had_every_picture_is_our_error(tmp_path):
     assert (done.returncode, done.stdout.split()) == (0, ["True"] * 4)
 
 
+@pytest.mark.full
 def test_a_probe_that_hangs_is_given_up(monkeypatch):
     rendering._probed.cache_clear()
     monkeypatch.setattr(rendering, "_PROBE", "import time; time.sleep(60)")
@@ -122,6 +126,7 @@ def test_a_probe_that_hangs_is_given_up(monkeypatch):
 # --- what a picture shows ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("asked", "where"),
     [(apart, ()), (deep, ()), (apart, (1e-9,)), (apart, (1e9,)), (apart, (1.0, 1e6))],
@@ -141,6 +146,7 @@ def test_both_bodies_and_both_witness_points_are_where_they_should_be(asked, whe
     plotter.close()
 
 
+@pytest.mark.full
 def test_the_whole_pair_is_in_the_picture_and_fills_it():
     for result in (apart(), deep(), apart(1e-9)):
         layout = lay_out(result)
@@ -156,6 +162,7 @@ def test_the_whole_pair_is_in_the_picture_and_fills_it():
         plotter.close()
 
 
+@pytest.mark.full
 def test_a_small_body_at_a_large_one_is_not_lost():
     result = gk.signed_distance(gk.Box((1000, 1000, 10)), gk.Sphere(1.0), None, pose(100, 50, 8))
     image, plotter = picture(result, opacity=(0.5, 0.9))
@@ -164,6 +171,7 @@ def test_a_small_body_at_a_large_one_is_not_lost():
     plotter.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("place", "wanted"), [((0, -0.3, 0.55), GREEN), ((0, 1.0, -0.55), ORANGE)])
 def test_the_nearer_body_is_painted_over_the_farther_one(place, wanted):
     result = gk.signed_distance(gk.Box((3, 3, 0.2)), gk.Sphere(0.4), None, pose(*place))
@@ -176,6 +184,7 @@ def test_the_nearer_body_is_painted_over_the_farther_one(place, wanted):
     plotter.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_shape_can_be_drawn(name):
     result = gk.signed_distance(SHAPES[name], gk.Box((0.5, 0.5, 0.5)), None, pose(2.5, 0.4, 0.3, (0.2, 0.5, 0.1)))
@@ -194,6 +203,7 @@ def test_a_hull_of_very_many_faces_is_drawn_more_coarsely(monkeypatch):
     np.testing.assert_allclose(body.vertices.max(axis=0), 1.0, atol=0.01)
 
 
+@pytest.mark.full
 def test_models_are_drawn_inside_their_hulls(tmp_path):
     vertices, faces = gk.Box((1, 1, 1)).surface()
     notched = gk.Mesh(vertices, faces[1:])  # open: not its own hull
@@ -206,17 +216,18 @@ def test_models_are_drawn_inside_their_hulls(tmp_path):
     assert np.abs(a - b).max() > 50.0
 
 
+@pytest.mark.full
 def test_touching_undecided_and_beyond_are_said_in_words():
     touch = gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose(1, 0, 0))
     assert verdict(touch) == "touching"
     far = gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, pose(9, 0, 0), max_distance=2)
-    assert verdict(far, "mm") == "apart by 7 mm"
-    assert proof(far) == "proven: distance 7"
-    assert verdict(apart()) == "apart by 1"
+    assert verdict(far, "mm") == sentences.APART.format("7 mm")
+    assert proof(far) == sentences.PROVEN.format(7)
+    assert verdict(apart()) == sentences.APART.format(1)
     assert verdict(deep(), "m").startswith("overlapping by 0.")
     far.upper = np.inf
-    assert verdict(far, "mm") == f"apart by at least {below(far.lower)} mm"
-    assert proof(far) == f"proven: distance at least {below(far.lower, 7)}"
+    assert verdict(far, "mm") == sentences.APART.format(sentences.AT_LEAST.format(f"{below(far.lower)} mm"))
+    assert proof(far) == sentences.PROVEN.format(sentences.AT_LEAST.format(below(far.lower, 7)))
     for result in (touch, far):
         image, plotter = picture(result)
         assert image.std() > 5.0
@@ -226,6 +237,7 @@ def test_touching_undecided_and_beyond_are_said_in_words():
 # --- where it goes ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_show_writes_the_image_it_is_asked_for(tmp_path, capfd):
     for suffix in (".png", ".JPG", ".jpeg"):
         path = viz.show(apart(), path=str(tmp_path / f"a{suffix}"), title="a title")
@@ -234,6 +246,7 @@ def test_show_writes_the_image_it_is_asked_for(tmp_path, capfd):
     assert capfd.readouterr().out == ""
 
 
+@pytest.mark.full
 def test_without_a_display_show_saves_and_says_where(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gjk3d.viz.picture.has_display", lambda: False)
@@ -242,9 +255,10 @@ def test_without_a_display_show_saves_and_says_where(tmp_path, monkeypatch, capf
     assert np.asarray(Image.open(path)).std() > 5.0
     out, err = capfd.readouterr()
     assert out == ""
-    assert "no display, so the picture is in gjk3d.png" in err
+    assert "gjk3d.png" in err
 
 
+@pytest.mark.full
 def test_with_a_display_show_opens_a_window(monkeypatch):
     opened = []
     monkeypatch.setattr("gjk3d.viz.picture.has_display", lambda: True)
@@ -255,6 +269,7 @@ def test_with_a_display_show_opens_a_window(monkeypatch):
     plotter.close()
 
 
+@pytest.mark.full
 def test_show_draws_into_a_plotter_it_is_given():
     plotter = pyvista.Plotter(off_screen=True, shape=(1, 2), window_size=[1000, 400])
     plotter.subplot(0, 1)
@@ -274,25 +289,28 @@ def test_a_page_needs_no_opengl(tmp_path, monkeypatch):
     assert "a &lt;b&gt; title" in path.read_text()
 
 
+@pytest.mark.full
 def test_a_blank_picture_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(pyvista.Plotter, "screenshot", lambda self, *a, **k: np.full((75, 100, 3), 255, np.uint8))
-    with pytest.raises(RenderingUnavailableError, match="would be blank"):
+    with pytest.raises(RenderingUnavailableError, match=r"a\.png.*OpenGL.*xvfb-run"):
         viz.show(apart(), path=tmp_path / "a.png")
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.full
 def test_bad_questions_are_answered_kindly(tmp_path):
     poses = np.stack([pose(3, 0, 0), pose(4, 0, 0)])
     stack = gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, poses)
-    with pytest.raises(TypeError, match=r"of 2 pairs.*take a row, result\[0\]"):
+    with pytest.raises(TypeError, match=r"\b2\b.*result\[0\]"):
         viz.show(stack)
     assert viz.show(stack[1], path=tmp_path / "row.png").exists()
-    with pytest.raises(TypeError, match=r"int cannot be drawn; these can: .*Distance.*Mesh.*Shape"):
+    with pytest.raises(TypeError, match=r"\bint\b.*Distance.*Mesh.*Shape"):
         viz.show(7)
-    with pytest.raises(ValueError, match=r"unknown extension '.gif'"):
+    with pytest.raises(ValueError, match=r"'\.gif'.*\.png"):
         viz.show(apart(), path=tmp_path / "a.gif")
 
 
+@pytest.mark.full
 def test_importing_viz_loads_nothing():
     code = "import sys, gjk3d.viz; print([m for m in ('pyvista', 'vtkmodules', 'trimesh') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
@@ -327,7 +345,7 @@ def test_to_pyvista_of_meshes_surfaces_and_its_own():
     mesh = gk.Mesh(*surface)
     for thing in (surface, mesh, viz.to_pyvista(mesh)):
         assert viz.to_pyvista(thing, pose(1, 0, 0)).volume == pytest.approx(6.0, rel=1e-6)
-    with pytest.raises(TypeError, match="int cannot be drawn; these can:"):
+    with pytest.raises(TypeError, match=r"\bint\b.*Distance.*Mesh.*Shape"):
         viz.to_pyvista(7)
     with pytest.raises(gk.errors.PoseError):
         viz.to_pyvista(mesh, np.eye(3))
@@ -335,7 +353,7 @@ def test_to_pyvista_of_meshes_surfaces_and_its_own():
 
 def test_a_missing_folder_is_told_before_anything_is_drawn(tmp_path):
     result = gk.signed_distance(gk.Box((1, 1, 1)), gk.Sphere(1))
-    with pytest.raises(gk.errors.FileError, match="make it first"):
+    with pytest.raises(gk.errors.FileError, match=r"nowhere/x\.png.*nowhere"):
         gk.viz.show(result, path=tmp_path / "nowhere" / "x.png")
 
 
@@ -348,16 +366,17 @@ def test_of_a_depth_between_two_bounds_both_are_told(tmp_path):
     assert result.lower < result.upper < 0.0
     drawing = drawing_of(result)
     least, most = below(-result.upper), above(-result.lower)
-    assert drawing.words[0] == f"Overlapping by between {least} and {most}"
-    assert ("a way out, for B", SEPARATION) in drawing.keys
+    assert drawing.words[0] == sentences.BETWEEN.format(least, most)
+    assert (sentences.WAY_OUT, SEPARATION) in drawing.keys
     page = viz.write_html(tmp_path / "deep.html", result, unit="mm").read_text(encoding="utf-8")
-    assert f"Overlapping by between {least} and {most} mm" in page
-    assert "</svg> a way out, for B<" in page
-    assert "move B out, until it is free" in page
+    assert sentences.BETWEEN.format(least, f"{most} mm") in page
+    assert f"</svg> {sentences.WAY_OUT}<" in page
+    assert sentences.MOVE_OUT in page
     assert "shortest" not in page[: page.index("<script")]
-    assert ("shortest way out, for B", SEPARATION) in drawing_of(deep()).keys
+    assert (sentences.SHORTEST_WAY_OUT, SEPARATION) in drawing_of(deep()).keys
 
 
+@pytest.mark.full
 def test_a_mesh_whose_triangles_are_lines_is_drawn(tmp_path):
     flat = gk.Mesh([[0, 0, 0], [0, 0, 0], [1, 0, 0]], [[0, 1, 2]])
     for kind in ("png", "html"):

@@ -36,8 +36,8 @@ def test_the_closest_pair_and_the_contacts_of_a_scene(name):
         assert len(body.faces)
 
 
-def test_small_balls_have_no_edges_that_would_hide_their_colour():
-    many = gk.PointCloud(RNG.uniform(-1, 1, (300, 3)), 0.02)
+def test_small_balls_have_no_edges_that_would_hide_their_colour(rng):
+    many = gk.PointCloud(rng.uniform(-1, 1, (300, 3)), 0.02)
     assert len(shade(*surface_of(many)).edges) == 0
     one = gk.PointCloud([(1, 2, 3)], 0.0)
     assert solid_surface(one)[0].tolist() == [[1, 2, 3]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 from answers import SHAPES, pose
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from words import read
 
@@ -17,6 +17,7 @@ from gjk3d.clash import wording
 from gjk3d.query.wording import proof, verdict
 from gjk3d.viz import page
 from gjk3d.viz.kinds import drawing_of, robots
+from tests.viz import sentences
 
 ARM = Path(__file__).parents[2] / "data" / "arm"
 BOUNDED = [shape for name, shape in SHAPES.items() if name != "halfspace"]
@@ -86,7 +87,7 @@ def test_contacts_say_no_more_than_is_proven_of_what_is_too_far():
     for place in places(10, 2.0, 6):
         touch = gk.contact(gk.Box((1, 1, 1)), gk.Sphere(0.3), None, place)
         if not touch.count:
-            holds(drawing_of(touch).words[0].removeprefix("No contact points: "), touch.lower, touch.upper, 6)
+            holds(drawing_of(touch).words[0].removeprefix(f"{sentences.NO_POINTS}: "), touch.lower, touch.upper, 6)
         check(touch.result)
 
 
@@ -97,7 +98,7 @@ PLACES = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.full
 @given(a=st.sampled_from(BOUNDED), b=st.sampled_from(BOUNDED), place=PLACES, scale=st.sampled_from([1e-6, 1.0, 1e5]),
        tol=st.sampled_from([None, 1e-2]))  # fmt: skip
 def test_what_is_read_of_any_pair_holds_what_is_proven(a, b, place, scale, tol):
@@ -110,11 +111,11 @@ def test_what_is_read_of_any_pair_holds_what_is_proven(a, b, place, scale, tol):
             holds(label.text, max(-result.upper, 0.0), -result.lower, 3, 0)
         rows = dict(page._rows(result, None))
         holds(rows["Distance"].partition(",")[0].partition(":")[0], result.lower, result.upper, 12)
-        assert Fraction(rows["Proven at least"]) <= Fraction(float(result.lower)) or result.lower == -inf
+        assert Fraction(rows[sentences.LOWER]) <= Fraction(float(result.lower)) or result.lower == -inf
         if np.isfinite(result.upper):
-            assert Fraction(rows["Proven at most"]) >= Fraction(float(result.upper))
-        if "To part them" in rows and np.isfinite(result.lower):
-            long = rows["To part them"].rpartition("), ")[2].removesuffix(" long")
+            assert Fraction(rows[sentences.UPPER]) >= Fraction(float(result.upper))
+        if sentences.TO_PART in rows and np.isfinite(result.lower):
+            long = rows[sentences.TO_PART].rpartition("), ")[2].removesuffix(" long")
             assert read(long, 9)[1] >= exactly(-result.lower), (long, result.lower)
     touch = gk.contact(a, b, None, place)
     words = drawing_of(touch).words[0]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from house import House, write_house
 from ifcopenshell import api
+from words import assert_names
 
 import gjk3d as gk
 
@@ -43,8 +44,9 @@ def test_elements_are_parts_below_their_storey(house, building):
 
 
 def test_spaces_are_left_out_and_said_to_be(house, building):
-    assert building.notes == (f"{house[0]}: left out, being no matter: 1 IfcSpace",)
-    assert building.notes[0] in gk.clash.check(building).notes
+    (note,) = building.notes
+    assert_names(note, str(house[0]), "1 IfcSpace")
+    assert note in gk.clash.check(building).notes
 
 
 def test_places_are_those_of_the_file_in_metres(house, building):
@@ -148,10 +150,10 @@ def test_branches_are_chosen_by_patterns(building):
     ("damage", "said"),
     [
         (lambda text: text[: len(text) // 2], "cut off"),
-        (lambda text: "solid\n" + text[400:], "does not begin with ISO-10303-21"),
-        (lambda text: text.replace("'IFC4'", "'IFC9'", 1), "Unsupported schema: IFC9"),
+        (lambda text: "solid\n" + text[400:], "ISO-10303-21;:"),
+        (lambda text: text.replace("'IFC4'", "'IFC9'", 1), "IFC9"),
         (lambda text: text.replace("IFCRECTANGLEPROFILEDEF(.AREA.,$,#", "IFCRECTANGLEPROFILEDEF(.AREA.,$,#9", 1), "#9"),
-        (lambda text: text.partition("DATA;")[0] + "DATA;\nENDSEC;\nEND-ISO-10303-21;\n", "none of its 0 elements"),
+        (lambda text: text.partition("DATA;")[0] + "DATA;\nENDSEC;\nEND-ISO-10303-21;\n", "0 elements"),
     ],
 )
 def test_a_damaged_file_says_what_is_wrong_and_what_to_do(house, tmp_path, damage, said):
@@ -159,9 +161,7 @@ def test_a_damaged_file_says_what_is_wrong_and_what_to_do(house, tmp_path, damag
     path.write_text(damage(house[0].read_text()))
     with pytest.raises(gk.errors.ParseError) as caught:
         gk.clash.Assembly.load(path)
-    assert str(path) in str(caught.value)
-    assert said in str(caught.value)
-    assert "repair it, or export it again" in str(caught.value)
+    assert_names(caught.value, str(path), said, "export")
 
 
 def test_without_the_package_the_pip_line_is_told(house, monkeypatch):

@@ -10,6 +10,7 @@ import gjk3d as gk
 from gjk3d.clash import Triage
 from gjk3d.clash.page import write_page
 from gjk3d.clash.triage_file import parse_triage
+from tests.clash import sentences
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -79,7 +80,7 @@ def test_a_finding_goes_to_its_time_and_shows_its_chart(page):
     page.key("ArrowDown")
     page.settle()
     assert float(page.state("time")) == 10.0
-    assert "deepest at 10 s" in text(page, "detail")
+    assert sentences.DEEPEST.format("10 s") in text(page, "detail")
     assert EVIL in text(page, "detail")
     assert page.evaluate("document.querySelectorAll('#chart .clash').length") == 1
     box = page.evaluate("document.querySelector('#chart .clash').getAttribute('points').split(/[ ,]/).map(Number)")
@@ -87,16 +88,15 @@ def test_a_finding_goes_to_its_time_and_shows_its_chart(page):
     assert box[2] == pytest.approx(1000.0, abs=0.2)
     points = page.evaluate("document.querySelector('#chart .gap').getAttribute('points').split(' ').length")
     assert points >= 97
-    assert (
-        page.evaluate("document.getElementById('chart').getAttribute('aria-label')")
-        == "clearance over time: gap up to 2 mm, penetration up to 0.5 mm; they clash"
+    assert page.evaluate("document.getElementById('chart').getAttribute('aria-label')") == sentences.CHART.format(
+        "2 mm", "0.5 mm"
     )
 
 
 def test_a_chart_of_parts_that_keep_apart_tells_their_least_gap_not_zero(page):
     page.evaluate("clashTable.select(gjk3d.data.rows.findIndex((row) => row.kind === 'clearance' && row.course >= 0))")
     page.settle()
-    assert text(page, "chart").startswith("gap from 0.2 to ")
+    assert text(page, "chart").startswith(sentences.GAP_FROM.format(0.2))
 
 
 def test_a_chart_says_what_its_axes_are(page):
@@ -312,7 +312,7 @@ def test_parts_that_keep_their_places_have_no_chart(page):
     index = [int(x) for x in rows.strip("[]").split(",")].index(-1)
     page.evaluate(f"clashTable.select({index})")
     page.settle()
-    assert "keep their places" in text(page, "chart")
+    assert sentences.KEEP_THEIR_PLACES in text(page, "chart")
 
 
 def test_a_report_that_stands_still_has_no_player(chromium, tmp_path):

@@ -36,10 +36,10 @@ def test_a_ball_is_looked_at():
 @pytest.mark.parametrize(
     ("look", "words"),
     [
-        ({"view": (0, 0, 0)}, "view is .*no direction"),
-        ({"up": (0, 0, 0)}, "up is .*no direction"),
-        ({"view": (1, 2)}, "view"),
-        ({"focus": ((0, 0, 0), 0.0)}, "focus radius is 0"),
+        ({"view": (0, 0, 0)}, r"view.*\(0, 0, 0\)"),
+        ({"up": (0, 0, 0)}, r"up.*\(0, 0, 0\)"),
+        ({"view": (1, 2)}, r"view.*\(1, 2\)"),
+        ({"focus": ((0, 0, 0), 0.0)}, r"focus.*\b0\b"),
     ],
 )
 def test_no_direction_is_refused(look, words):

@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from words import assert_names
 
 from gjk3d.clash.formats import LineWriter
 from gjk3d.cli import cluster as cluster_module
 
-GEARBOX = Path(__file__).parents[2] / "data" / "gearbox.glb"
+GEARBOX = Path(__file__).parents[3] / "data" / "gearbox.glb"
 
 
 @pytest.fixture(scope="module")
@@ -50,21 +51,19 @@ def test_a_worker_that_is_killed_loses_no_line(run, cluster, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("address", "words"),
+    ("address", "cause"),
     [
-        ("http://127.0.0.1:1", "unknown address scheme 'http'"),
-        ("here", "missing port number"),
+        ("http://127.0.0.1:1", "'http'"),
+        ("here", "port"),
         ("tcp://127.0.0.1:9", "Timed out"),
     ],
 )
-def test_an_address_at_which_no_scheduler_answers_is_refused(run, monkeypatch, address, words):
+def test_an_address_at_which_no_scheduler_answers_is_refused(run, monkeypatch, address, cause):
     pytest.importorskip("dask.distributed", reason='pip install "gjk3d[scale]" brings Dask')
     monkeypatch.setattr(cluster_module, "_WAIT", 0.5)
     said = run("clash", GEARBOX, "--scheduler", address)
     assert (said.code, said.out) == (2, "")
-    assert f"--scheduler {address!r}: no Dask scheduler answers" in said.err
-    assert words in said.err
-    assert "`dask scheduler` starts one" in " ".join(said.err.split())
+    assert_names(" ".join(said.err.split()), f"--scheduler {address!r}", cause, "`dask scheduler`")
 
 
 def test_a_scheduler_without_workers_is_told(run):
@@ -72,7 +71,7 @@ def test_a_scheduler_without_workers_is_told(run):
     with distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty:
         said = run("clash", GEARBOX, "--scheduler", empty.scheduler_address)
     assert said.code == 2
-    assert f"no worker is there; start some: dask worker {empty.scheduler_address}" in " ".join(said.err.split())
+    assert f"dask worker {empty.scheduler_address}" in " ".join(said.err.split())
 
 
 def test_where_dask_is_not_installed_the_line_to_install_it_is_told(run, monkeypatch):

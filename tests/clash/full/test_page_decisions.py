@@ -12,6 +12,7 @@ from reports import ENDING, EVIL, many, three_cubes
 from gjk3d.clash import Triage
 from gjk3d.clash.page import write_page
 from gjk3d.clash.triage_file import parse_triage, time_of
+from tests.clash import sentences
 
 pytestmark = pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
 
@@ -148,7 +149,7 @@ def test_what_the_filter_hides_goes_as_it_is_decided_and_the_next_is_chosen(open
     browser.key("ArrowDown")
     press(browser, "1")
     assert chosen(browser) == [-1, []]
-    assert browser.evaluate("document.querySelector('#empty').innerText") == "No finding passes the filter."
+    assert browser.evaluate("document.querySelector('#empty').innerText") == sentences.NO_ROW
     assert browser.evaluate("document.querySelector('#status').selectedOptions[0].textContent") == "approved (0)"
 
 
@@ -163,7 +164,7 @@ def test_what_was_decided_by_mistake_is_taken_back(opened):
     press(browser, "4")
     press(browser, "5")  # the next one
     assert chosen(browser) == [2, [2, 3, 4, 5]]
-    assert browser.evaluate(shown) == [False, "undo: resolved, rank 2"]
+    assert browser.evaluate(shown) == [False, sentences.UNDO.format("resolved", 2)]
     press(browser, "u", repeat=True)
     assert chosen(browser) == [2, [2, 3, 4, 5]]
     browser.click("#undo")
@@ -257,7 +258,7 @@ def test_a_name_is_asked_for_once_and_goes_with_what_was_decided_before(opened):
     browser.click("#triage button.small")
     assert browser.evaluate("document.querySelectorAll('#ask #author').length") == 1
     assert browser.evaluate("document.activeElement.id") != "author"  # it may be left for later
-    assert browser.evaluate("document.querySelector('#triage small').textContent").startswith("no name given, ")
+    assert browser.evaluate("document.querySelector('#triage small').textContent").startswith(f"{sentences.NO_NAME}, ")
     browser.key("Escape")
     browser.click("#row-1")
     assert browser.evaluate("document.querySelectorAll('#ask #author').length") == 1
@@ -288,10 +289,8 @@ def test_a_file_says_that_no_name_was_given(opened):
     browser.click("#row-0")
     browser.click("[data-state=active]")
     text = saved(browser)
-    assert json.loads(text)["note"] == "1 entry has no name: none was given"
-    assert browser.evaluate("document.querySelector('#saved').textContent").endswith(
-        "; 1 entry has no name: none was given"
-    )
+    assert json.loads(text)["note"] == sentences.NO_NAME_IN_FILE
+    assert browser.evaluate("document.querySelector('#saved').textContent").endswith(f"; {sentences.NO_NAME_IN_FILE}")
     issue = parse_triage(text.encode(), "the page").issues[report.clashes[0].id]
     assert (issue.state.value, issue.state.by) == ("active", "")
 
@@ -318,7 +317,7 @@ def test_what_python_refuses_is_refused(opened):
     for text, _ in [("", ""), *damaged()]:
         give(browser, text)
         said = browser.evaluate("document.querySelector('#saved').textContent")
-        assert re.match(r"other.triage.json (is no .triage.json of this page|has the time )", said), text
+        assert re.match(sentences.REFUSED_IN_PAGE, said), text
         assert saved(browser) == ""  # nothing was decided
 
 
@@ -329,9 +328,7 @@ def test_a_time_that_is_to_come_is_refused_with_its_cure(opened):
         late = (clock + timedelta(hours=hours)).isoformat()
         give(browser, json.dumps(Triage().marked(report.clashes[0], state="active", by="ann", at=late).to_dict()))
         said = browser.evaluate("document.querySelector('#saved').textContent")
-        assert (
-            "a day ahead of this machine's clock" in said and "set that time, or this clock, right" in said
-        ) != taken
+        assert all(words in said for words in sentences.AHEAD) != taken
         assert browser.evaluate("gjk3d.data.rows[0].state") == ("active" if taken else "new")
 
 

@@ -14,6 +14,7 @@ from gjk3d import viz
 from gjk3d.viz import page as pages
 from gjk3d.viz.kinds import drawing_of
 from gjk3d.webpage import policy, template, three_js
+from tests.viz import sentences
 
 BALLS = [(gk.Sphere(0.6), pose(-1.2, 0, 0)), (gk.Box((1, 1, 1)), pose(1.2, 0, 0))]
 
@@ -52,7 +53,7 @@ def test_too_many_triangles_are_left_out_and_said(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "MAX_DRAWN", 100)
     parsed = Page(viz.show(BALLS, path=tmp_path / "a.html"))
     assert len(parsed.scene["items"]) == 1
-    assert "1 of the bodies left out: a page holds 100 triangles" in parsed.text
+    assert sentences.LEFT_OUT.format(1, 100) in parsed.text
 
 
 def test_a_page_needs_neither_opengl_nor_pyvista(tmp_path):

@@ -16,7 +16,7 @@ import pytest
 
 import gjk3d
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 MODULES = ["gjk3d", *(f"gjk3d.{name}" for name in ("clash", "compat", "errors", "replay", "robot", "viz"))]
 
 

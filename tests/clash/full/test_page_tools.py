@@ -10,6 +10,7 @@ from reports import cube, three_cubes
 import gjk3d as gk
 from gjk3d.clash.page import write_page
 from gjk3d.clash.triage_file import parse_triage
+from tests.clash import sentences
 
 pytestmark = pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
 
@@ -113,9 +114,9 @@ def test_two_clicks_measure_and_catch_corners(opened):
     for x, y in ends:  # a little inside of the corner, which is caught all the same
         inward = (middle - (x, y)) / np.linalg.norm(middle - (x, y)) * 4
         browser.click_at(x + inward[0], y + inward[1])
-    assert browser.evaluate("document.querySelector('#measured').textContent") == "measured: about 2 mm"
+    assert browser.evaluate("document.querySelector('#measured').textContent") == sentences.MEASURED.format("2 mm")
     browser.key("ArrowDown")  # and a click is no choice of a finding meanwhile
-    assert browser.evaluate("document.querySelector('#measured').textContent").startswith("click one end")
+    assert browser.evaluate("document.querySelector('#measured').textContent").startswith(sentences.CLICK_AN_END)
 
 
 def test_a_view_is_saved_and_taken_up_again(opened):
@@ -165,9 +166,7 @@ def test_findings_are_filtered_by_their_cause(opened):
     meshes |= {"lone 1": cube((0, 0, 50)), "lone 2": cube((1, 0, 50))}
     browser = opened(gk.clash.check(gk.clash.Assembly.of(meshes, "mm")))
     assert browser.state("shown") == "5"
-    assert "plate is in 4 of 5 findings: look at it first" in browser.evaluate(
-        "document.querySelector('#notes').innerText"
-    )
+    assert sentences.LOOK_FIRST.format("plate", 4, 5) in browser.evaluate("document.querySelector('#notes').innerText")
     browser.evaluate("document.querySelector('#group').value = 'cause 0'")
     browser.evaluate("document.querySelector('#group').dispatchEvent(new Event('input'))")
     assert browser.state("shown") == "4"
@@ -184,5 +183,5 @@ def test_a_list_of_groups_that_is_cut_says_so(opened):
         ).split("|")
         if each.startswith("near")
     )
-    assert label == "near one another: the 500 largest of 501 (type any other's name into the search)"
+    assert label == sentences.LARGEST_GROUPS.format(500, 501)
     assert browser.evaluate("document.querySelectorAll('#group optgroup option').length") == 500

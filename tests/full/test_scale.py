@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 import trimesh
 from scipy.spatial.transform import Rotation
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 
 
 @pytest.fixture(scope="module")
@@ -150,13 +151,14 @@ def test_rows_are_taken_as_they_are_needed():
 
 
 def test_what_is_no_question_of_rows_is_refused():
-    with pytest.raises(ShapeError, match="size is 0"):
+    with pytest.raises(ShapeError, match=r"size\b.*\b0\b"):
         gk.batches(np.sum, [1], size=0)
-    with pytest.raises(ShapeError, match="not of \\[1, 2\\]"):
+    with pytest.raises(ShapeError, match=r"\[1, 2\]"):
         gk.batches(np.add, [1], [1, 2])
-    with pytest.raises(ShapeError, match="at least once"):
+    with pytest.raises(ShapeError) as caught:
         gk.batches(np.sum)
-    with pytest.raises(TypeError, match="expected a dask"):
+    assert_names(caught.value, "batches", "[]")
+    with pytest.raises(TypeError, match=r"dask\.distributed\.Client.*gjk3d\[scale\]"):
         gk.batches(np.sum, [1], executor=4)
     with pytest.raises(TypeError, match="workers="):
         gk.clash.check(assembly(1), executor="cluster")

@@ -9,6 +9,7 @@ from gjk3d.clash import Report
 from gjk3d.clash.finding import KINDS
 from gjk3d.clash.page import write_page
 from gjk3d.clash.report import PartRow
+from tests.clash import sentences
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,7 @@ def test_a_click_on_a_row_flies_there(opened):
     assert browser.state("eye") != eye
     assert share(first, ORANGE) > 0.02
     assert share(first, GREEN) > 0.02
-    assert "the way out for B, 0.5 mm" in browser.evaluate("document.querySelector('#legend').textContent")
+    assert sentences.WAY_OUT.format("0.5 mm") in browser.evaluate("document.querySelector('#legend').textContent")
     detail = browser.evaluate("document.querySelector('#detail').innerText")
     for words in ("frame", "press/ram", "-0.5 mm", "move it by (0.5, 0, 0)", "2 mm³", "0.5 × 2 × 2 mm", "pressed in"):
         assert words in detail
@@ -79,7 +80,7 @@ def test_a_click_on_a_row_flies_there(opened):
     browser.click("#row-1")
     browser.settle()
     assert (np.abs(browser.picture() - first).max(axis=-1) > 30).mean() > 0.05
-    assert "the gap from A to B, 0.25 mm" in browser.evaluate("document.querySelector('#legend').textContent")
+    assert sentences.GAP.format("0.25 mm") in browser.evaluate("document.querySelector('#legend').textContent")
     moved = np.array(browser.state("eye").split()[3:], float) - target
     size = np.linalg.norm([5.75, 2, 2]) / 2  # of the three cubes
     np.testing.assert_allclose(moved * size, [2.625 - 0.75, 0, 0], atol=1e-3)
@@ -122,7 +123,7 @@ def test_filters_and_order(opened):
     assert rows(browser) == [1]
     browser.type(" nothing of this")
     assert rows(browser) == []
-    assert browser.evaluate("document.querySelector('#empty').innerText") == "No finding passes the filter."
+    assert browser.evaluate("document.querySelector('#empty').innerText") == sentences.NO_ROW
     browser.click("#clear")
     assert rows(browser) == [0, 1]
     browser.click("#part")
@@ -166,7 +167,7 @@ def test_resolved_and_ignored_are_kept_apart(opened):
     assert rows(browser) == [2]
     browser.click("#row-2")
     browser.settle()
-    assert "B is not drawn" in browser.evaluate("document.querySelector('#detail').innerText")
+    assert sentences.B_NOT_DRAWN in browser.evaluate("document.querySelector('#detail').innerText")
 
 
 def test_a_link_opens_a_finding(opened):
@@ -263,24 +264,25 @@ def test_names_are_copied_where_a_page_has_no_clipboard(opened):
 
 def test_a_report_without_a_clash(opened):
     browser = opened(three_cubes(clashes=()))
-    assert "No clash found in press.glb" in browser.evaluate("document.querySelector('h1').innerText")
-    assert browser.evaluate("document.querySelector('#empty').innerText") == "There is no finding."
+    assert sentences.NO_CLASH.format("press.glb") in browser.evaluate("document.querySelector('h1').innerText")
+    assert browser.evaluate("document.querySelector('#empty').innerText") == sentences.NO_FINDING
     assert share(browser.picture(), (125, 136, 148)) > 0.02  # the parts are there
     browser.key("ArrowDown")
     assert browser.state("selected") in (None, "")
 
 
 def test_a_report_of_unchecked_parts_only(opened):
-    parts = (PartRow("lid.stl", "lid.stl", 0, reason="not a mesh file"), PartRow("b", "b.stl", 0, reason="no triangle"))
-    clash = finding("unchecked", "b", "lid.stl", shape_a="", shape_b="", method="", note="neither could be read")
+    reason, note = "not a mesh file", "neither could be read"
+    parts = (PartRow("lid.stl", "lid.stl", 0, reason=reason), PartRow("b", "b.stl", 0, reason="no triangle"))
+    clash = finding("unchecked", "b", "lid.stl", shape_a="", shape_b="", method="", note=note)
     browser = opened(Report(parts=parts, clashes=(clash,), pairs_total=1))
     assert "1 unchecked" in browser.evaluate("document.querySelector('h1').innerText")
     listed = browser.evaluate("document.querySelector('#unchecked').innerText")
-    assert "2 parts were not checked" in listed
-    assert "not a mesh file" in listed
+    assert sentences.NOT_CHECKED.format(2) in listed
+    assert reason in listed
     browser.key("ArrowDown")
     browser.settle()
-    assert "neither could be read" in browser.evaluate("document.querySelector('#detail').innerText")
+    assert note in browser.evaluate("document.querySelector('#detail').innerText")
     assert browser.evaluate("document.querySelector('#how').innerText") == "Not decided."
 
 
@@ -301,7 +303,7 @@ def test_points_that_are_not_those_of_the_distance_are_left_out(opened):
     browser.click("#row-0")
     browser.settle()
     assert browser.evaluate("document.querySelector('#legend').textContent") == ""
-    assert "point on A" not in browser.evaluate("document.querySelector('#detail').innerText")
+    assert sentences.POINT_ON_A not in browser.evaluate("document.querySelector('#detail').innerText")
 
 
 def test_b_can_be_moved_out(opened):

@@ -1,0 +1,10 @@
+"""Whole sentences that the tests of bodies compare: each is stated here only."""
+
+from __future__ import annotations
+
+#: What `Mesh.repairs` reports for a mesh with this flaw.
+REPAIRS = {
+    "one doubled": "1 triangle is there more than once and counts once",
+    "twelve doubled": "12 triangles are there more than once and count once",
+    "one turned": "1 triangle was wound against its neighbours and is turned",
+}

@@ -1,0 +1,77 @@
+"""Notes, verdicts and sentences of clash reports and their pages that tests compare word for word; each one once.
+
+A pair of braces stands for a value that the test knows.
+"""
+
+# what is printed of results
+CLASH = "<Clash {}: {}, {!r} and {!r}>"
+ASSEMBLY = "<Assembly: {} parts, in {}"
+REPORT = "<Report: {} parts, {} pairs tested, {}>"
+REPORT_OF_A_PAIR = "<Report: {} parts, 1 pair tested, no clashes>"
+
+# notes of findings
+INSIDE = "{} lies inside {}"
+BODY_INSIDE = "{} has a body that lies inside {}"
+OTHER_TRIANGLES = "the same solid, in other triangles"
+APPROVED = "approved by ann"
+APPROVED_AT_ANY_DEPTH = "approved by ann, however deep"
+DEEPER = "deeper now"
+NEARER = "nearer now"
+OTHER_TIMES = "approved by ann at other times of the motion than it is there now"
+THERE_AGAIN = "marked as resolved by ann, and it is there again"
+NOT_LOOKED_AT = "not looked at this time"
+
+# when a pair clashes
+DEEPEST = "deepest at {}"
+IN_CLASH = "in clash within "
+NEAR_THROUGHOUT = "equally near throughout, between {} and {}"
+CLASH_THROUGHOUT = "in clash throughout, equally deep"
+NEAREST = "nearest at {}, "
+
+# tables and topics
+TITLE = "{}: {} / {}"
+COLUMNS_OF_LENGTHS = "penetration mm | distance mm | volume mm³"
+DEPTH_AT_MOST = "boolean, depth at most"
+
+# pages
+NO_ROW = "No finding passes the filter."
+NO_FINDING = "There is no finding."
+NO_CLASH = "No clash found in {}"
+BOXES = "{} of {} parts are drawn as boxes"
+BOX_UNTIL_CHOSEN = "1 part is a box until it is chosen"
+BOXES_UNTIL_CHOSEN = "1 parts are boxes until"
+WORST = "the worst {} of {} findings"
+WORST_IN_TABLE = "The table has the worst {} of {} findings."
+NO_TRIANGLES = "came without their triangles"
+NO_UNIT = "the files state no unit"
+NOTHING_TESTED = "Nothing was tested"
+LENGTHS_IN = "lengths in {}"
+TOLERANCE_UP_TO = "tolerance up to {}"
+TOLERANCE_FROM = "<tr><th>tolerance from</th><td>a millionth of"
+BY_INTERSECTION = "Decided by the boolean intersection of the solids; the depth is an upper bound: moving B by it"
+BY_TRIANGLES = "triangles of both parts, by tests of triangle against triangle; the distance is exact."
+BY_HULLS = "by EPA; the depth is that of the convex hulls, so the parts overlap by this at most."
+ESTIMATE = "an estimate, without"
+EXACT = "exact to the error stated"
+NOT_MOVING = "made without how they move"
+KEEP_THEIR_PLACES = "keep their places"
+CHART = "clearance over time: gap up to {}, penetration up to {}; they clash"
+GAP_FROM = "gap from {} to "
+WAY_OUT = "the way out for B, {}"
+GAP = "the gap from A to B, {}"
+B_NOT_DRAWN = "B is not drawn"
+NOT_CHECKED = "{} parts were not checked"
+POINT_ON_A = "point on A"
+MEASURED = "measured: about {}"
+CLICK_AN_END = "click one end"
+LOOK_FIRST = "{} is in {} of {} findings: look at it first"
+LARGEST_GROUPS = "near one another: the {} largest of {} (type any other's name into the search)"
+
+# decisions
+UNDO = "undo: {}, rank {}"
+NO_NAME = "no name given"
+NO_NAME_IN_FILE = "1 entry has no name: none was given"
+REFUSED_IN_PAGE = r"other.triage.json (is no .triage.json of this page|has the time )"
+AHEAD = ("a day ahead of this machine's clock", "set that time, or this clock, right")
+TRIAGE_COUNTS = "{} active, {} approved, {} comment\n"
+SHOWN_AS_BOXES = "parts are shown as boxes"

@@ -1,0 +1,67 @@
+"""Lines of reports and tables that tests of the command line compare word for word; each one is written here once.
+
+A pair of braces stands for a value that the test knows.
+"""
+
+# gjk3d check and explain
+APART = "APART by {}"
+OVERLAPPING = "OVERLAPPING by {}"
+JUST_TOUCH = "they just touch"
+MOVE_B = "move B by {}"
+WIDE_BOUNDS = ("the bounds are wider than usual", "enough, perhaps more than needed")
+TRIANGLES, HULLS = "Triangles of the models", "Convex hulls of the models"
+COMPARED = "{} are what is compared."
+FIRST_STEP = "1. What is asked."
+APART_BY = r"apart by ([\d.]+):?"
+ANSWER_APART = "Answer: apart by {}"
+ANSWER_OVERLAPPING = "Answer: overlapping by {}"
+BOUNDS_OF_THE_DISTANCE = "Bounds of the distance in {}"
+
+# gjk3d clash and diff
+CLASH_COUNTS = "{} parts, {} pairs tested: {} hard, {} contained, {} duplicate, {} touch"
+CLASH_LIMITS = "clearance {}, tolerance up to {}"
+CLASH_COLUMNS = "# kind A B penetration mm distance mm volume mm³ decided by"
+MORE_ROWS = "... {} more, --top {} shows them"
+WHEN, BEFORE_NOW = "decided by when", "when before when now"
+DEEPEST = "deepest at {}, in clash within {} to {}"
+IN_CLASH = "in clash within {} to {}"
+TAKEN_IN = "taken in"
+NO_UNIT = "note: the models state no unit: lengths are as in the files (--unit says which it is)\n"
+CLASH_INTERRUPTED = "gjk3d: interrupted: {} of {} pairs were tested\n"
+DIFF_COUNTS = "{} new, {} changed, {} same, {} resolved"
+DISTANCE_BEFORE = "distance before {}"
+STOPPED = "note: {} was stopped before its end: what it lacks may be there all the same\n"
+CONVERTED = "note: the lengths of {} are converted to {}\n"
+
+# gjk3d doctor
+USABLE = "gjk3d is usable\n"
+BROKEN = "broken: {}\n"
+COMPILATION_OFF = "compilation is off"
+COMPILES_BY_ITSELF = "each process compiles by itself"
+NOT_COMPILED = "not compiled yet"
+THROUGH_PYTHON = "single calls go through Python"
+ELSEWHERE = "being compiled by another process, {} done"
+
+# gjk3d replay
+SAME = "SAME to the last bit\n"
+SAME_VERSIONS = "versions now  the same"
+REPLAY_COUNTS = "{}: {} same, {} agrees, {} contradicts"
+PROVEN_COUNTS = "{} of {} proven then, {} now"
+PROVEN = "proven; witness points to "
+PROVEN_EXACTLY = "proven; witness points to 0, normal to 0"
+
+# gjk3d robot
+ROBOT = "{}: {} links, {} joint numbers, lengths in {}\n"
+CHECK_COUNTS = "{} configurations: {} free, {} in collision"
+LEAST_CLEARANCE = "least clearance {}, {}, row {}"
+FREE_SAMPLES = "FREE at every sample"
+FREE_PROVEN = "FREE, proven all the way"
+UNRESOLVED = "UNRESOLVED on edge {}, from row {} to row {}: {} are too close to tell"
+FREE_UP_TO = "free up to {} of it\n"
+PATH_INTERRUPTED = "interrupted: {} of {} edges were free, the rest was not looked at"
+KEPT = "{} of {} motions keep every margin, proven"
+NOW_WRITTEN = "now written: "
+
+# tables and pages of models
+NOT_READ = "{} more could not be read"
+SHORTENED = "(names shortened, without {}: wider or piped it has all)"

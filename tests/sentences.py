@@ -1,0 +1,10 @@
+"""Wordings that tests of the whole package compare: each is stated here only."""
+
+from __future__ import annotations
+
+#: A number with bounds, as `gjk3d.wording` writes it.
+AT_LEAST = "at least {}"
+AT_MOST = "at most {}"
+BETWEEN = "between {} and {}"
+UNBOUNDED = "not bounded"
+UP_TO_ROUNDING = "{} (up to rounding)"

@@ -1,0 +1,76 @@
+"""Captions and sentences of pictures and pages that tests compare word for word; each one is written here once.
+
+A name in braces or in groups of a pattern stands for a value that the test knows.
+"""
+
+# captions of answers
+TOUCHING_POINTS = "{} contact points, touching"
+NO_POINTS = "No contact points"
+FIRST_CONTACT = "First contact at {} of the motion"
+FREE_MOTION = "Free during the whole motion"
+CLOSE_AT_START = "Too close from the start"
+RAYS = "{} of {} rays hit"
+KINK = "one of several slopes: a kink"
+STACK_OF_BOXES = "{} of the kind: box along the axes"
+BOX = "Box along the axes, volume {} cubic units"
+NONE_COLLIDES = "Nothing collides among {} objects"
+PAIR_COLLIDES = "1 pair collides among {} objects"
+PAIRS_COLLIDE = "{} pairs collide among {} objects"
+NO_PAIR = "No pair to be close"
+PAIR_APART = "{} – {}: apart by {}"
+OVERLAPPING = "Overlapping by {}"
+BETWEEN = "Overlapping by between {} and {}"
+PROVEN = "proven: distance {}"
+APART = "apart by {}"
+AT_LEAST = "at least {}"
+FINDING = "{} of {}: overlap by {}"
+NO_CLASHES = "No clashes among {} parts"
+
+# captions of robots
+ROBOT = "{}: {} links, {} joints"
+ROBOT_AT = "{}: {} links, {} joints, at {}"
+CLOSEST = "Free: closest are {} and {}"
+COLLISION = "Collision: {}; deepest {}"
+PAIR = "{} with {}"
+AND_A_PAIR = "{} and 1 pair more"
+AND_PAIRS = "{} and {} pairs more"
+TOO_CLOSE = "Too close: {}; least gap {}"
+COLLISION_ON = "Collision on edge {}, {}"
+COLLISION_AT = "Collision at {}, {}"
+FREE_SAMPLES = "Free: 1 edge, at every sample"
+FREE_PROVEN = "Free: 1 edge, proven between samples too"
+FREE_TIMES = "Free: from {} to {}, at every sample"
+FREE_WAYPOINT = "Free: the only waypoint"
+ON_EDGE = "edge {}, from waypoint {} to {} of {}"
+AT_TIME = "at {}, of {} to {}"
+AT_WAYPOINT = "at the only waypoint"
+AT_SHARE = "at {} of the motion"
+
+# legends
+TRAIL = "way of the middle of B"
+CONTACT_NORMAL = "first contact, and the normal from A to B"
+RAY_HITS = ("rays that hit", "where, and the normal there")
+WAY_OUT = "a way out, for B"
+SHORTEST_WAY_OUT = "shortest way out, for B"
+
+# pages
+LOWER, UPPER, TO_PART = "Proven at least", "Proven at most", "To part them"
+MOVE_OUT = "move B out, until it is free"
+HULLS = "glassy: their convex hulls"
+HULL_ALONE = "Only the hull of {} is drawn: the model has {} triangles."
+LEFT_OUT = "{} of the bodies left out: a page holds {} triangles"
+SAFETY_COLUMNS = {"margin, m", "least distance, m", "at, s", "too close since, s"}
+SHARED_POINT = "{}, is the origin: the shapes share a point"
+WHAT_NEXT = "What would you take next: which corners are kept?"
+
+# steps that are explained
+UNSURE = "touching or overlapping"
+FOLDED = "told as one"
+ROUNDING = "up to rounding"
+NEAREST_IS = r"is (-?[\d.e-]+) from"
+KEPT = r"(?:beyond|faces) (?:corner|edge|triangle|tetrahedron)((?: w\d+)+)"
+AGAIN = r"way is w\d+ again"
+REACHES = r"reaches to (w\d+), ([\d.]+) beyond"
+NEAREST_FACE = r"Face ((?:w\d+ ?){3})is the nearest to the origin, ([\d.]+) away"
+FACES_GIVE_WAY = r"(that face gives|the (\d+) faces that see it give) way to (\d+) new"
+LAST_FACE = r"reaches no farther than|beyond: the face is part"

@@ -125,6 +125,8 @@ def _walls(shape: Polytope) -> Walls:
 
 def _common(a: Walls, b: Walls, rows: Array, middle: Vec3) -> ConvexHull:
     """Return the intersection of two placed polytopes that touch or overlap; at the middle where they touch."""
+    if max(a.span, b.span) == 0.0:  # two points have no directions, which `corners` divides by
+        return ConvexHull._later(np.array([middle]))
     # about a round place near by, where numbers are small and simple ones stay so
     unit = 2.0 ** ceil(log2(max(a.span, b.span, 1e-300)))
     x, y, z = (round(number / unit) * unit for number in middle)

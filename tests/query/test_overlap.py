@@ -239,6 +239,14 @@ def test_sums_unions_and_sweeps_of_polytopes_have_an_overlap():
         assert gk.overlap(shape, CUBE, None, at(0, 0, 9)) is None
 
 
+def test_the_overlap_of_two_points_is_that_point():
+    point = gk.Segment((-2, -2, -2), (-2, -2, -2))
+    turn = naive.pose(Rotation.from_rotvec((np.pi / 4, 0, 0)).as_matrix(), (0, 0, 0))
+    for pose in (None, turn):
+        both = gk.overlap(point, point, pose, pose)
+        assert both.vertices == pytest.approx(np.reshape(gk.aabb(point, pose).low, (1, 3)), abs=1e-12)
+
+
 @given(strategies.pairs(strategies.polytopes.filter(lambda spec: naive.body(spec).radius == 0.0)))
 def test_an_overlap_of_composed_polytopes_is_that_of_the_hulls_of_their_vertices(case):
     a, pose_a, b, pose_b = case

@@ -36,7 +36,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # no deadline, because a first call may compile; the same examples in every run
-settings.register_profile("quick", max_examples=30, deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("quick", max_examples=20, deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("full", settings.get_profile("quick"), max_examples=100)
 settings.register_profile("few", settings.get_profile("quick"), max_examples=10)  # kernels uncompiled or bounds-checked
 

@@ -84,6 +84,7 @@ def test_distances_of_two_managers() -> None:
         assert np.linalg.norm(data.point("cube0") - data.point(name)) == pytest.approx(expected)
 
 
+@pytest.mark.full
 def test_many_balls() -> None:
     numbers = np.random.default_rng(0).random((400, 4)) * (1.0, 30.0, 30.0, 30.0)
     balls = [trimesh.creation.icosphere(2, radius=r[0]).apply_translation(r[1:]) for r in numbers]

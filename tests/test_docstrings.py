@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
+import pytest
+
 import gjk3d
 from gjk3d.errors import Gjk3dError
 
@@ -238,6 +240,7 @@ def offenders() -> dict[str, list[str]]:
     return {room: list(each.values()) for room, each in sorted(found.items())}
 
 
+@pytest.mark.full
 def test_every_public_name_says_what_a_user_needs():
     assert len(PUBLIC) > 300
     assert [line for lines in offenders().values() for line in lines] == []

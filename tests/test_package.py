@@ -96,12 +96,14 @@ def kernels() -> tuple[dict[str, Kernel], set[str]]:
     return found, called
 
 
+@pytest.mark.full
 def test_kernels_fit_a_screen():
     found, _ = kernels()
     assert found["gjk3d.narrow.gjk.gjk"].lines > 50
     assert {name for name, each in found.items() if each.lines > 80} == set()
 
 
+@pytest.mark.full
 def test_inner_kernels_take_few_arguments():
     """Entries take flat arrays and numbers, as many as they need; what kernels call takes NamedTuples."""
     found, _ = kernels()
@@ -110,6 +112,7 @@ def test_inner_kernels_take_few_arguments():
     assert {name for name, each in found.items() if each.arguments > 10 and not each.entry} == set()
 
 
+@pytest.mark.full
 def test_whatever_python_calls_is_an_entry():
     """Only entries become machine code that Python can call: any other kernel would be interpreted."""
     found, called = kernels()

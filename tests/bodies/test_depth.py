@@ -195,6 +195,7 @@ def some_mesh(rng: np.random.Generator) -> gk.Mesh:
     return gk.Mesh(*gk.ConvexHull(rng.normal(size=(rng.integers(4, 20), 3)) * stretch).surface())
 
 
+@pytest.mark.full
 @given(st.integers(0, 2**32 - 1))
 def test_laws_of_penetration(seed: int) -> None:
     """Bounds in order, the same for both orders, in other units, no more than the depth, and none once B is free."""

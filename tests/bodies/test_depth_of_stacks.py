@@ -96,6 +96,7 @@ def test_solids_of_a_compound_hold_what_is_inside_of_any() -> None:
                 assert deep.upper < 0.0
 
 
+@pytest.mark.full
 def test_depth_of_a_shape_given_by_a_function() -> None:
     """Kernels do not call such: the hulls' way out, and that of the deepest parts, are all that is tried."""
     ball = gk.Support(lambda d: 0.4 * d / np.sqrt(d[0] ** 2 + d[1] ** 2 + d[2] ** 2), (0.0, 0.0, 0.0), 0.4)

@@ -268,6 +268,7 @@ def a_bush(sides: int) -> gk.Mesh:
     return gk.Mesh(corners, faces)
 
 
+@pytest.mark.full
 def test_a_pin_turns_in_its_bush() -> None:
     """Sides that go by each other again and again are proven turn by turn, however often."""
     bush, spin = a_bush(64), gk.Motion(None, angular=(0, 0, 60.0))
@@ -381,6 +382,7 @@ def drawer(count: int) -> gk.Mesh:
     return gk.Mesh(corners, np.concatenate([np.column_stack([k, up, up + 1]), np.column_stack([k, up + 1, right])]))
 
 
+@pytest.mark.full
 def test_a_drawer_that_slides_in_its_grooves_is_proven_piece_by_piece() -> None:
     """It ended unresolved after 2^20 steps, free until 0: each triangle glides past many others."""
     sheet = drawer(80)

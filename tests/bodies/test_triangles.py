@@ -113,6 +113,7 @@ def test_the_segment_of_a_cut() -> None:
     assert length == pytest.approx(2.0)
 
 
+@pytest.mark.full
 def test_what_reaches_through_still_crosses_whatever_moves_by_less() -> None:
     rng = np.random.default_rng(11)
     crossed = 0

@@ -204,6 +204,7 @@ def test_below_the_columns() -> None:
     assert met.tolist() == [gk.collide(field, gk.Box((0.2, 0.2, 0.2)), None, pose) for pose in poses]
 
 
+@pytest.mark.full
 def test_a_function_of_the_users_goes_the_long_way() -> None:
     """The same answers as the shape that it is."""
 

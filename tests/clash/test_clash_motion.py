@@ -867,6 +867,7 @@ def test_units_angles_and_poses_come_from_files(tmp_path):
 # --- forms ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_every_form_tells_the_time(report, tmp_path):
     document = json.loads(report.to_json())
     jsonschema.validate(document, json_schema())

@@ -182,6 +182,7 @@ def test_agrees_with_the_twin_on_a_lattice(a, b):
     assert_laws(a, b, found)
 
 
+@pytest.mark.full
 @given(clouds(1, 8), clouds(1, 8))
 def test_agrees_with_the_twin_on_needles_and_plates(a, b):
     found = exact_signed_distance(a.tolist(), b.tolist())

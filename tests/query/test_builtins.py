@@ -213,6 +213,7 @@ def asked_often(box, sphere, pair, poses, rounds):
                     pair.distance(wrong, wrong)
 
 
+@pytest.mark.full
 def test_references_and_memory_stay():
     box, sphere, poses = gk.Box((1, 1, 1)), gk.Sphere(0.5), some_poses(20, 5)
     pair = gk.Pair(box, sphere)

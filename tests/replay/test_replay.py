@@ -150,6 +150,7 @@ def test_any_pair_is_the_same_again(tmp_path_factory, pair):
         assert again(query(build(a), build(b), pose_a, pose_b), folder).sameness is Sameness.SAME
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", sampled(((name,) for name in SHAPES), 3))
 def test_facets_traces_and_half_spaces_are_the_same_again(name, tmp_path):
     shape, plane = build(SHAPES[name]), gk.Halfspace((1, 2, 3), 0.25)

@@ -108,6 +108,7 @@ def test_free_and_clearance_in_a_cloud(arm: Robot, seed: int, count: int, margin
     assert (np.isinf(short.distance) == (truth > 0.05))[np.abs(truth - 0.05) > 1e-12].all()
 
 
+@pytest.mark.full
 @CASES
 def test_proven_motions_in_a_cloud(arm: Robot, seed: int, count: int, margin: float) -> None:
     checker = links_alone(arm)

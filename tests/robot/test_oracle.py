@@ -11,6 +11,7 @@ from oracle import ROBOTS, Oracle, compare, made
 from gjk3d.robot import Checker, Robot
 
 
+@pytest.mark.full
 @pytest.mark.many
 @pytest.mark.parametrize("name", ROBOTS)
 def test_hulls_agree_with_coal(name):
@@ -21,6 +22,7 @@ def test_hulls_agree_with_coal(name):
     assert count.settled < 15, "what coal itself gets wrong is little"
 
 
+@pytest.mark.full
 @pytest.mark.many
 @pytest.mark.parametrize(("name", "count"), [("panda", 300), ("ur5", 300), ("tiago", 100)])
 def test_bodies_miss_nothing_of_the_raw_meshes(name, count):

@@ -79,6 +79,7 @@ def test_of_robots(name, geometry):
     assert len(np.unique(status)) > 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(6))
 def test_of_joints_without_limits(tmp_path, seed):
     one = random_robot(tmp_path, seed, ("continuous", "prismatic", "planar", "floating", "mimic"))

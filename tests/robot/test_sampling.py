@@ -15,6 +15,7 @@ from gjk3d.robot import Robot, allow_by_sampling
 from gjk3d.robot.sampling import LinkPairs
 
 
+@pytest.mark.full
 @pytest.mark.many
 @pytest.mark.parametrize("name", URDFS)
 def test_the_links_that_touch(name):

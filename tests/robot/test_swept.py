@@ -81,6 +81,7 @@ def test_real_robots_and_what_a_second_one_sees(name):
         assert not hits
 
 
+@pytest.mark.full
 def test_a_link_that_turns_by_hand():
     """A rod of 1 m turns by a right angle: the pieces hold the quarter disc, and little more."""
     robot = Robot.load(

@@ -102,6 +102,7 @@ def test_moved_and_asked_again_and_again(seed, count, odd):
         same(other, scene, margins=(0.1,))
 
 
+@pytest.mark.full
 def test_a_shape_by_itself_is_no_object():
     rng = np.random.default_rng(3)
     scene = fill(rng, 5, SHAPES)
@@ -212,6 +213,7 @@ def first_by_each(scene, origin, direction, far):
     return min(found, default=(np.inf, None, False))
 
 
+@pytest.mark.full
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 3, 9, 40]), st.booleans())
 def test_rays_one_by_one_all_at_once_and_object_by_object(seed, count, odd):
     rng = np.random.default_rng(seed)

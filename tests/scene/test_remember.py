@@ -118,6 +118,7 @@ def crowd(rng, count, shapes=SHAPES, spread=1.0):
     return both
 
 
+@pytest.mark.full
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from((1e-9, 1e-3, 1e-2, 0.1)),
@@ -157,6 +158,7 @@ def test_any_walk_has_the_same_pairs(seed, size, history):
         both.agree(within, margin=float(rng.choice((0.0, 0.05, -0.05))))
 
 
+@pytest.mark.full
 @given(st.integers(0, 2**32 - 1), st.sampled_from((1e-3, 5e-3, 2e-2)))
 def test_depths_along_a_walk_hold_the_truth(seed, size):
     """Hulls and boxes: the depth is the least facet of all differences, to rounding."""

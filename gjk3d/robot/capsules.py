@@ -54,7 +54,7 @@ def bounding_capsule(shape: Shape) -> Array:
         return _round_points(shape.vertices)
     if isinstance(shape, (Cylinder, Capsule)):
         half = 0.5 * shape.height
-        return np.array([0.0, 0.0, -half, 0.0, 0.0, half, shape.radius * (1.0 + _ROUNDING)])
+        return np.array([0.0, 0.0, -half, 0.0, 0.0, half, shape.radius])  # holds it without rounding
     numbers = shape._packed[1]
     center = numbers[layout.CENTER : layout.CENTER + 3]
     radius = (numbers[layout.RHO] + numbers[layout.RADIUS]) * (1.0 + _ROUNDING)

@@ -3,8 +3,8 @@
 A copy of the package holds all mutants of a run behind switches (`mutations`), and its kernels are compiled once. A
 first run of the tests, without a mutant, records which mutants each test reaches. Each mutant is then run against the
 quick tests of its subpackage that reach it, until one fails. A mutant that survives counts if it changes a digest of
-`tests.hardening.answers` or fails a test of the full tier. If it counts, the quick tests of the other subpackages that
-reach it run too.
+`tests.hardening.answers` or fails a test of the full tier, whose tests take at most `FULL` seconds for each mutant. If
+it counts, the quick tests of the other subpackages that reach it run too.
 
 The results are stored in the folder ``--work``. The same command continues a run that was stopped. After a change of
 the tests it judges the survivors again and keeps the mutants that are killed.
@@ -18,7 +18,9 @@ import argparse
 import ast
 import contextlib
 import hashlib
+import itertools
 import json
+import math
 import os
 import random
 import shutil
@@ -42,6 +44,7 @@ from .mutations import Mutant
 ROOT = Path(__file__).parents[2]
 GOAL = 0.95  #: share of the mutants that count which the quick tests kill
 LEAST = 3  #: mutants of each subpackage
+FULL = 60.0  #: seconds of tests of the full tier for each mutant, so that 300 mutants take less than two hours
 OPERATORS = (
     "sign", "off by one", "swapped A and B", "comparison", "dropped term", "dropped invalidation",
     "cached value not refreshed", "rounding",
@@ -397,11 +400,16 @@ class Reach:
                 tests[number].add(row["test"])
         return tests
 
-    def limits(self, number: int) -> dict[str, float]:
-        """Return the tests that reach a mutant, the shortest first, and the seconds that each may take."""
+    def limits(self, number: int, most: float = math.inf) -> dict[str, float]:
+        """Return the tests that reach a mutant, the shortest first, and the seconds that each may take.
+
+        Without the mutant these tests take at most the time ``most`` together.
+        """
         tests = self._tests.get(number, set())
         rows = [row for row in self._rows if row["test"] in tests and row["outcome"] == "passed"]
-        return {row["test"]: 20.0 + 10.0 * row["seconds"] for row in sorted(rows, key=lambda row: row["seconds"])}
+        rows.sort(key=lambda row: row["seconds"])
+        ends = itertools.accumulate(row["seconds"] for row in rows)
+        return {row["test"]: 20.0 + 10.0 * row["seconds"] for row, end in zip(rows, ends, strict=True) if end <= most}
 
     def failed(self) -> list[str]:
         """Return the tests that fail without a mutant."""
@@ -516,7 +524,7 @@ class Judge:
 
     def _killed(self, mutant: Mutant, reach: Reach, full: bool = False) -> str:
         """Return the test that fails with a mutant, or nothing."""
-        limits = reach.limits(mutant.number)
+        limits = reach.limits(mutant.number, FULL if full else math.inf)
         if not limits:
             return ""
         files = list(dict.fromkeys(map(_file, limits)))

@@ -56,6 +56,8 @@ def greatest_gap(a: naive.Body, b: naive.Body) -> float:
             order = np.argsort(-gaps)[:40]
             if gaps[order[0]] > best:
                 best, top = gaps[order[0]], around[order[0]]
+            if gaps[order[0]] - gaps[order[-1]] < 1e-15 * abs(best):
+                break  # the better directions differ by rounding
             middle = sample[order].mean(axis=0)
             _, lengths, axes = np.linalg.svd((sample[order] - middle) / np.sqrt(40.0), full_matrices=False)
             spread = 2.0 * lengths[:, None] * axes

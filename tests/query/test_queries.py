@@ -179,6 +179,11 @@ def test_the_kind_of_an_axis():
     assert points.gap == 5
 
 
+def test_the_bounds_of_an_axis_differ_from_its_gap_by_its_error():
+    axis = gk.Axis(np.array([0.0, 0.0, 1.0]), 1.0, 0.25, gk.AxisKind.FACE_A, gk.Status.SEPARATED)
+    assert axis.bounds == (np.nextafter(0.75, 0.0), np.nextafter(1.25, 2.0))
+
+
 def test_trace_shows_every_step_of_a_large_polytope():
     shell = gk.ConvexHull(naive.unit_vectors(np.random.default_rng(0), 300))
     deep = gk.signed_distance(shell, shell, None, at(0.05, 0.02, 0.01), trace=True)

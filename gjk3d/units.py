@@ -41,6 +41,14 @@ def conversion(unit: str, other: str) -> float | None:
     return float(f"{up:.12g}") if up >= 1.0 else 1.0 / float(f"{down:.12g}")
 
 
+def rescaling(unit: str, other: str) -> str:
+    """Return the call that takes a mesh from one unit to another, empty if the units are the same length."""
+    factor = conversion(unit, other)
+    if factor == 1.0:
+        return ""
+    return f"mesh.scaled({'factor' if factor is None else f'{factor:.12g}'}, unit={other!r})"
+
+
 def spellings() -> dict[str, float]:
     """Return how many metres long a unit is, by each of its spellings in small letters."""
     names = {spelt: _METRES[name] for one, name in _NAMES.items() for spelt in (one, f"{one}s")}

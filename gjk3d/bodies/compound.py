@@ -17,6 +17,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array
+from gjk3d.units import rescaling
 from gjk3d.wording import kind_of
 
 Part = tuple[Shape | Mesh, Array]
@@ -39,7 +40,7 @@ class Compound(Body):
     Raises
     ------
     ShapeError, PoseError, UnsupportedPair
-        Where there is no part, or one is no shape with a pose; naming which.
+        Where there is no part, one is no shape with a pose, or two meshes are in different units; naming which.
 
     Examples
     --------
@@ -70,6 +71,7 @@ class Compound(Body):
             flat += _flattened(item, f"parts[{k}]")
         if not flat:
             raise ShapeError("Compound: parts is empty, expected at least one (shape, pose)")
+        _check_units(flat)
         self._set(_geometry_error=None, _parts=tuple(flat))
 
     def _measured(self, geometry_error: float) -> Compound:
@@ -79,6 +81,11 @@ class Compound(Body):
     def geometry_error(self) -> float | None:
         """By how much the parts of a decomposed mesh differ from it, see `Mesh.decompose`; None of other compounds."""
         return self._geometry_error
+
+    @property
+    def unit(self) -> str | None:
+        """Unit of length of the meshes, None where they have none."""
+        return next((thing.unit for thing, _ in self._parts if isinstance(thing, Mesh) and thing.unit), None)
 
     @property
     def parts(self) -> tuple[tuple[Shape | Mesh, Array], ...]:
@@ -162,6 +169,15 @@ def _flattened(item: Any, what: str) -> list[Part]:
     if not isinstance(thing, (Shape, Mesh)):
         raise no_shape(f"Compound: {what}[0]", thing)
     return [(thing, _frozen(rows[0]))]
+
+
+def _check_units(parts: Sequence[Part]) -> None:
+    first: str | None = None
+    for k, (thing, _) in enumerate(parts):
+        unit = thing.unit if isinstance(thing, Mesh) else None
+        if unit and first and (cure := rescaling(unit, first)):
+            raise ShapeError(f"Compound: part {k} is in {unit} and an earlier one in {first}. Use one unit: {cure}")
+        first = first or unit
 
 
 def _frozen(row: Array) -> Array:

@@ -18,7 +18,7 @@ from gjk3d.convex.solve import Way, is_mapped
 from gjk3d.errors import UnsupportedPair
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.units import symbol
+from gjk3d.units import rescaling
 
 if TYPE_CHECKING:
     from gjk3d.bodies.base import Body
@@ -118,10 +118,8 @@ def way_of(a: Any, b: Any) -> Way:
 def check_units(a: Body, b: Body) -> None:
     """Raise where two meshes say that they are in different units."""
     one, other = getattr(a, "unit", None), getattr(b, "unit", None)
-    if one and other and symbol(one) != symbol(other):
-        raise UnsupportedPair(
-            f"a is in {one} and b in {other}: bring them to one unit, as with mesh.scaled(0.001, unit='meters')"
-        )
+    if one and other and (cure := rescaling(one, other)):
+        raise UnsupportedPair(f"a is in {one} and b in {other}. Bring a to the unit of b: {cure}")
 
 
 def check_ends(a: Collider, b: Collider) -> None:

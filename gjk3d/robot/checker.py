@@ -40,7 +40,8 @@ class Checker(ConfigurationChecks):
     surroundings : mapping of shapes or (shape, (4, 4) pose), or Scene, optional
         By the name of each obstacle; or a `gjk3d.Scene`, whose objects are taken over where they
         are now: later changes of it are not seen, and its groups mean nothing here. Meshes, clouds and the other
-        bodies are looked at where the convex shapes say free, and cost more.
+        bodies are looked at where the convex shapes say free, and cost more. A mesh with a unit is scaled to metres.
+        A Scene of meshes in another unit is refused, because its poses are in that unit too.
     touching : iterable of (str, str)
         Links and obstacles that may touch, such as the base and the floor.
     margin : float

@@ -19,7 +19,7 @@ from gjk3d.robot.allowed import State
 from gjk3d.robot.bodies import WAYS, Body, Geometry, of_mesh
 from gjk3d.robot.kinematics import FIXED, NUMBERS, many_link_poses
 from gjk3d.robot.mechanism import Mechanism
-from gjk3d.robot.obstacles import one_pose
+from gjk3d.robot.obstacles import in_metres, one_pose
 from gjk3d.robot.urdf import Description, Joint, Link
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -181,7 +181,8 @@ def _shape_of(given: Any, name: str, link: int, way: str) -> tuple[Geometry, tup
     matrix.setflags(write=False)
     if isinstance(shape, Mesh):
         where = f"the mesh of link {name!r}"
-        hull, shapes, error = of_mesh(shape, urdf.Geometry(where, "mesh", (), "", (1.0, 1.0, 1.0), matrix), way)
+        mesh = in_metres(shape, where)
+        hull, shapes, error = of_mesh(mesh, urdf.Geometry(where, "mesh", (), "", (1.0, 1.0, 1.0), matrix), way)
         geometry = Geometry(link, matrix, hull, 0, 0, way, shape.source, error)
     elif isinstance(shape, Shape) and not isinstance(shape, Halfspace):
         shapes, geometry = [shape], Geometry(link, matrix, shape, 0, 0, "exact", None, None)

@@ -414,7 +414,8 @@ class Robot(PairedLinks):
         ----------
         link : str or int
         shapes : Shape, Mesh, (one, (4, 4) pose), list of these, or None
-            In place of all that the link had, in its frame. Convex shapes that have an end, and meshes.
+            In place of all that the link had, in its frame. Convex shapes that have an end, and meshes. A mesh with a
+            unit is scaled to metres.
         geometry : str
             What becomes of meshes, as in `load`.
 

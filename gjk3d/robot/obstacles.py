@@ -18,6 +18,7 @@ from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.simplices import Point
 from gjk3d.typing import Array, OnePose
+from gjk3d.units import conversion, rescaling
 from gjk3d.wording import kind_of
 
 WORLD = -1
@@ -68,10 +69,22 @@ def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch:
         raise RobotError(f"the name of an object is {name!r}, expected text")
     if not is_collider(shape):
         raise RobotError(f"{name!r}: {no_shape('it', shape)}")
+    shape = in_metres(shape, repr(name))
     if link != WORLD and outline(shape).plane is not None:
         raise RobotError(f"{name!r} is {kind_of(shape)}, which has no end: it cannot hang on a link")
     matrix = one_pose(pose, f"pose of {name!r}")
     return CollisionObject(name, shape, matrix, link, frozenset(names_in(touch, f"{name!r}: touch")))
+
+
+def in_metres(shape: Any, what: str) -> Any:
+    """Return a shape with the lengths of its unit converted to metres, unchanged if it has no unit."""
+    unit = getattr(shape, "unit", None)
+    if unit is None or not (cure := rescaling(unit, "meters")):
+        return shape
+    factor = conversion(unit, "meters")
+    if factor is None or not isinstance(shape, Mesh):
+        raise RobotError(f"{what} is {kind_of(shape)} in {unit}, and robots are in metres. Convert its mesh: {cure}")
+    return shape._cached("in metres", lambda: shape.scaled(factor, unit="meters"))
 
 
 def names_in(given: Any, what: str) -> tuple[str, ...]:
@@ -108,7 +121,14 @@ def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:
     from gjk3d.scene import Scene
 
     if isinstance(surroundings, Scene):
-        return [(name, surroundings.shape(name), surroundings.pose(name)) for name in surroundings.names]
+        given = [(name, surroundings.shape(name), surroundings.pose(name)) for name in surroundings.names]
+        for name, shape, _ in given:
+            if (unit := getattr(shape, "unit", None)) and (cure := rescaling(unit, "meters")):
+                raise RobotError(
+                    f"the Scene has {name!r} in {unit}, and robots are in metres. Convert the Scene and its poses to "
+                    f"metres: {cure}"
+                )
+        return given
     raise RobotError(
         f"surroundings is {kind_of(surroundings)}, expected a gjk3d.Scene, or a mapping of names to shapes or "
         "(shape, pose)"

@@ -78,7 +78,8 @@ class PlanningScene:
         name : str
             Not taken yet, by a link neither.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
-            Half-spaces too. Convex shapes are answered fastest.
+            Half-spaces too. Convex shapes are answered fastest. A mesh with a unit is scaled to metres. A shape without
+            a unit is used unchanged.
         pose : (4, 4) float, RigidTransform or None
             World from local; None is the identity.
         touching : iterable of str
@@ -87,7 +88,7 @@ class PlanningScene:
         Raises
         ------
         RobotError
-            The name is taken, one in ``touching`` is unknown, or the pose is a stack.
+            The name is taken, one in ``touching`` is unknown, the pose is a stack, or the unit cannot be converted.
         UnsupportedPair
             The shape is none.
         """
@@ -106,7 +107,8 @@ class PlanningScene:
         name : str
             Not taken yet, by a link neither.
         shape : Shape, Mesh, Compound, VoxelGrid or PointCloud
-            What has an end: no half-space, no plane, no height field without a bottom.
+            What has an end: no half-space, no plane, no height field without a bottom. A mesh with a unit is scaled to
+            metres.
         link : str or int
             What it is fixed to.
         pose : (4, 4) float, RigidTransform or None
@@ -117,8 +119,8 @@ class PlanningScene:
         Raises
         ------
         RobotError
-            The name is taken, one in ``touch_links`` or the link is unknown, the shape has no end, or the pose is a
-            stack.
+            The name is taken, one in ``touch_links`` or the link is unknown, the shape has no end, the pose is a stack,
+            or the unit cannot be converted.
         UnsupportedPair
             The shape is none.
 
@@ -382,7 +384,7 @@ class PlanningScene:
         Returns
         -------
         Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
-            As it was given.
+            As it was given; a mesh with a unit in metres.
 
         Raises
         ------

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from itertools import chain, islice
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -22,6 +23,7 @@ from gjk3d.query.dispatch import Collider, is_collider
 from gjk3d.scene.proxies import SolidPairs, planes_of
 from gjk3d.scene.sides import ANSWERED_ASIDE, HALF_SPACE
 from gjk3d.typing import Array, Ints
+from gjk3d.units import rescaling
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -85,6 +87,7 @@ class Objects:
         "slots",
         "starts",
         "tree",
+        "unit",
         "version",
         "which",
         "wild",
@@ -93,6 +96,7 @@ class Objects:
     def __init__(self) -> None:
         self.slots: dict[str, int] = {}
         self._gone = 0  #: removals of bodies since shapes were dropped
+        self.unit: str | None = None  #: of the last mesh with a unit; all that are here have the same one
         self.names: list[str] = []  #: by slot; of a free one the last that was there
         self.shapes: dict[Collider, int] = {}  #: each distinct one and its number
         self.pairs = SolidPairs([])  #: of the distinct shapes, by number
@@ -180,6 +184,34 @@ class Objects:
         self._free.append(slot)
         self._ranks = self._keys = None
         self.version += 1
+
+    def check_scene(self, other: Objects) -> None:
+        """Raise if the objects of another scene are in another unit than those of this one."""
+        if other.unit and other.unit != self.unit:
+            self.check_units(islice(other.with_unit(), 1))
+
+    def with_unit(self) -> Iterator[tuple[str, str]]:
+        """Yield name and unit of the objects that have a unit."""
+        listed = list(self.shapes)
+        for name, slot in self.slots.items():
+            number = self._fresh[slot][0] if slot in self._fresh else self.which[slot]
+            if unit := unit_of(listed[number]):
+                yield name, unit
+
+    def check_units(self, units: Iterable[tuple[str, str | None]]) -> None:
+        """Raise if objects, given as name and unit, are in another unit than those of the scene or of each other."""
+        new: list[tuple[str, str]] = []
+        for name, unit in units:
+            if not unit or unit == self.unit:
+                continue
+            # the unit of objects that were removed does not count
+            if self.unit and rescaling(unit, self.unit) and (old := next(chain(new, self.with_unit()), None)):
+                raise SceneError(
+                    f"{name!r} is in {unit} and {old[0]!r} in {old[1]}, expected one unit in a scene. "
+                    f"Convert {name!r}: {rescaling(unit, old[1])}"
+                )
+            new.append((name, unit))
+            self.unit = unit
 
     def find(self, names: Sequence[str]) -> Ints:
         """Return the slots of objects, each named once; raise KeyError where one is not there.
@@ -452,6 +484,12 @@ def check_new(slots: dict[str, int], names: Iterable[Any], shapes: Iterable[Any]
             raise SceneError(f"the scene has an object {name!r} already: move it, remove it, or take another name")
         if not is_collider(shape):
             raise no_shape(f"shape of {name!r}", shape)
+
+
+def unit_of(shape: Any) -> str | None:
+    """Return the unit of a mesh, None for shapes without a unit."""
+    unit: str | None = getattr(shape, "unit", None)
+    return unit
 
 
 def distinct(names: Any) -> list[str]:

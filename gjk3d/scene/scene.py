@@ -25,7 +25,17 @@ from gjk3d.results import Distance
 from gjk3d.scene.candidates import Candidates
 from gjk3d.scene.memory import Memory
 from gjk3d.scene.narrow import Answers, Narrow, nearest, nearest_known, patches
-from gjk3d.scene.objects import Objects, alone, both_held, check_name, check_new, distinct, pose_rows_of, put_pose
+from gjk3d.scene.objects import (
+    Objects,
+    alone,
+    both_held,
+    check_name,
+    check_new,
+    distinct,
+    pose_rows_of,
+    put_pose,
+    unit_of,
+)
 from gjk3d.scene.quick import Quick
 from gjk3d.scene.rays import first_hit, first_hits
 from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
@@ -124,7 +134,9 @@ class Scene:
         name : str
             Not taken yet.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
-            Half-spaces too. Objects of one shape share what is made of it, as the tree of a mesh.
+            Half-spaces too. Objects of one shape share what is made of it, as the tree of a mesh. A mesh with a unit
+            must have the unit of the scene's other meshes: `Mesh.scaled` converts it. A shape without a unit is used
+            unchanged.
         pose : (4, 4) float, RigidTransform or None
             World from local; None is the identity.
         group : str
@@ -135,11 +147,13 @@ class Scene:
         Raises
         ------
         SceneError, PoseError, UnsupportedPair
-            Naming what is wrong; the scene is as before.
+            Naming what is wrong, such as a name that is taken or a unit that differs; the scene is as before.
         """
         objects = self._objects
         if type(name) is not str or not name or name in objects.slots or not is_collider(shape):
             check_new(objects.slots, [name], [shape])
+        if (unit := getattr(shape, "unit", None)) != objects.unit and unit:
+            objects.check_units([(name, unit)])
         bits = (1, ALL) if group == "default" and mask is None else self._bits(group, mask)
         slot = objects.next_slot()
         put_pose(pose, name, objects.rows, slot)
@@ -191,6 +205,7 @@ class Scene:
         if len(listed) != len(names):
             raise SceneError(f"there are {len(names)} names and {len(listed)} shapes, expected as many, or one shape")
         check_new(self._objects.slots, names, listed)
+        self._objects.check_units(zip(names, map(unit_of, listed), strict=True))
         rows = pose_rows_of(poses, len(names), names, False)
         self._objects.put_many(names, listed, rows, *self._bits(group, mask))
 
@@ -536,7 +551,10 @@ class Scene:
         if other is None or isinstance(other, Scene):
             if pose is not None:
                 return None
-            return Quick(objects, objects if other is None else other._objects)
+            if other is None:
+                return Quick(objects, objects)
+            objects.check_scene(other._objects)
+            return Quick(objects, other._objects)
         if objects.is_visitor(other) or kind_of(other) is Kind.CORE:
             slot = objects.visitor(other)
             put_pose(pose, "other", objects.rows, slot)
@@ -547,10 +565,12 @@ class Scene:
         check_workers(workers)
         theirs, only = None, None
         if is_collider(other):
+            self._objects.check_units([("other", unit_of(other))])
             theirs = self._objects.guest(other, pose_rows_of(pose, 1, ["other"], True))
         elif pose is not None:
             raise SceneError("pose is that of a shape to ask against: pass the shape as other")
         elif isinstance(other, Scene):
+            self._objects.check_scene(other._objects)
             theirs = None if other is self else other._objects
         elif isinstance(other, str):
             only = self._slot(other)

@@ -24,6 +24,15 @@ TORUS = of(trimesh.creation.torus(1.0, 0.3, major_sections=24, minor_sections=12
 ONE = np.eye(4)
 
 
+def test_meshes_of_a_compound_are_in_one_unit() -> None:
+    metres, inches = (gk.Mesh(CUBE.vertices, CUBE.faces, unit=unit) for unit in ("meters", "inches"))
+    made = gk.Compound([(gk.Sphere(1), None), (metres, None), (CUBE, None)])
+    assert (made.unit, gk.Compound([(CUBE, None)]).unit) == ("meters", None)
+    with pytest.raises(ShapeError) as error:
+        gk.Compound([(made, None), (inches, None)])
+    assert_names(error.value, "part 3", "inches", "meters", "mesh.scaled(0.0254, unit='meters')")
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_against_every_pair_of_parts(seed: int) -> None:
     rng = np.random.default_rng(seed)

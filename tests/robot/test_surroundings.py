@@ -6,8 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from words import assert_names
 
 import gjk3d as gk
+from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, Robot
 from tests.robot.test_checker import AROUND, PANDA, UR5, at, drawn
 
@@ -24,6 +26,54 @@ SOLIDS = {
     "voxels": (gk.VoxelGrid(RNG.random((4, 4, 4)) < 0.3, 0.1), at(-0.7, 0.2, 0.5)),
     "points": (gk.PointCloud(RNG.uniform(-0.3, 0.3, (40, 3)), 0.02), at(-0.3, -0.6, 0.8)),
 }
+
+
+def test_a_mesh_with_a_unit_is_scaled_to_metres(tmp_path):
+    box = gk.Box((40.0, 20.0, 10.0)).surface()
+    gk.Mesh(box.vertices, box.faces).to_trimesh().export(tmp_path / "bracket.stl")
+    bracket = gk.load(tmp_path / "bracket.stl", unit="mm")
+    plain = gk.load(tmp_path / "bracket.stl")
+    checker = Checker(Robot.example(), {"first": (bracket, at(2.0, 0.0, 0.0))})
+    checker.add("second", bracket, at(0.0, 3.0, 0.0))
+    checker.attach("held", bracket, "hand", at(0.1, 0.0, 0.0))
+    checker.add("plain", plain, at(0.0, 0.0, 100.0))
+    checker.move("first", at(2.5, 0.0, 0.0))
+    for name in ("first", "second", "held"):
+        mesh = checker.shape(name)
+        assert (mesh.unit, np.ptp(mesh.bounds, axis=0).tolist()) == ("meters", pytest.approx([0.04, 0.02, 0.01]))
+    assert checker.shape("first") is checker.shape("second")  # with one tree
+    assert checker.shape("plain") is plain
+    tool = checker.robot.with_geometry("hand", bracket, geometry="mesh").bodies[-1].shape
+    assert np.ptp(tool.bounds, axis=0).tolist() == pytest.approx([0.04, 0.02, 0.01])
+    shapes = bracket, gk.Box((0.04, 0.02, 0.01))
+    checkers = [Checker(checker.robot, {"it": (shape, at(2.0, 0.0, 0.0))}) for shape in shapes]
+    near, truth = (each.clearance([0.0, 0.0]).distance for each in checkers)
+    assert near == pytest.approx(truth, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("put", "names"),
+    [
+        (lambda c, mesh: c.add("cell", gk.Shell(mesh, 1.0)), ("'cell'", "Shell", "mm", "mesh.scaled(0.001, ")),
+        (lambda c, mesh: c.attach("cell", gk.Compound([(mesh, None)]), "hand"), ("Compound", "mesh.scaled(0.001, ")),
+        (lambda c, mesh: c.add("cell", gk.Mesh(mesh.vertices, mesh.faces, unit="cubit")), ("cubit", "mesh.scaled(")),
+        (lambda c, mesh: Checker(c.robot, scene_of(mesh)), ("Scene", "'frame'", "mm", "mesh.scaled(0.001, ")),
+    ],
+    ids=["shell", "compound", "unknown unit", "scene"],
+)
+def test_units_that_cannot_be_converted_are_refused(put, names):
+    checker = Checker(Robot.example())
+    box = gk.Box((40.0, 20.0, 10.0)).surface()
+    with pytest.raises(RobotError) as error:
+        put(checker, gk.Mesh(box.vertices, box.faces, unit="mm"))
+    assert_names(error.value, *names)
+    assert checker.objects == ()
+
+
+def scene_of(mesh):
+    scene = gk.Scene()
+    scene.add("frame", mesh)
+    return scene
 
 
 def least_distances(robot, q, things):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import SceneError, UnsupportedPair
@@ -337,10 +338,38 @@ def test_what_is_refused():
     with pytest.raises(SceneError, match="'a' already"):
         scene.add("a", ANGLE)
     assert len(scene) == 1
-    far = gk.Mesh(ANGLE.vertices, ANGLE.faces, unit="meters"), gk.Mesh(ANGLE.vertices, ANGLE.faces, unit="millimeters")
-    scene.add_many(["b", "c"], far)
-    with pytest.raises(UnsupportedPair, match=r"meters.*millimeters.*mesh\.scaled"):
-        scene.collisions("b")
+
+
+@pytest.mark.parametrize(
+    "around", [lambda mesh: mesh, lambda mesh: gk.Shell(mesh, 0.1), lambda mesh: gk.Compound([(mesh, None)])]
+)
+def test_meshes_of_a_scene_are_in_one_unit(around):
+    metres, millimetres = (around(gk.Mesh(ANGLE.vertices, ANGLE.faces, unit=unit)) for unit in ("meters", "mm"))
+    same = around(gk.Mesh(ANGLE.vertices, ANGLE.faces, unit="metre"))
+    scene = gk.Scene()
+    scene.add("without", ANGLE)
+    scene.add_many(["frame", "copy"], [metres, same])
+    cure = "mesh.scaled(0.001, unit='meters')"
+    away = naive.pose(np.eye(3), (100.0, 0.0, 0.0))  # the boxes do not touch
+    other = gk.Scene()
+    other.add("plate", millimetres, away)
+    for refused in (
+        lambda: scene.add("plate", millimetres),
+        lambda: scene.add_many(["a", "plate"], [ANGLE, millimetres]),
+        lambda: gk.Scene().add_many(["frame", "plate"], [metres, millimetres]),
+        lambda: scene.collides(millimetres, away),
+        lambda: scene.closest(millimetres, away, k=1),
+        lambda: scene.collides(other),
+        lambda: scene.clearance(other, workers=2),
+    ):
+        with pytest.raises(SceneError) as error:
+            refused()
+        assert_names(error.value, " mm ", " meters", cure)
+    assert scene.names == ["copy", "frame", "without"]
+    for name in ("frame", "copy"):
+        scene.remove(name)
+    scene.add("plate", millimetres)
+    assert_names(scene.copy().names, "plate", "without")
 
 
 # --- real meshes --------------------------------------------------------------------------------------------------

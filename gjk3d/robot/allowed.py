@@ -15,6 +15,8 @@ import numpy as np
 
 from gjk3d.errors import ParseError, RobotError
 from gjk3d.robot.files import Place, read_root
+from gjk3d.robot.groups import Groups, read_groups
+from gjk3d.robot.mechanism import listed
 from gjk3d.typing import Ints
 
 #: reasons that gjk3d gives itself; an SRDF may hold any text
@@ -271,6 +273,8 @@ class Srdf(NamedTuple):
     name: str
     allowed: AllowedPairs
     states: dict[str, State]  #: reference poses: the numbers of some joints, by name
+    groups: Groups
+    unused: str  #: which elements are not used, for a warning; empty if there are none
     others: tuple[str, ...]  #: groups, end effectors and so on, as XML
 
 
@@ -309,7 +313,19 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
             f"one, the first is {first.link_a!r} with {first.link_b!r}"
         )
     others = tuple(_xml(child) for child in root if child.tag not in _ABOUT_PAIRS)
-    return Srdf(root.get("name", ""), allowed, _states(top), others)
+    return Srdf(root.get("name", ""), allowed, _states(top), read_groups(top), _unused(file, root), others)
+
+
+def _unused(file: Path, root: Element) -> str:
+    names: dict[str, list[str]] = {}
+    for child in root:
+        if child.tag not in (*_ABOUT_PAIRS, "group", "group_state"):
+            names.setdefault(child.tag, []).append(child.get("name", ""))
+    if not names:
+        return ""
+    words = ", ".join(f"<{tag}> {listed([each for each in own if each])}".rstrip() for tag, own in names.items())
+    cure = ". Robot.join(..., joints=...) makes a base that moves." if "virtual_joint" in names else ""
+    return f"{file}: not used: {words}{cure}"
 
 
 def _xml(element: Element) -> str:

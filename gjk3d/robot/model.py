@@ -15,6 +15,7 @@ from gjk3d.errors import RobotError, RobotWarning
 from gjk3d.robot.allowed import AllowedPairs, State, read_srdf, srdf_text, write_srdf
 from gjk3d.robot.bodies import Body, Geometry, make_bodies
 from gjk3d.robot.formats import read_any
+from gjk3d.robot.groups import resolved
 from gjk3d.robot.joined import Shapes, held, joined, with_shapes
 from gjk3d.robot.mechanism import Mechanism, listed, rigid_bodies
 from gjk3d.robot.obstacles import names_in, one_pose
@@ -65,6 +66,9 @@ class Robot(PairedLinks):
         Pairs of links that are left unchecked; checkers go by it as it is when they are asked.
     states : dict
         Reference poses of the SRDF: name of the pose: name of the joint: its numbers; see `state`.
+    groups : dict
+        Groups of the SRDF: name of the group: names of its joints that have numbers in q, in their order. Chains, links
+        and subgroups are resolved as in MoveIt.
 
     Examples
     --------
@@ -86,9 +90,10 @@ class Robot(PairedLinks):
     0
     """
 
-    __slots__ = ("_others", "parts", "source", "states")
+    __slots__ = ("_others", "groups", "parts", "source", "states")
 
     _others: tuple[str, ...]
+    groups: dict[str, tuple[str, ...]]
     parts: dict[str, slice]
     source: Path
     states: dict[str, State]
@@ -110,8 +115,8 @@ class Robot(PairedLinks):
         path : path or str
             The file, or the text of one, which begins with ``<``.
         srdf : path, optional
-            Which pairs of links are left unchecked, and named poses. Without one, those that are `adjacent`;
-            `allow_by_sampling` finds more.
+            Which pairs of links are left unchecked, named poses, and groups of joints. Without one, the pairs that are
+            `adjacent`; `allow_by_sampling` finds more.
         package_dirs : sequence of paths
             Folders of packages, or that hold packages, for meshes named ``package://``; the folders above the URDF
             and those of ROS are searched too.
@@ -136,7 +141,8 @@ class Robot(PairedLinks):
         Warns
         -----
         RobotWarning
-            Links have a visual and nothing to be checked.
+            Links have a visual and nothing to be checked. Elements of the SRDF are not used, such as end effectors and
+            virtual joints, or its groups name joints and links that the robot lacks.
 
         Examples
         --------
@@ -223,6 +229,12 @@ class Robot(PairedLinks):
         else:
             read = read_srdf(srdf, self.links)
             self.allowed, self.states, self._others = read.allowed, read.states, read.others
+            self.groups, unknown = resolved(read.groups, self)
+            if unknown:
+                words = f"{srdf}: groups name what the robot lacks, left out: {listed(unknown)}"
+                warnings.warn(words, RobotWarning, stacklevel=3)
+            if read.unused:
+                warnings.warn(read.unused, RobotWarning, stacklevel=3)
         return self
 
     @classmethod
@@ -233,7 +245,7 @@ class Robot(PairedLinks):
         """Return a robot that has everything but pairs and poses; `ParseError` where joints make no tree."""
         self = cls()
         self._put_together(description)
-        self.source, self.parts, self._others = description.file, {}, ()
+        self.source, self.parts, self.groups, self._others = description.file, {}, {}, ()
         self.bodies, self.geometries = bodies, geometries
         self._apart, self._worlds = apart, worlds
         self._welded = rigid_bodies(self._chain, frozenset(map(self.links.index, apart)))
@@ -246,9 +258,9 @@ class Robot(PairedLinks):
     ) -> Robot:  # fmt: skip
         """Make one robot of several, which are then checked against each other, moved and planned together.
 
-        The names of links, joints and poses are prefixed by the name of their part, as in "left/hand". Configurations
-        stand side by side, in the order of the parts: ``parts`` of what is returned has the columns of each. All hang
-        on a link "world", each at its `base`.
+        The names of links, joints, groups and poses are prefixed by the name of their part, as in "left/hand".
+        Configurations stand side by side, in the order of the parts: ``parts`` of what is returned has the columns of
+        each. All hang on a link "world", each at its `base`.
 
         Parameters
         ----------
@@ -294,6 +306,11 @@ class Robot(PairedLinks):
         made = joined(parts, on or {}, joints or {})
         self = cls._built(made.description, made.bodies, made.geometries, apart=made.apart, worlds=made.worlds)
         self.parts, self.states = made.columns, dict(made.description.states)
+        self.groups = {
+            f"{part}/{name}": tuple(f"{part}/{joint}" for joint in joints)
+            for part, each in parts.items()
+            for name, joints in each.groups.items()
+        }
         across = [pair for pair in self.adjacent() if pair[0].split("/")[0] != pair[1].split("/")[0]]
         evidence = "; ".join(
             f"{part}: {each.allowed.evidence}" for part, each in parts.items() if each.allowed.evidence
@@ -402,6 +419,9 @@ class Robot(PairedLinks):
         other = self._built(still, self.bodies, self.geometries, apart=self._apart, worlds=self._worlds)
         other._chain.origin[0] = self._chain.origin[0]
         other.allowed, other.states, other._others = self.allowed.copy(), self.states, self._others
+        other.groups = {
+            name: tuple(joint for joint in joints if joint in other.columns) for name, joints in self.groups.items()
+        }
         return other
 
     def with_geometry(self, link: str | int, shapes: Shapes, *, geometry: str = "bodies") -> Robot:

@@ -60,6 +60,7 @@ def test_overview(run):
     assert ["bin", "5", "exact", "cell.urdf"] in lines
     assert_names(said.out, "12 checked", "8 adjacent", "8 never")
     assert "home, start, goal" in said.out
+    assert f"group all: {', '.join(NAMES)}" in said.out
     assert re.search(r"^note: .* base-table$", said.err, re.M)
 
 
@@ -71,6 +72,7 @@ def test_overview_as_json(run):
     assert ["shoulder", "forearm"] in said["checked"]
     assert {"link_a": "base", "link_b": "shoulder", "reason": "adjacent"} in said["allowed"]
     assert [each["name"] for each in said["objects"]] == ["table", "bin", "shelf", "pillar", "fixture"]
+    assert said["groups"] == {"all": NAMES}
     assert said["poses"]["start"] == [-0.85, 0.78, -0.13, 0.0, 0.92, -0.85]
     joint = next(each for each in said["joints"] if each["name"] == "joint_5")
     assert (joint["columns"], joint["lower"], joint["upper"]) == ([4], [-2.1], [2.1])

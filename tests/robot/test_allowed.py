@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 import pickle
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio
 import pytest
 from example_robots import SHARE, SRDFS, URDFS, robot, twin
+from words import assert_names
 
-from gjk3d.errors import Gjk3dError, ParseError, RobotError
-from gjk3d.robot import AllowedPairs, Robot
+from gjk3d.errors import Gjk3dError, ParseError, RobotError, RobotWarning
+from gjk3d.robot import AllowedPairs, Robot, groups
 from gjk3d.robot.allowed import read_srdf
 
 LINKS = ["base", "arm", "hand"]
@@ -122,9 +124,102 @@ def test_what_an_srdf_may_say(tmp_path):
     assert got.states == {"a/up": {"j": (1.0,)}, "b/up": {"k": (1.0, 2.0, 3.0)}}
 
 
+ARM = """
+<robot name="r"><link name="root"/><link name="upper"/><link name="lower"/><link name="hand"/><link name="left"/>
+<link name="right"/>
+<joint name="shoulder" type="continuous"><parent link="root"/><child link="upper"/></joint>
+<joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/></joint>
+<joint name="wrist" type="fixed"><parent link="lower"/><child link="hand"/></joint>
+<joint name="finger" type="continuous"><parent link="hand"/><child link="left"/></joint>
+<joint name="thumb" type="continuous"><parent link="hand"/><child link="right"/><mimic joint="finger"/></joint></robot>
+"""
+
+
+def grouped(tmp_path, text):
+    """Return the example arm with the groups of an SRDF."""
+    file = tmp_path / "a.srdf"
+    file.write_text(f"<robot name='r'>{text}</robot>")
+    return Robot.from_urdf(ARM, srdf=file)
+
+
+@pytest.mark.parametrize(
+    ("text", "joints"),
+    [
+        ("<joint name='elbow'/><joint name='shoulder'/><joint name='wrist'/>", ("shoulder", "elbow")),
+        ("<link name='lower'/><link name='root'/><link name='right'/>", ("elbow",)),
+        ("<chain base_link='root' tip_link='hand'/>", ("shoulder", "elbow")),
+        ("<chain base_link='upper' tip_link='left'/>", ("elbow", "finger")),
+        ("<chain base_link='odom' tip_link='upper'/>", ("shoulder",)),
+        ("<chain base_link='left' tip_link='right'/>", ("finger",)),  # past the hand, as in MoveIt
+        ("<joint name='base'/><group name='fingers'/><group name='loop'/>", ("elbow", "finger")),
+        ("", ()),
+    ],
+)
+def test_groups_of_an_srdf_are_resolved(tmp_path, text, joints):
+    others = (
+        "<group name='fingers'><link name='left'/></group>"
+        "<group name='loop'><group name='back'/></group>"
+        "<group name='back'><joint name='elbow'/><group name='loop'/></group>"
+        "<virtual_joint name='base' type='fixed' parent_frame='odom' child_link='root'/>"
+    )
+    with pytest.warns(RobotWarning, match="virtual_joint"):
+        one = grouped(tmp_path, f"<group name='g'>{text}</group>{others}")
+    assert one.groups == {"g": joints, "fingers": ("finger",), "loop": ("elbow",), "back": ("elbow",)}
+    assert one.held([0.0, 0.0, 0.0], ["shoulder"]).groups["g"] == tuple(each for each in joints if each != "shoulder")
+    assert Robot.join({"a": one, "b": one}).groups["b/g"] == tuple(f"b/{each}" for each in joints)
+    assert pickle.loads(pickle.dumps(one)).at(None).groups == one.groups
+
+
+def test_nested_groups_do_not_grow_without_a_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(groups, "MAX_JOINTS", 30)
+    text = "<group name='0'><joint name='elbow'/></group>"
+    text += "".join(f"<group name='{k}'><group name='{k - 1}'/></group>" for k in range(1, 40))
+    with pytest.raises(ParseError) as error:
+        grouped(tmp_path, text)
+    assert_names(error.value, "groups", "30", "Remove")
+
+
+def test_what_is_not_used_of_an_srdf_is_named(tmp_path):
+    text = (
+        "<end_effector name='tool' parent_link='hand' group='g'/><passive_joint name='elbow'/><specificities/>"
+        "<virtual_joint name='drive' type='planar' parent_frame='odom' child_link='root'/>"
+        "<group name='g'><joint name='knee'/><link name='foot'/><group name='leg'/><joint name='drive'/></group>"
+    )
+    with pytest.warns(RobotWarning) as told:
+        one = grouped(tmp_path, text)
+    first, second = told
+    assert_names(first.message, "a.srdf", "joint 'knee'", "link 'foot'", "group 'leg'", "'g'")
+    assert_names(
+        second.message, "<end_effector> tool", "<virtual_joint> drive", "<passive_joint> elbow", "specificities"
+    )
+    assert one.groups == {"g": ()}
+    one.to_srdf(tmp_path / "b.srdf")
+    assert_names((tmp_path / "b.srdf").read_text(), "tool", "drive", "foot")
+
+
+@pytest.mark.parametrize("name", ["panda", "talos"])
+def test_groups_of_real_robots_as_pinocchio_supports_them(name):
+    """The joints of a chain are those that support one of its two links in pinocchio."""
+    one, model = with_srdf(name), twin(name).model
+    root = ElementTree.parse(SHARE / SRDFS[name]).getroot()
+    groups = {group.get("name"): group for group in root.iterfind("group")}
+    supports = {frame.name: {model.names[k] for k in model.supports[frame.parentJoint]} for frame in model.frames}
+
+    def joints(group):
+        chains = [supports[each.get("base_link")] ^ supports[each.get("tip_link")] for each in group.iter("chain")]
+        inner = [joints(groups[each.get("name")]) for each in group.iterfind("group")]
+        return set().union({each.get("name") for each in group.iter("joint")}, *chains, *inner)
+
+    expected = {each: tuple(name for name in one.joint_names if name in joints(groups[each])) for each in groups}
+    assert one.groups == expected
+    assert all(one.groups.values())
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
+        ("<group name='g'/><group name='g'/>", "two groups.*'g'"),
+        ("<group name='g'><chain base_link='base'/></group>", "'g'.*chain.*tip_link="),
         ("<disable_collisions link1='base'/>", "disable_collisions.*link2="),
         ("<group_state name='a'><joint name='j' value='up'/></group_state>", "'a'.*'j'.*value='up'"),
         ("<group_state name='a' group='g'/><group_state name='a' group='g'/>", "group_state 'a'.*'g/a'"),

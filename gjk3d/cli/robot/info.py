@@ -185,6 +185,8 @@ def _print(cell: Cell) -> None:
     if cell.things:
         unchecked = len({*cell.still, *cell.touching})
         say(f"pairs with objects: {with_objects} checked, {unchecked} left unchecked")
+    for name, joints in robot.groups.items():
+        say(f"group {safe(name)}: {', '.join(map(safe, joints)) or 'no joint that moves'}")
     if robot.states:
         say(f"poses: {', '.join(map(safe, robot.states))}")
 
@@ -236,5 +238,6 @@ def _overview(robot: Robot) -> Document:
         "links": links,
         "checked": [[robot.links[a], robot.links[b]] for a, b in robot.pairs.tolist()],
         "allowed": [each._asdict() for each in robot.allowed],
+        "groups": {name: list(joints) for name, joints in robot.groups.items()},
         "poses": {name: robot.state(name).tolist() for name in robot.states},
     }

@@ -118,10 +118,12 @@ def write_3mf(path, objects, unit="millimeter"):
         archive.writestr("3D/3dmodel.model", text)
 
 
-def step(solids, assemblies=(), colours=None, balls=(), unit=".MILLI."):
+def step(solids, assemblies=(), colours=None, balls=(), unit=".MILLI.", datums=()):
     """Return AP214 text, in millimetres, of solids with flat faces: (name, vertices, polygons).
 
-    ``balls`` are (name, radius, middle); ``unit`` is another prefix of the metre, or the name of 25.4 mm.
+    Solids of one name are one product. ``datums`` are names of products of a curve, or of points where the name begins
+    with "points"; the name of a solid adds a curve to its product. ``balls`` are (name, radius, middle); ``unit`` is
+    another prefix of the metre, or the name of 25.4 mm.
     ``assemblies`` are (name, [(name of a solid or an earlier assembly, name of the occurrence, shift)]), ``colours`` of
     solids by their names.
     """
@@ -177,8 +179,8 @@ def step(solids, assemblies=(), colours=None, balls=(), unit=".MILLI."):
         shell = add(f"CLOSED_SHELL('',({face}))")
         brep = add(f"MANIFOLD_SOLID_BREP('',{shell})")
         product(name, add(f"ADVANCED_BREP_SHAPE_REPRESENTATION('',({axes},{brep}),{space})"), axes)
+    breps = {}
     for name, vertices, polygons in solids:
-        axes = axes_at()
         points = [add(f"CARTESIAN_POINT('',({numbers(v)}))") for v in vertices]
         faces = []
         for polygon in polygons:
@@ -207,8 +209,23 @@ def step(solids, assemblies=(), colours=None, balls=(), unit=".MILLI."):
             style = colour
             styled = add(f"STYLED_ITEM('',({style}),{brep})")
             add(f"MECHANICAL_DESIGN_GEOMETRIC_PRESENTATION_REPRESENTATION('',({styled}),{space})")
-        representation = add(f"FACETED_BREP_SHAPE_REPRESENTATION('',({axes},{brep}),{space})")
-        product(name, representation, axes)
+        breps.setdefault(name, []).append(brep)
+    for name, its in breps.items():
+        axes = axes_at()
+        product(name, add(f"FACETED_BREP_SHAPE_REPRESENTATION('',({axes},{','.join(its)}),{space})"), axes)
+    for name in datums:
+        axes = axes_at()
+        ends = [add(f"CARTESIAN_POINT('',({numbers(end)}))") for end in [(0, 0, 0), (50, 0, 0), (50, 10, 0)]]
+        if name.startswith("points"):
+            drawn = add(f"GEOMETRIC_SET('',({','.join(ends)}))")
+        else:
+            line = add(f"POLYLINE('',({','.join(ends)}))")
+            drawn = add(f"GEOMETRIC_CURVE_SET('',({line}))")
+        wires = add(f"GEOMETRICALLY_BOUNDED_WIREFRAME_SHAPE_REPRESENTATION('',({axes},{drawn}),{space})")
+        if name in made:
+            add(f"SHAPE_REPRESENTATION_RELATIONSHIP('','',{wires},{made[name][1]})")
+        else:
+            product(name, wires, axes)
     for name, children in assemblies:
         turns = [add("DIRECTION('',(0.,0.,1.))"), add("DIRECTION('',(1.,0.,0.))")]
         corners = [add(f"CARTESIAN_POINT('',({numbers(v)}))") for v in [(0, 0, 0), *(shift for *_, shift in children)]]

@@ -21,7 +21,8 @@ import numpy as np
 from gjk3d.bodies import gltf, ifc, nodes
 from gjk3d.bodies.headers import HeaderError
 from gjk3d.bodies.step_facets import ASKED, KINDS, tell_facets
-from gjk3d.bodies.step_names import name_products
+from gjk3d.bodies.step_matter import leave_out_curves
+from gjk3d.bodies.step_names import name_products, name_shapes
 from gjk3d.errors import ShapeError
 
 #: Seconds that a reader may take, and so many more for each megabyte of its file.
@@ -65,6 +66,8 @@ def _step(source: str, target: str) -> None:
     made = Path(target)
     tree, rest = gltf.unpacked(made.read_bytes())
     name_products(tree, Path(source).read_bytes())
+    leave_out_curves(tree)
+    name_shapes(tree)
     tell_facets(tree)
     made.write_bytes(gltf.packed(tree, rest))
 

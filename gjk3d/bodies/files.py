@@ -162,9 +162,12 @@ def read(path: str | os.PathLike[str]) -> Content:
         scene = _read(data, kind.reader, file.parent)
         if kind.reader in ("obj", "ply", "off") or (kind.reader == "dae" and b"<poly" in data):
             _unfold(scene, promised)
-    if not kind.faceted:  # what any other file says of itself is none of its reader
+    if not kind.faceted:  # only our own readers are believed, not extras of a GLB
         for geometry in scene.geometry.values():
             geometry.metadata.pop("facets", None)
+    if not kind.apart:
+        for key in ("labels", "guids", "notes"):
+            scene.metadata.pop(key, None)
     unit = kind.unit or (_unit(scene) if kind.reader == "3mf" else None)
     return Content(file, kind, size, scene, promised, unit, drawn)
 
@@ -199,7 +202,7 @@ def _unpacked(archive: Content, data: bytes) -> Content:
     archive = archive._replace(promised=promised, unit=units.pop(), drawn=drawn.pop() if len(drawn) == 1 else None)
     if len(found) == 1:
         return archive._replace(scene=found[0][1].scene)
-    whole = trimesh.Scene()
+    whole = trimesh.Scene(metadata={"notes": [n for _, each in found for n in each.scene.metadata.get("notes", [])]})
     for name, content in found:
         for node in content.scene.graph.nodes_geometry:
             matrix, geometry = content.scene.graph.get(node)

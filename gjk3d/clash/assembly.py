@@ -120,7 +120,7 @@ class Assembly:
         return cls(tuple(parts), own, notes=(*notes, *_doubts(parts, own, said=unit is not None)))
 
     @classmethod
-    def load(cls, paths: _Path | Iterable[_Path], *, unit: str | None = None) -> Assembly:
+    def load(cls, paths: _Path | Iterable[_Path], *, unit: str | None = None, bodies: bool = False) -> Assembly:
         """Load one model file, several that make a whole, or a folder with all below it.
 
         Parameters
@@ -131,6 +131,9 @@ class Assembly:
         unit : str, optional
             The unit of files that state none, such as STL: "mm", "cm", "m", "in". Where each file states one, as
             GLB always does (m), and STEP (the one that it was drawn in), it goes before that.
+        bodies : bool
+            Whether each solid of a part of several is a part of its own, named by its number, as "frame/2". A cavity
+            belongs to the solid around it. Without it, a note names the parts of STEP files that have several.
 
         Returns
         -------
@@ -148,7 +151,7 @@ class Assembly:
         given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
         named = named_files(given)
         shapes = Shapes()
-        loaded = [File(prefix, file, len(named) > 1, shapes) for prefix, file in named]
+        loaded = [File(prefix, file, len(named) > 1, shapes, bodies) for prefix, file in named]
         if not any(part.shape for file in loaded for part in file.parts):
             # one file: its own error; more: the first, all being of no use
             raise next(file.error for file in loaded if file.error is not None)

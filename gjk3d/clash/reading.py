@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from gjk3d.bodies import files as model_files
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.nodes import Colour
+from gjk3d.bodies.solids import solids
 from gjk3d.clash.instances import Placed, Shapes, moved_points
 from gjk3d.clash.parts import MARK, AssemblyPart, Scaled, order
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
@@ -33,9 +35,9 @@ _Path = str | os.PathLike[str]
 class File:
     """One file and the parts it gave, or the reason that it gave none."""
 
-    def __init__(self, prefix: str, path: Path, several: bool, shapes: Shapes) -> None:
+    def __init__(self, prefix: str, path: Path, several: bool, shapes: Shapes, bodies: bool = False) -> None:
         self.path = path
-        self._shapes = shapes
+        self._shapes, self._bodies = shapes, bodies
         self.unit: str | None = None
         self.notes: list[str] = []
         self.error: Gjk3dError | ImportError | None = None
@@ -83,11 +85,27 @@ class File:
             facets = max(model_files.facets_of(geometry) for geometry, _ in geometries)
             parts.append(part(key, shape, pose=pose, slack=slack, facets=facets, colour=_colour(geometries)))
         notes = [*about.get("notes", []), *self._faceted(parts)]
+        if self._bodies:
+            parts = self._split(parts)
+        elif content.kind.apart == "STEP":  # a product may have several solids
+            notes += _several(parts)
         if marks := len(drawn) - len(pieces):
             notes.append(f"left out {count(marks, 'mark')} of findings, drawn by gjk3d clash")
         self.notes = [f"{self.path}: {note}" for note in notes]
         parts += [part(key, None, f"has no triangles: {what}") for key, what in others.items()]
         return parts if content.drawn in (None, self.unit) else self._drawn(parts, content.drawn)
+
+    def _split(self, parts: list[AssemblyPart]) -> list[AssemblyPart]:
+        """Return each solid of a part of several as a part, named by its number."""
+        made = []
+        for part, bodies in zip(parts, _solids(parts), strict=True):
+            if len(bodies) < 2:
+                made.append(part)
+                continue
+            for k, body in enumerate(bodies, 1):
+                path, shape = (*part.path, str(k)), self._shapes.one(body)
+                made.append(replace(part, name=f"{part.name}/{k}", path=path, shape=shape))
+        return made
 
     def _faceted(self, parts: list[AssemblyPart]) -> list[str]:
         """Return what is to be said of curved faces that were read as triangles."""
@@ -121,6 +139,24 @@ class File:
                 pass
         mesh = model_files.joined(name, pieces, self.unit, self.path).mesh
         return Placed(self._shapes.one(mesh), None, 0.0)
+
+
+def _solids(parts: list[AssemblyPart]) -> list[list[Mesh]]:
+    """Return the solids of each part, found once for parts of one shape."""
+    shapes = {id(part.shape): part.shape for part in parts}
+    found = {key: [] if shape is None else solids(shape) for key, shape in shapes.items()}
+    return [found[id(part.shape)] for part in parts]
+
+
+def _several(parts: list[AssemblyPart]) -> list[str]:
+    """Return the note that names parts of several solids, and how many these are."""
+    counts = [(part.name, len(bodies)) for part, bodies in zip(parts, _solids(parts), strict=True) if len(bodies) > 1]
+    if not counts:
+        return []
+    named = ", ".join(f"{name} ({many})" for name, many in sorted(counts, key=lambda item: order(item[0]))[:5])
+    more = f" and {len(counts) - 5} more" if len(counts) > 5 else ""
+    cure = "--bodies (bodies=True in Python) makes each a part"
+    return [f"parts of several bodies, not checked against each other: {named}{more}; {cure}"]
 
 
 def _is_mark(pieces: list[tuple[Any, Any]]) -> bool:

@@ -41,6 +41,7 @@ def clash(
     clearance: PoseText = None,
     tolerance: PoseText = None,
     unit: str | None = None,
+    bodies: Annotated[bool, Parameter(negative=())] = False,
     ignore: Path | None = None,
     baseline: Path | None = None,
     triage: Path | None = None,
@@ -83,6 +84,8 @@ def clash(
     unit
         The unit of files that state none, such as STL: mm, cm, m, in. Where each states one, as GLB always does (m),
         and STEP (the one that it was drawn in), it goes before that.
+    bodies
+        Each solid of a part that has several is a part of its own, named by its number, as in frame/2.
     ignore
         A TOML file of what not to count: tables [[ignore]] with a, b, reason, and kinds if not all.
     baseline
@@ -144,7 +147,18 @@ def clash(
     keep = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
     known = (ignore, baseline, triage)
     report = _checked(
-        inputs, motion, a, b, (clearance, tolerance), unit, known, form, output, keep, (jobs, scheduler), quiet
+        inputs,
+        motion,
+        a,
+        b,
+        (clearance, tolerance),
+        (unit, bodies),
+        known,
+        form,
+        output,
+        keep,
+        (jobs, scheduler),
+        quiet,
     )
     if not quiet:
         _remarks(report, {"--clearance": clearance, "--tolerance": tolerance} if unit is None else {})
@@ -176,7 +190,7 @@ def _checked(
     a: str | None,
     b: str | None,
     lengths: tuple[str | None, str | None],
-    unit: str | None,
+    read_as: tuple[str | None, bool],
     known: tuple[Path | None, Path | None, Path | None],
     form: str,
     output: Path | None,
@@ -190,13 +204,13 @@ def _checked(
         from gjk3d.clash.formats import LineWriter
         from gjk3d.units import length
 
-    ignore, baseline, triage = known
+    (ignore, baseline, triage), (unit, bodies) = known, read_as
     rules, before, decided = read_rules(ignore), read_baseline(baseline), read_triage(triage)
     with Bar(show=not quiet) as bar, ExitStack() as opened:
         cluster = opened.enter_context(cluster_at(powers[1]))
         bar("reading")
         with aside() as thread:
-            assembly = thread.run(lambda: Assembly.load(inputs, unit=unit))
+            assembly = thread.run(lambda: Assembly.load(inputs, unit=unit, bodies=bodies))
         clearance, tolerance = (
             None if text is None else length(text, assembly.unit, option)
             for text, option in zip(lengths, ("--clearance", "--tolerance"), strict=True)

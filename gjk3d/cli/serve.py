@@ -100,7 +100,10 @@ def read_whole(path: Path) -> Report:
         note("the models are not here, or not those of the report: parts are shown as boxes")
         return report
     try:
-        assembly = Assembly.load([file for file in files if file is not None], unit=report.unit)
+        present = [file for file in files if file is not None]
+        assembly = Assembly.load(present, unit=report.unit)
+        if not {part.name for part in report.parts} <= {part.name for part in assembly.parts}:
+            assembly = Assembly.load(present, unit=report.unit, bodies=True)
     except (Gjk3dError, ImportError) as error:
         note(f"the models cannot be read: {error}")
         return report

@@ -98,6 +98,31 @@ def test_step_occurrences_without_a_name_are_called_as_their_products(save):
     assert bounds(assembly, "top/left one/Stößel_3")[0] == pytest.approx([99, 0, 0], abs=1e-5)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("blank", [" ", "", "NAUO1"])
+def test_step_occurrences_of_a_blank_name_are_called_as_their_products(save, blank):
+    """SolidWorks calls all occurrences ' '; the nodes of one name keep the order of the file."""
+    solids = [("bolt", CORNERS * 5, QUADS), ("plate", CORNERS * 40, QUADS)]
+    frame = [("bolt", blank, (0, 0, 0)), ("plate", blank, (10, 0, 0)), ("bolt", blank, (60, 0, 0))]
+    whole = [("frame", blank, (0, 0, 0)), ("frame", " left ", (0, 0, 100))]
+    text = step(solids, [("frame", frame), ("top", whole)])
+    for ids in (text, re.sub(rb"(USAGE_OCCURRENCE)\('\d+'", rb"\1(' '", text)):
+        assembly = Assembly.load(save("a.step", ids))
+        assert sorted(names(assembly)) == [
+            "top/frame/bolt", "top/frame/bolt_1", "top/frame/plate",
+            "top/left/bolt_2", "top/left/bolt_3", "top/left/plate_1",
+        ]  # fmt: skip
+        assert bounds(assembly, "top/frame/plate")[0] == pytest.approx([10, 0, 0], abs=1e-5)
+        assert bounds(assembly, "top/left/bolt_3")[0] == pytest.approx([60, 0, 100], abs=1e-5)
+
+
+def test_a_glb_does_not_name_parts_by_the_labels_of_other_readers(save):
+    extras = {"notes": ["checked"], "labels": {"cube": "nut"}, "guids": {"cube": "0"}}
+    data = glb([{"name": "cube", "mesh": 0}], scenes=[{"nodes": [0], "extras": extras}])
+    assembly = Assembly.load(save("a.glb", data))
+    assert (names(assembly), assembly.notes, assembly.parts[0].guid) == (["cube"], (), "")
+
+
 def test_a_folder_is_read_with_what_is_below_it_in_the_order_of_names(save, tmp_path):
     for name in ("b 10.stl", "b 2.stl", "sub/b 2.stl", ".hidden/x.stl", "notes.txt"):
         save(name, stl_binary())

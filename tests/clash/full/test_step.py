@@ -6,6 +6,9 @@ from words import assert_names
 
 from gjk3d.bodies.step_unit import unit_of
 from gjk3d.clash import Assembly, Movement, check
+from gjk3d.cli.app import main
+from gjk3d.cli.serve import read_whole
+from gjk3d.errors import ParseError
 from tests.model_files import CORNERS, QUADS, glb, step, write_zip
 
 PLATES = [("low", CORNERS * 40, QUADS), ("high", CORNERS * 40 + (0, 0, 40.3), QUADS)]
@@ -111,3 +114,46 @@ def test_a_glb_that_says_what_a_step_reader_says_is_not_believed(save):
         {"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}], "extras": {"facets": 1e9}}
     ])  # fmt: skip
     assert Assembly.load(save("a.glb", tree)).parts[0].facets == 0.0
+
+
+def test_curves_and_points_are_no_parts(save):
+    parts = [("low", CORNERS * 40, QUADS), ("high", CORNERS * 40 + (0, 0, 40.3), QUADS)]
+    file = save("a.step", step(parts, datums=["axis", "points", "low"]))
+    report = check(Assembly.load(file))
+    assert [part.name for part in report.parts] == ["high", "low"]
+    assert report.unchecked == ()
+    assert_names(report.notes[0], "a.step", "low, axis, points", "not matter")
+    assert main(["clash", str(file), "-q"]) == 0
+    frame = [("low", " ", (0, 0, 0)), ("axis", " ", (0, 0, 0)), ("high", " ", (0, 0, 0))]
+    nested = Assembly.load(save("b.step", step(parts, [("frame", frame)], datums=["axis", "low"])))
+    assert [part.name for part in nested.parts] == ["frame/high", "frame/low"]
+    with pytest.raises(ParseError) as error:
+        Assembly.load(save("c.step", step([], datums=["axis", "points"])))
+    assert_names(error.value, "c.step", "0 triangles")
+
+
+def test_solids_of_one_product_are_parts_on_request(save, tmp_path, capsys):
+    boxes = [CORNERS * 10, CORNERS * 10 + (10, 0, 0), CORNERS * 10 + (5, 5, 5)]
+    solids = [*(("frame", box, QUADS) for box in boxes), ("lid", CORNERS * 10 + (50, 0, 0), QUADS)]
+    text = step(solids, [("top", [("frame", "f", (0, 0, 0)), ("frame", "g", (0, 0, 99)), ("lid", "lid", (0, 0, 0))])])
+    file = save("a.step", text)
+    whole = Assembly.load(file)
+    assert [part.name for part in whole.parts] == ["top/f", "top/g", "top/lid"]
+    assert_names(whole.notes[0], "a.step", "top/f (3), top/g (3)", "--bodies", "bodies=True")
+    apart = Assembly.load(file, bodies=True)
+    assert [part.name for part in apart.parts] == [*(f"top/{name}/{k}" for name in "fg" for k in (1, 2, 3)), "top/lid"]
+    assert apart.parts[0].path == ("top", "f", "1")
+    assert apart.parts[0].shape is apart.parts[3].shape
+    assert apart.notes == ()
+    kinds = {(clash.a, clash.b): clash.kind for clash in check(apart).clashes}
+    pairs = {(f"top/{name}/{a}", f"top/{name}/{b}") for name in "fg" for a, b in ((1, 3), (2, 3))}
+    assert {pair for pair, kind in kinds.items() if kind == "hard"} == pairs
+    assert {pair for pair, kind in kinds.items() if kind == "touch"} == {
+        (f"top/{name}/1", f"top/{name}/2") for name in "fg"
+    }
+    out = tmp_path / "out.json"
+    assert main(["clash", str(file), "-o", str(out)]) == 0
+    assert_names(capsys.readouterr().err, "top/f (3)", "--bodies")
+    assert main(["clash", str(file), "--bodies", "-o", str(out)]) == 1
+    assert "top/f (3)" not in capsys.readouterr().err
+    assert len(read_whole(out).assembly.parts) == 7

@@ -1,0 +1,85 @@
+"""The solids of one mesh: apart, touching, overlapping, with cavities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+from gjk3d.bodies.solids import solids
+
+UNIT = gk.Box((1, 1, 1)).surface()
+BALL = gk.Sphere(0.5).surface(12)
+
+
+def block(at=(0, 0, 0), size=(1, 1, 1), hollow=False):
+    """Return the corners and triangles of a box whose lowest corner is at a place; of a hollow in a solid, reversed."""
+    faces = UNIT.faces[:, ::-1] if hollow else UNIT.faces
+    return (UNIT.vertices + 0.5) * size + at, faces
+
+
+def joined(*pieces, soup=False):
+    starts = np.cumsum([0] + [len(vertices) for vertices, _ in pieces])
+    vertices = np.vstack([vertices for vertices, _ in pieces])
+    faces = np.vstack([faces + start for (_, faces), start in zip(pieces, starts[:-1], strict=True)])
+    return (
+        gk.Mesh(vertices[faces].reshape(-1, 3), np.arange(faces.size).reshape(-1, 3))
+        if soup
+        else gk.Mesh(vertices, faces)
+    )
+
+
+TOUCHING = [
+    [block()],
+    [block(), block((1, 0, 0))],  # a face
+    [block(), block((1, 1, 0))],  # an edge
+    [block(), block((1, 1, 1))],  # a corner
+    [block(), block((0.5, 0.5, 0.5))],  # overlap
+    [block(), block()],  # one place
+    [block(), (BALL.vertices + (3, 0, 0), BALL.faces)],
+    [block((x, y, z)) for x in range(3) for y in range(3) for z in range(3)],
+]
+
+
+@pytest.mark.parametrize("soup", [False, True], ids=["corners shared", "three corners a triangle"])
+@pytest.mark.parametrize("pieces", TOUCHING, ids=range(len(TOUCHING)))
+def test_solids_that_touch_stay_apart(pieces, soup, rng):
+    for turn in (Rotation.identity(), Rotation.random(rng=rng)):
+        moved = [((turn.apply(vertices) + (30, 50, 70)).astype(np.float32), faces) for vertices, faces in pieces]
+        found = solids(joined(*moved, soup=soup))
+        assert [len(each.faces) for each in found] == [len(faces) for _, faces in pieces]
+        for each, (vertices, faces) in zip(found, moved, strict=True):
+            assert np.array_equal(each.vertices[each.faces], vertices[faces].astype(float))
+
+
+def test_shuffled_triangles_of_a_stack_make_the_same_solids(rng):
+    mesh = joined(*(block((x, y, 0)) for x in range(4) for y in range(4)))
+    shuffled = gk.Mesh(mesh.vertices, np.roll(mesh.faces, 1, axis=1)[rng.permutation(len(mesh.faces))])
+    found = solids(shuffled)
+    assert sorted(each.bounds.tolist() for each in found) == sorted(
+        [[x, y, 0], [x + 1, y + 1, 1]] for x in range(4) for y in range(4)
+    )
+    assert all(each.is_watertight and each.volume == pytest.approx(1.0) for each in found)
+
+
+def test_a_cavity_belongs_to_the_solid_around_it():
+    outer, cavity, inner = block(size=(6, 6, 6)), block((1, 1, 1), (4, 4, 4), hollow=True), block((2, 2, 2), (2, 2, 2))
+    core, other = block((2.5, 2.5, 2.5), hollow=True), block((9, 0, 0))
+    found = solids(joined(other, cavity, inner, core, outer))
+    assert [each.volume for each in found] == pytest.approx([1.0, 216.0 - 64.0, 8.0 - 1.0])
+
+
+def test_open_surfaces_are_one_body_and_a_body_inside_out_stays():
+    sheet, hole = (UNIT.vertices + 5, UNIT.faces[:-1]), (UNIT.vertices + 9, UNIT.faces[:3])
+    assert [len(each.faces) for each in solids(joined(sheet, block(), hole))] == [14, 12]
+    assert len(solids(joined(sheet))) == len(solids(joined(block(hollow=True)))) == 1
+    flat = gk.Mesh(np.zeros((3, 3)), [(0, 1, 2)])
+    assert solids(flat) == [flat]
+
+
+def test_parts_of_a_real_assembly_are_one_solid_each_and_all_of_it_as_many():
+    gearbox = gk.load("data/gearbox.glb")
+    assert [len(solids(part.mesh)) for part in gearbox.parts] == [1] * 42
+    volumes = sorted(each.volume for each in solids(gearbox))
+    assert volumes == pytest.approx(sorted(part.mesh.volume for part in gearbox.parts), rel=1e-12)

@@ -49,9 +49,11 @@ class _Format(NamedTuple):
     extra: str = "io"
     apart: str = ""  #: the reader of `gjk3d.bodies.apart` that has the file first
     drawn: Callable[[bytes], str | None] = lambda data: None  #: the unit that was drawn in, where the reader's differs
+    states: Callable[[bytes], bool] = lambda data: False  #: whether the file itself states its unit
     faceted: bool = False  #: whether the reader tells of its triangles how far they may be from curved faces
 
 
+_DAE_UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 ARRAYS, ARCHIVE = "arrays", "archive"  #: what readers in a process of their own give back; a zip of other files
 
 _STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), apart="STEP", drawn=unit_of, faceted=True)
@@ -63,13 +65,23 @@ FORMATS = {
     ".off": _Format(headers.check_off, "off"),
     ".glb": _Format(gltf.check_glb, "glb", "meters"),
     ".gltf": _Format(gltf.check_gltf, "gltf", "meters"),
-    ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml",)),
-    ".dae": _Format(headers.check_dae, "dae", "meters", ("collada",), "robot"),
+    ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml",), states=lambda data: True),
+    ".dae": _Format(
+        headers.check_dae, "dae", "meters", ("collada",), "robot", states=lambda data: bool(_DAE_UNIT.search(data))
+    ),
     ".step": _STEP,
     ".stp": _STEP,
     ".3dxml": _Format(headers.unchecked, ARRAYS, "millimeters", ("lxml", "networkx"), apart="3DXML"),
     ".xaml": _Format(headers.unchecked, ARRAYS, "meters", ("lxml",), apart="XAML"),
-    ".ifc": _Format(headers.unchecked, ARRAYS, "meters", ("ifcopenshell",), "ifc", apart="IFC"),
+    ".ifc": _Format(
+        headers.unchecked,
+        ARRAYS,
+        "meters",
+        ("ifcopenshell",),
+        "ifc",
+        apart="IFC",
+        states=lambda data: b".LENGTHUNIT." in data,
+    ),
     ".vtk": _Format(headers.unchecked, ARRAYS, apart="VTK"),
     ".vtp": _Format(headers.unchecked, ARRAYS, apart="VTK"),
     ".zae": _Format(headers.check_zip, ARCHIVE, "meters", ("collada",), "robot"),
@@ -137,6 +149,7 @@ class Content(NamedTuple):
     promised: int  #: faces that the header counts
     unit: str | None  #: of length, where the format has one
     drawn: str | None = None  #: the unit that the file was drawn in, where the reader brought it to another
+    stated: bool = False  #: whether the file itself states its unit, and not its format alone
 
 
 def read(path: str | os.PathLike[str]) -> Content:
@@ -154,6 +167,7 @@ def read(path: str | os.PathLike[str]) -> Content:
         raise FileError(f"{file} cannot be read: {error.strerror or error}") from error
     with _blamed_on(file, kind):
         drawn = kind.drawn(data)
+        stated = drawn is not None or kind.states(data)
         if kind.apart:
             data = apart.converted(file, kind.apart)
         data, promised = kind.check(data)
@@ -169,7 +183,15 @@ def read(path: str | os.PathLike[str]) -> Content:
         for key in ("labels", "guids", "notes"):
             scene.metadata.pop(key, None)
     unit = kind.unit or (_unit(scene) if kind.reader == "3mf" else None)
-    return Content(file, kind, size, scene, promised, unit, drawn)
+    return Content(file, kind, size, scene, promised, unit, drawn, stated)
+
+
+def states_unit(file: Path | None) -> bool:
+    """Return whether a model file itself states its unit, and not its format alone."""
+    if file is None:
+        return False
+    kind, data = _format(file), file.read_bytes()
+    return kind.drawn(data) is not None or kind.states(data)
 
 
 def facets_of(geometry: Any) -> float:
@@ -199,7 +221,10 @@ def _unpacked(archive: Content, data: bytes) -> Content:
         raise headers.HeaderError(f"its models are in several units ({told}): unpack it and load them one by one")
     promised = sum(content.promised for _, content in found)
     drawn = {content.drawn for _, content in found}
-    archive = archive._replace(promised=promised, unit=units.pop(), drawn=drawn.pop() if len(drawn) == 1 else None)
+    archive = archive._replace(
+        promised=promised, unit=units.pop(), drawn=drawn.pop() if len(drawn) == 1 else None,
+        stated=all(content.stated for _, content in found),
+    )  # fmt: skip
     if len(found) == 1:
         return archive._replace(scene=found[0][1].scene)
     whole = trimesh.Scene(metadata={"notes": [n for _, each in found for n in each.scene.metadata.get("notes", [])]})
@@ -326,7 +351,7 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
     elif reader == "obj":
         colour_obj(scene, data, _Beside(folder).get)
     if reader == "dae":  # axes stay as they are in the file, as in glTF, and as robots have them
-        unit = re.search(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']", data)
+        unit = _DAE_UNIT.search(data)
         scene.apply_transform(np.diag([*[float(unit[1]) if unit else 1.0] * 3, 1.0]))
     return scene
 

@@ -6,6 +6,7 @@ Openings are cut out of what they are in, by ifcopenshell. What is no element is
 from __future__ import annotations
 
 import importlib
+import json
 import os
 from collections import Counter
 from pathlib import Path
@@ -20,6 +21,7 @@ _DEEPEST = 64  #: steps from an element up to the project
 _BEGIN, _END = b"ISO-10303-21;", b"END-ISO-10303-21;"
 _CURE = "repair it, or export it again"
 _NOTES = 5  #: remarks of the reader that are kept
+_SEARCHED = 1000  #: entities on the way from a faulty one to its element
 _WELD = 1e-9  #: of an element's size: nearer corners are one
 _CUT_OFF, _VIRTUAL = "IfcFeatureElement", "IfcVirtualElement"  #: elements that are no matter
 
@@ -33,6 +35,7 @@ def elements(source: str) -> Nodes:
         raise HeaderError(f"it does not end with {_END.decode()}, it is cut off after {len(data)} bytes: {_CURE}")
     ifc: Any = importlib.import_module("ifcopenshell")
     geometry: Any = importlib.import_module("ifcopenshell.geom")
+    ifc.ifcopenshell_wrapper.set_log_format_json()
     ifc.get_log()  # of what came before
     try:
         model = ifc.open(source)
@@ -40,7 +43,7 @@ def elements(source: str) -> Nodes:
         raise HeaderError(f"{str(error).splitlines()[0][:120]}: {_CURE}") from None
     wrong = _errors(ifc)
     if wrong:
-        raise HeaderError(f"{wrong[0][:120]}: {_CURE}")
+        raise HeaderError(f"{_line(wrong[0])[:120]}: {_CURE}")
     products = [e for e in model.by_type("IfcElement") if not (e.is_a(_CUT_OFF) or e.is_a(_VIRTUAL))]
     found = _shaped(geometry, model, [e for e in products if e.Representation is not None])
     if not found:
@@ -52,12 +55,54 @@ def elements(source: str) -> Nodes:
             nodes.add(element, shape.geometry, np.array(shape.transformation.matrix).reshape(4, 4, order="F"))
         elif _has_body(element):
             nodes.add(element, None, np.eye(4))
-    return Nodes(tuple(nodes.shapes), tuple(nodes.all), (*_errors(ifc)[:_NOTES], *_left_out(model, products)))
+    told = list(dict.fromkeys(_named(model, error) for error in _errors(ifc)))
+    return Nodes(tuple(nodes.shapes), tuple(nodes.all), (*told[:_NOTES], *_left_out(model, products)))
 
 
-def _errors(ifc: Any) -> list[str]:
-    """Return what ifcopenshell has said of errors since it was last asked, without level and time."""
-    return [line.rpartition("] ")[2] for line in ifc.get_log().splitlines() if line.startswith("[error]")]
+def _errors(ifc: Any) -> list[dict[str, str]]:
+    """Return the errors that ifcopenshell has logged since the last call."""
+    found = []
+    for line in ifc.get_log().splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:  # a line that is not of the log
+            continue
+        if entry.get("level") == "error":
+            found.append(entry)
+    return found
+
+
+def _line(error: dict[str, str]) -> str:
+    """Return the message of an error in one line, with the entity that it is about: "Failed to convert #64=Ifc..."."""
+    message = ". ".join(part.strip() for part in error["message"].splitlines())
+    entity = error.get("instance", "").partition("(")[0]
+    return f"{message.rstrip(':')} {entity}" if entity else message
+
+
+def _named(model: Any, error: dict[str, str]) -> str:
+    """Return the line of an error behind the elements that it is about, where these are known."""
+    number = (error.get("product") or error.get("instance", "")).partition("=")[0].removeprefix("#")
+    elements = _elements_of(model, int(number)) if number.isdigit() else []
+    if not elements:
+        return _line(error)
+    first, more = elements[0], f" and {len(elements) - 1} more" if len(elements) > 1 else ""
+    return f"{first.is_a()} {first.Name or ''!r} ({first.GlobalId}){more}: {_line(error)}"
+
+
+def _elements_of(model: Any, number: int) -> list[Any]:
+    """Return the elements whose shape has an entity, or that it is itself; none if too many other entities use it."""
+    waiting, seen, elements = [model.by_id(number)], {number}, []
+    while waiting:
+        entity = waiting.pop()
+        if entity.is_a("IfcProduct"):
+            elements.append(entity)
+            continue
+        users = [user for user in model.get_inverse(entity) if user.id() not in seen]
+        seen.update(user.id() for user in users)
+        if len(seen) > _SEARCHED:
+            return []
+        waiting += users
+    return sorted(elements, key=lambda element: element.id())
 
 
 def _left_out(model: Any, products: list[Any]) -> list[str]:

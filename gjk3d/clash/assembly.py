@@ -159,11 +159,13 @@ class Assembly:
         parts = [part for file in loaded for part in file.parts]
         remarks = [note for file in loaded for note in file.notes]
         inputs = tuple(Input(str(file.path), sha256(file.path), file.unit) for file in loaded)
+        stated = unit is None and all(file.stated for file in loaded)
+        doubts = () if stated else _doubts(parts, own, said=unit is not None)
         return cls(
             _unique(sorted(parts, key=lambda part: (order(part.name), part.file))),
             own,
             inputs,
-            (*notes, *remarks, *_doubts(parts, own, said=unit is not None), *unread(given)),
+            (*notes, *remarks, *doubts, *unread(given)),
         )
 
 

@@ -39,6 +39,7 @@ class File:
         self.path = path
         self._shapes, self._bodies = shapes, bodies
         self.unit: str | None = None
+        self.stated = True  #: whether the file itself states its unit
         self.notes: list[str] = []
         self.error: Gjk3dError | ImportError | None = None
         self.parts: list[AssemblyPart]
@@ -56,7 +57,7 @@ class File:
     def _read(self, prefix: str, several: bool) -> list[AssemblyPart]:
         content, drawn, others = model_files.read_pieces(self.path)
         pieces = {key: geometries for key, geometries in drawn.items() if not _is_mark(geometries)}
-        self.unit = symbol(content.unit)
+        self.unit, self.stated = symbol(content.unit), content.stated
         about = content.scene.metadata
         labels, guids = about.get("labels", {}), about.get("guids", {})
         parents = content.scene.graph.transforms.parents

@@ -232,12 +232,14 @@ def in_one_unit(models: list[Model], said: str | None) -> tuple[list[Model], str
 
 
 def size_notes(meshes: Sequence[Mesh], unit: str | None, said: bool) -> list[str]:
-    """Return the remark on sizes that suggest another unit, if there is one."""
+    """Return the remark on sizes that suggest another unit, if there is one and a file does not state its unit."""
+    from gjk3d.bodies.files import states_unit
     from gjk3d.units import doubt
 
     sizes = [float((mesh.bounds[1] - mesh.bounds[0]).max()) for mesh in meshes]
     text = doubt(unit, sizes, max(sizes), said)
-    return [] if text is None else [text]
+    stated = not said and text is not None and all(map(states_unit, {mesh.source for mesh in meshes}))
+    return [] if text is None or stated else [text]
 
 
 def convexity_facts(mesh: Mesh) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, check
+from gjk3d.cli.app import main
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion, doubt, length, symbol
 
@@ -30,6 +31,7 @@ def save(tmp_path):
 
 
 DATA = Path(__file__).parents[2] / "data"
+METRE = b'<unit name="metre" meter="1"/>'  #: of a Collada file
 
 
 def names(assembly):
@@ -306,6 +308,22 @@ def test_a_size_that_suggests_another_unit_is_remarked_on(in_metres, tmp_path):
     (note,) = Assembly.load(small, unit="km").notes
     assert re.search(rf"{re.escape(str(small))}.* km\b.* m\b", note)
     assert_names(Assembly.load(small, unit="mm").notes[1], "0.0003 mm ", "unit")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("size", [1e-4, 4e4])
+def test_the_size_of_a_file_that_states_its_unit_is_not_doubted(save, tmp_path, size, capsys):
+    solids = [("a", CORNERS * size, QUADS), ("b", CORNERS * size + size, QUADS)]
+    write_3mf(tmp_path / "a.3mf", [("cube", CORNERS * size, TRIANGLES)], unit="meter")
+    collada = trimesh.creation.box((size, size, size)).export(file_type="dae").replace(b"</asset>", METRE + b"</asset>")
+    for file in (
+        save("a.step", step(solids, unit="$")), tmp_path / "a.3mf", save("a.dae", collada),
+        save("b.glb", trimesh.Scene(trimesh.creation.box((size, size, size))).export(file_type="glb")),
+    ):  # fmt: skip
+        doubted = file.suffix == ".glb"
+        assert any("--unit" in note for note in Assembly.load(file).notes) is doubted, file
+        main(["info", str(file)])
+        assert ("--unit" in capsys.readouterr().err) is doubted, file
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,35 @@ def test_a_damaged_file_says_what_is_wrong_and_what_to_do(house, tmp_path, damag
     assert_names(caught.value, str(path), said, "export")
 
 
+def test_what_the_reader_cannot_convert_names_its_element(tmp_path):
+    house = House()
+    f = house.file
+    house.put(house.shaped(house.made("IfcWall", "wall"), (4000.0, 200.0, 3000.0)), (0.0, 0.0, 0.0))
+    corners = [f.create_entity("IfcCartesianPoint", at) for at in ((0.0, 0.0), (1.0, 0.0), (0.0, 0.0))]
+    profile = f.create_entity("IfcArbitraryClosedProfileDef", "AREA", None, f.create_entity("IfcPolyline", corners))
+    place = f.create_entity("IfcAxis2Placement3D", f.create_entity("IfcCartesianPoint", (0.0, 0.0, 0.0)))
+    axis = f.create_entity("IfcAxis1Placement", f.create_entity("IfcCartesianPoint", (0.0, 0.0, 0.0)))
+    broken = f.create_entity("IfcRevolvedAreaSolid", profile, place, axis, 1.0)
+    bodies = [broken, house.box(100.0, 100.0, 100.0).Items[0]]
+    shape = f.create_entity("IfcShapeRepresentation", house.body, "Body", "SolidModel", bodies)
+    elbow = house.made("IfcPipeFitting", "Elbow")
+    api.run("geometry.assign_representation", f, product=elbow, representation=shape)
+    house.put(elbow, (0.0, 0.0, 5000.0))
+    f.write(str(tmp_path / "a.ifc"))
+    assembly = gk.clash.Assembly.load(tmp_path / "a.ifc")
+    (note,) = [note for note in assembly.notes if "Failed to convert" in note]
+    assert_names(note, "a.ifc", "IfcPipeFitting 'Elbow'", elbow.GlobalId, f"Failed to convert #{broken.id()}=Ifc")
+    assert len(set(assembly.notes)) == len(assembly.notes)
+
+
+def test_a_large_building_that_states_its_unit_is_not_doubted(tmp_path):
+    house = House()
+    house.put(house.shaped(house.made("IfcWall", "wall"), (4e6, 200.0, 3000.0)), (0.0, 0.0, 0.0))
+    house.file.write(str(tmp_path / "a.ifc"))
+    assembly = gk.clash.Assembly.load(tmp_path / "a.ifc")
+    assert (np.ptp(assembly.parts[0].bounds, axis=0)[0], assembly.notes) == (pytest.approx(4000.0), ())
+
+
 def test_without_the_package_the_pip_line_is_told(house, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "ifcopenshell" else find(name))

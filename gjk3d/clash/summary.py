@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gjk3d.bodies.chords import STEEPEST, chord_error
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.causes import causes, moves, told
+from gjk3d.clash.finding import KINDS
 from gjk3d.clash.findings import differences, grouped, missing, ranked
 from gjk3d.clash.report import PartRows, Report
 from gjk3d.clash.resuming import gone, updated
-from gjk3d.wording import count
+from gjk3d.units import reading
+from gjk3d.wording import above, count, with_unit
 
 if TYPE_CHECKING:
     from gjk3d.clash.run import Run
+
+
+_NAMED = 3  #: pairs in a note
 
 
 def summary(run: Run, complete: bool, elapsed: float) -> Report:
@@ -62,6 +68,7 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
         assembly=run.assembly,
     )
     shifted = moves(run.before.parts, report.parts, run.tolerance) if run.before is not None else {}
+    report.notes += _of_facets(run)
     report.causes = tuple(causes(report.clashes, shifted))
     if complete:  # of some of the findings nothing is said of all
         report.notes += told(report)
@@ -85,6 +92,34 @@ def _notes(run: Run, known: Collection[int]) -> tuple[str, ...]:
     if not solids.available():
         notes.append('overlaps have no volume, and are found by samples: pip install "gjk3d[mesh]" gives manifold3d')
     return tuple(notes)
+
+
+def _of_facets(run: Run) -> tuple[str, ...]:
+    """Return the note on overlaps that are no deeper than the triangles of curved faces are off, by estimate."""
+    found = run.findings.kept
+    if not run.default or not len(found):
+        return ()
+    inside, whole = found.columns["penetration"], found.columns["depth"]
+    depth = np.where(np.isnan(inside), whole, inside)
+    place = np.full(len(run.parts) + 1, -1)
+    place[run.places] = np.arange(len(run.places))
+    pairs = place[np.column_stack([found.columns["a"], found.columns["b"]]).astype(np.int64)]
+    hard = found.is_open & (found.columns["kind"] == KINDS.index("hard"))
+    hard &= depth < STEEPEST * run.sizes[pairs].sum(axis=1)
+    pairs, depth = pairs[hard], depth[hard]
+    errors = {k: run.placed[k].facets or chord_error(run.shapes[run.which[k]]) for k in set(pairs.ravel().tolist())}
+    limits = np.array([errors[i] + errors[j] for i, j in pairs.tolist()]).reshape(-1)
+    near = np.flatnonzero(depth <= limits)
+    if not len(near):
+        return ()
+    unit, factor = reading(run.assembly.unit, float(run.sizes.max()))
+    error = with_unit(above(factor * float(limits[near].max()), 2), unit)
+    named = ", ".join(" and ".join(run.placed[k].name for k in pairs[n]) for n in near[:_NAMED].tolist())
+    more = f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""
+    return (
+        f"curved faces are triangles, about {error} off for two parts together: {count(len(near), 'overlap')} no deeper"
+        f" than that may be a touch ({named}{more}); --tolerance {error.replace(' ', '')} reports these as touching",
+    )
 
 
 def _rows(run: Run, known: Collection[int]) -> PartRows:

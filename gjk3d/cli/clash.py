@@ -51,6 +51,7 @@ def clash(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     html: Path | None = None,
     bcf: Path | None = None,
+    section: Annotated[bool, Parameter(negative=())] = False,
     top: int = 20,
     tree: Annotated[bool, Parameter(negative=())] = False,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
@@ -109,6 +110,8 @@ def clash(
         Write a page with the table and the parts in 3D, which opens in any browser, offline.
     bcf
         Write a BCF 2.1 file, with a topic and a camera for each finding, for viewers of building models.
+    section
+        The views of --bcf have a section plane, which cuts away what is in front of a finding.
     top
         Most rows of a table.
     tree
@@ -134,6 +137,8 @@ def clash(
         raise UsageError("-f glb is no text: name a file with -o")
     check_output(html, "--html", (".html", ".htm"), files)
     check_output(bcf, "--bcf", (".bcf", ".bcfzip"), files)
+    if section and bcf is None:
+        raise UsageError("--section is of the views in a BCF file: name one with --bcf")
     with unbroken():
         from gjk3d.units import length
 
@@ -174,7 +179,7 @@ def clash(
         if bcf is not None:
             from gjk3d.clash.formats import to_bcf
 
-            to_bcf(report, bcf)
+            to_bcf(report, bcf, section=section)
     for path in (output, html, bcf):
         if path is not None and not quiet:
             note(path, "wrote")

@@ -25,6 +25,7 @@ def triage(
     *files: Path,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     bcf: Path | None = None,
+    section: Annotated[bool, Parameter(negative=())] = False,
     pictures: int = 20,
 ) -> int:
     """Merge what several people decided about the findings of a report, by finding and time.
@@ -40,6 +41,8 @@ def triage(
         there.
     bcf
         Write the findings, with all that was decided, as BCF 2.1.
+    section
+        The views of the findings there have a section plane, which cuts away what is in front of a finding.
     pictures
         So many of the worst open findings get a picture there, about half a second each.
     """
@@ -67,12 +70,12 @@ def triage(
     say(", ".join([*(f"{many} {state}" for state, many in sorted(states.items())), count(said, "comment")]))
     if bcf is not None:
         found.triage = whole
-        _write_bcf(found, bcf, pictures)
+        _write_bcf(found, bcf, pictures, section)
         note(bcf, "wrote")
     return 0
 
 
-def _write_bcf(report: Report, path: Path, most: int) -> None:
+def _write_bcf(report: Report, path: Path, most: int, section: bool) -> None:
     """Write the findings as BCF, with pictures where some can be drawn."""
     from gjk3d.clash.formats import to_bcf
     from gjk3d.cli.snapshots import snapshots
@@ -83,7 +86,7 @@ def _write_bcf(report: Report, path: Path, most: int) -> None:
     except (RenderingUnavailableError, ImportError) as error:
         note(f"{path} has no pictures: {error}")
         pictures = None
-    to_bcf(report, path, snapshot=pictures)
+    to_bcf(report, path, snapshot=pictures, section=section)
 
 
 def _read(path: Path) -> Report:

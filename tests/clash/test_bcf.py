@@ -57,8 +57,8 @@ def valid(element):
     return element
 
 
-def written(report, tmp_path, name="r.bcfzip"):
-    formats.to_bcf(report, tmp_path / name, NOW)
+def written(report, tmp_path, name="r.bcfzip", **options):
+    formats.to_bcf(report, tmp_path / name, NOW, **options)
     with zipfile.ZipFile(tmp_path / name) as archive:
         assert archive.testzip() is None
         return {name: archive.read(name) for name in archive.namelist()}
@@ -112,6 +112,20 @@ def test_the_camera_looks_at_the_finding_from_outside_in_metres(tmp_path, suffix
         np.testing.assert_allclose(vector(view, "EndPoint"), np.array(clash.point_b) / 1000.0)
         names = [item.text for item in view.iter("AuthoringToolId")]
         assert names == [clash.a, clash.b]
+
+
+def test_a_section_plane_is_written_on_request(tmp_path):
+    report = three_cubes()
+    views = [name for name in written(report, tmp_path) if name.endswith(".bcfv")]
+    whole, cut = (written(report, tmp_path, section=section) for section in (False, True))
+    for clash, name in zip(report.clashes, views, strict=True):
+        assert parsed(whole[name]).find("ClippingPlanes") is None
+        view = parsed(cut[name])
+        (plane,) = view.iter("ClippingPlane")
+        place, eye = np.array(clash.point) / 1000.0, vector(view, "CameraViewPoint")
+        at, away = vector(plane, "Location"), vector(plane, "Direction")
+        np.testing.assert_allclose(away, -vector(view, "CameraDirection"))
+        assert 0.0 < (at - place) @ away < (eye - place) @ away
 
 
 @pytest.mark.full

@@ -164,6 +164,14 @@ def test_a_bcf_file_is_written_beside_the_result(run, boxes, tmp_path):
     assert len(said.out.splitlines()) == 3
     with zipfile.ZipFile(path) as archive:
         assert sum(name.endswith("markup.bcf") for name in archive.namelist()) == 2
+        views = [name for name in archive.namelist() if name.endswith(".bcfv")]
+        assert not any(b"ClippingPlane" in archive.read(name) for name in views)
+    run("clash", *boxes, "--unit", "mm", "--bcf", path, "--clearance", 0.5, "--section", "-q")
+    with zipfile.ZipFile(path) as archive:
+        assert all(b"ClippingPlane" in archive.read(name) for name in views)
+    refused = run("clash", *boxes, "--section")
+    assert refused.code == 2
+    assert_names(refused.err, "--section", "--bcf")
     assert run("clash", *boxes, "--bcf", tmp_path / "report.zip").code == 2
 
 

@@ -107,6 +107,7 @@ def to_bcf(
     created: datetime | None = None,
     *,
     snapshot: Callable[[Clash], bytes | None] | None = None,
+    section: bool = False,
 ) -> None:
     """Write the findings as topics of a BCF 2.1 file, for viewers and trackers of building models.
 
@@ -127,6 +128,9 @@ def to_bcf(
         that.
     snapshot : callable, optional
         Returns a picture of a finding as PNG, or None for no picture of it.
+    section : bool
+        Whether the view of each finding has a section plane, which cuts away what is in front of it. Viewpoints that
+        people saved keep their planes.
 
     Examples
     --------
@@ -145,7 +149,7 @@ def to_bcf(
         _put(archive, "extensions.xsd", _extensions())
         for clash in report.clashes:
             topic, issue = guid(clash.id), (report.triage or Triage()).issue(clash)
-            view, seen = _view(clash, report, scale), []
+            view, seen = _view(clash, report, scale, section), []
             if view is not None:
                 _put(archive, f"{topic}/viewpoint.bcfv", view)
                 picture = None if snapshot is None else snapshot(clash)
@@ -298,7 +302,7 @@ def _words(clash: Clash, report: Report, issue: Issue) -> str:
     return "\n".join([*lines, f"id: {clash.id}"])
 
 
-def _view(clash: Clash, report: Report, scale: float) -> Element | None:
+def _view(clash: Clash, report: Report, scale: float, section: bool) -> Element | None:
     camera = looking_at(clash, report, _FIELD_OF_VIEW)
     if camera is None:
         return None
@@ -316,9 +320,9 @@ def _view(clash: Clash, report: Report, scale: float) -> Element | None:
         line = SubElement(SubElement(root, "Lines"), "Line")
         _vector(line, "StartPoint", clash.point_a, scale)
         _vector(line, "EndPoint", clash.point_b, scale)
-    # what stands between the camera and the place is cut away, some way before it
-    clear = np.array(clash.point) - (1.0 - 1.0 / _ROOM) * (np.array(clash.point) - np.array(camera.eye))
-    _planes(root, [(_tuple(clear), _tuple(-np.array(camera.direction)))], scale)
+    if section:  # in front of the place, as far as the picture shows around it
+        clear = np.array(clash.point) - (1.0 - 1.0 / _ROOM) * (np.array(clash.point) - np.array(camera.eye))
+        _planes(root, [(_tuple(clear), _tuple(-np.array(camera.direction)))], scale)
     return root
 
 

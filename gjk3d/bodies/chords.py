@@ -35,14 +35,13 @@ def _chord_error(mesh: TriangleSurface) -> float:
     corners = mesh.vertices[mesh.faces[edges.faces]]
     along = corners[:, [1, 2, 0]] - corners
     normals = np.cross(along[:, 0], along[:, 1])
-    twice = np.linalg.norm(normals, axis=1)
-    lengths = np.linalg.norm(along, axis=2).ravel()
+    twice = np.sqrt(np.einsum("ij,ij->i", normals, normals))
+    lengths = np.sqrt(np.einsum("ijk,ijk->ij", along, along)).ravel()
     with np.errstate(divide="ignore", invalid="ignore"):
         heights = np.repeat(twice, 3) / lengths
         normals = normals / twice[:, None]
-    a, b = (normals[sides[:, k] // 3] for k in (0, 1))
-    sines = np.linalg.norm(np.cross(a, b), axis=1)
-    angles = np.arctan2(sines, np.einsum("ij,ij->i", a, b))
+    across = normals[sides[:, 0] // 3] - normals[sides[:, 1] // 3]
+    angles = 2.0 * np.arcsin(np.minimum(0.5 * np.sqrt(np.einsum("ij,ij->i", across, across)), 1.0))
     smooth = (angles > _FLAT) & (angles < _SMOOTH)
     errors = heights[sides[smooth]].min(axis=1) * np.tan(angles[smooth] / 4.0) / 2.0
     return float(errors.max(initial=0.0))

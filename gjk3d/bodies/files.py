@@ -25,6 +25,7 @@ from gjk3d.bodies import apart, gltf, headers, nodes, threemf, wavefront
 from gjk3d.bodies.colours import colour_gltf, colour_obj
 from gjk3d.bodies.fans import unfolded
 from gjk3d.bodies.mesh import Mesh, Part
+from gjk3d.bodies.precision import corner_rounding
 from gjk3d.bodies.step_unit import unit_of
 from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.units import check_unit
@@ -425,7 +426,7 @@ def _mesh(content: Content, unit: str | None) -> Mesh:
     parts = [joined(name, pieces[name], unit, file) for name in sorted(pieces, key=natural)]
     if len(parts) == 1:
         only = parts[0]
-        return Mesh(only.mesh.vertices, only.mesh.faces, name=only.name, unit=unit, parts=parts, source=file)
+        return only.mesh._like(only.mesh.vertices, only.mesh.faces, parts=parts, source=file)
     starts = np.cumsum([0] + [len(part.mesh.vertices) for part in parts])
     return Mesh(
         np.concatenate([part.mesh.vertices for part in parts]),
@@ -434,6 +435,7 @@ def _mesh(content: Content, unit: str | None) -> Mesh:
         unit=unit,
         parts=parts,
         source=file,
+        rounding=max(part.mesh.rounding for part in parts),
     )
 
 
@@ -448,11 +450,12 @@ def _part_name(scene: Any, node: Any, geometry: Any, file: Path) -> str:
 
 def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Path) -> Part:
     """Return one part in the frame of the whole; ShapeError where its numbers make no mesh."""
-    vertices, faces, start = [], [], 0
+    vertices, faces, start, rounding = [], [], 0, 0.0
     for geometry, matrix in pieces:
         points, triangles = np.asarray(geometry.vertices, np.float64), np.asarray(geometry.faces, np.int64)
         if triangles.size and not (triangles.min() >= 0 and triangles.max() < len(points)):
             Mesh(points, triangles)  # names the bad face, before joining shifts the numbers
+        rounding = max(rounding, corner_rounding(points) * float(np.linalg.norm(matrix[:3, :3], 2)))
         if not np.array_equal(matrix, np.eye(4)):
             points = points @ matrix[:3, :3].T + matrix[:3, 3]
             if np.linalg.det(matrix[:3, :3]) < 0.0:
@@ -461,7 +464,8 @@ def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Pat
         faces.append(triangles + start)
         start += len(points)
     try:
-        mesh = Mesh(np.concatenate(vertices), np.concatenate(faces), name=name, unit=unit, source=file)
+        points, triangles = np.concatenate(vertices), np.concatenate(faces)
+        mesh = Mesh(points, triangles, name=name, unit=unit, source=file, rounding=rounding)
     except ShapeError as error:
         raise ShapeError(f"part {name!r}: {error}") from None
     return Part(name, mesh)

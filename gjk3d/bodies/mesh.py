@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.topology import body_numbers, checked_faces, checked_vertices
 from gjk3d.errors import ShapeError
-from gjk3d.typing import FactorsLike, Ints, OnePose, RowsLike
+from gjk3d.typing import Array, FactorsLike, Ints, OnePose, RowsLike
 
 if TYPE_CHECKING:
     import pyvista
@@ -48,6 +49,9 @@ class Mesh(TriangleSurface):
         The file it came from.
     solid : bool
         Whether the inside of a closed surface counts. False for a surface that is one on purpose.
+    rounding : float, optional
+        How far apart copies of a corner may be along an axis because their numbers were rounded, also before a
+        transform. By default 8 units of the last place of the largest coordinate, as float32 or decimal text has it.
 
     Warns
     -----
@@ -59,7 +63,7 @@ class Mesh(TriangleSurface):
     ------
     ShapeError
         Wrong shape or type of array, a vertex that is not finite, lengths that are too large or small to compute with,
-        a face that names a vertex that is not there, or no triangle at all.
+        a negative rounding, a face that names a vertex that is not there, or no triangle at all.
 
     Examples
     --------
@@ -90,11 +94,14 @@ class Mesh(TriangleSurface):
         parts: Sequence[Part] = (),
         source: Path | None = None,
         solid: bool = True,
+        rounding: float | None = None,
     ) -> None:
         points = checked_vertices(vertices)
+        if rounding is not None and not 0.0 <= rounding < inf:
+            raise ShapeError(f"rounding is {rounding!r}, expected a length of 0 or more")
         self._set(
             _vertices=points, _faces=checked_faces(faces, len(points)), _name=name, _unit=unit, _parts=tuple(parts),
-            _source=source, _solid=bool(solid),
+            _source=source, _solid=bool(solid), _rounding=rounding,
         )  # fmt: skip
 
     @property
@@ -134,7 +141,7 @@ class Mesh(TriangleSurface):
         for k in range(int(number.max()) + 1):
             used, faces = np.unique(self._faces[number == k], return_inverse=True)
             name = f"{self._name}/{k}" if self._name else None
-            parts.append(self._like(self._vertices[used], faces.reshape(-1, 3), name=name))
+            parts.append(self._like(self._vertices[used], faces.reshape(-1, 3), name=name, rounding=self._rounding))
         return parts
 
     @classmethod
@@ -322,7 +329,8 @@ class Mesh(TriangleSurface):
             raise ShapeError(f"scaled: factors is {factors!r}, expected one number or three, none zero")
         mirrored = float(np.prod(np.broadcast_to(numbers, 3))) < 0.0
         faces = self._faces[:, ::-1] if mirrored else self._faces
-        return self._like(self._vertices * numbers, faces, unit=unit or self._unit)
+        rounding = self.rounding * float(np.abs(numbers).max())
+        return self._like(self._vertices * numbers, faces, unit=unit or self._unit, rounding=rounding)
 
     def placed(self, pose: OnePose) -> Mesh:
         """Return the mesh as it is at a pose: a new one in the pose's outer frame.
@@ -351,7 +359,7 @@ class Mesh(TriangleSurface):
         from gjk3d.shapes.arguments import rigid
 
         rotation, shift = rigid(pose)
-        return self._like(self._vertices @ rotation.T + shift, self._faces)
+        return self._mapped(rotation, shift)
 
     def refit(self, vertices: RowsLike) -> Mesh:
         """Return a mesh of the same faces with its vertices elsewhere, whose tree need not be built anew.
@@ -385,6 +393,12 @@ class Mesh(TriangleSurface):
         if "tree" in self._cache:
             mesh._cache["tree"] = refitted(self._cache["tree"], mesh.vertices, mesh.faces)
         return mesh
+
+    def _mapped(self, linear: Array, shift: Array | float = 0.0, **others: Any) -> Mesh:
+        """Return the mesh under an affine map; a mirror image keeps its outside outside."""
+        faces = self._faces[:, ::-1] if np.linalg.det(linear) < 0.0 else self._faces
+        rounding = self.rounding * float(np.linalg.norm(linear, 2))
+        return self._like(self._vertices @ linear.T + shift, faces, rounding=rounding, **others)
 
     def _like(self, vertices: RowsLike, faces: Ints, **others: Any) -> Mesh:
         return Mesh(vertices, faces, **({"name": self._name, "unit": self._unit, "solid": self._solid} | others))

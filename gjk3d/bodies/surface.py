@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.bodies.base import Body, Parts
-from gjk3d.bodies.topology import Mended, body_numbers, mended, merged_places
+from gjk3d.bodies.precision import corner_rounding
+from gjk3d.bodies.topology import Mended, body_numbers, mended
 from gjk3d.errors import Gjk3dWarning, ShapeError
 from gjk3d.typing import Array, Ints, Row, Rows, Unclear
 
@@ -29,10 +30,11 @@ _BLOCK = 65536  #: and at once: so many stay in the processor's cache, and take 
 class TriangleSurface(Body):
     """What a `gjk3d.Mesh` is as a set of points."""
 
-    __slots__ = ("_faces", "_name", "_solid", "_vertices")
+    __slots__ = ("_faces", "_name", "_rounding", "_solid", "_vertices")
 
     _faces: Ints
     _name: str | None
+    _rounding: float | None
     _solid: bool
     _vertices: Array
 
@@ -74,15 +76,22 @@ class TriangleSurface(Body):
         return float(np.einsum("ij,ij->", corners[:, 0], cross) / 6.0)
 
     @property
+    def rounding(self) -> float:
+        """How far apart copies of a corner may be along an axis because their numbers were rounded."""
+        if self._rounding is not None:
+            return self._rounding
+        return self._cached("rounding", lambda: corner_rounding(self._vertices))
+
+    @property
     def _places(self) -> Ints:
-        """See `merged_places`."""
-        return self._cached("places", lambda: merged_places(self._vertices))
+        """The number of the place of each vertex, (n,); those that are copies of one corner share it."""
+        return self._mended.places
 
     # --- the solid within -----------------------------------------------------------------------------------------
 
     @property
     def _mended(self) -> Mended:
-        return self._cached("mended", lambda: mended(self._vertices, self._places, self._faces))
+        return self._cached("mended", lambda: mended(self._vertices, self._faces, self._rounding))
 
     @property
     def open_edges(self) -> int:
@@ -102,10 +111,11 @@ class TriangleSurface(Body):
     def repairs(self) -> tuple[str, ...]:
         """What was mended for the surface to be closed, a sentence each; none where nothing was, or nothing helped.
 
-        Three flaws would make a closed mesh hollow, and are mended where it is closed by that: triangles that are there
-        more than once, triangles that hang on the surface by an edge, triangles that are wound against their
-        neighbours. `faces` and `vertices` stay as they were given, so what touches a triangle that hangs on touches the
-        mesh; what is inside, the volume and the outside are those of `skin`.
+        Four flaws would make a closed mesh hollow, and are mended where it is closed by that: copies of a corner that
+        differ by `rounding`, triangles that are there more than once, triangles that hang on the surface by an edge,
+        triangles that are wound against their neighbours. `faces` and `vertices` stay as they were given, so what
+        touches a triangle that hangs on touches the mesh; what is inside, the volume and the outside are those of
+        `skin`.
 
         Examples
         --------
@@ -126,7 +136,8 @@ class TriangleSurface(Body):
 
     def _find_skin(self) -> Mesh:
         faces = np.delete(self._wound, self._mended.spare, axis=0)
-        return self._like(self._vertices, faces)
+        first = np.unique(self._places, return_index=True)[1]  # vertices, since copies of a corner may differ
+        return self._like(self._vertices, first[self._places[faces]])
 
     @property
     def _wound(self) -> Ints:

@@ -1,8 +1,9 @@
 """The arrays of a mesh: checked; which triangles share their edges; the closed surface where there is a flaw or two.
 
 A surface bounds a solid where each edge is run along as often one way as the other. One triangle too many, or wound the
-other way, would make all of it hollow, so three flaws are mended, and only where the surface is closed by that:
-triangles that are there more than once, triangles that hang on it by an edge, and windings against the neighbours'.
+other way, would make all of it hollow, so four flaws are mended, and only where the surface is closed by that:
+copies of a corner that differ by rounding, triangles that are there more than once, triangles that hang on it by an
+edge, and windings against the neighbours'.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.bodies.precision import corner_rounding
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.components import connected
 from gjk3d.shapes.arguments import refuse_masked
@@ -89,6 +91,10 @@ class Edges(NamedTuple):
     ways: Array  #: (k, 3) 1 where it leads from the lower place to the higher, else -1
     ends: Ints  #: (e, 2) the places that each edge joins
 
+    def sums(self) -> Array:
+        """Return by how much each edge is led along more often upwards than downwards, (e,)."""
+        return np.bincount(self.numbers.ravel(), self.ways.ravel(), len(self.ends)).astype(np.float64)
+
 
 def edges_of(places: Ints, faces: Ints) -> Edges:
     """Return the edges of a mesh whose vertices are at these `merged_places`."""
@@ -128,11 +134,14 @@ NONE: Ints = np.zeros(0, dtype=np.int64)
 _MISSING = 0.1
 #: how much of all the area may hang on a closed rest that bounds a solid
 _HANGING = 0.5
+#: the largest rounding of corners beside the size of a mesh: beyond it merging corners would change the shape
+_COARSE = 1e-3
 
 
 class Mended(NamedTuple):
     """What keeps a mesh from being closed, or what had to be mended for it to be."""
 
+    places: Ints  #: (n,) the number of the place of each vertex
     open_edges: int
     nearly: bool = False  #: whether it is open and little is missing
     repairs: tuple[str, ...] = ()
@@ -140,31 +149,39 @@ class Mended(NamedTuple):
     spare: Ints = NONE  #: and of those that bound nothing
 
 
-def mended(vertices: Array, places: Ints, faces: Ints) -> Mended:
-    """Count the open edges of a mesh; mend those flaws that would be all that keeps it from being closed."""
+def mended(vertices: Array, faces: Ints, rounding: float | None) -> Mended:
+    """Count the open edges of a mesh; mend those flaws that would be all that keeps it from being closed.
+
+    Copies of a corner are apart by ``rounding`` along any axis at most; None is the `corner_rounding` of the vertices.
+    """
+    places = merged_places(vertices)
     work = _Work(vertices, places, faces)
-    edges, opened = work.edges, int(np.abs(work.sums).sum())
-    if not opened and not (len(edges.ends) and work.counts.min() >= 4):
-        return Mended(0)
-    doubles = work.drop_doubles(everywhere=not opened)
-    nearly = bool(opened) and work.nearly_closed()
-    fins = work.drop_fins()
-    turned = work.turn()
-    if work.sums.any() or not work.kept.any() or not (doubles or fins or len(turned)):
-        return Mended(opened, nearly)
-    repairs = (
-        _said(doubles, "is there more than once and counts once", "are there more than once and count once"),
-        _said(fins, "hangs on the closed surface by an edge: it can be touched and bounds nothing",
-              "hang on the closed surface by an edge: they can be touched and bound nothing"),
-        _said(len(turned), "was wound against its neighbours and is turned",
-              "were wound against their neighbours and are turned"),
-    )  # fmt: skip
-    told = tuple(text for text in repairs if text)
-    return Mended(0, False, told, edges.faces[turned], edges.faces[~work.kept])
+    found = work.mended()
+    if not found.open_edges:
+        return found
+    near = work.merged_rim(corner_rounding(vertices) if rounding is None else rounding)
+    merged = int(places.max() - near.max())
+    if not merged:
+        return found
+    closed = _Work(vertices, near, faces).mended()
+    if closed.open_edges:
+        return found
+    told = _said(merged, "corner", "differs from another by rounding and counts as the same",
+                 "differ from others by rounding and count as the same")  # fmt: skip
+    return closed._replace(repairs=(told, *closed.repairs))
 
 
-def _said(count: int, one: str, more: str) -> str:
-    return "" if not count else f"1 triangle {one}" if count == 1 else f"{count} triangles {more}"
+def _any_near(numbers: Array, within: float) -> Bools:
+    """Return which numbers have another one so near."""
+    order = np.argsort(numbers)
+    near = np.concatenate([[False], np.diff(numbers[order]) <= within, [False]])
+    found = np.empty(len(numbers), dtype=bool)
+    found[order] = near[1:] | near[:-1]
+    return found
+
+
+def _said(count: int, noun: str, one: str, more: str) -> str:
+    return "" if not count else f"1 {noun} {one}" if count == 1 else f"{count} {noun}s {more}"
 
 
 class _Work:
@@ -179,6 +196,47 @@ class _Work:
         self.kept: Bools = np.ones(len(edges.faces), dtype=bool)
         self.ways = edges.ways
         self._count()
+
+    def mended(self) -> Mended:
+        """Count the open edges, and mend flaws where that closes the mesh."""
+        edges, opened = self.edges, int(np.abs(self.sums).sum())
+        if not opened and not (len(edges.ends) and self.counts.min() >= 4):
+            return Mended(edges.places, 0)
+        doubles = self.drop_doubles(everywhere=not opened)
+        nearly = bool(opened) and self.nearly_closed()
+        fins = self.drop_fins()
+        turned = self.turn()
+        if self.sums.any() or not self.kept.any() or not (doubles or fins or len(turned)):
+            return Mended(edges.places, opened, nearly)
+        repairs = (
+            _said(doubles, "triangle", "is there more than once and counts once",
+                  "are there more than once and count once"),
+            _said(fins, "triangle", "hangs on the closed surface by an edge: it can be touched and bounds nothing",
+                  "hang on the closed surface by an edge: they can be touched and bound nothing"),
+            _said(len(turned), "triangle", "was wound against its neighbours and is turned",
+                  "were wound against their neighbours and are turned"),
+        )  # fmt: skip
+        told = tuple(text for text in repairs if text)
+        return Mended(edges.places, 0, False, told, edges.faces[turned], edges.faces[~self.kept])
+
+    def merged_rim(self, rounding: float) -> Ints:
+        """Return the number of the place of each vertex if corners of open edges that are so near are one place."""
+        places = self.edges.places
+        rim = np.unique(self.edges.ends[self.edges.sums() != 0.0])
+        if not 0.0 < rounding < _COARSE * float(np.ptp(self.vertices, axis=0).max()):
+            return places
+        from scipy.spatial import cKDTree
+
+        points = self._points_of_places()
+        for axis in range(3):  # leaves few for the tree
+            rim = rim[_any_near(points[rim, axis], rounding)]
+        near = cKDTree(points[rim]).query_pairs(rounding, p=np.inf, output_type="ndarray")
+        return connected(rim[near[:, 0]], rim[near[:, 1]], int(places.max()) + 1)[places]
+
+    def _points_of_places(self) -> Array:
+        points = np.empty_like(self.vertices)
+        points[self.edges.places] = self.vertices
+        return points
 
     def _count(self) -> None:
         numbers, total = self.edges.numbers[self.kept].ravel(), len(self.edges.ends)
@@ -313,8 +371,7 @@ class _Work:
         That is true of a part with a hole and false of a sheet, however fine the triangles are.
         """
         rim = np.flatnonzero(self.counts == 1)
-        places = np.empty_like(self.vertices)
-        places[self.edges.places] = self.vertices
+        places = self._points_of_places()
         joined = connected(self.edges.ends[rim, 0], self.edges.ends[rim, 1], len(places))[self.edges.ends[rim, 0]]
         hole = np.unique(joined, return_inverse=True)[1].ravel()
         ends = places[self.edges.ends[rim]]

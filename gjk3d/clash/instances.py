@@ -57,10 +57,9 @@ class Shapes:
                 row = _row(turn, matrix[:3, 3])
                 return Placed(shape, row, _slack(mesh.vertices, linear - turn @ other))
         made = stretch if turn is not None else linear
-        faces = mesh.faces[:, ::-1] if np.linalg.det(made) < 0.0 else mesh.faces  # mirrored it would be inside out
-        shape = mesh._like(mesh.vertices @ made.T, faces, source=mesh.source)
         if turn is None:
-            return Placed(mesh._like(shape.vertices + matrix[:3, 3], faces, source=mesh.source), None, 0.0)
+            return Placed(mesh._mapped(made, matrix[:3, 3], source=mesh.source), None, 0.0)
+        shape = mesh._mapped(made, source=mesh.source)
         known.append((stretch, shape))
         return Placed(shape, _row(turn, matrix[:3, 3]), 0.0)
 

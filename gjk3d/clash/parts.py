@@ -92,7 +92,8 @@ class AssemblyPart:
         if self.shape is None or self._row is None:
             return self.shape
         points = moved_points(self._row, self.shape.vertices)
-        return self.shape._like(points, self.shape.faces, name=self.name, source=self.shape.source)
+        shape = self.shape
+        return shape._like(points, shape.faces, name=self.name, source=shape.source, rounding=shape.rounding)
 
     @cached_property
     def bounds(self) -> Array:
@@ -144,6 +145,7 @@ class Scaled:
 
 def converted(mesh: Mesh, factor: float, unit: str, name: str | None = None) -> Mesh:
     """Return a mesh with its lengths multiplied, in another unit."""
-    return Mesh(
-        mesh.vertices * factor, mesh.faces, name=name or mesh.name, unit=unit, parts=mesh.parts, source=mesh.source
-    )
+    return mesh._like(
+        mesh.vertices * factor, mesh.faces, name=name or mesh.name, unit=unit, parts=mesh.parts, source=mesh.source,
+        rounding=mesh.rounding * factor,
+    )  # fmt: skip

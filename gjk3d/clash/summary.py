@@ -82,13 +82,7 @@ def _notes(run: Run, known: Collection[int]) -> tuple[str, ...]:
     notes = [*run.assembly.notes, *run.ignoring.unused(), *run.remarks]
     if run.moving is not None:
         notes += run.moving.notes
-    nearly = {k: run.shapes[k] for k in known if run.shapes[k].nearly_closed}
-    for k in np.flatnonzero(run.looked_at).tolist() if nearly else ():
-        if (mesh := nearly.get(run.which.item(k))) is not None:
-            notes.append(
-                f"{run.placed[k].name} is nearly closed: it has {mesh.open_edges} open edges at {len(mesh.faces)}"
-                " triangles, and what lies inside it is not seen"
-            )
+    notes += _surfaces(run, known)
     if not solids.available():
         notes.append('overlaps have no volume, and are found by samples: pip install "gjk3d[mesh]" gives manifold3d')
     return tuple(notes)
@@ -120,6 +114,27 @@ def _of_facets(run: Run) -> tuple[str, ...]:
         f"curved faces are triangles, about {error} off for two parts together: {count(len(near), 'overlap')} no deeper"
         f" than that may be a touch ({named}{more}); --tolerance {error.replace(' ', '')} reports these as touching",
     )
+
+
+def _surfaces(run: Run, known: Collection[int]) -> list[str]:
+    """Return what to remark of parts whose surface was mended to be closed, or is open: what is inside is not seen."""
+    flaws: dict[str, list[str]] = {}
+    for k in np.flatnonzero(run.looked_at).tolist():
+        shape, name = run.which.item(k), run.placed[k].name
+        mesh = run.shapes[shape]
+        if shape not in known or not mesh._solid:
+            continue
+        found = list(mesh.repairs)
+        if mesh.nearly_closed:
+            found.append(
+                f"nearly closed, with {mesh.open_edges} open edges at {len(mesh.faces)} triangles: what lies inside is"
+                " not seen"
+            )
+        elif mesh.open_edges:
+            found.append("not closed: what lies inside is not seen")
+        for text in found:
+            flaws.setdefault(text, []).append(name)
+    return [f"{', '.join(names)}: {text}" for text, names in flaws.items()]
 
 
 def _rows(run: Run, known: Collection[int]) -> PartRows:

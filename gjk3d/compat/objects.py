@@ -325,5 +325,4 @@ def _split(transform: Any, name: Hashable, rows: Array) -> tuple[Array | None, A
 
 
 def _baked(mesh: Mesh, linear: Array) -> Mesh:
-    faces = mesh.faces[:, ::-1] if np.linalg.det(linear) < 0.0 else mesh.faces
-    return Mesh(mesh.vertices @ linear.T, faces, name=mesh.name)
+    return mesh._mapped(linear)

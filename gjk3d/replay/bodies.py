@@ -70,7 +70,9 @@ def write_collider(x: Collider) -> dict[str, Any]:
 
 def _write_mesh(x: Mesh) -> dict[str, Any]:
     faces = x.faces.astype(np.int32)  # a document has no room for more vertices
-    said = {"name": x.name, "unit": x.unit, "solid": x._solid}
+    said: dict[str, Any] = {"name": x.name, "unit": x.unit, "solid": x._solid}
+    if x._rounding is not None:
+        said["rounding"] = x._rounding
     return {**said, "vertices": _write_array(x.vertices, "float64"), "faces": _write_array(faces, "int32")}
 
 
@@ -153,11 +155,13 @@ def read_collider(value: Value) -> Collider:
 
 
 def _read_mesh(value: Value) -> Mesh:
-    fields = value.fields(("shape", "vertices", "faces"), ("name", "unit", "solid"))
+    fields = value.fields(("shape", "vertices", "faces"), ("name", "unit", "solid", "rounding"))
     vertices = _read_array(fields["vertices"], "float64", None, 3)
     faces = _read_array(fields["faces"], "int32", None, 3)
     name, unit = (fields[key].text() if key in fields and fields[key].raw is not None else None for key in _SAID)
-    return Mesh(vertices, faces, name=name, unit=unit, solid="solid" not in fields or fields["solid"].truth())
+    solid = "solid" not in fields or fields["solid"].truth()
+    rounding = fields["rounding"].number() if "rounding" in fields else None
+    return Mesh(vertices, faces, name=name, unit=unit, solid=solid, rounding=rounding)
 
 
 _SAID = "name", "unit"

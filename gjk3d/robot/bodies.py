@@ -154,9 +154,7 @@ def of_mesh(file: Path | Mesh, given: urdf.Geometry, way: str) -> _Made:
     try:
         mesh = file if isinstance(file, Mesh) else load(file)
         if given.scale != (1.0, 1.0, 1.0):
-            # a mirror turns the triangles inside out
-            faces = mesh.faces[:, ::-1] if np.prod(np.sign(given.scale)) < 0 else mesh.faces
-            mesh = Mesh(mesh.vertices * given.scale, faces, name=mesh.name, source=mesh.source)
+            mesh = mesh._mapped(np.diag(given.scale), unit=None, source=mesh.source)
         hull = mesh.hull()
         if way == "mesh":
             return _Made(hull, [mesh], None)

@@ -6,5 +6,6 @@ from __future__ import annotations
 REPAIRS = {
     "one doubled": "1 triangle is there more than once and counts once",
     "twelve doubled": "12 triangles are there more than once and count once",
+    "one corner": "1 corner differs from another by rounding and counts as the same",
     "one turned": "1 triangle was wound against its neighbours and is turned",
 }

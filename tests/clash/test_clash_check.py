@@ -472,3 +472,16 @@ def test_a_part_that_is_nearly_closed_is_said():
     report = check(Assembly.of({"shell": shell, "inside": gk.Mesh(inside.vertices, inside.faces, name="inside")}))
     assert not report.clashes
     assert any("shell" in note and "3 open edges" in note and "319 triangles" in note for note in report.notes)
+
+
+def test_a_part_that_stays_open_is_named():
+    sheet, ball = gk.Mesh(*gk.Box((2, 2, 2)).surface()[:2]), gk.Sphere(0.5).surface()
+    sheet = gk.Mesh(sheet.vertices, sheet.faces[4:])
+    inside = gk.Mesh(ball.vertices, ball.faces)
+    report = check(Assembly.of({"tray": sheet, "copy": sheet, "inside": inside, "on purpose": _on_purpose(sheet)}))
+    assert "copy, tray: not closed: what lies inside is not seen" in report.notes
+    assert not any("on purpose" in note for note in report.notes)
+
+
+def _on_purpose(mesh):
+    return gk.Mesh(mesh.vertices, mesh.faces, solid=False)

@@ -330,7 +330,7 @@ class Timeline:
 
 def moved(mesh: Mesh, pose: Array) -> Mesh:
     """Return a mesh at a pose."""
-    return Mesh(mesh.vertices @ pose[:3, :3].T + pose[:3, 3], mesh.faces, name=mesh.name, unit=mesh.unit)
+    return mesh._mapped(pose[:3, :3], pose[:3, 3])
 
 
 def swept_box(mesh: Mesh, track: Track) -> Array:

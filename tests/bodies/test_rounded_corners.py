@@ -1,0 +1,121 @@
+"""A closed mesh whose copies of a corner differ by rounding is a solid, wherever it comes from."""
+
+from __future__ import annotations
+
+import pickle
+
+import naive
+import numpy as np
+import pytest
+from model_files import CORNERS, TRIANGLES, obj, ply_text, stl_binary, stl_text
+from scipy.spatial.transform import Rotation
+from words import assert_names
+
+import gjk3d as gk
+from gjk3d.bodies.precision import corner_rounding, file_spacing
+from tests.bodies.sentences import REPAIRS
+
+INSIDE = gk.Sphere(0.1)
+TURN = Rotation.from_rotvec((0.2, 0.4, 0.6)).as_matrix()
+MIDDLE = naive.pose(translation=(0.5, 0.5, 0.5))
+SEPARATE = np.arange(36).reshape(-1, 3)  #: three corners for each triangle, as STL has them
+
+
+def cube(error, size=1.0, at=(0.0, 0.0, 0.0)):
+    """Return the corners of 12 triangles, one copy of one corner off by an error along x."""
+    corners = (size * CORNERS + at)[TRIANGLES].reshape(-1, 3)
+    corners[int(np.flatnonzero((corners == at).all(axis=1))[0]), 0] += error
+    return corners
+
+
+@pytest.mark.parametrize("error", [-2.7e-16, 1e-8, -6e-7])
+@pytest.mark.parametrize(
+    ("ending", "write"), [("stl", stl_binary), ("stl", stl_text), ("obj", obj), ("ply", ply_text)], ids=str
+)
+def test_a_cube_whose_corner_differs_by_rounding_is_closed(tmp_path, error, ending, write):
+    file = tmp_path / f"cube.{ending}"
+    if write is stl_text:
+        file.write_bytes(stl_text("cube", cube(error), SEPARATE))
+    else:
+        file.write_bytes(write(cube(error), SEPARATE))
+    mesh = gk.load(file)
+    assert mesh.is_watertight
+    assert mesh.repairs == (REPAIRS["one corner"],)
+    assert mesh.volume == pytest.approx(1.0, rel=1e-6)
+    assert mesh.contains([(0.5, 0.5, 0.5), (1.5, 0.5, 0.5)]).tolist() == [True, False]
+    assert gk.collide(mesh, INSIDE, None, MIDDLE)
+    assert gk.signed_distance(mesh, INSIDE, None, MIDDLE).distance < -0.4
+    assert len(mesh.bodies()) == 1
+    assert mesh.skin.is_watertight
+    assert mesh.skin.repairs == ()
+    assert pickle.loads(pickle.dumps(mesh)).is_watertight
+
+
+def test_a_part_with_rounded_corners_holds_a_ball_and_the_report_names_the_repair(tmp_path):
+    file = tmp_path / "cube.stl"
+    file.write_bytes(stl_binary(cube(-2.7e-16), SEPARATE))
+    ball = gk.Sphere(0.1).surface()
+    assembly = gk.clash.Assembly.of({"cube": gk.load(file), "ball": gk.Mesh(ball.vertices + 0.5, ball.faces)})
+    report = gk.clash.check(assembly)
+    assert [clash.kind for clash in report.clashes] == ["contained"]
+    assert_names(report.notes, "cube", REPAIRS["one corner"])
+
+
+def test_a_transform_keeps_how_far_copies_may_be_apart(tmp_path):
+    """A part that is moved from far away to the origin has smaller coordinates, and corners as far apart."""
+    file = tmp_path / "cube.stl"
+    file.write_bytes(stl_binary(cube(9e-4, 10.0, at=(5000.0, 7000.0, 0.0)), SEPARATE))
+    mesh = gk.load(file)
+    home = mesh.placed(naive.pose(translation=(-5000.0, -7000.0, 0.0)))
+    turned = mesh.placed(naive.pose(TURN))
+    for moved in (mesh, home, turned, home.scaled(1e-3, unit="meters"), mesh.scaled((-2.0, 1.0, 3.0))):
+        assert moved.is_watertight
+        assert moved.repairs == (REPAIRS["one corner"],)
+    small = gk.clash.AssemblyPart("cube", "", home, pose=naive.pose(TURN)).mesh
+    assert small.is_watertight
+    assert home.rounding == mesh.rounding
+
+
+@pytest.mark.parametrize("error", [3e-3, 0.1])
+def test_a_gap_is_no_rounding(error):
+    mesh = gk.Mesh(cube(error), SEPARATE)
+    assert not mesh.is_watertight
+    assert mesh.repairs == ()
+
+
+def test_details_are_not_merged():
+    """Corners of a closed mesh stay apart, however near they are; and a mesh that is no larger than its rounding."""
+    slab = gk.Mesh(CORNERS * (1.0, 1.0, 1e-7), TRIANGLES)
+    assert slab.repairs == ()
+    assert slab.volume == pytest.approx(1e-7)
+    speck = gk.Mesh(cube(1e-3, 1e-2, at=(1e5, 0.0, 0.0)), SEPARATE)
+    assert not speck.is_watertight
+    with pytest.raises(gk.errors.ShapeError) as refused:
+        gk.Mesh(CORNERS, TRIANGLES, rounding=-0.5)
+    assert_names(refused.value, "rounding is -0.5", "0 or more")
+
+
+def test_every_corner_may_differ(rng):
+    """Text of seven digits and float32, a thousand corners each off by up to two units of the last place."""
+    ball = gk.Sphere(1).surface(16)
+    corners = 10.0 * ball.vertices[ball.faces].reshape(-1, 3) + (3.0, 40.0, 5.0)
+    faces = np.arange(len(corners)).reshape(-1, 3)
+    text = np.round(corners, 5) + 1e-5 * rng.integers(-2, 3, corners.shape)
+    single = corners.astype(np.float32) + np.spacing(np.float32(50.0)) * rng.integers(-2, 3, corners.shape)
+    whole = gk.Mesh(10.0 * ball.vertices, ball.faces)
+    for points in (np.round(text, 5), single):
+        mesh = gk.Mesh(points, faces)
+        assert mesh.is_watertight
+        assert mesh.volume == pytest.approx(whole.volume, rel=1e-4)
+
+
+def test_the_spacing_of_numbers_is_that_of_their_file():
+    third = np.full((4, 3), 1.0 / 3.0)
+    assert file_spacing(np.array([[5000000.0, 0.0, 250.0]])) == 0.0
+    assert file_spacing(third) == 0.0
+    assert file_spacing(third.astype(np.float32).astype(np.float64)) == 2.0**-25
+    assert file_spacing(np.array([[6308.123, 1.0, 2.0]])) == pytest.approx(2.0**-11)
+    assert file_spacing(np.array([[63.08123, 1.0, 2.0]])) == pytest.approx(2.0**-18)
+    assert corner_rounding(np.array([[630.812, 1.0, 2.0]])) == pytest.approx(8e-3)
+    assert corner_rounding(np.zeros((3, 3))) == 0.0
+    assert corner_rounding(np.full((3, 3), 1e60)) == pytest.approx(8 * 2.0**-23 * 1e60, rel=1.0)

@@ -69,6 +69,8 @@ def _cut(mesh: Mesh, threshold: float) -> list[Array]:
     closed = coacd.Mesh(mesh.vertices.copy(), mesh.skin.faces.astype(np.int32))
     parts: Any = coacd.run_coacd(closed, threshold=threshold)
     found = [np.asarray(vertices, dtype=np.float64) for vertices, _ in parts if len(vertices)]
+    hanging = mesh.faces[mesh._mended.hanging]  # which bound nothing and can be touched
+    found += [piece._used for piece in (mesh._like(mesh.vertices, hanging).bodies() if len(hanging) else ())]
     if not found:
         raise ShapeError(f"decompose: coacd found no part in {mesh!r}: is it flat? mesh.hull() is its convex hull")
     return found

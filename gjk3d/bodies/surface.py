@@ -111,11 +111,11 @@ class TriangleSurface(Body):
     def repairs(self) -> tuple[str, ...]:
         """What was mended for the surface to be closed, a sentence each; none where nothing was, or nothing helped.
 
-        Four flaws would make a closed mesh hollow, and are mended where it is closed by that: copies of a corner that
-        differ by `rounding`, triangles that are there more than once, triangles that hang on the surface by an edge,
-        triangles that are wound against their neighbours. `faces` and `vertices` stay as they were given, so what
-        touches a triangle that hangs on touches the mesh; what is inside, the volume and the outside are those of
-        `skin`.
+        Five flaws would make a closed mesh hollow, and are mended where that closes it: copies of a corner that differ
+        by `rounding`, triangles that are there more than once, triangles that hang on the surface by an edge, triangles
+        that are wound against their neighbours, pieces with open edges next to closed ones. `faces` and `vertices` stay
+        as they were given, so what touches a triangle that bounds nothing touches the mesh; what is inside, the volume
+        and the outside are those of `skin`.
 
         Examples
         --------
@@ -177,13 +177,13 @@ class TriangleSurface(Body):
 
     @property
     def nearly_closed(self) -> str:
-        """What to say of a mesh that is open where little is missing; empty for any other."""
+        """What to say of a mesh, or of a piece of it, that is open where little is missing; empty for any other."""
         found = self._mended
         if not (self._solid and found.nearly):
             return ""
         return (
-            f"{self._name or 'a mesh'} has {found.open_edges} open edges at {len(self._faces)} triangles, so it is "
-            "a surface with nothing inside: close it where it was made, or with trimesh's fill_holes(), or take "
+            f"{self._name or 'a mesh'} has {found.loose_edges} open edges at {len(self._faces)} triangles, so it is "
+            "a surface with nothing inside there: close it where it was made, or with trimesh's fill_holes(), or take "
             "its hull()"
         )
 

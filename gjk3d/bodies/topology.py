@@ -1,9 +1,9 @@
 """The arrays of a mesh: checked; which triangles share their edges; the closed surface where there is a flaw or two.
 
 A surface bounds a solid where each edge is run along as often one way as the other. One triangle too many, or wound the
-other way, would make all of it hollow, so four flaws are mended, and only where the surface is closed by that:
-copies of a corner that differ by rounding, triangles that are there more than once, triangles that hang on it by an
-edge, and windings against the neighbours'.
+other way, would make all of it hollow, so five flaws are mended, and only where that closes a surface: copies of a
+corner that differ by rounding, triangles that are there more than once, triangles that hang on it by an edge, windings
+against the neighbours', and pieces with open edges next to closed ones.
 """
 
 from __future__ import annotations
@@ -136,35 +136,40 @@ _MISSING = 0.1
 _HANGING = 0.5
 #: the largest rounding of corners beside the size of a mesh: beyond it merging corners would change the shape
 _COARSE = 1e-3
+#: the least volume of a solid, in units of its area to the power of 3/2; rounding leaves less of a flat one
+_FLAT = 1e-13
 
 
 class Mended(NamedTuple):
     """What keeps a mesh from being closed, or what had to be mended for it to be."""
 
     places: Ints  #: (n,) the number of the place of each vertex
-    open_edges: int
-    nearly: bool = False  #: whether it is open and little is missing
+    open_edges: int  #: 0 if any of the mesh is closed
+    loose: int = 0  #: triangles of pieces with open edges
+    loose_edges: int = 0  #: open edges of these
+    nearly: bool = False  #: whether little is missing of them
     repairs: tuple[str, ...] = ()
     turned: Ints = NONE  #: the numbers of faces to be turned
     spare: Ints = NONE  #: and of those that bound nothing
+    hanging: Ints = NONE  #: those of them that lie on no other, so that they reach out of the solid
 
 
 def mended(vertices: Array, faces: Ints, rounding: float | None) -> Mended:
-    """Count the open edges of a mesh; mend those flaws that would be all that keeps it from being closed.
+    """Count the open edges of a mesh; mend those flaws that keep it, or closed pieces of it, from being closed.
 
     Copies of a corner are apart by ``rounding`` along any axis at most; None is the `corner_rounding` of the vertices.
     """
     places = merged_places(vertices)
     work = _Work(vertices, places, faces)
     found = work.mended()
-    if not found.open_edges:
+    if not found.loose:
         return found
     near = work.merged_rim(corner_rounding(vertices) if rounding is None else rounding)
     merged = int(places.max() - near.max())
     if not merged:
         return found
     closed = _Work(vertices, near, faces).mended()
-    if closed.open_edges:
+    if closed.loose >= found.loose:
         return found
     told = _said(merged, "corner", "differs from another by rounding and counts as the same",
                  "differ from others by rounding and count as the same")  # fmt: skip
@@ -198,16 +203,20 @@ class _Work:
         self._count()
 
     def mended(self) -> Mended:
-        """Count the open edges, and mend flaws where that closes the mesh."""
+        """Count the open edges, and mend flaws where that closes the mesh or pieces of it."""
         edges, opened = self.edges, int(np.abs(self.sums).sum())
-        if not opened and not (len(edges.ends) and self.counts.min() >= 4):
+        if not opened and self.counts.max(initial=0) < 4:
             return Mended(edges.places, 0)
-        doubles = self.drop_doubles(everywhere=not opened)
-        nearly = bool(opened) and self.nearly_closed()
-        fins = self.drop_fins()
-        turned = self.turn()
-        if self.sums.any() or not self.kept.any() or not (doubles or fins or len(turned)):
-            return Mended(edges.places, opened, nearly)
+        doubles = self.drop_doubles()
+        single = self.kept.copy()
+        fins, turned = self.drop_fins(), self.turn()
+        loose = self.loose()
+        nearly = bool(len(loose)) and self.nearly_closed(loose)
+        if len(loose) and not self._closed_volume(loose):
+            return Mended(edges.places, opened, len(loose), opened, nearly)
+        loose_edges = int(np.abs(self.sums).sum())
+        self._drop(loose)
+        turned = np.setdiff1d(turned, loose)
         repairs = (
             _said(doubles, "triangle", "is there more than once and counts once",
                   "are there more than once and count once"),
@@ -215,9 +224,12 @@ class _Work:
                   "hang on the closed surface by an edge: they can be touched and bound nothing"),
             _said(len(turned), "triangle", "was wound against its neighbours and is turned",
                   "were wound against their neighbours and are turned"),
+            _said(len(loose), "triangle", "is a piece with open edges: it can be touched and bounds nothing",
+                  "are pieces with open edges: they can be touched and bound nothing"),
         )  # fmt: skip
         told = tuple(text for text in repairs if text)
-        return Mended(edges.places, 0, False, told, edges.faces[turned], edges.faces[~self.kept])
+        turned, spare, hanging = (edges.faces[which] for which in (turned, ~self.kept, single & ~self.kept))
+        return Mended(edges.places, 0, len(loose), loose_edges, nearly, told, turned, spare, hanging)
 
     def merged_rim(self, rounding: float) -> Ints:
         """Return the number of the place of each vertex if corners of open edges that are so near are one place."""
@@ -243,32 +255,74 @@ class _Work:
         self.counts = np.bincount(numbers, minlength=total)
         self.sums = np.bincount(numbers, self.ways[self.kept].ravel(), total).astype(np.float64)
 
-    def drop_doubles(self, *, everywhere: bool) -> int:
+    def drop_doubles(self) -> int:
         """Keep one of triangles with the same corners; of two wound against each other, that which fits the rest.
 
-        A wall between two bodies is such a pair, and stays. ``everywhere`` is for a closed mesh: only if all of it is
-        there once each way, as renderers want it, one of each is kept.
+        A wall between two bodies is such a pair, and stays.
         """
         # each edge of a double has two of these and a neighbour, or at a rim two that run one way
         crowded = (self.counts >= 3) | ((self.counts == 2) & (np.abs(self.sums) == 2.0))
         some = np.flatnonzero(crowded[self.edges.numbers].all(axis=1))
+        if not len(some):
+            return 0
         corners = np.sort(self.edges.corners[some], axis=1)
         order = np.lexsort(corners.T)
         new = np.ones(len(order), dtype=np.int64)
         new[1:] = (corners[order][1:] != corners[order][:-1]).any(axis=1)
         group = np.empty(len(order), dtype=np.int64)
         group[order] = np.cumsum(new) - 1
-        if everywhere:
-            if len(some) < len(self.kept) or (np.bincount(group) < 2).any():
-                return 0
-            dropped = np.setdiff1d(some, some[np.unique(group, return_index=True)[1]])
-            return self._drop(dropped)
         even = (self.ways[some] > 0.0).sum(axis=1) % 2  # corners in ascending order run two edges up, or one
         first = np.unique(2 * group + even, return_index=True)[1]
+        twin = np.isin(group[first], np.flatnonzero(np.bincount(group[first]) > 1))
+        pairs = some[first][twin].reshape(-1, 2)
         count = self._drop(np.setdiff1d(some, some[first]))
-        twins = some[first][np.isin(group[first], np.flatnonzero(np.bincount(group[first]) > 1))]
-        sums = self.sums[self.edges.numbers[twins]]
-        return count + self._drop(twins[(sums * self.ways[twins] > 0.0).all(axis=1)])
+        if len(pairs):
+            count += self._drop_backs(pairs)
+            count += self._drop_misfits(pairs[self.kept[pairs].all(axis=1)])
+        return count
+
+    def _drop_backs(self, pairs: Ints) -> int:
+        """Keep the first of each pair in a piece of such pairs alone, as renderers want it.
+
+        A piece within the box of another one stays: it may be a hollow and what fills it.
+        """
+        kept = np.flatnonzero(self.kept)
+        piece = self._components(kept)
+        whole = np.bincount(piece) == np.bincount(piece[np.isin(kept, pairs)], minlength=int(piece.max()) + 1)
+        if not whole.any():
+            return 0
+        low, high = self._boxes(kept, piece)
+        for k in np.flatnonzero(whole):
+            whole[k] = not ((low <= low[k]) & (high >= high[k])).all(axis=1)[~whole].any()
+        return self._drop(pairs[whole[piece[np.searchsorted(kept, pairs[:, 0])]]].max(axis=1))
+
+    def _drop_misfits(self, pairs: Ints) -> int:
+        """Drop that of each pair which runs along open edges as what is there too often does, from edge to edge."""
+        count, numbers = 0, self.edges.numbers
+        while len(pairs):
+            excess = self.sums[numbers[pairs[:, 0]]] * self.ways[pairs[:, 0]]  # of the other it is the opposite
+            one = (excess >= 0.0).all(axis=1) & (excess > 0.0).any(axis=1)
+            other = (excess <= 0.0).all(axis=1) & (excess < 0.0).any(axis=1)
+            dropped = np.concatenate([pairs[one, 0], pairs[other, 1]])
+            if not len(dropped):
+                break
+            self.kept[dropped] = False
+            np.subtract.at(self.sums, numbers[dropped], self.ways[dropped])
+            np.subtract.at(self.counts, numbers[dropped], 1)
+            count, pairs = count + len(dropped), pairs[~(one | other)]
+        return count
+
+    def _components(self, kept: Ints) -> Ints:
+        """Return which piece each triangle is of, numbered from 0; those with a common edge are of one."""
+        count, numbers = len(kept), self.edges.numbers[kept].ravel()
+        return connected(np.repeat(np.arange(count), 3), count + numbers, count + len(self.edges.ends))[:count]
+
+    def _boxes(self, kept: Ints, piece: Ints) -> tuple[Array, Array]:
+        """Return the lowest and the highest corner of each piece."""
+        corners, order = self._points(kept), np.argsort(piece, kind="stable")
+        starts = np.searchsorted(piece[order], np.arange(int(piece.max()) + 1))
+        low = np.minimum.reduceat(corners.min(axis=1)[order], starts)
+        return low, np.maximum.reduceat(corners.max(axis=1)[order], starts)
 
     def _drop(self, which: Ints) -> int:
         if len(which):
@@ -341,13 +395,8 @@ class _Work:
 
     def _outward(self, kept: Ints, piece: Ints, sign: Array, mixed: Bools) -> Array:
         """Return -1 for each mixed piece that is inside out by its volume and lies within no other's box, else 1."""
-        corners = self._points(kept)
-        corners = corners - corners.mean(axis=(0, 1))
-        volumes = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) * sign
-        order = np.argsort(piece, kind="stable")
-        starts = np.searchsorted(piece[order], np.arange(len(mixed)))
-        low = np.minimum.reduceat(corners.min(axis=1)[order], starts)
-        high = np.maximum.reduceat(corners.max(axis=1)[order], starts)
+        volumes = self._volumes(kept) * sign
+        low, high = self._boxes(kept, piece)
         out = np.ones(len(mixed))
         for k in np.flatnonzero(mixed & (np.bincount(piece, weights=volumes) < 0.0)):
             holders = ((low <= low[k]) & (high >= high[k])).all(axis=1)
@@ -365,18 +414,45 @@ class _Work:
         areas: Array = 0.5 * np.sqrt(np.einsum("ij,ij->i", n, n))
         return areas
 
-    def nearly_closed(self) -> bool:
-        """Tell whether little is missing: fans from the middle of each hole to its rim are small beside the surface.
+    def _volumes(self, which: Ints) -> Array:
+        """Return the signed volume of the tetrahedron of each triangle and a point between them."""
+        corners = self._points(which)
+        corners = corners - corners.mean(axis=(0, 1))
+        volumes: Array = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
+        return volumes
+
+    def _closed_volume(self, loose: Ints) -> bool:
+        """Tell whether what is left without some triangles bounds a volume that is more than rounding."""
+        some = self.kept.copy()
+        some[loose] = False
+        closed = np.flatnonzero(some)
+        if not len(closed):
+            return False
+        # a way that is turned is a triangle whose volume has the other sign
+        turned = np.where((self.ways == self.edges.ways).all(axis=1), 1.0, -1.0)[closed]
+        return bool(abs((self._volumes(closed) * turned).sum()) > _FLAT * self._areas(closed).sum() ** 1.5)
+
+    def loose(self) -> Ints:
+        """Return the triangles of pieces with open edges."""
+        kept = np.flatnonzero(self.kept)
+        if not self.sums.any():
+            return NONE
+        numbers, piece = self.edges.numbers[kept], self._components(kept)
+        opened = np.zeros(len(kept), dtype=bool)
+        opened[piece[(self.sums != 0.0)[numbers].any(axis=1)]] = True
+        return kept[opened[piece]]
+
+    def nearly_closed(self, loose: Ints) -> bool:
+        """Tell whether little is missing: fans from the middle of each hole to its rim are small beside open pieces.
 
         That is true of a part with a hole and false of a sheet, however fine the triangles are.
         """
-        rim = np.flatnonzero(self.counts == 1)
-        places = self._points_of_places()
-        joined = connected(self.edges.ends[rim, 0], self.edges.ends[rim, 1], len(places))[self.edges.ends[rim, 0]]
+        rim = self.edges.ends[self.counts == 1]
+        joined = connected(rim[:, 0], rim[:, 1], len(self.vertices))[rim[:, 0]]
         hole = np.unique(joined, return_inverse=True)[1].ravel()
-        ends = places[self.edges.ends[rim]]
+        ends = self._points_of_places()[rim]
         count = np.bincount(hole)
         middle = np.column_stack([np.bincount(hole, weights=x) / count for x in ends.mean(axis=1).T])
         spokes = ends - middle[hole][:, None]
         missing = 0.5 * np.linalg.norm(np.cross(spokes[:, 0], spokes[:, 1]), axis=1).sum()
-        return bool(missing < _MISSING * self._areas(np.flatnonzero(self.kept)).sum())
+        return bool(missing < _MISSING * self._areas(loose).sum())

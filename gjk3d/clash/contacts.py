@@ -47,6 +47,11 @@ class Two(NamedTuple):
         return np.array([points.min(axis=0), points.max(axis=0)])
 
     @property
+    def any_hanging(self) -> bool:
+        """Whether triangles of a closed part bound nothing, so that they may meet the other without an overlap."""
+        return any(len(mesh._mended.hanging) for mesh in (self.a, self.b))
+
+    @property
     def trees(self) -> MeshPair:
         """Both by their trees."""
         return MeshPair.of(self.a, self.b, self.m)

@@ -228,7 +228,8 @@ class Decider:
         """Decide a pair whose surfaces meet, by how deep they overlap."""
         both, hollow = self._overlap(two), _hollow(two.a, two.b)
         least, place = shared_depth(two, both)
-        if both is None and self.limit.holds(least) and not self.limit.holds(two.trees.through(LOOKED_AT)):
+        solids_alone = both is not None and not two.any_hanging
+        if not solids_alone and self.limit.holds(least) and not self.limit.holds(two.trees.through(LOOKED_AT)):
             point, normal = touching(two)
             note = joined("the surfaces cross; how deep cannot be told", hollow)
             return Verdict(

@@ -127,8 +127,8 @@ def _surfaces(run: Run, known: Collection[int]) -> list[str]:
         found = list(mesh.repairs)
         if mesh.nearly_closed:
             found.append(
-                f"nearly closed, with {mesh.open_edges} open edges at {len(mesh.faces)} triangles: what lies inside is"
-                " not seen"
+                f"nearly closed, with {mesh._mended.loose_edges} open edges at {len(mesh.faces)} triangles: what lies"
+                " inside there is not seen"
             )
         elif mesh.open_edges:
             found.append("not closed: what lies inside is not seen")

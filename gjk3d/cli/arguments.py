@@ -263,10 +263,11 @@ def model_notes(model: Model, hulls: bool) -> list[str]:
             f"{model.name} has {len(model.mesh.parts)} parts, and {what}; "
             f"{model.name}#NAME takes one (gjk3d info lists them)"
         )
-    facts = convexity_facts(model.mesh) if hulls else {"watertight": model.mesh.is_watertight, "convex": None}
-    if not facts["watertight"]:
-        why = "so it may be hollower than the hull that is compared" if hulls else "so nothing is inside it"
-        notes.append(f"{model.name} is not closed ({model.mesh.open_edges} open edges), {why}")
+    facts: dict[str, Any] = convexity_facts(model.mesh) if hulls else {"convex": None}
+    if opened := model.mesh._mended.loose_edges:
+        pieces = "its open pieces" if model.mesh.is_watertight else "it"
+        why = "so it may be hollower than the hull that is compared" if hulls else f"so nothing is inside {pieces}"
+        notes.append(f"{model.name} is not closed ({opened} open edges), {why}")
     elif facts["convex"] is False:
         notes.append(f"{model.name} is not convex: the hull that is compared has {_more(facts['hull_volume_ratio'])}")
     return notes

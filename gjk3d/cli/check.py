@@ -201,4 +201,6 @@ def _print(models: list[Model], unit: str | None, hulls: bool, result: Distance)
 def _size(model: Model, hulls: bool) -> str:
     if hulls:
         return f"{len(model.mesh.hull().points)} hull vertices"
-    return f"{len(model.mesh.faces)} triangles, {'solid' if model.mesh.is_solid else 'a surface'}"
+    mesh = model.mesh
+    kind = "a surface" if not mesh.is_solid else "solid with open surfaces" if mesh._mended.loose else "solid"
+    return f"{len(mesh.faces)} triangles, {kind}"

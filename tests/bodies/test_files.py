@@ -375,7 +375,7 @@ def test_relative_indices_of_an_obj_count_from_their_line(save):
     later = [b"v 7 7 7", b"v 8 7 7", b"v 7 8 7", b"f -3 -2 -1"]
     mesh = gk.load(save("relative.obj", b"\n".join([*lines[:10], *faces, *later, b""])))
     assert len(mesh.faces) == 13
-    assert mesh.open_edges == 3
+    assert [body.open_edges for body in mesh.bodies()] == [0, 3]
     assert mesh.bounds[1].tolist() == [8, 8, 7]
 
 

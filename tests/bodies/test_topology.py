@@ -139,6 +139,77 @@ def test_a_wall_between_two_bodies_is_no_double():
     assert both.volume == pytest.approx(3.0)
 
 
+CUBE = gk.Mesh(2 * CORNERS - 1, TRIANGLES)
+TOP = np.flatnonzero((CUBE.vertices[TRIANGLES][:, :, 2] == 1).all(axis=1))
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("half", [1.0, 0.5, -0.7])
+def test_doubled_neighbours_wound_against_each_other_are_one_layer(first, half):
+    """Of a patch, of a half and of most of a ball; the twins inside of it have no neighbour that tells them apart."""
+    patch = F[V[F].mean(axis=1)[:, 2] > half][:, ::-1]
+    for corners, faces, doubled in ((V, F, patch), (CUBE.vertices, TRIANGLES, TRIANGLES[TOP][:, ::-1])):
+        sound = gk.Mesh(corners, faces)
+        mesh = gk.Mesh(corners, np.vstack([doubled, faces] if first else [faces, doubled]))
+        assert mesh.is_watertight
+        assert mesh.volume == sound.volume
+        assert len(mesh.repairs) == bool(len(doubled))
+        points = np.random.default_rng(1).uniform(-1.2, 1.2, (200, 3))
+        assert mesh.contains(points).tolist() == sound.contains(points).tolist()
+
+
+STRAY = {
+    "far": [(10, 0, 0), (11, 0, 0), (10, 1, 0)],
+    "without area": [(10, 0, 0), (11, 0, 0), (12, 0, 0)],
+    "at a corner": [(1, 1, 1), (3, 1, 1), (3, 3, 1)],
+    "inside": [(0, 0, 0), (0.5, 0, 0), (0, 0.5, 0)],
+    "through a face": [(0, 0, 0), (3, 0, 0), (0, 3, 0)],
+}
+
+
+@pytest.mark.parametrize("name", STRAY)
+def test_a_stray_triangle_leaves_a_closed_body_solid(name):
+    mesh = gk.Mesh(np.vstack([CUBE.vertices, STRAY[name]]), np.vstack([TRIANGLES, [(8, 9, 10)]]))
+    assert mesh.repairs == (REPAIRS["one loose"],)
+    assert mesh.is_watertight
+    assert mesh.volume == 8.0
+    assert mesh.contains([(0.0, 0.1, 0.9), (10.1, 0.1, 0.0)]).tolist() == [True, False]
+    assert gk.collide(mesh, INSIDE, None, naive.pose(translation=(-0.5, -0.5, -0.5)))
+    assert gk.collide(mesh, INSIDE, None, naive.pose(translation=STRAY[name][1]))
+    twice = gk.Mesh(mesh.vertices, np.vstack([mesh.faces, [(8, 9, 10)]]))
+    assert twice.repairs == (REPAIRS["one doubled"], REPAIRS["one loose"])
+
+
+def test_closed_pieces_stay_solid_next_to_open_ones():
+    """What is nearly closed still warns, and several flaws at once are mended."""
+    both = np.vstack([CUBE.vertices, V + (5, 0, 0)])
+    faces = np.vstack([turned(TRIANGLES, [2]), F[1:] + 8, TRIANGLES[TOP][:, ::-1]])
+    mesh = gk.Mesh(both, faces, name="parts")
+    with pytest.warns(Gjk3dWarning) as told:
+        assert mesh.is_solid
+    assert_names(told[0].message, "parts", "3 open edges")
+    assert mesh.volume == 8.0
+    assert mesh.contains([(0, 0, 0), (5, 0, 0)]).tolist() == [True, False]
+    assert gk.clash.check(gk.clash.Assembly.of({"parts": mesh, "ball": gk.Mesh(0.2 * V, F)})).counts["contained"] == 1
+
+
+def test_a_two_sided_sheet_is_no_solid_next_to_an_open_one():
+    """It is closed, and has no volume: nothing of the mesh bounds one."""
+    sheet = [(10, 0, 0), (11, 0, 0), (10, 1, 0)]
+    mesh = gk.Mesh(np.vstack([CUBE.vertices, sheet]), np.vstack([TRIANGLES[2:], [(8, 9, 10), (8, 10, 9)]]))
+    assert not mesh.is_watertight
+    assert mesh.repairs == ()
+
+
+def test_a_body_that_is_there_once_each_way_is_solid_next_to_others():
+    there = np.vstack([F, F[:, ::-1]])
+    mesh = gk.Mesh(np.vstack([V, V + (5, 0, 0)]), np.vstack([there, F + len(V)]))
+    assert mesh.volume == pytest.approx(2 * gk.Mesh(V, F).volume)
+    filled = gk.Mesh(np.vstack([2 * V, V]), np.vstack([F, there + len(V)]))
+    assert filled.repairs == ()
+    assert filled.contains((0, 0, 0))
+
+
 def test_what_needs_no_repair_has_none():
     flipped = turned(TRIANGLES, slice(None))
     sheet = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2), (2, 1, 0)])

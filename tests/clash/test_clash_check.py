@@ -485,3 +485,17 @@ def test_a_part_that_stays_open_is_named():
 
 def _on_purpose(mesh):
     return gk.Mesh(mesh.vertices, mesh.faces, solid=False)
+
+
+def test_a_sheet_of_a_closed_part_still_crosses_others():
+    """It bounds nothing, so there is no overlap: how far it reaches through the other is what counts."""
+    box, block = gk.Box((2, 2, 2)).surface(), gk.Box((1, 1, 1)).surface()
+    sheet = [(5.0, -2.0, 0.1), (7.0, -2.0, 0.1), (5.0, 3.0, 0.1)]
+    part = gk.Mesh(np.vstack([box.vertices, sheet]), np.vstack([box.faces, [(8, 9, 10)]]))
+    blocks = {name: gk.Mesh(block.vertices + at, block.faces) for name, at in (("cut", (5.5, 0, 0)), ("in", (0, 0, 0)))}
+    report = check(Assembly.of({"part": part, **blocks}))
+    assert {(clash.kind, clash.a, clash.b) for clash in report.clashes} == {
+        ("hard", "cut", "part"),
+        ("contained", "in", "part"),
+    }
+    assert_names(report.notes, "part: 1 triangle is a piece with open edges")

@@ -148,7 +148,7 @@ def _pieces(mesh: Mesh, track: Track, most: int) -> list[Array]:
     whole = mesh.hull().points
     if most > 1:
         most = min(most, _HULLS // len(_steps(whole, track, _BEND * _size(mesh))))
-    body = solid(mesh) if most > 1 else None
+    body = solid(mesh) if most > 1 and not len(mesh._mended.hanging) else None
     return [whole] if body is None else convex_pieces(body, most)
 
 

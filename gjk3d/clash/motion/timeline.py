@@ -167,10 +167,11 @@ class Timeline:
         one, two = self._solids
         if one is None or two is None:
             return pair.through(LOOKED_AT)
-        both = overlap(one, two, pair.m)
+        both, placed = overlap(one, two, pair.m), Two(self.a, self.b, pair.m)
+        through = pair.through(LOOKED_AT) if placed.any_hanging else 0.0
         if both is None or not both.volume > 0.0:
-            return 0.0
-        return shared_depth(Two(self.a, self.b, pair.m), both)[0]
+            return through
+        return max(through, shared_depth(placed, both)[0])
 
     def _speed(self, begin: float, end: float) -> float:
         """Bound how fast any two points of the pair move to each other between two times."""

@@ -25,7 +25,7 @@ from gjk3d.bodies import apart, gltf, headers, nodes, threemf, wavefront
 from gjk3d.bodies.colours import colour_gltf, colour_obj
 from gjk3d.bodies.fans import unfolded
 from gjk3d.bodies.mesh import Mesh, Part
-from gjk3d.bodies.precision import corner_rounding
+from gjk3d.bodies.precision import corner_rounding, stretch
 from gjk3d.bodies.step_unit import unit_of
 from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.units import check_unit
@@ -455,7 +455,7 @@ def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Pat
         points, triangles = np.asarray(geometry.vertices, np.float64), np.asarray(geometry.faces, np.int64)
         if triangles.size and not (triangles.min() >= 0 and triangles.max() < len(points)):
             Mesh(points, triangles)  # names the bad face, before joining shifts the numbers
-        rounding = max(rounding, corner_rounding(points) * float(np.linalg.norm(matrix[:3, :3], 2)))
+        rounding = max(rounding, corner_rounding(points) * float(stretch(matrix[:3, :3])))
         if not np.array_equal(matrix, np.eye(4)):
             points = points @ matrix[:3, :3].T + matrix[:3, 3]
             if np.linalg.det(matrix[:3, :3]) < 0.0:

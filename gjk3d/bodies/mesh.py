@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.bodies.precision import stretch
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.topology import body_numbers, checked_faces, checked_vertices
 from gjk3d.errors import ShapeError
@@ -397,7 +398,7 @@ class Mesh(TriangleSurface):
     def _mapped(self, linear: Array, shift: Array | float = 0.0, **others: Any) -> Mesh:
         """Return the mesh under an affine map; a mirror image keeps its outside outside."""
         faces = self._faces[:, ::-1] if np.linalg.det(linear) < 0.0 else self._faces
-        rounding = self.rounding * float(np.linalg.norm(linear, 2))
+        rounding = self.rounding * float(stretch(linear))
         return self._like(self._vertices @ linear.T + shift, faces, rounding=rounding, **others)
 
     def _like(self, vertices: RowsLike, faces: Ints, **others: Any) -> Mesh:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.precision import file_spacing
 from gjk3d.clash.finding import Vector
 from gjk3d.clash.instances import Shapes
 from gjk3d.clash.parts import AssemblyPart, Scaled, order
@@ -108,7 +109,8 @@ class Assembly:
                 raise ShapeError(
                     f"part {name!r} is {kind_of(mesh)}: Assembly.of takes meshes by names that are text; {line}"
                 )
-            given[name] = AssemblyPart(name, str(mesh.source or ""), shapes.one(mesh), pose=pose)
+            spacing = file_spacing(mesh.vertices) if mesh.source is not None else 0.0
+            given[name] = AssemblyPart(name, str(mesh.source or ""), shapes.one(mesh), pose=pose, spacing=spacing)
         names = sorted(given, key=order)
         stated = [symbol(None if (shape := given[name].shape) is None else shape.unit) for name in names]
         told = {each for each in stated if each is not None}

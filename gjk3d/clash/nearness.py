@@ -11,9 +11,11 @@ from gjk3d.typing import Array, Ints
 
 #: The default tolerance of a pair in units of how far its parts reach; float32 files round coordinates by 6e-8 of them.
 TOLERANCE = 1e-6
+#: and in units of the spacing of the numbers in the files of its parts, which is wide far from a file's origin
+SPACINGS = 8.0
 
 
-def default_tolerances(bounds: Array) -> Array:
+def default_tolerances(bounds: Array, spacings: Array) -> Array:
     """Return the default tolerance of each part, (n,) float; that of a pair is the larger one of its two.
 
     The middle is the median of the parts' own middles: a part that was lost far away does not move it.
@@ -21,7 +23,8 @@ def default_tolerances(bounds: Array) -> Array:
     if not len(bounds):
         return np.zeros(0)
     middle = np.median(bounds.mean(axis=1), axis=0)
-    tolerances: Array = TOLERANCE * np.abs(bounds - middle).max(axis=(1, 2))
+    reach = np.abs(bounds - middle).max(axis=(1, 2))
+    tolerances: Array = np.maximum(TOLERANCE * reach, SPACINGS * spacings)
     return tolerances
 
 

@@ -14,6 +14,7 @@ from gjk3d.clash.assembly import Assembly, check_assembly
 from gjk3d.clash.blocking import Seen, blocked, frame_of, seen
 from gjk3d.clash.contacts import available
 from gjk3d.clash.finding import Vector
+from gjk3d.clash.nearness import SPACINGS
 from gjk3d.clash.parts import AssemblyPart
 from gjk3d.clash.rules import Rule, matcher, read_rules
 from gjk3d.errors import ParseError, ShapeError
@@ -155,7 +156,8 @@ def order(
         What to try, of any length; by default both ways along each axis.
     tolerance : float, optional
         What overlaps the way by no more than this is no obstacle: faces that slide on each other, and the facets of
-        curved parts that were meshed apart. By default a millionth of the size of the whole.
+        curved parts that were meshed apart. By default a millionth of the size of the whole, and no less than 8
+        spacings of the numbers in the files.
     ignore : path or sequence of Rule, optional
         Pairs that are in nobody's way, such as threads that are drawn through; rules of other kinds than "hard" do not
         count here. See `gjk3d.clash.read_rules`.
@@ -198,7 +200,7 @@ def order(
     boxes = np.array([part.bounds for part in parts]).reshape(-1, 2, 3)
     size = float(np.linalg.norm(boxes[:, 1].max(axis=0) - boxes[:, 0].min(axis=0))) if parts else 0.0
     if tolerance is None:
-        tolerance = _TOLERANCE * size
+        tolerance = max([_TOLERANCE * size, *(SPACINGS * part.spacing for part in parts)])
     elif not 0.0 <= tolerance < float("inf"):
         raise ShapeError(f"order: tolerance is {tolerance!r}, expected a length of 0 or more")
     graph = _blockers(parts, ways, tolerance, read_rules(ignore))

@@ -42,6 +42,8 @@ class AssemblyPart:
         are one shape.
     facets : float
         How far its triangles may be from the curved faces that they stand for, as far as its reader tells (STEP).
+    spacing : float
+        Spacing of the numbers that its file places its vertices by, as far as float32 or decimal text rounded them.
     path : tuple of str
         The nodes, products or spaces from the root of the file down to it, itself last: the steps of its name where
         none has a slash. The name alone where the file has no tree.
@@ -70,6 +72,7 @@ class AssemblyPart:
     pose: Any = None
     slack: float = 0.0
     facets: float = 0.0
+    spacing: float = 0.0
     path: tuple[str, ...] = ()
     colour: Colour | None = None
     guid: str = ""
@@ -140,7 +143,8 @@ class Scaled:
                 in_range(moved_points(pose_rows(pose)[0][0], self._made[key].bounds), "vertices")
         except ShapeError as error:  # too large or too small to compute with in that unit
             return replace(part, shape=None, reason=str(error), pose=None)
-        return replace(part, shape=self._made[key], pose=pose, slack=part.slack * factor, facets=part.facets * factor)
+        lengths = {name: getattr(part, name) * factor for name in ("slack", "facets", "spacing")}
+        return replace(part, shape=self._made[key], pose=pose, **lengths)
 
 
 def converted(mesh: Mesh, factor: float, unit: str, name: str | None = None) -> Mesh:

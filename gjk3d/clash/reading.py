@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,14 @@ import numpy as np
 from gjk3d.bodies import files as model_files
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.nodes import Colour
+from gjk3d.bodies.precision import file_spacing, spacings, stretch
 from gjk3d.bodies.solids import solids
 from gjk3d.clash.instances import Placed, Shapes, moved_points
 from gjk3d.clash.parts import MARK, AssemblyPart, Scaled, order
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
 from gjk3d.poses import matrices
 from gjk3d.shapes.layout import in_range
+from gjk3d.typing import Array
 from gjk3d.units import conversion, reading, symbol
 from gjk3d.wording import count, number, with_unit
 
@@ -64,11 +66,10 @@ class File:
         base = content.scene.graph.base_frame
         start = (prefix,) if several else ()
         once: dict[tuple[int, ...], Mesh] = {}
+        spacing = _Spacing(content.scene.graph)
 
         def part(key: str, shape: Mesh | None, reason: str = "", **values: Any) -> AssemblyPart:
-            steps = [key]
-            while steps[-1] in parents and len(steps) <= len(parents):
-                steps.append(parents[steps[-1]])
+            steps = _upwards(key, parents)
             path = (*start, *(str(labels.get(step, step)) for step in reversed(steps) if step != base))
             if key == self.path.stem and key not in parents:  # what has no name of its own is called as its file is
                 path = (prefix,)
@@ -84,7 +85,9 @@ class File:
                 continue
             pose = None if row is None else matrices(row)
             facets = max(model_files.facets_of(geometry) for geometry, _ in geometries)
-            parts.append(part(key, shape, pose=pose, slack=slack, facets=facets, colour=_colour(geometries)))
+            rounded = spacing.of(key, geometries)
+            colour = _colour(geometries)
+            parts.append(part(key, shape, pose=pose, slack=slack, facets=facets, spacing=rounded, colour=colour))
         notes = [*about.get("notes", []), *self._faceted(parts)]
         if self._bodies:
             parts = self._split(parts)
@@ -158,6 +161,51 @@ def _several(parts: list[AssemblyPart]) -> list[str]:
     more = f" and {len(counts) - 5} more" if len(counts) > 5 else ""
     cure = "--bodies (bodies=True in Python) makes each a part"
     return [f"parts of several bodies, not checked against each other: {named}{more}; {cure}"]
+
+
+class _Spacing:
+    """How finely a file places the vertices of its parts: by their own numbers, and by those of nodes above them."""
+
+    def __init__(self, graph: Any) -> None:
+        edges = {child: data["matrix"] for (_, child), data in graph.transforms.edge_data.items() if "matrix" in data}
+        self._nodes = dict(zip(edges, _placing(np.array(list(edges.values())).reshape(-1, 4, 4)), strict=True))
+        self._parents = graph.transforms.parents
+        self._points: dict[int, tuple[float, float]] = {}
+
+    def of(self, key: str, pieces: list[tuple[Any, Any]]) -> float:
+        """Return the spacing of a part by its node, in the frame of the whole."""
+        spacing, reach = map(max, zip(*(self._of_points(geometry) for geometry, _ in pieces), strict=True))
+        known = key in self._parents
+        steps = _upwards(key, self._parents) if known else [""]
+        nodes = self._nodes if known else dict(zip(steps, _placing(pieces[0][1][None]), strict=True))
+        for step in steps:
+            factor, shift, axes, place = nodes.get(step, (1.0, 0.0, 0.0, 0.0))
+            spacing = factor * spacing + axes * reach + place
+            reach = factor * reach + shift
+        return spacing
+
+    def _of_points(self, geometry: Any) -> tuple[float, float]:
+        if id(geometry) not in self._points:
+            points = np.asarray(geometry.vertices, np.float64)
+            self._points[id(geometry)] = file_spacing(points), float(np.abs(points).max(initial=0.0))
+        return self._points[id(geometry)]
+
+
+def _placing(matrices: Array) -> list[tuple[float, ...]]:
+    """Return how much matrices stretch and shift, and the spacings of the numbers of their axes and of their shifts."""
+    axes, shifts = matrices[:, :3, :3], matrices[:, :3, 3]
+    table = np.column_stack(
+        [stretch(axes), np.abs(shifts).max(axis=1, initial=0.0), spacings(axes.reshape(-1, 9)), spacings(shifts)]
+    )
+    return list(map(tuple, table.tolist()))
+
+
+def _upwards(key: str, parents: Mapping[str, str]) -> list[str]:
+    """Return a node and those above it."""
+    steps = [key]
+    while steps[-1] in parents and len(steps) <= len(parents):
+        steps.append(parents[steps[-1]])
+    return steps
 
 
 def _is_mark(pieces: list[tuple[Any, Any]]) -> bool:

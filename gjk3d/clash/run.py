@@ -71,7 +71,8 @@ def check(
     tolerance : float, optional
         Up to which overlap, and up to which gap, two surfaces count as touching. By default each pair has its own, a
         millionth of how far its parts reach, along any axis, from the middle of the assembly (the median of its
-        parts): 16 times what float32 files round there, so that faces drawn on one plane touch. Curved parts that were
+        parts): 16 times what float32 files round there, so that faces drawn on one plane touch. It is no less than 8
+        spacings of the numbers in their files, which are wide far from the origin of a file. Curved parts that were
         meshed apart from each other need more, the error of their facets: of STEP files it is known, and no tolerance
         by default is less than that of both parts.
     motion : Movement or path, optional
@@ -200,7 +201,7 @@ class Run:
         self.default = tolerance is None
         facets = np.array([part.facets for part in self.placed])
         self.slacks = np.array([part.slack for part in self.placed]) + facets
-        own = default_tolerances(self.bounds)
+        own = default_tolerances(self.bounds, np.array([part.spacing for part in self.placed]))
         self.steps = instances.PART_OF_TOLERANCE * own
         if tolerance is not None:
             own, facets = np.full(len(self.placed), _length(tolerance, "tolerance")), np.zeros(len(self.placed))
@@ -399,7 +400,8 @@ class Run:
             a, b = (self.parts[self.places[k]].name for k in pairs[worst])
             self.remarks.append(
                 f"the tolerance of {int(large.sum())} of the pairs that come close is large beside their parts, up to"
-                f" {tolerances[worst]:.3g} for {a} and {b}, far from the middle of the assembly: give one"
+                f" {tolerances[worst]:.3g} for {a} and {b}, far from the middle of the assembly or from the origin of a"
+                " file of float32 numbers: give one"
             )
 
 

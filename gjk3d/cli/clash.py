@@ -81,7 +81,8 @@ def clash(
         The gap that parts should keep; closer ones are reported. 0 by default.
     tolerance
         Overlap and gap up to which surfaces count as touching; by default a millionth of how far the two parts reach
-        from the middle of the assembly. Curved parts meshed apart from each other need the error of their facets.
+        from the middle of the assembly, and more in float32 files far from their origin. Curved parts meshed apart from
+        each other need the error of their facets.
     unit
         The unit of files that state none, such as STL: mm, cm, m, in. Where each states one, as GLB always does (m),
         and STEP (the one that it was drawn in), it goes before that.

@@ -1,0 +1,107 @@
+"""Blocks drawn face on face touch in any file, also in one of few digits and far from its origin."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+import trimesh
+from model_files import CORNERS, TRIANGLES, obj, stl_binary, stl_text
+from scipy.spatial.transform import Rotation
+from words import assert_names
+
+import gjk3d as gk
+from gjk3d.clash import Assembly, check
+
+TURN = Rotation.from_euler("z", 30, degrees=True).as_matrix()
+SIZES = np.array([(1.0, 1.0), (1.3, 1.7), (0.7, 0.6), (2.1, 1.3), (1.1, 0.8), (0.9, 1.2)])
+FRONTS = (0.0, -0.31, 0.17, 0.05, -0.23, 0.09)
+STARTS = np.concatenate([[0.0], np.cumsum(SIZES[:, 0])])
+#: a row of six whose faces have no corner in common, and one across on top of all
+BLOCKS = [
+    CORNERS * (*size, 1.0) + (start, front, 0.0) for size, start, front in zip(SIZES, STARTS[:-1], FRONTS, strict=True)
+]
+BLOCKS.append(CORNERS * (STARTS[-1], 1.0, 0.5) + (0.0, 0.0, 1.0))
+TOUCHING = 11  #: five pairs in the row, and six with that on top
+
+
+def placed(angle_too, at):
+    pose = naive.pose(TURN if angle_too else None, at)
+    return [corners @ pose[:3, :3].T + pose[:3, 3] for corners in BLOCKS]
+
+
+def written(folder, kind, blocks):
+    if kind == "glb":
+        scene = trimesh.Scene()
+        for k, corners in enumerate(blocks):
+            scene.add_geometry(trimesh.Trimesh(corners, TRIANGLES, process=False), node_name=f"block {k}")
+        (folder / "blocks.glb").write_bytes(scene.export(file_type="glb"))
+        return folder / "blocks.glb"
+    for k, corners in enumerate(blocks):
+        data = {
+            "stl": lambda corners=corners: stl_binary(corners, TRIANGLES),
+            "text": lambda corners=corners: stl_text("b", corners.astype(np.float32).astype(float).round(4), TRIANGLES),
+            "obj": lambda corners=corners: obj(np.array([[float(f"{x:.7g}") for x in p] for p in corners]), TRIANGLES),
+        }[kind]()
+        (folder / f"block {k}.{'obj' if kind == 'obj' else 'stl'}").write_bytes(data)
+    return folder
+
+
+@pytest.mark.parametrize("at", [(6308.0, 7736.0, 0.0), (63082.7, -7736.1, 411.0)])
+@pytest.mark.parametrize("kind", ["glb", "stl", "text", "obj"])
+def test_blocks_far_from_the_origin_touch(tmp_path, kind, at):
+    report = check(Assembly.load(written(tmp_path, kind, placed(True, at)), unit=None if kind == "glb" else "m"))
+    assert {name: count for name, count in report.counts.items() if count} == {"touch": TOUCHING}
+    spacing = np.spacing(np.float32(np.abs(at).max()))
+    assert report.tolerance <= 8.0 * spacing
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_a_node_far_away_counts_as_far_as_its_matrix_was_rounded(tmp_path, single):
+    """Nodes with matrices of float32 numbers, below a node that shifts all; in full the tolerance is the usual one."""
+    scene = trimesh.Scene()
+    scene.graph.update("far", "world", matrix=rounded(naive.pose(None, (6308.3, 7736.1, 0.7)), single))
+    for k, corners in enumerate(BLOCKS):
+        name = scene.geometry[f"g{k}"] = trimesh.Trimesh(corners - corners[0], TRIANGLES, process=False)
+        assert name is not None
+        pose = rounded(naive.pose(TURN, TURN @ corners[0]), single)
+        scene.graph.update(f"block {k}", "far", matrix=pose, geometry=f"g{k}")
+    (tmp_path / "blocks.glb").write_bytes(scene.export(file_type="glb"))
+    report = check(Assembly.load(tmp_path / "blocks.glb"))
+    assert report.counts["touch"] == TOUCHING
+    assert (report.tolerance > 1e-3) == single
+
+
+def rounded(matrix, single):
+    return matrix.astype(np.float32).astype(float) if single else matrix
+
+
+def test_numbers_without_rounding_keep_the_usual_tolerance(tmp_path):
+    """Exact numbers of few digits, and meshes of Python in full, are not rounded however far away they are."""
+    (tmp_path / "exact").mkdir()
+    blocks = [CORNERS * (10.0, 10.0, 10.0) + (500000.0 + 10.0 * k, 200000.0, 0.0) for k in range(3)]
+    report = check(Assembly.load(written(tmp_path / "exact", "stl", blocks), unit="mm"))
+    assert report.counts["touch"] == 2
+    assert report.tolerance == pytest.approx(1.5e-5)
+    far = placed(True, (6308.0, 7736.0, 0.0))
+    meshes = {f"block {k}": gk.Mesh(corners, TRIANGLES) for k, corners in enumerate(far)}
+    report = check(Assembly.of(meshes, "m"))
+    assert report.tolerance < 1e-5
+    loaded = gk.load(written(tmp_path, "stl", far) / "block 0.stl")
+    report = check(Assembly.of({"block 0": loaded, "block 1": gk.Mesh(far[1], TRIANGLES)}, "m"))
+    assert report.counts["touch"] == 1
+    assert_names(report.notes, "large", "block 0", "origin")
+
+
+def test_a_check_in_another_unit_has_the_same_tolerance(tmp_path):
+    """The file that states its unit, metres, comes first; those in mm are brought to it."""
+    alone, folder = tmp_path / "alone.glb", tmp_path / "mm"
+    folder.mkdir()
+    alone.write_bytes(trimesh.Trimesh(CORNERS, TRIANGLES, process=False).export(file_type="glb"))
+    written(folder, "stl", [1000.0 * corners for corners in placed(True, (6308.0, 7736.0, 0.0))])
+    assembly = Assembly.load([alone, folder], unit="mm")
+    report = check(assembly)
+    assert (report.unit, report.counts["touch"]) == ("m", TOUCHING)
+    assert sum(report.counts.values()) == TOUCHING
+    order = gk.clash.order(Assembly.load(folder, unit="mm"))
+    assert order.locked == ()

@@ -172,7 +172,8 @@ class Decider:
             return "hard"
         if self.limit.holds(distance):
             return "touch"
-        return "clearance" if distance < self.clearance else None
+        # a gap drawn as wide as the clearance may be less by rounding
+        return None if self.limit.holds(self.clearance - distance) else "clearance"
 
     def _convex(self, two: Two, hulls: Distance, slack: float) -> Verdict | None:
         kind = self._kind(float(hulls.distance))

@@ -28,7 +28,7 @@ class Clash:
         The same in every run as long as the two parts keep their names, in IFC their GlobalIds, and the finding its
         kind.
     kind : {"hard", "touch", "clearance", "contained", "duplicate", "unchecked"}
-        Overlap deeper than the tolerance; surfaces closer than it; parts closer than the clearance; one part inside
+        Overlap deeper than the tolerance; surfaces closer than it; a gap below clearance - tolerance; one part inside
         the other, their surfaces apart; the same part twice at one place; could not be decided.
     severity : int
         Rank in the report, 1 is the worst: by kind, then by `penetration` (by `depth` where it is not known), then by

@@ -67,7 +67,7 @@ def check(
     assembly : Assembly
         The parts.
     clearance : float
-        The gap that parts should keep; closer ones are reported as "clearance".
+        The gap that parts should keep; those closer than it less the tolerance are reported as "clearance".
     tolerance : float, optional
         Up to which overlap, and up to which gap, two surfaces count as touching. By default each pair has its own, a
         millionth of how far its parts reach, along any axis, from the middle of the assembly (the median of its

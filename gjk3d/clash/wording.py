@@ -112,7 +112,7 @@ MEANING = {
     "duplicate": "the same part is there twice, at one place",
     "unchecked": "this could not be decided",
     "touch": "the surfaces are closer than the tolerance",
-    "clearance": "the parts are closer than the clearance that is asked for",
+    "clearance": "the gap between the parts is below clearance - tolerance",
 }
 _METHODS = {
     "gjk": "GJK",

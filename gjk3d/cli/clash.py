@@ -78,7 +78,7 @@ def clash(
     b
         The pattern of the other part.
     clearance
-        The gap that parts should keep; closer ones are reported. 0 by default.
+        The gap that parts should keep; those closer than it less the tolerance are reported. 0 by default.
     tolerance
         Overlap and gap up to which surfaces count as touching; by default a millionth of how far the two parts reach
         from the middle of the assembly, and more in float32 files far from their origin. Curved parts meshed apart from

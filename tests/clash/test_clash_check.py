@@ -162,7 +162,9 @@ def test_clearance_is_what_is_closer_than_wanted():
 def test_a_gap_as_wide_as_the_clearance_is_free(a):
     b = block(at=(3.0, 0.5, 0.5))  # 0.5 behind either, in numbers without rounding
     assert only(a, b, clearance=0.5) is None
-    assert only(a, b, clearance=np.nextafter(0.5, 1.0)).kind == "clearance"
+    assert only(a, b, clearance=np.nextafter(0.5, 1.0), tolerance=0.0).kind == "clearance"
+    assert only(a, b, clearance=0.75, tolerance=0.25) is None
+    assert only(a, b, clearance=np.nextafter(0.75, 1.0), tolerance=0.25).kind == "clearance"
 
 
 def test_identical_parts_are_duplicates_however_they_are_meshed():

@@ -105,3 +105,30 @@ def test_a_check_in_another_unit_has_the_same_tolerance(tmp_path):
     assert sum(report.counts.values()) == TOUCHING
     order = gk.clash.order(Assembly.load(folder, unit="mm"))
     assert order.locked == ()
+
+
+@pytest.mark.parametrize("kind", ["glb", "stl"])
+def test_a_gap_of_exactly_the_clearance_is_no_finding(tmp_path, kind):
+    """Forty pairs, drawn 1 mm apart, in float32 numbers that make some gaps a little smaller."""
+    blocks, factor = [], 1e-3 if kind == "glb" else 1.0
+    for k in range(40):
+        at = np.array((17.3 * (k % 8) + 0.1 * k, 13.7 * (k // 8), 0.31 * k))
+        blocks += [(10.0 * CORNERS + at) * factor, (10.0 * CORNERS * (0.3, 0.3, 0.3) + at + (1.1, 2.3, 11.0)) * factor]
+    assembly = Assembly.load(written(tmp_path, kind, blocks), unit="mm")
+    clearance = factor
+    report = check(assembly, clearance)
+    gaps = [clash for clash in report.clashes if clash.kind == "clearance"]
+    assert gaps == []
+    assert report.tolerance < 2e-3 * factor
+    wider = check(assembly, clearance + 1.1 * report.tolerance)
+    assert wider.counts["clearance"] == 40
+    assert check(assembly, clearance, tolerance=0.0).counts["clearance"] > 0
+    assert_names(wider.limits, "clearance", "tolerance", "clearance - tolerance")
+
+
+@pytest.mark.parametrize(("tolerance", "found"), [(1e-6, 0), (1e-8, 1)])
+def test_a_part_that_passes_at_the_clearance_is_no_finding(tolerance, found):
+    low, high = gk.Mesh(CORNERS * (10, 1, 1), TRIANGLES), gk.Mesh(CORNERS + (0.0, 0.0, 1.125), TRIANGLES)
+    along = gk.clash.Movement({"high": gk.Motion.translation(None, (8.0, 0, 0))}, times=(0, 1))
+    report = check(Assembly.of({"low": low, "high": high}), 0.125 + 1e-7, tolerance, motion=along)
+    assert report.counts["clearance"] == found

@@ -93,7 +93,7 @@ class Moving:
 
     def verdict(self, i: int, j: int, passage: Passage, clearance: float, tolerance: float) -> Verdict | None:
         """Return what the pair is when it is nearest, or deepest, in the places of that time."""
-        if not passage.spans and passage.least[0] >= clearance and passage.least[0] > tolerance:
+        if not passage.spans and passage.least[0] >= clearance - tolerance and passage.least[0] > tolerance:
             return None
         there = [moved(self.meshes[k], self.of[k].pose(passage.when)) for k in (i, j)]
         found = _decided(there, Decider(clearance, tolerance, {}))

@@ -1,8 +1,9 @@
 """How far the surfaces of two things lie inside each other, enclosed: the greatest depth of a point of either.
 
 Each is a few closed meshes: a mesh, a grid of cubes and ground with a bottom are their own surface, a polytope its
-faces, a compound those of its parts, one by one. A curved shape is stood in for by a polytope within it, and the bounds
-are wider by how far it lies beyond that.
+faces, a compound those of its parts. Bodies that overlap are one set of points, so their union takes their place: what
+lies inside another body is no surface. A curved shape is stood in for by a polytope within it, and the bounds are wider
+by how far it lies beyond that.
 """
 
 from __future__ import annotations
@@ -13,19 +14,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.base import Body
+from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.depth import depth, skin_of
 from gjk3d.bodies.heights import HeightField
-from gjk3d.bodies.inner import Inner, inner
+from gjk3d.bodies.inner import Inner, inner, thinned
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.order import in_order
+from gjk3d.bodies.parts import turned
+from gjk3d.bodies.raycast import holds
+from gjk3d.bodies.union import ERROR, any_overlap, arrays_of, available, joined, placed, union_of
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import UnsupportedPair
-from gjk3d.poses import IDENTITY, ROUNDING, composed, inverse, moved, relative
+from gjk3d.poses import IDENTITY, ROUNDING, composed, inverse, moved, moved_back, relative
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array
+from gjk3d.typing import Array, Bools
 
 _WORK = 164.0  #: points of each surface that are looked at in the other, at most, over the tolerance
 _FINE = 64  #: segments of a full turn, for curved shapes
@@ -37,6 +42,8 @@ class Skin(NamedTuple):
     mesh: Mesh
     row: Array  #: the pose, (13,)
     slack: float
+    decided: bool = True  #: False if a part of it may lie inside another body of the same thing
+    curved: bool = False  #: whether it stands in for a curved shape
 
 
 class Deepest(NamedTuple):
@@ -46,16 +53,16 @@ class Deepest(NamedTuple):
     upper: float
     points: tuple[Array, Array] | None
     slack: float  #: by how much less than is known the true depth may be
+    decided: bool = True  #: False if `upper` may be too small, and what is known too large, since bodies overlap
 
 
 def skins(thing: Any) -> list[Skin]:
-    """Return the closed surfaces of something, in its own frame."""
+    """Return the closed surfaces of something, in its own frame; those that are decided do not overlap."""
     if isinstance(thing, Compound):
-        return [
-            skin._replace(row=composed(row, skin.row[None])[0]) for part, row in thing._parts for skin in skins(part)
-        ]
+        return thing._cached("united skins", lambda: _united(_skins_of_parts(thing)))
     if isinstance(thing, Mesh):
-        return [Skin(thing, IDENTITY[0], 0.0)]
+        union = union_of(thing)
+        return [Skin(union.mesh, IDENTITY[0], union.slack, union.decided)]
     if isinstance(thing, VoxelGrid):
         return [Skin(thing._cached("skin", lambda: Mesh(*thing.surface())), IDENTITY[0], 0.0)]
     if isinstance(thing, HeightField) and thing.bottom > -inf:
@@ -76,13 +83,31 @@ def skins(thing: Any) -> list[Skin]:
     return [_of_curved(thing)]
 
 
+def _skins_of_parts(thing: Compound) -> list[Skin]:
+    return [skin._replace(row=composed(row, skin.row[None])[0]) for part, row in thing._parts for skin in skins(part)]
+
+
+def _united(parts: list[Skin]) -> list[Skin]:
+    """Return the union of surfaces where any of them may overlap; undecided where it cannot be made."""
+    boxes = np.concatenate([turned(skin.mesh.bounds.reshape(1, 6), skin.row) for skin in parts])
+    if not any_overlap(boxes):
+        return parts
+    # of curved parts the crevice between two may be deeper than each lies beyond its polytope
+    exact = available() and all(skin.mesh.is_solid and skin.decided and not skin.curved for skin in parts)
+    bodies = [placed(skin.mesh, skin.row) for skin in parts] if exact else [None]
+    made: Any = None if None in bodies else joined(bodies)
+    if made is None or not (union := Mesh(*arrays_of(made))).is_solid:
+        return [skin._replace(decided=False) for skin in parts]
+    return [Skin(union, IDENTITY[0], max(skin.slack for skin in parts) + ERROR * made.get_tolerance())]
+
+
 def _of_curved(shape: Shape) -> Skin:
     if "skin within" not in shape._cache:
         surface = shape.surface(_FINE)
         if not len(surface.faces):
             raise UnsupportedPair(f"penetration of {shape!r}, which has no surface: ask signed_distance")
         mesh = Mesh(surface.vertices, surface.faces)
-        shape._cache["skin within"] = Skin(mesh, IDENTITY[0], _beyond(shape, mesh))
+        shape._cache["skin within"] = Skin(mesh, IDENTITY[0], _beyond(shape, mesh), curved=True)
     skin: Skin = shape._cache["skin within"]
     return skin
 
@@ -126,6 +151,8 @@ def deepest(a: Any, b: Any, surfaces: Surfaces, row_a: Array, row_b: Array, tole
     if not in_order(a, b, row_a, row_b):
         found = deepest(b, a, (second, first), row_b, row_a, tolerance)
         return found._replace(points=found.points and found.points[::-1])
+    if not all(skin.decided for skin in (*first, *second)):
+        return _of_vertices(_bodies(first, row_a), _bodies(second, row_b))
     found = Deepest(0.0, 0.0, None, 0.0)
     for one in first:
         for other in second:
@@ -148,9 +175,52 @@ def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, toler
         if inside.lower > known:
             known, points = inside.lower, _placed(inside, row_a if by_a else row_b, by_a)
     loose = upper > known * (1.0 + tolerance) + pair.error
-    if loose and a.slack + b.slack == 0.0 and pair.meet():
+    if loose and not (a.curved or b.curved) and pair.meet():
         upper = max(known, min(upper, depth(pair).most))  # what frees the two takes every point out
     return Deepest(known, max(so_far.upper, upper + slack), points, max(so_far.slack, slack))
+
+
+def _bodies(parts: list[Skin], row: Array) -> list[Skin]:
+    """Return each body of surfaces at a pose by itself."""
+    return [
+        skin._replace(mesh=body, row=composed(row, skin.row[None])[0]) for skin in parts for body in skin.mesh.bodies()
+    ]
+
+
+def _of_vertices(first: list[Skin], second: list[Skin]) -> Deepest:
+    """Return the deepest vertex of bodies that overlap others of the same thing; nothing bounds other points.
+
+    A vertex counts that is clearly outside the other bodies of its thing. It is no less deep in the union of the
+    others than it is far from all of their surfaces, inner walls included.
+    """
+    best = Deepest(0.0, inf, None, 0.0, decided=False)
+    for guests, hosts, by_a in ((second, first, True), (first, second, False)):
+        for guest in guests:
+            points = moved(guest.row, thinned(guest.mesh._used))
+            for other in guests:
+                if other is not guest and other.mesh.is_solid:
+                    away, inside, _ = _seen(other, points)
+                    error = other.slack + 8.0 * ROUNDING * float(np.abs(points).max(initial=0.0))
+                    points = points[~inside & (away > error)]
+            if not len(points):
+                continue
+            seen = [_seen(host, points) for host in hosts]
+            away = np.array([each[0] for each in seen])
+            held = np.any([each[1] for each in seen], axis=0)
+            k = int(np.argmax(np.where(held, away.min(axis=0), -1.0)))
+            depth_of = float(away[:, k].min())
+            if held[k] and depth_of > best.known:
+                foot = seen[int(np.argmin(away[:, k]))][2][k]
+                slack = 8.0 * ROUNDING * float(np.abs(points).max())
+                best = Deepest(depth_of, inf, (foot, points[k]) if by_a else (points[k], foot), slack, decided=False)
+    return best
+
+
+def _seen(body: Skin, points: Array) -> tuple[Array, Bools, Array]:
+    """Return how far points are from a surface, whether they are inside it, and the nearest places on it."""
+    local = np.ascontiguousarray(moved_back(body.row, points))
+    away, places = from_points(body.mesh, local)[:2]
+    return away, holds(body.mesh, local) & body.mesh.is_solid, moved(body.row, places)
 
 
 def _placed(inside: Inner, row: Array, by_a: bool) -> tuple[Array, Array]:

@@ -66,7 +66,10 @@ class TriangleSurface(Body):
 
     @property
     def volume(self) -> float:
-        """Signed volume by the divergence theorem; means something only if `is_watertight`, and is < 0 inside out."""
+        """Signed volume by the divergence theorem, the sum over all bodies: an overlap of two of them counts twice.
+
+        It means something only if `is_watertight`, and is negative for a mesh that is inside out.
+        """
         return self._cached("volume", self._find_volume)
 
     def _find_volume(self) -> float:

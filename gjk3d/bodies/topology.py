@@ -152,6 +152,7 @@ class Mended(NamedTuple):
     turned: Ints = NONE  #: the numbers of faces to be turned
     spare: Ints = NONE  #: and of those that bound nothing
     hanging: Ints = NONE  #: those of them that lie on no other, so that they reach out of the solid
+    crowded: bool = False  #: whether an edge of a closed mesh has more than two triangles
 
 
 def mended(vertices: Array, faces: Ints, rounding: float | None) -> Mended:
@@ -229,7 +230,8 @@ class _Work:
         )  # fmt: skip
         told = tuple(text for text in repairs if text)
         turned, spare, hanging = (edges.faces[which] for which in (turned, ~self.kept, single & ~self.kept))
-        return Mended(edges.places, 0, len(loose), loose_edges, nearly, told, turned, spare, hanging)
+        crowded = bool(self.counts.max() > 2)
+        return Mended(edges.places, 0, len(loose), loose_edges, nearly, told, turned, spare, hanging, crowded)
 
     def merged_rim(self, rounding: float) -> Ints:
         """Return the number of the place of each vertex if corners of open edges that are so near are one place."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +11,7 @@ from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.raycast import holds, inside_of
+from gjk3d.bodies.union import arrays_of
 from gjk3d.poses import IDENTITY, ROUNDING, matrices, moved, moved_back, parts
 from gjk3d.typing import Array, Ints
 
@@ -65,34 +64,6 @@ class Overlap(NamedTuple):
     faces: NDArray[np.int64]
 
 
-@cache
-def available() -> bool:
-    """Whether volumes can be intersected: the extra gjk3d[mesh] or gjk3d[clash] is installed."""
-    return importlib.util.find_spec("manifold3d") is not None
-
-
-def solid(mesh: Mesh) -> Any:
-    """Return the solid that a mesh bounds; None if it is open, or no manifold."""
-    if not available() or not mesh.is_watertight:
-        return None
-    import manifold3d
-
-    mesh = mesh.skin
-    place = mesh._places
-    _, first = np.unique(place, return_index=True)
-    faces = place[mesh.faces]
-    faces = faces[(faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])]
-    if mesh.volume < 0.0:  # inside out
-        faces = faces[:, ::-1]
-    body = manifold3d.Manifold(
-        manifold3d.Mesh64(
-            vert_properties=np.ascontiguousarray(mesh.vertices[first]),
-            tri_verts=np.ascontiguousarray(faces).astype(np.uint64),
-        )
-    )
-    return body if body.status() == manifold3d.Error.NoError else None
-
-
 def overlap(a: Any, b: Any, m: Array = HERE) -> Overlap | None:
     """Return what two solids share, b being at a pose, None where the boolean fails."""
     import manifold3d
@@ -102,9 +73,7 @@ def overlap(a: Any, b: Any, m: Array = HERE) -> Overlap | None:
         return None
     if both.is_empty():
         return Overlap(0.0, np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
-    surface = both.to_mesh64()
-    vertices = np.ascontiguousarray(surface.vert_properties[:, :3], dtype=np.float64)
-    return Overlap(float(both.volume()), vertices, surface.tri_verts.astype(np.int64))
+    return Overlap(float(both.volume()), *arrays_of(both))
 
 
 _CHORDS = 64  #: faces of what is shared that chords begin at

@@ -11,6 +11,7 @@ from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.depth import deepest_inside, depth
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.raycast import holds
+from gjk3d.bodies.union import solid, union_of
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.contacts import HERE, LOOKED_AT, Two, shared_depth, touching
 from gjk3d.clash.finding import Vector
@@ -140,11 +141,13 @@ class Decider:
     def solid(self, mesh: Mesh) -> Any:
         """Return manifold3d's solid of a mesh, or None."""
         if id(mesh) not in self._solids:
-            self._solids[id(mesh)] = solids.solid(mesh)
+            self._solids[id(mesh)] = solid(mesh)
         return self._solids[id(mesh)]
 
     def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = HERE) -> Verdict | None:
         """Return what the pair is in A's frame, None where it is free; m is the pose row of B there."""
+        # several bodies of a part are one set of points: inner walls are no surface, and no volume counts twice
+        a, b = union_of(a).mesh, union_of(b).mesh
         two = Two(a, b, HERE if np.array_equal(m, HERE) else m)
         twins = self.twice and same(two, self.limit)
         slack = a._convex_slack + b._convex_slack

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.bodies.union import available
 from gjk3d.clash.assembly import Assembly, check_assembly
 from gjk3d.clash.blocking import Seen, blocked, frame_of, seen
-from gjk3d.clash.contacts import available
 from gjk3d.clash.finding import Vector
 from gjk3d.clash.nearness import SPACINGS
 from gjk3d.clash.parts import AssemblyPart

@@ -174,7 +174,9 @@ class _Spacing:
 
     def of(self, key: str, pieces: list[tuple[Any, Any]]) -> float:
         """Return the spacing of a part by its node, in the frame of the whole."""
-        spacing, reach = map(max, zip(*(self._of_points(geometry) for geometry, _ in pieces), strict=True))
+        spacing, reach = self._of_points(pieces[0][0])
+        for geometry, _ in pieces[1:]:
+            spacing, reach = map(max, (spacing, reach), self._of_points(geometry))
         known = key in self._parents
         steps = _upwards(key, self._parents) if known else [""]
         nodes = self._nodes if known else dict(zip(steps, _placing(pieces[0][1][None]), strict=True))

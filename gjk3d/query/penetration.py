@@ -10,6 +10,7 @@ from gjk3d.convex.checks import is_finite
 from gjk3d.errors import ShapeError
 from gjk3d.query.ask import question
 from gjk3d.query.dispatch import Collider
+from gjk3d.query.distance import signed_distance
 from gjk3d.typing import Array, OnePose
 from gjk3d.wording import told
 
@@ -35,6 +36,10 @@ class Penetration(NamedTuple):
     Notes
     -----
     Of two that are proven apart ``upper`` is 0.
+
+    Bodies of one mesh, or parts of one compound, that overlap are one set of points: what lies inside another of them
+    is no surface. Where manifold3d is missing, or a curved part overlaps another, that is not decided. Then the bounds
+    are wider: ``upper`` is the depth that `signed_distance` proves.
 
     Examples
     --------
@@ -121,6 +126,8 @@ def penetration(
     if not way.collide(a, b, rows, 0.0)[0]:  # proven apart
         return Penetration(0.0, 0.0, 0.0, None, None, None)
     found = deepest(a, b, surfaces, rows.a[0], rows.b[0], float(tol))
+    if not found.decided:  # what frees the two takes every point out
+        found = found._replace(upper=-float(signed_distance(a, b, pose_a, pose_b).lower))
     lower = max(0.0, found.known - found.slack)
     if found.points is None:
         return Penetration(0.0, 0.0, found.upper, None, None, None)

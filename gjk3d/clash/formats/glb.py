@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash.contacts import overlap, solid
+from gjk3d.bodies.union import solid, union_of
+from gjk3d.clash.contacts import overlap
 from gjk3d.clash.finding import Clash
 from gjk3d.clash.parts import MARK, hex_of
 from gjk3d.clash.report import Report
@@ -94,7 +95,7 @@ def _shared(report: Report, clash: Clash, meshes: dict[str, Any]) -> tuple[Any, 
     """Return vertices and faces of what the two parts share, where that is a volume."""
     if clash.overlap_volume is None:
         return None
-    first, second = solid(meshes[clash.a]), solid(meshes[clash.b])
+    first, second = (solid(union_of(meshes[name]).mesh) for name in (clash.a, clash.b))
     if first is None or second is None:
         return None
     if report.motion is not None and clash.time is not None:

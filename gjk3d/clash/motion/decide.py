@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.union import union_of
 from gjk3d.clash.decide import Decider, Verdict, joined, unchecked
 from gjk3d.clash.doubts import doubted_ways
 from gjk3d.clash.motion.movement import Movement
@@ -95,7 +96,7 @@ class Moving:
         """Return what the pair is when it is nearest, or deepest, in the places of that time."""
         if not passage.spans and passage.least[0] >= clearance - tolerance and passage.least[0] > tolerance:
             return None
-        there = [moved(self.meshes[k], self.of[k].pose(passage.when)) for k in (i, j)]
+        there = [moved(union_of(self.meshes[k]).mesh, self.of[k].pose(passage.when)) for k in (i, j)]
         found = _decided(there, Decider(clearance, tolerance, {}))
         if found is not None and found.kind == "duplicate":
             drawn = _decided([self.meshes[i], self.meshes[j]], Decider(clearance, tolerance, {}))

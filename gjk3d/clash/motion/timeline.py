@@ -18,7 +18,8 @@ from gjk3d.bodies.depth import deepest_inside
 from gjk3d.bodies.impact import impact
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.clash.contacts import LOOKED_AT, Two, overlap, shared_depth, solid
+from gjk3d.bodies.union import solid, union_of
+from gjk3d.clash.contacts import LOOKED_AT, Two, overlap, shared_depth
 from gjk3d.clash.motion.track import Track, pieces
 from gjk3d.narrow.toi import FREE
 from gjk3d.poses import UNIT_ROUNDOFF, pose_rows, relative
@@ -126,7 +127,7 @@ class Timeline:
         width: float,
         slack: float = 0.0,
     ) -> None:
-        self.a, self.b = meshes
+        self.a, self.b = (union_of(mesh).mesh for mesh in meshes)
         self.one, self.two = tracks
         self.begin = float(min(self.one.times[0], self.two.times[0]))
         self.end = float(max(self.one.times[-1], self.two.times[-1]))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.union import solid, union_of
 from gjk3d.clash import contacts
 from gjk3d.errors import Gjk3dError
 from gjk3d.query.contact import Contact
@@ -128,7 +129,7 @@ def add_common(drawing: Drawing, surfaces: list[tuple[Array, Any]], convex: bool
 
 def _common(meshes: list[Mesh], convex: bool) -> tuple[Array, Any] | None:
     a, b = meshes
-    solids = contacts.solid(a), contacts.solid(b)
+    solids = [solid(union_of(mesh).mesh) for mesh in (a, b)]
     if None not in solids:
         found = contacts.overlap(*solids)
         return None if found is None else (found.vertices, found.faces)

@@ -1,0 +1,154 @@
+"""Several bodies of one mesh are one set of points: what lies inside another body is no surface."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import naive
+import numpy as np
+import pytest
+from words import assert_names
+
+import gjk3d as gk
+from gjk3d.bodies import union
+from gjk3d.clash import Assembly, check
+
+CUBE = 0.1
+DEEP = sqrt(2)  #: from the middle of a face of the cube to the inner corners of the cross
+CROSS = [((4, 2, 4), (0, 0, 0)), ((2, 4, 4), (0, 0, 0))]
+LAYERS = [((1, 4, 4), (0, 0, 0)), ((1, 4, 4), (1, 0, 0))]  # with corners in common
+STEPS = [((1, 4, 4), (0, 0, 0)), ((1, 4, 5), (1, 0, 0))]  # without
+
+
+def part(*boxes, inverted=()):
+    """Return one mesh of several boxes, some of them inside out."""
+    vertices, faces, count = [], [], 0
+    for k, (size, at) in enumerate(boxes):
+        box = gk.Box(size).surface()
+        vertices.append(box.vertices + np.array(at, dtype=float))
+        faces.append(count + (box.faces[:, ::-1] if k in inverted else box.faces))
+        count += len(box.vertices)
+    return gk.Mesh(np.vstack(vertices), np.vstack(faces))
+
+
+def small(at=(0, 0, 0), size=CUBE):
+    return part(((size,) * 3, at))
+
+
+def only(a, b):
+    report = check(Assembly.of({"a": a, "b": b}))
+    (clash,) = report.clashes
+    return clash
+
+
+def test_a_cube_in_two_overlapping_boxes_counts_once():
+    clash = only(part(*CROSS), small())
+    assert clash.kind == "contained"
+    assert clash.overlap_volume == pytest.approx(CUBE**3, rel=1e-9)
+    assert clash.penetration == pytest.approx(DEEP, rel=1e-2)
+    assert part(*CROSS).volume == pytest.approx(64.0)  # the sum
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_penetration_leaves_out_inner_walls(swap):
+    pair = (small(), part(*CROSS)) if swap else (part(*CROSS), small())
+    found = gk.penetration(*pair, tol=1e-3)
+    assert found.lower <= DEEP <= found.upper
+    assert found.upper - found.lower < 1e-2
+    turned = gk.penetration(*pair, naive.pose(naive.random_rotations(np.random.default_rng(0), 1)[0]), None, tol=1e-3)
+    assert turned.lower > 1.3
+
+
+@pytest.mark.parametrize("layers", [LAYERS, STEPS], ids=["common corners", "no common corners"])
+def test_a_box_in_a_wall_of_two_layers_is_contained(layers):
+    wall, box = part(*layers), small((0.5, 0.1, 0.05), 0.2)
+    clash = only(wall, box)
+    assert clash.kind == "contained"
+    assert clash.overlap_volume == pytest.approx(0.008, rel=1e-9)
+    assert clash.penetration == pytest.approx(1.0, rel=1e-2)
+    found = gk.penetration(wall, box)
+    assert found.lower <= 1.0 <= found.upper
+    assert found.lower > 0.98
+
+
+def test_a_guest_of_overlapping_bodies_has_no_surface_inside():
+    """A pin of two bodies that overlap deep in a block: their ends inside each other are no surface."""
+    block, pin = part(((10, 10, 10), (0, 0, 0))), part(((2, 2, 6), (0, 0, 3)), ((2, 2, 6), (0, 0, 7)))
+    whole = part(((2, 2, 10), (0, 0, 5)))
+    one, other = gk.penetration(block, pin), gk.penetration(block, whole)
+    assert one.lower <= other.upper
+    assert other.lower <= one.upper
+    assert one.depth == pytest.approx(5.0, rel=1e-2)
+
+
+def test_hollows_stay_hollow_unless_another_body_fills_them():
+    hollow = part(((4, 4, 4), (0, 0, 0)), ((2, 2, 2), (0, 0, 0)), ((1, 1, 1), (5, 0, 0)), inverted=[1])
+    assert union.union_of(hollow).mesh is hollow
+    assert check(Assembly.of({"a": hollow, "b": small()})).clashes == ()
+    beam = part(((4, 4, 4), (0, 0, 0)), ((2, 2, 2), (0, 0, 0)), ((9, 1, 1), (0, 0, 0)), inverted=[1])
+    assert only(beam, small()).kind == "contained"
+    assert only(beam, small()).overlap_volume == pytest.approx(CUBE**3, rel=1e-9)
+    assert check(Assembly.of({"a": beam, "b": small((0, 0.75, 0))})).clashes == ()
+
+
+def test_bodies_apart_and_at_an_edge_stay_as_they_are():
+    for boxes in ([((1, 1, 1), (0, 0, 0)), ((1, 1, 1), (3, 0, 0))], [((1, 1, 1), (0, 0, 0)), ((1, 1, 1), (1, 1, 0))]):
+        mesh = part(*boxes)
+        found = union.union_of(mesh)
+        assert (found.mesh is mesh, found.slack, found.decided) == (True, 0.0, True)
+
+
+def test_without_manifold3d_the_bounds_are_wider_and_hold(monkeypatch):
+    monkeypatch.setattr(union, "available", lambda: False)
+    for pair, true in (
+        ((part(*CROSS), small()), DEEP),
+        ((small((0.5, 0.1, 0.05), 0.2), part(*LAYERS)), 1.0),
+        ((part(((10, 10, 10), (0, 0, 0))), part(((2, 2, 6), (0, 0, 3)), ((2, 2, 6), (0, 0, 7)))), 5.0),
+    ):
+        found = gk.penetration(*pair)
+        assert 0.0 < found.lower <= true <= found.upper
+
+
+def test_compounds_of_overlapping_parts_are_one_set_of_points():
+    cross = gk.Compound([(gk.Box(size), naive.pose(None, at)) for size, at in CROSS])
+    found = gk.penetration(cross, gk.Box((CUBE,) * 3), tol=1e-3)
+    assert found.lower <= DEEP <= found.upper
+    assert found.upper - found.lower < 1e-2
+    round_one = gk.Compound([(gk.Cylinder(1, 4), None), (gk.Box((4, 1, 1)), None)])
+    found = gk.penetration(round_one, gk.Box((CUBE,) * 3))
+    assert 0.4 < found.lower <= found.upper
+    assert found.upper >= 0.94
+
+
+def test_random_unions_against_samples(rng):
+    """Depth of the vertices of a cube in a few random boxes, by samples of the surface that is outside of all."""
+    for _ in range(6):
+        boxes = [(rng.uniform(1.0, 3.0, 3), rng.uniform(-0.8, 0.8, 3)) for _ in range(3)]
+        mesh, cube = part(*boxes), small(rng.uniform(-0.2, 0.2, 3), 0.3)
+        surface = np.concatenate([samples(size, at, rng) for size, at in boxes])
+        strictly = [(np.abs(surface - at) < 0.5 * size - 1e-9).all(axis=1) for size, at in boxes]
+        surface = surface[~np.any(strictly, axis=0)]
+        corners = [p for p in cube.vertices if any((np.abs(p - at) < 0.5 * size).all() for size, at in boxes)]
+        depths = [np.linalg.norm(surface - p, axis=1).min() for p in corners]
+        found = gk.penetration(mesh, cube)
+        assert found.upper >= max(depths) - 0.05
+        volume = only(mesh, cube).overlap_volume
+        points = rng.uniform(cube.bounds[0], cube.bounds[1], (20000, 3))
+        share = np.any([(np.abs(points - at) < 0.5 * size).all(axis=1) for size, at in boxes], axis=0).mean()
+        assert volume == pytest.approx(share * 0.3**3, abs=0.03 * 0.3**3)
+
+
+def samples(size, at, rng):
+    points = rng.uniform(-0.5, 0.5, (6000, 3))
+    axis = rng.integers(0, 3, len(points))
+    points[np.arange(len(points)), axis] = rng.choice((-0.5, 0.5), len(points))
+    return points * size + at
+
+
+def test_moving_parts_and_duplicates_are_unions():
+    wall, box = part(*STEPS), small((-3, 0.1, 0.05), 0.2)
+    into = gk.clash.Movement({"b": gk.Motion.translation(None, (3.5, 0, 0))}, times=(0, 1))
+    (clash,) = check(Assembly.of({"a": wall, "b": box}), motion=into).clashes
+    assert clash.penetration == pytest.approx(1.0, rel=2e-2)
+    assert only(part(*CROSS), part(*CROSS)).kind == "duplicate"
+    assert_names(gk.Mesh.volume.__doc__, "sum")

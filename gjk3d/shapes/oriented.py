@@ -11,7 +11,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, single_entry
 from gjk3d.geometry.order import sort_points
-from gjk3d.geometry.vec3 import Vec3, cross
+from gjk3d.geometry.vec3 import Vec3, cross, unit
 from gjk3d.shapes.unit import about_unit_size
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints2
 
@@ -19,6 +19,7 @@ NORMALS = 500  # face normals tried for an oriented box: those of the largest fa
 SCANS = 2_000_000  # and fewer where the vertices are so many that normals times vertices exceed this
 CROSSED = 100  # normals of two edges tried: those across which the body is thinnest
 EDGES = 60  # and of no more edges than this, the longest
+TURNS = 60  # of the best box; finely meshed curved shapes would save a millionth of the volume thousands of times
 FLOOR = 1e-13  # extents below this part of the size count as this, so that flat boxes compare by their area
 #: Directions no farther apart than this are tried once: across a hull this thin, to its size, they are as good.
 _SAME = 1e-13
@@ -47,9 +48,9 @@ def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
     A smallest box has two adjacent sides flush with edges, if with no face (O'Rourke, Finding minimal enclosing boxes,
     1985). So one side of a candidate is on a face, or parallel to two edges; the box is turned about the normal of
     that side until it is flush with an edge of the outline. The best is turned about its three
-    axes in turn while that helps. Of more than ``NORMALS`` distinct face normals, or 20 and more where there are many
-    thousands of vertices, only those of the largest faces are tried, and of the edges' ``CROSSED``; so the true
-    smallest may be a little smaller.
+    axes in turn while that helps, ``TURNS`` times at most. Of more than ``NORMALS`` distinct face normals, or 20 and
+    more where there are many thousands of vertices, only those of the largest faces are tried, and of the edges'
+    ``CROSSED``; so the true smallest may be a little smaller.
     """
     local, origin, exponent = about_unit_size(np.ascontiguousarray(vertices))
     axes = np.eye(3)
@@ -170,14 +171,17 @@ def tightest(
             if cost < least * (1.0 - 1e-12):
                 least = cost
                 _put_axes(axes, x, z)
-    turns = 0
-    while turns < 3:  # as many in a row without gain
-        z = (axes[turns, 0], axes[turns, 1], axes[turns, 2])
+    axis = 0
+    for _ in range(TURNS):
+        if axis == 3:  # as many in a row without gain
+            return
+        # axes are made of earlier axes, so without this the error of their length doubles at each gain
+        z = unit((axes[axis, 0], axes[axis, 1], axes[axis, 2]))
         cost, x = _flush(points, z, _width(points, z), room, index)
-        turns += 1
+        axis += 1
         if cost < least * (1.0 - 1e-9):
             least = cost
-            turns = 0
+            axis = 0
             _put_axes(axes, x, z)
 
 

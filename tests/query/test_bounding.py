@@ -16,6 +16,7 @@ from words import assert_names
 import gjk3d as gk
 from gjk3d.errors import PoseError, ShapeError, UnboundedShapeError, UnsupportedPair
 from gjk3d.poses import pose_rows
+from tests.hardening import oriented
 
 LONG = np.longdouble
 DIRECTIONS = np.vstack([np.eye(3), -np.eye(3), naive.unit_vectors(np.random.default_rng(11), 3000)]).astype(LONG)
@@ -191,6 +192,17 @@ def test_the_smallest_box_of_a_tetrahedron_is_flush_with_no_face(rng):
     corners = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
     for turn in naive.random_rotations(rng, 5):
         assert gk.obb(gk.Tetrahedron(corners @ turn.T)).volume == pytest.approx(8.0, rel=1e-12)
+
+
+def test_the_box_of_a_scaled_capsule_has_axes_that_are_a_rotation():
+    shape = gk.Capsule(0.94, 0.6).scaled((0.6, 1.5, 1.4))
+    assert oriented.fault(shape) == ""
+    assert gk.obb(shape.inflated(0.1)).volume > gk.obb(shape).volume
+
+
+@pytest.mark.parametrize("count", [15, pytest.param(200, marks=pytest.mark.full)])
+def test_boxes_of_scaled_capsules_have_no_fault(count):
+    assert oriented.faults(count, seed=count) == []
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from math import nan, sqrt
 
 import naive
@@ -289,6 +290,21 @@ def test_what_is_beyond_is_told_by_the_max_distance_asked():
     for result, other in ((near, S.BEYOND), (far, S.SEPARATED)):
         assert_proven(verify(result, a, b, None, pose))
         assert_refuted(verify(altered(result, status=other), a, b, None, pose), "max_distance")
+
+
+@pytest.mark.parametrize("far", [(0, 0, 0), (1e8, 3, -2e5)])
+def test_shapes_of_no_size_touch_at_one_place(far):
+    """The origin in every form: the depth is 0, and no bound may claim less, not even by the least number."""
+    origin, place = (0, 0, 0), naive.pose(translation=far)
+    pair = gk.MinkowskiSum(gk.Point((1, 0, 0)), gk.Point((-1, 0, 0)))
+    shapes = [gk.Point(origin), gk.Segment(origin, origin), gk.ConvexHull([origin]), gk.Tetrahedron([origin] * 4), pair]
+    shapes += [gk.Point((1, 2, 3)).placed(naive.pose(translation=(-1, -2, -3))), gk.Segment(origin, (1, 0, 0))]
+    for a, b in itertools.product(shapes, repeat=2):
+        assert gk.collide(a, b, place, place)
+        for query in QUERIES:
+            result = query(a, b, place, place)
+            assert result.lower <= 0.0 <= result.upper
+            assert_proven(verify(result, a, b, place, place))
 
 
 @pytest.mark.parametrize("status", [S.OVERLAPPING, S.TOUCHING, S.UNDECIDED])

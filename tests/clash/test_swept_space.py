@@ -11,6 +11,7 @@ from gjk3d.clash.formats import to_glb
 from gjk3d.clash.motion import envelope
 from gjk3d.clash.motion.convex_pieces import convex_pieces
 from gjk3d.errors import ParseError, ShapeError
+from tests.hardening import swept_rotations
 
 _OUTLINE = manifold3d.CrossSection([np.array([(0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3)], dtype=float)])
 ELL = manifold3d.Manifold.extrude(_OUTLINE, 1.0)
@@ -23,6 +24,17 @@ def mesh_of(solid):
 
 def solid_of(mesh):
     return manifold3d.Manifold(manifold3d.Mesh64(np.array(mesh.vertices), np.array(mesh.faces, dtype=np.uint64)))
+
+
+@pytest.mark.parametrize("number", [0, 7, 19])
+def test_hulls_of_many_points_on_one_plane_are_not_dented(number):
+    """Without it a hundredth of the cylinder is outside of its own swept space."""
+    assert swept_rotations.missing(*swept_rotations.rotation(np.random.default_rng([1, number]))) == 0.0
+
+
+@pytest.mark.full
+def test_the_swept_space_holds_rotated_cylinders():
+    assert swept_rotations.faults(100, seed=2) == []
 
 
 @pytest.mark.parametrize("form", ["slices", "hull"])

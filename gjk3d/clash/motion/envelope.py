@@ -31,7 +31,7 @@ from gjk3d.wording import count
 _BEND = 5e-4  #: of the size of a part: how far its points may bend off straight lines in a step
 _STEPS = 4096  #: of one steady motion; on longer ones they bend farther off
 _SAME = 1e-7  #: of the reach at first: places no farther apart are one
-_ROUNDING = 1e-6  #: of the reach of the whole: hulls of manifold3d lack points that are 1e-7 of it before them
+_ROUNDING = 1e-6  #: of the reach of the whole: unions of manifold3d are rounded
 _PIECES = 64  #: of a part
 _HULLS = 1024  #: of a part: on a way of many steps it has fewer pieces, and then slices of several steps each
 _CUBE = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=np.float64)
@@ -202,6 +202,8 @@ def _hull(slices: list[Slice]) -> tuple[Array, Any]:
 def _united(slices: list[Slice]) -> tuple[Array, Any]:
     import manifold3d
 
-    hulls = [manifold3d.Manifold.hull_points(piece.corners) for piece in slices]
-    surface = manifold3d.Manifold.batch_boolean(hulls, manifold3d.OpType.Add).to_mesh64()
+    # manifold3d 3.5 leaves corners of a hull out where many points are on one plane
+    hulls = [ConvexHull(piece.corners).surface() for piece in slices]
+    solids = [manifold3d.Manifold(manifold3d.Mesh64(np.array(v), np.array(f, dtype=np.uint64))) for v, f in hulls]
+    surface = manifold3d.Manifold.batch_boolean(solids, manifold3d.OpType.Add).to_mesh64()
     return np.array(surface.vert_properties[:, :3], dtype=np.float64), np.array(surface.tri_verts, dtype=np.int64)

@@ -22,6 +22,7 @@ from gjk3d.bodies.raycast import holds
 from gjk3d.bodies.triangles import read
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import ShapeError
+from gjk3d.geometry.farthest import farthest
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes.arguments import number, rows
@@ -122,8 +123,10 @@ def _within(hulls: list[ConvexHull], points: Array, margin: float) -> Bools:
         n = n[seen] / length[seen, None]
         low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
         close = np.flatnonzero(~found & ((points >= low) & (points <= high)).all(axis=1))
-        height = points[close] @ n.T - np.einsum("ij,ij->i", n, v[seen, 0])
-        found[close] = height.max(axis=1) <= margin * float(np.linalg.norm(high - low))
+        # the height over a plane is a product of four numbers, so the highest plane is the farthest of points
+        planes = np.column_stack([n, -np.einsum("ij,ij->i", n, v[seen, 0])])
+        height = farthest(planes, np.column_stack([points[close], np.ones(len(close))]))[0]
+        found[close] = height <= margin * float(np.linalg.norm(high - low))
     return found
 
 

@@ -15,6 +15,7 @@ from gjk3d.bodies.union import solid, union_of
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.contacts import HERE, LOOKED_AT, Two, shared_depth, touching
 from gjk3d.clash.finding import Vector
+from gjk3d.geometry.farthest import farthest
 from gjk3d.results import Distance
 from gjk3d.typing import Array
 
@@ -51,7 +52,7 @@ def _planes(mesh: Mesh) -> tuple[Array, Array]:
 def _room(points: Array, outer: Mesh) -> float:
     """Return how far points, in its frame, stay away from the faces of a convex solid; negative where one is out."""
     normals, offsets = _planes(outer)
-    return float((offsets - (points @ normals.T).max(axis=0)).min(initial=inf))
+    return float((offsets - farthest(points, normals)[0]).min(initial=inf))
 
 
 def same(two: Two, limit: Limit) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gjk3d.convex.solve import plane_core
+from gjk3d.geometry.farthest import farthest
 from gjk3d.narrow.pairs import SIDES
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
@@ -36,8 +37,7 @@ def planes_of(shape: Shape) -> Array:
         if hull.dimension == 3:
             normals = shape._gauss_map()[0]
             corners = shape.vertices - floats[layout.CENTER : layout.CENTER + 3]
-            limits = np.concatenate([(part @ corners.T).max(axis=1) for part in np.array_split(normals, 64)])
-            planes = np.ascontiguousarray(np.column_stack([normals, limits]))
+            planes = np.ascontiguousarray(np.column_stack([normals, farthest(corners, normals)[0]]))
         shape._cache["planes"] = planes
     kept: Array = shape._cache["planes"]
     return kept

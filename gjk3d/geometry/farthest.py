@@ -71,6 +71,13 @@ def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -
             todo.append((rows[half], some.take(half, axis=1), members, columns))
 
 
+def principal_axes(points: Array) -> tuple[Array, Array]:
+    """Return the singular values (min(n, 3),) of points (n, 3), and all three right singular vectors in rows."""
+    # full matrices of many points are n x n; of less than three points the others lack a right vector
+    lengths, axes = np.linalg.svd(points, full_matrices=len(points) < 3)[1:]
+    return lengths, axes
+
+
 def _unstretched(points: Array, directions: Array) -> tuple[Array, Array]:
     """Return both in columns, mapped so that the points are spread alike along all axes and products stay."""
     _, spread, axes = np.linalg.svd(points, full_matrices=False)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import kernel, plain, single_entry
+from gjk3d.geometry.farthest import principal_axes
 from gjk3d.geometry.order import sort_points
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.typing import Array, Array2, Ints, Ints2
@@ -39,7 +40,7 @@ def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
     """
     middle = vertices.mean(axis=0)
     out = vertices - middle
-    sizes, axes = np.linalg.svd(out, full_matrices=True)[1:]
+    sizes, axes = principal_axes(out)
     normals = [faces, axes, -axes]
     if len(sizes) < 3 or sizes[2] < _THIN * sizes[0]:
         lengths = np.linalg.norm(out, axis=1)

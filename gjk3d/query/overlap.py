@@ -9,6 +9,7 @@ import numpy as np
 
 from gjk3d.convex.checks import check_convex
 from gjk3d.errors import UnsupportedPair
+from gjk3d.geometry.farthest import farthest
 from gjk3d.geometry.gauss import FLAT
 from gjk3d.geometry.intersection import Walls, bevels, corners
 from gjk3d.geometry.vec3 import Vec3
@@ -117,7 +118,7 @@ def _walls(shape: Polytope) -> Walls:
         # an edge inside a face leaves the intersection where an edge round the face does
         ends = hull.edges[hull.angles > FLAT] if hull.dimension else np.zeros((1, 2), dtype=np.int64)
         edges = hull.vertices[ends]
-        planes = np.ascontiguousarray(np.column_stack([normals, (vertices @ normals.T).max(axis=0)]).T)
+        planes = np.ascontiguousarray(np.column_stack([normals, farthest(vertices, normals)[0]]).T)
         shape._cache["walls"] = Walls(edges.reshape(-1, 6), planes, float(np.ptp(edges)))
     walls: Walls = shape._cache["walls"]
     return walls

@@ -11,6 +11,7 @@ from math import inf
 import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.geometry.farthest import principal_axes
 from gjk3d.geometry.vec3 import Vec3, dot, place, sub, turn
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box
@@ -32,7 +33,7 @@ def bounding_box(shape: Shape) -> Array:
     frames = [np.eye(3)]
     if isinstance(shape, (Box, ConvexHull)):
         points = shape.vertices
-        frames.append(np.linalg.svd(points - points.mean(axis=0), full_matrices=True)[2])
+        frames.append(principal_axes(points - points.mean(axis=0))[1])
     best, least = np.zeros(SIZE), np.inf
     for axes in frames:
         ends = np.asarray(shape.support(np.concatenate([axes, -axes])))

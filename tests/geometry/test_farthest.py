@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import naive
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gjk3d.geometry.farthest import farthest, reaching
+from gjk3d.geometry.farthest import farthest, principal_axes, reaching
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
 _RNG = np.random.default_rng(21)
@@ -76,3 +78,16 @@ def test_a_point_that_only_just_reaches_the_level_is_not_left_out(seed):
     top = int(heights.argmax())
     members = np.concatenate([some for _, some in reaching(points, np.stack([longer, 0.5 * longer]), heights[top])])
     assert top in members
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 20_000])
+def test_principal_axes_are_three_and_take_memory_by_the_number_of_points(rng, count):
+    points = rng.normal(size=(count, 3)) * (3, 2, 1)
+    tracemalloc.start()
+    lengths, axes = principal_axes(points)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200 * count + 20_000
+    assert len(lengths) == min(count, 3)
+    assert np.abs(axes @ axes.T - np.eye(3)).max() < 1e-14
+    assert np.linalg.norm(points @ axes[: len(lengths)].T, axis=0) == pytest.approx(lengths)

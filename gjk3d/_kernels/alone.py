@@ -15,10 +15,11 @@ import inspect
 import os
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, get_type_hints
 
-from gjk3d._kernels import shortcuts, sources
+from gjk3d._kernels import shortcuts, sources, store
 
 Function = Callable[..., Any]
 
@@ -217,6 +218,26 @@ def _linked(library: Any) -> Any:
     for other in others:
         first._final_module.link_in(other._final_module, preserve=True)
     return first._final_module
+
+
+def write(path: Path, made: Made) -> None:
+    """Write a compiled kernel into the cache."""
+    from gjk3d._kernels.signatures import to_json
+
+    calls = [(name, types if types is None else [to_json(each) for each in types]) for name, types in made.calls]
+    facts = made._replace(bitcode=b"", calls=calls)._asdict()
+    del facts["bitcode"]
+    store.write_built(path, made.bitcode, facts)
+
+
+def read(path: Path) -> Made | None:
+    """Return the compiled kernel that `write` wrote, or None if the cache does not have it."""
+    from gjk3d._kernels.signatures import from_json
+
+    if (built := store.read(path)) is None:
+        return None
+    calls = [(name, types and tuple(map(from_json, types))) for name, types in built.facts["calls"]]
+    return Made(bitcode=built.content, **{**built.facts, "calls": calls})
 
 
 def content_of(name: str, arguments: tuple[Any, ...] | None) -> str:

@@ -13,7 +13,7 @@ groups       one group, optimised   the bitcode of its kernels, and of the small
 ===========  =====================  ==================================================================================
 
 ``sources.json`` has what `sources` reads from a file, by the bytes of the file. An edit of a docstring changes none of
-these but ``keys`` and ``sources.json``.
+these but ``keys`` and ``sources.json``. No file is a pickle, which would run code when it is read.
 
 A kernel belongs to the first group whose entries reach it. Another group that calls it has a copy of its own, which
 LLVM inlines as it likes, if it is small with all that it calls or is marked `inlined`. It is called across groups
@@ -22,11 +22,11 @@ otherwise. So an edit of a large kernel optimises one group, and an edit of a sm
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import hashlib
 import multiprocessing
 import os
-import pickle
 import sys
 import threading
 import time
@@ -43,7 +43,7 @@ _MEMORY = "half a gigabyte"  #: that each grows to
 _COST_OF_FINISH = 0.5  #: of all the time, linking and optimising takes so much on two cores
 _GROUPS = ("", "gjk3d.bodies", "gjk3d.scene", "gjk3d.robot")  #: begins of the names of their entries
 _SMALL = 1500  #: instructions of a kernel and all that it calls, up to which each group has a copy
-_CACHED_KERNELS, _CACHED_GROUPS, _CACHED_KEYS = 2000, 100, 1000  #: files that are retained
+_CACHED_KERNELS, _CACHED_GROUPS, _CACHED_KEYS = 4000, 100, 1000  #: files that are retained
 _ABOUT = 750  #: kernels there are, as far as is known before all that are called are found
 
 #: numba's arrays are views of rows of others: a reshape of what is contiguous never copies
@@ -94,7 +94,6 @@ def compile_all(names: Sequence[str], report: Report) -> Kernels:
 
 def _compile_in(processes: int, names: Sequence[str], report: Report) -> Kernels:
     folder = files.folder() / "bitcode"
-    folder.mkdir(parents=True, exist_ok=True)
     made: dict[tuple[str, Any], alone.Made] = {}
     asked: set[tuple[str, Any]] = set()
     with _pool(processes, _start) as pool:
@@ -156,14 +155,19 @@ def _end_with_parent() -> None:
 
 def _work(name: str, arguments: Any, folder: Path) -> alone.Made:
     """Compile a kernel, or take what was compiled of the same text before."""
-    path = folder / alone.content_of(name, arguments)
-    if path.exists():
-        made: alone.Made = pickle.loads(path.read_bytes())
-        path.touch()
-        return made
-    made = alone.compile_alone(name, arguments)
-    files.write(path, pickle.dumps(made))
+    path = folder / f"{alone.content_of(name, arguments)}.bc"
+    if made := alone.read(path):
+        _touch(path)
+    else:
+        made = alone.compile_alone(name, arguments)
+        alone.write(path, made)
     return made
+
+
+def _touch(path: Path) -> None:
+    """Mark what `store.write_built` wrote as used."""
+    path.touch()
+    path.with_suffix(".json").touch()
 
 
 def _limit(folder: Path, most: int) -> None:
@@ -178,6 +182,19 @@ def whole(kernels: Kernels) -> Bitcode:
     """Return all kernels as one group, linked."""
     (group,) = in_groups(kernels, ("",))
     return group._replace(modules=[_linked(group.modules).as_bitcode()])
+
+
+def write_whole(path: Path, code: Bitcode) -> None:
+    """Write the one group of `whole` for a wheel."""
+    facts = code._asdict()
+    (module,) = facts.pop("modules")
+    store.write_built(path, module, facts)
+
+
+def read_whole(path: Path) -> Bitcode | None:
+    """Return the group that `write_whole` wrote, or None if the package has none."""
+    built = store.read(path)
+    return built and Bitcode([built.content], **built.facts)
 
 
 def in_groups(kernels: Kernels, groups: Sequence[str] = _GROUPS) -> list[Bitcode]:
@@ -293,7 +310,7 @@ def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
 def _finish_all(codes: Sequence[Bitcode], target: Target, report: Report) -> tuple[bytes, dict[str, Any]]:
     """Return the objects of groups one after another, and what a loader needs to know."""
     paths = [files.folder() / "groups" / f"{_hash(code, target)}.o" for code in codes]
-    todo = [(path, code) for path, code in zip(paths, codes, strict=True) if not store.is_whole(path)]
+    todo = [(path, code) for path, code in zip(paths, codes, strict=True) if store.read(path) is None]
     todo.sort(key=lambda item: -sum(map(len, item[1].modules)))  # the longest first, so that both cores end together
     try:
         with _pool(max(1, min(_cores(), len(todo))), _start_without_numba) as pool:
@@ -304,19 +321,21 @@ def _finish_all(codes: Sequence[Bitcode], target: Target, report: Report) -> tup
         for path, code in todo:
             _finish_into(path, code, target)
     facts: dict[str, Any] = {"names": [], "builtins": [], "undefined": [], "sizes": []}
+    contents = []
     for path in paths:
-        for each in (path, path.with_suffix(".json")):
-            each.touch()
-        for name, more in store.about(path).items():
-            if name in facts:
-                facts[name] += more
+        _touch(path)
+        built = store.read(path)
+        assert built is not None
+        contents.append(built.content)
+        for name, more in built.facts.items():
+            facts[name] += more
     exports = {symbol for code in codes for symbol in code.exports}
     facts["undefined"] = sorted(set(facts["undefined"]) - exports)
-    return b"".join(path.read_bytes() for path in paths), facts
+    return b"".join(contents), facts
 
 
 def _finish_into(path: Path, code: Bitcode, target: Target) -> None:
-    store.write_object(path, *finish(code, target))
+    store.write_built(path, *finish(code, target))
 
 
 def _hash(code: Bitcode, target: Target) -> str:
@@ -324,6 +343,7 @@ def _hash(code: Bitcode, target: Target) -> str:
     import llvmlite
 
     how = [sources.hash_of(f"gjk3d._kernels.builder:{each}") for each in ("finish", "_linked", "_HELP")]
+    how.append(sources.hash_of("gjk3d._kernels.store:write_built"))
     digest = hashlib.sha256(f"{how} {llvmlite.__version__} {target} {code[1:]}".encode())
     for each in code.modules:
         digest.update(hashlib.sha256(each).digest())
@@ -353,31 +373,39 @@ def build(report: Report | None = None) -> Path:
     target = Target(llvm.get_process_triple(), store.cpu_level())
     path = files.folder() / store.object_name(store.machine(), target.cpu)
     with store.lock():
-        if store.is_whole(path):
+        if store.read(path):
             return path
+        files.close(files.folder())
         with store.progress() as told:
 
             def both(part: float) -> None:
                 told(part)
                 say(part)
 
-            if store.shipped_bitcode().exists():
-                codes = [Bitcode(*pickle.loads(store.shipped_bitcode().read_bytes()))]
+            shipped = read_whole(store.shipped_bitcode())
+            if shipped:
+                codes = [shipped]
             else:
                 kernels = compile_all(sources.entries(), lambda part: both(part * (1.0 - _COST_OF_FINISH)))
                 codes = in_groups(kernels)
             finished = _finish_all(codes, target, lambda part: both(1.0 - (1.0 - part) * _COST_OF_FINISH))
             if store.read_key() != store.source_key():  # a part may be compiled from the code before the edit
                 raise SourcesChanged("the sources were edited while they were compiled: start again")
-            store.write_object(path, *finished)
+            store.write_built(path, *finished)
             both(1.0)
         for name, most in (("bitcode", _CACHED_KERNELS), ("groups", _CACHED_GROUPS), ("keys", _CACHED_KEYS)):
             _limit(files.folder() / name, most)
     return path
 
 
-def main() -> int:
-    """Build for this machine; started in the background, where it says nothing."""
+def main(given: Sequence[str] | None = None) -> int:
+    """Build for this machine; started in the background, where it prints nothing."""
+    parser = argparse.ArgumentParser(
+        prog="python -m gjk3d._kernels.builder", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="print the path of the object and the time")
+    verbose = parser.parse_args(given).verbose
+    os.environ["GJK3D_CACHE_DIR"] = str(files.folder())  # for its processes, which would report a refused folder again
     start = time.perf_counter()
     try:
         path = build()
@@ -390,7 +418,7 @@ def main() -> int:
     except (BrokenProcessPool, MemoryError):
         sys.stderr.write(f"a process that compiles was killed: each takes {_MEMORY} of memory\n")
         return 1
-    if "-v" in sys.argv:
+    if verbose:
         sys.stderr.write(f"{path} in {time.perf_counter() - start:.1f} s\n")
     return 0
 

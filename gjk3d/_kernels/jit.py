@@ -7,6 +7,7 @@ drops our cache files where it differs. It never looks at modification times: co
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -16,7 +17,10 @@ from typing import Any
 
 import numba
 
+from gjk3d._kernels import files
 from gjk3d._kernels.store import source_key
+
+_PACKAGE = Path(__file__).parents[1]
 
 _STAMP = "gjk3d-sources.sha256"
 _folders: dict[str, None] = {}
@@ -44,18 +48,25 @@ def compiled(function: Callable[..., Any], more: dict[str, Any]) -> Any:
 
 
 def _guard(folder: str) -> None:
-    """Drop our cache files in ``folder`` unless they were compiled from the sources as they are."""
+    """Drop our cache files in ``folder`` unless they were compiled from the sources as they are.
+
+    Raises
+    ------
+    OSError
+        Other users may write the folder. numba's files are pickles, which run code.
+    """
     if folder in _folders:
         return
-    _folders[folder] = None
     place = Path(folder)
+    files.make_folder(place)
+    reason = "" if place.is_relative_to(_PACKAGE) else files.distrust(place.stat())  # beside code it is as safe as that
+    if reason:
+        place.chmod(0o700)  # numba's folder for this file; PermissionError if it is another user's
+    _folders[folder] = None
     stamp = place / _STAMP
-    try:
-        if stamp.read_text() == source_key():
+    with contextlib.suppress(OSError):
+        if not reason and stamp.read_text() == source_key():
             return
-    except OSError:
-        pass
-    place.mkdir(parents=True, exist_ok=True)
     for path in [*place.glob("*.nbi"), *place.glob("*.nbc")]:
         path.unlink(missing_ok=True)
     handle, name = tempfile.mkstemp(dir=place, prefix=_STAMP)

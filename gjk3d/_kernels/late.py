@@ -152,22 +152,22 @@ def _load() -> None:
     global _hopeless
     if _code:
         return
-    path = store.find(_wrong)
-    if path is None:
+    built = store.find(_wrong)
+    if built is None:
         return
     from gjk3d._kernels.loader import load
 
     try:
-        code = load(path, lambda name: lambda *args: _late[name].otherwise(*args))
+        code = load(built, lambda name: lambda *args: _late[name].otherwise(*args))
         why = _misses(code)
     except Exception as error:  # LLVM's, of many kinds
         why = f"{type(error).__name__}: {error}"
     if not why:
         _code.update(code)
         return
-    _wrong.append(path)
-    sys.stderr.write(f"gjk3d: the machine code in {path} is not used, since it does not work here: {why}\n")
-    if path.parent == files.folder():
+    _wrong.append(built.path)
+    sys.stderr.write(f"gjk3d: the machine code in {built.path} is not used, since it does not work here: {why}\n")
+    if built.path.parent == files.folder():
         _hopeless = f"the machine code that was built here does not work ({why}): GJK3D_KERNELS=jit does without"
 
 

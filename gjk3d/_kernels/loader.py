@@ -10,7 +10,6 @@ import ctypes
 import os
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,43 +41,43 @@ _THINGS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def load(path: Path, otherwise: Callable[[str], Callable[..., Any]]) -> dict[str, Any]:
+def load(built: store.Built, otherwise: Callable[[str], Callable[..., Any]]) -> dict[str, Any]:
     """Return the entries of an object file by name, ``module:function``.
 
     Parameters
     ----------
-    path : Path
-        Objects one after another; what they need is in the file of the same name that ends in ``.json``.
+    built : store.Built
+        Objects one after another, and what they need.
     otherwise : callable
         Given a name, returns the function that takes calls with arguments that the entry does not take as they are.
     """
     import llvmlite.binding as llvm
 
-    about = store.about(path)
+    facts = built.facts
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     library = ctypes.CDLL(None) if os.name != "nt" else ctypes.cdll.msvcrt
-    for name in about["undefined"]:
+    for name in facts["undefined"]:
         symbol = getattr(ctypes.pythonapi if name.startswith("Py") else library, name)
         llvm.add_symbol(name, ctypes.cast(symbol, ctypes.c_void_p).value)
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True, codemodel="jitdefault")
     module = llvm.parse_assembly("")
     engine = llvm.create_mcjit_compiler(module, machine)
-    content, start = path.read_bytes(), 0
-    for size in about["sizes"]:
-        engine.add_object_file(llvm.ObjectFileRef.from_data(content[start : start + size]))
+    start = 0
+    for size in facts["sizes"]:
+        engine.add_object_file(llvm.ObjectFileRef.from_data(built.content[start : start + size]))
         start += size
     engine.finalize_object()
-    for number in range(len(about["sizes"])):
+    for number in range(len(facts["sizes"])):
         words = ctypes.CFUNCTYPE(ctypes.c_void_p)(engine.get_function_address(f"{WORDS}{number}"))()
         known = (ctypes.c_void_p * len(KNOWN)).from_address(words)
         known[:] = [_new_array() if name == "PyArray_New" else id(_THINGS[name]) for name in KNOWN]
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
     made: dict[str, Any] = {}
-    for name in about["names"]:
+    for name in facts["names"]:
         code = engine.get_function_address(symbol_of(name))
-        if name in about["builtins"]:
+        if name in facts["builtins"]:
             made[name] = Place(code, engine.get_global_value_address(words_of(name)))
             continue
         home, _, plain = name.partition(":")

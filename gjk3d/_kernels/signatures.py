@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 from numba import types
@@ -56,3 +57,38 @@ def taken(function: Callable[..., Any]) -> tuple[Any, ...]:
         return tuple(numba_type(hint) for hint in hints.values())
     except TypeError as reason:
         raise TypeError(f"{function.__module__}.{function.__qualname__} takes {reason}") from None
+
+
+_SCALARS = {str(each): each for each in (*_PLAIN.values(), types.uint8)}
+
+
+def to_json(kind: Any) -> Any:
+    """Return a type as JSON has it: a scalar as its name, a tuple as a list, an array and a NamedTuple as an object.
+
+    Raises
+    ------
+    TypeError
+        No annotation has this type.
+    """
+    if isinstance(kind, types.Array) and kind.layout == "C" and kind.aligned:
+        return {"items": to_json(kind.dtype), "dimensions": kind.ndim, "readonly": not kind.mutable}
+    if isinstance(kind, types.NamedTuple):
+        name = f"{kind.instance_class.__module__}:{kind.instance_class.__qualname__}"
+        return {"class": name, "fields": [to_json(each) for each in kind.types]}
+    if type(kind) in (types.Tuple, types.UniTuple):
+        return [to_json(each) for each in kind.types]
+    if str(kind) not in _SCALARS:
+        raise TypeError(f"a kernel is called with {kind}, which is not a type of an annotation")
+    return str(kind)
+
+
+def from_json(kind: Any) -> Any:
+    """Return the type that `to_json` describes."""
+    if isinstance(kind, str):
+        return _SCALARS[kind]
+    if isinstance(kind, list):
+        return types.Tuple([from_json(each) for each in kind])
+    if "class" in kind:
+        module, _, name = kind["class"].partition(":")
+        return types.NamedTuple([from_json(each) for each in kind["fields"]], getattr(import_module(module), name))
+    return types.Array(from_json(kind["items"]), kind["dimensions"], "C", readonly=kind["readonly"])

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gjk3d._kernels import files
 from gjk3d._kernels.files import folder, texts, write
 
 _KERNELS = {"kernel", "inlined", "entry", "single_entry", "builtin"}
@@ -225,7 +226,7 @@ def _file() -> Path:
 
 def _load() -> dict[str, Any]:
     with contextlib.suppress(OSError, ValueError):
-        check, _, text = _file().read_text().partition("\n")
+        check, _, text = files.read(_file()).decode().partition("\n")
         if check == _hash(text):
             found: dict[str, Any] = json.loads(text)
             return found

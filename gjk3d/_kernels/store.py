@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
+from gjk3d._kernels import files
 from gjk3d._kernels.files import folder, texts, write
 
 SHIPPED = Path(__file__).parent / "objects"
@@ -32,16 +33,16 @@ def read_key() -> str:
     It is cached by the bytes of all files, since reading the code takes a second. A wheel has its key under the same
     name, so that it does not depend on the version of Python, which decides how code is read.
     """
-    files = texts()
-    name = _name_of(files)
+    package = texts()
+    name = _name_of(package)
     for path in (SHIPPED / name, folder() / "keys" / name):
         with contextlib.suppress(OSError, ValueError):
-            key, check = path.read_text().split()
+            key, check = _content(path).decode().split()
             if check == _check(name, key):
                 return key
     from gjk3d._kernels import sources
 
-    key = sources.key_of(files)
+    key = sources.key_of(package)
     with contextlib.suppress(OSError):
         _write_key(folder() / "keys" / name, key)
     return key
@@ -52,10 +53,10 @@ def ship_key() -> None:
     _write_key(SHIPPED / _name_of(texts()), source_key())
 
 
-def _name_of(files: dict[str, bytes]) -> str:
-    """Return the name of the file that has the key of the code in files."""
+def _name_of(package: dict[str, bytes]) -> str:
+    """Return the name of the file that has the key of the code in the package's files."""
     digest = hashlib.sha256()
-    for name, text in files.items():
+    for name, text in package.items():
         digest.update(f"{name} {len(text)}\0".encode() + text)
     return f"{digest.hexdigest()[:32]}.key"
 
@@ -100,41 +101,54 @@ def shipped_bitcode() -> Path:
     return SHIPPED / f"{source_key()[:32]}.bitcode"
 
 
-def find(without: Sequence[Path] = ()) -> Path | None:
+class Built(NamedTuple):
+    """Machine code or bitcode, and the facts that its reader needs: names of its entries, symbols that it needs."""
+
+    path: Path
+    content: bytes
+    facts: dict[str, Any]
+
+
+def find(without: Sequence[Path] = ()) -> Built | None:
     """Return the object for this machine, shipped or built, but none of those given."""
     name = object_name(machine(), cpu_level())
     for place in (SHIPPED, folder()):
-        if place / name not in without and is_whole(place / name):
-            return place / name
+        if place / name not in without and (built := read(place / name)):
+            return built
     return None
 
 
-def is_whole(path: Path) -> bool:
-    """Tell whether an object is there, and as it was written: LLVM does not survive a damaged one."""
+def read(path: Path) -> Built | None:
+    """Return what `write_built` wrote, or None if it is not there, damaged, or writable by other users."""
     try:
-        return bool(about(path)["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest())
-    except (OSError, ValueError, KeyError):
-        return False
+        facts = json.loads(_content(path.with_suffix(".json")))
+        content = _content(path)
+        whole = facts.pop("check") == _check_of(content, facts)  # LLVM does not survive a damaged object
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        return None
+    return Built(path, content, facts) if whole else None
 
 
-def about(path: Path) -> dict[str, Any]:
-    """Return what stands beside an object: names of its entries, symbols that it needs, its hash."""
-    read: dict[str, Any] = json.loads(path.with_suffix(".json").read_text())
-    return read
+def _content(path: Path) -> bytes:
+    """Return the content of a file; the package's own are as trusted as its code."""
+    return path.read_bytes() if path.parent == SHIPPED else files.read(path)
 
 
-def write_object(path: Path, content: bytes, facts: dict[str, Any]) -> None:
-    """Write an object; last, since it is what is looked for."""
-    told = json.dumps({**facts, "sha256": hashlib.sha256(content).hexdigest()})
-    write(path.with_suffix(".json"), told.encode())
+def _check_of(content: bytes, facts: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode() + content).hexdigest()
+
+
+def write_built(path: Path, content: bytes, facts: dict[str, Any]) -> None:
+    """Write machine code or bitcode; last, since it is what is looked for."""
+    write(path.with_suffix(".json"), json.dumps({**facts, "check": _check_of(content, facts)}).encode())
     write(path, content)
 
 
 @contextlib.contextmanager
 def lock() -> Iterator[None]:
     """Hold the one lock of the builders of this machine; the system gives it back where its owner is killed."""
-    folder().mkdir(parents=True, exist_ok=True)
-    with open(folder() / _LOCK, "a+b") as file:
+    files.make_folder(folder())
+    with open(folder() / _LOCK, "a+b", opener=files.private) as file:
         while not _held(file):
             time.sleep(0.2)
         yield
@@ -200,9 +214,10 @@ def describe() -> dict[str, Any]:
     """Return where objects lie and what is there."""
     found, place = find(), folder()
     return {
-        "object": None if found is None else str(found),
+        "object": None if found is None else str(found.path),
         "level": cpu_level(),
         "folder": str(place),
+        "refused": [*files.refused.values()],
         "writable": _can_write(place),
         "building": how_far() if is_building() else None,
     }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import pickle
 import subprocess
 import sys
 import time
@@ -16,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from gjk3d._kernels import builder, files, sources, store
+from gjk3d._kernels import builder, sources, store
 
 _V3, _V1 = "x86-64-v3", "x86-64"
 #: the kind of machine, LLVM's name of it, and the processors that objects are made for
@@ -30,9 +29,10 @@ TARGETS = (
 
 
 def _one(kind: str, triple: str, level: str, bitcode: Path) -> str:
-    code = builder.Bitcode(*pickle.loads(bitcode.read_bytes()))
+    code = builder.read_whole(bitcode)
+    assert code is not None
     path = store.SHIPPED / store.object_name(kind, level)
-    store.write_object(path, *builder.finish(code, builder.Target(triple, level)))
+    store.write_built(path, *builder.finish(code, builder.Target(triple, level)))
     return f"{kind}, {level}: {path.stat().st_size / 1e3:.0f} kB"
 
 
@@ -40,7 +40,7 @@ def make_objects() -> list[str]:
     """Write objects for all machines, and the bitcode, into the package; return what was made."""
     code = builder.whole(builder.compile_all(sources.entries(), lambda part: None))
     bitcode = store.shipped_bitcode()
-    files.write(bitcode, pickle.dumps(tuple(code)))
+    builder.write_whole(bitcode, code)
     store.ship_key()
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         jobs = [pool.submit(_one, kind, triple, level, bitcode) for kind, triple, levels in TARGETS for level in levels]
@@ -59,6 +59,8 @@ def main(given: list[str] | None = None) -> int:
     try:
         for line in make_objects():
             sys.stderr.write(f"{line}\n")
+        for path in store.SHIPPED.iterdir():
+            path.chmod(0o644)  # those of a cache are private
         command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(root)]
         subprocess.run(command, check=True)
     finally:

@@ -171,6 +171,8 @@ def _print_kernels(kernels: dict[str, Any], line: Any) -> None:
         line("", "a folder that can be, or to one that this user may read and `gjk3d warmup` has filled", None)
     else:
         line("kernels", "not compiled yet: until then single questions are interpreted; gjk3d warmup does it", None)
+    for refusal in kernels.get("refused", ()):
+        line("", refusal, None)
 
 
 def warmup() -> int:

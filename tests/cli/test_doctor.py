@@ -93,7 +93,7 @@ def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
 
 OBJECT = {
     "mode": "object", "loaded": True, "can_build": True, "writable": True, "level": "x86-64", "folder": "/x",
-    "builtins": True, "building": None,
+    "builtins": True, "building": None, "refused": [],
 }  # fmt: skip
 
 
@@ -107,6 +107,7 @@ OBJECT = {
         (OBJECT | {"loaded": False, "writable": False}, "GJK3D_CACHE_DIR"),
         (OBJECT | {"object": "/x/y.o", "builtins": False}, sentences.THROUGH_PYTHON),
         (OBJECT | {"loaded": False}, sentences.NOT_COMPILED),
+        (OBJECT | {"object": "/x/y.o", "refused": ["The cache /z is not used."]}, "The cache /z is not used."),
         (OBJECT | {"loaded": False, "building": 0.4}, sentences.ELSEWHERE.format("40%")),
     ],
 )

@@ -29,14 +29,20 @@ from gjk3d.errors import ShapeError
 SECONDS, PER_MEGABYTE = 30.0, 60.0
 _RUN = ("-P", "-m", "gjk3d.bodies.apart")
 _ON_DEATH_OF_PARENT = 1  #: prctl's PR_SET_PDEATHSIG
-_NO_MESH = 3  #: what the other process exits with where a file was read that has no mesh
+#: Seconds of CPU and bytes that a reader may take for a file below `SMALL` that refers to no other file.
+SMALL, SMALL_SECONDS, SMALL_BYTES = 1_000_000, 5, 1 << 30
+_SAID = 3  #: what the other process exits with if its message is all that there is to say
 
 
-def converted(file: Path, reader: str) -> bytes:
-    """Return what a reader makes of a file; it may print what it likes, and die."""
+def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
+    """Return what a reader makes of a file; it may print what it likes, and die.
+
+    ``alone`` says that the file refers to no other one, so that its size limits the work.
+    """
+    few = alone and file.stat().st_size < SMALL
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "model"
-        command = [sys.executable, *_RUN, reader, str(file.absolute()), str(target), str(os.getpid())]
+        command = [sys.executable, *_RUN, reader, str(file.absolute()), str(target), str(os.getpid()), str(int(few))]
         limit = SECONDS + PER_MEGABYTE * file.stat().st_size / 1e6
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         try:
@@ -47,11 +53,13 @@ def converted(file: Path, reader: str) -> bytes:
         except subprocess.TimeoutExpired:
             raise HeaderError(f"the {reader} reader took more than {round(limit, 1):g} s and was stopped") from None
         made = target.read_bytes() if target.exists() else b""
-        if done.returncode == _NO_MESH:
+        if done.returncode == _SAID:
             raise HeaderError(made.decode("utf-8"))
         if done.returncode != 0 or not made:
             said = made[:200].decode("utf-8", "replace").strip() or "refused it"
             how = f"died of signal {-done.returncode}" if done.returncode < 0 else said
+            if few:
+                how += f"; it may take {SMALL_SECONDS} s of CPU and {SMALL_BYTES >> 20} MB for a file below 1 MB"
             raise HeaderError(f"no {reader} file, or a damaged one: the reader {how}")
         return made
 
@@ -104,11 +112,34 @@ def _pyvista(source: str, target: str) -> None:
         Path(target).write_text(
             f"no mesh is in it, or it was cut short: with data = pyvista.read(file), {words}", encoding="utf-8"
         )
-        raise SystemExit(_NO_MESH) from None
+        raise SystemExit(_SAID) from None
 
 
 def _ifc(source: str, target: str) -> None:
     nodes.write(ifc.elements(source), target)
+
+
+def _mjcf(source: str, target: str) -> None:
+    mujoco: Any = importlib.import_module("mujoco")
+    _compile(mujoco.MjSpec.from_file, source, target)
+
+
+def _mjcf_text(source: str, target: str) -> None:
+    """Read a text, whose files are in the working folder and not next to ``source``."""
+    mujoco: Any = importlib.import_module("mujoco")
+    _compile(mujoco.MjSpec.from_string, Path(source).read_text(encoding="utf-8"), target)
+
+
+def _compile(read: Callable[[str], Any], source: str, target: str) -> None:
+    """Compile an MJCF, and write the model as MuJoCo's binary file."""
+    mujoco: Any = importlib.import_module("mujoco")
+    mujoco.set_mju_user_warning(lambda text: None)  # MuJoCo would write a log file into the working folder
+    try:
+        model = read(source).compile()
+    except Exception as reason:  # ValueError, FatalError, of its parser and its compiler
+        Path(target).write_text(f"MuJoCo says: {reason}", encoding="utf-8")
+        raise SystemExit(_SAID) from None
+    mujoco.mj_saveModel(model, target)
 
 
 def _write(parts: list[tuple[str, Any, Any]], target: str) -> None:
@@ -124,7 +155,8 @@ def _write(parts: list[tuple[str, Any, Any]], target: str) -> None:
 
 
 READERS: dict[str, Callable[[str, str], None]] = {
-    "STEP": _step, "3DXML": _trimesh, "XAML": _trimesh, "VTK": _pyvista, "IFC": _ifc,
+    "STEP": _step, "3DXML": _trimesh, "XAML": _trimesh, "VTK": _pyvista, "IFC": _ifc, "MJCF": _mjcf,
+    "MJCF text": _mjcf_text,
 }  # fmt: skip
 
 
@@ -136,13 +168,15 @@ def _die_with(parent: int) -> None:
             raise SystemExit(1)
 
 
-def _main(reader: str, source: str, target: str, parent: str) -> None:
+def _main(reader: str, source: str, target: str, parent: str, few: str) -> None:
     _die_with(int(parent))
     try:
         import resource
 
-        most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
+        most = SMALL_BYTES if int(few) else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        if int(few):
+            resource.setrlimit(resource.RLIMIT_CPU, (SMALL_SECONDS, SMALL_SECONDS))
     except (ImportError, OSError, ValueError):  # Windows, or a lower limit that holds already
         pass
     try:

@@ -16,28 +16,30 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import reduce
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import apart, gltf, headers, nodes, threemf, wavefront
+from gjk3d.bodies import apart, collada_file, gltf, headers, nodes, threemf, wavefront
 from gjk3d.bodies.colours import colour_gltf, colour_obj
 from gjk3d.bodies.fans import unfolded
 from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.bodies.precision import corner_rounding, stretch
 from gjk3d.bodies.step_unit import unit_of
 from gjk3d.errors import FileError, ParseError, ShapeError
+from gjk3d.typing import Array
 from gjk3d.units import check_unit
 
 #: Bytes of the largest file that is read.
 MAX_BYTES = 4 << 30
-#: Triangles after every instance of a part is placed: a small file can ask for any number of copies.
-MAX_TRIANGLES = 100_000_000
 
 _quiet_lock = threading.Lock()
 
 
+_STILL = np.eye(4)
 #: Name of a part: its geometries, each with its transform; several for several materials.
 Pieces = dict[str, list[tuple[Any, Any]]]
 
@@ -54,7 +56,6 @@ class _Format(NamedTuple):
     faceted: bool = False  #: whether the reader tells of its triangles how far they may be from curved faces
 
 
-_DAE_UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 ARRAYS, ARCHIVE = "arrays", "archive"  #: what readers in a process of their own give back; a zip of other files
 
 _STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), apart="STEP", drawn=unit_of, faceted=True)
@@ -68,7 +69,12 @@ FORMATS = {
     ".gltf": _Format(gltf.check_gltf, "gltf", "meters"),
     ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml",), states=lambda data: True),
     ".dae": _Format(
-        headers.check_dae, "dae", "meters", ("collada",), "robot", states=lambda data: bool(_DAE_UNIT.search(data))
+        collada_file.check_dae,
+        "dae",
+        "meters",
+        ("collada",),
+        "robot",
+        states=lambda data: collada_file.meters(data) is not None,
     ),
     ".step": _STEP,
     ".stp": _STEP,
@@ -230,8 +236,7 @@ def _unpacked(archive: Content, data: bytes) -> Content:
         return archive._replace(scene=found[0][1].scene)
     whole = trimesh.Scene(metadata={"notes": [n for _, each in found for n in each.scene.metadata.get("notes", [])]})
     for name, content in found:
-        for node in content.scene.graph.nodes_geometry:
-            matrix, geometry = content.scene.graph.get(node)
+        for node, matrix, geometry in _placed(content.scene.graph):
             mesh = content.scene.geometry[geometry]
             own = _part_name(content.scene, node, mesh, content.file)
             whole.add_geometry(mesh, node_name=f"{name.with_suffix('').as_posix()}/{own}", transform=matrix)
@@ -352,8 +357,9 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
     elif reader == "obj":
         colour_obj(scene, data, _Beside(folder).get)
     if reader == "dae":  # axes stay as they are in the file, as in glTF, and as robots have them
-        unit = _DAE_UNIT.search(data)
-        scene.apply_transform(np.diag([*[float(unit[1]) if unit else 1.0] * 3, 1.0]))
+        scaling = np.diag([*[collada_file.meters(data) or 1.0] * 3, 1.0])
+        for node, place, _ in list(_placed(scene.graph)):  # scene.apply_transform hashes all nodes for each node
+            scene.graph.transforms.edge_data[scene.graph.base_frame, node]["matrix"] = np.dot(scaling, place)
     return scene
 
 
@@ -397,8 +403,7 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
     pieces: Pieces = {}
     others: dict[str, str] = {}
     total = 0
-    for node in scene.graph.nodes_geometry:
-        matrix, name = scene.graph.get(node)
+    for node, matrix, name in _placed(scene.graph):
         geometry = scene.geometry[name]
         if not isinstance(geometry, trimesh.Trimesh):
             others[str(node)] = type(geometry).__name__
@@ -406,6 +411,7 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
             others[str(node)] = geometry.metadata.get("reason", "mesh without triangles")
         else:
             total += len(geometry.faces)
+            headers.refuse_copies(0, total, content.size)
             pieces.setdefault(_part_name(scene, node, geometry, file), []).append((geometry, matrix))
     if total == 0:
         count = Counter(others.values())
@@ -415,9 +421,33 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
         raise headers.HeaderError(
             f"promises {content.promised} faces, {total} triangles were read: truncated or damaged"
         )
-    if total > MAX_TRIANGLES:
-        raise headers.HeaderError(f"asks for {total} triangles, more than the {MAX_TRIANGLES} that are read")
     return pieces, others
+
+
+def _placed(graph: Any) -> Iterator[tuple[Any, Array, str]]:
+    """Yield each node with a geometry, its place in the whole, and the name of the geometry.
+
+    The places have the bits of trimesh's `get`, whose time grows with the third power of the depth.
+    """
+    from trimesh.transformations import fix_rigid
+
+    parents, edges = graph.transforms.parents, graph.transforms.edge_data
+    moves: dict[Any, Array | None] = {graph.base_frame: None}  # None if a node does not move what is below it
+    for node in graph.nodes_geometry:
+        path = [node]
+        while path[-1] != graph.base_frame:
+            path.append(parents[path[-1]])
+        for below, above in pairwise(path):
+            if below not in moves:
+                matrix = edges[above, below].get("matrix", _STILL)
+                moves[below] = matrix if np.abs(matrix - _STILL).max() > 1e-8 else None
+        matrices = [matrix for each in path if (matrix := moves[each]) is not None]
+        if len(path) == 2:
+            matrices = [edges[path[1], node]["matrix"]]
+        place = reduce(lambda product, above: np.dot(above, product), matrices) if matrices else _STILL
+        if graph.repair_rigid is not None:
+            place = fix_rigid(place, max_deviance=graph.repair_rigid)
+        yield node, place, graph.transforms.node_data[node]["geometry"]
 
 
 def _mesh(content: Content, unit: str | None) -> Mesh:

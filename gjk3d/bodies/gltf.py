@@ -12,6 +12,7 @@ from typing import Any
 
 from gjk3d.bodies.headers import HeaderError
 
+DEEPEST = 200  #: levels of nodes above a mesh
 #: Bytes and values of the JSON: each value takes a hundred bytes once it is read.
 MAX_JSON, MAX_VALUES = 256 << 20, 5_000_000
 
@@ -92,6 +93,26 @@ def _check_tree(tree: Any) -> None:
         if not isinstance(index, int) or not 0 <= index < count:
             raise HeaderError(f"{where} is {str(index)[:40]}, and there are {count} {what}: damaged")
     _refuse_arrays(tree)
+    _refuse_nesting(tree.get("nodes", []))
+
+
+def _refuse_nesting(nodes: list[dict[str, Any]]) -> None:
+    """Refuse a node with two parents, which trimesh places once, loops, and meshes that are too deep."""
+    parents: dict[int, int] = {}
+    for k, node in enumerate(nodes):
+        for child in node.get("children", []):
+            if child in parents:
+                raise HeaderError(
+                    f"nodes[{child}] is a child of nodes[{parents[child]}] and of nodes[{k}], and glTF allows one"
+                    " parent: export each copy as a node of its own"
+                )
+            parents[child] = k
+    for k, node in enumerate(nodes):
+        depth, above = 0, k if "mesh" in node else None
+        while above in parents:
+            depth, above = depth + 1, parents[above]
+            if depth > DEEPEST:
+                raise HeaderError(f"nodes[{k}] has more than {DEEPEST} nodes above it, or is above itself: flatten it")
 
 
 def _refuse_extensions(tree: dict[str, Any]) -> None:

@@ -83,7 +83,7 @@ def rows_end(data: bytes, start: int, count: int, *, empty: bool) -> tuple[int, 
         How many rows there are; fewer than ``count`` where the text ends before.
     """
     found, end = 0, start
-    row = re.compile(rb"[^\n]*\n?" if empty else rb"[^\n]*[^\s][^\n]*\n?")
+    row = re.compile(rb"[^\n]*\n?" if empty else rb"\s*\S[^\n]*\n?")
     while found < count and end < len(data):
         stop = data.rfind(b"\n", end, end + CHUNK) + 1 or len(data)  # a line longer than that: the rest at once
         here = _lines(data, end, stop, empty=empty)
@@ -137,9 +137,31 @@ def shown(line: bytes) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "...")
 
 
+#: Objects that any file may place, and so many more for each byte of it: a small file can nest 10^10.
+MAX_PLACED, BYTES_PER_PLACED = 15_000, 30
+#: Triangles of all copies that any file may have, so many more for each byte of it, and the most there are ever.
+FEW_TRIANGLES, TRIANGLES_PER_BYTE, MAX_TRIANGLES = 4_000_000, 4, 100_000_000
+
+
+def refuse_copies(placed: int, triangles: int, size: int) -> None:
+    """Raise where a file of ``size`` bytes places too many objects, or too many triangles with all copies."""
+    limit = max(MAX_PLACED, size // BYTES_PER_PLACED)
+    if placed > limit:
+        raise HeaderError(
+            f"places {placed} objects, more than the {limit} that are read of {size} bytes: divide it, or export fewer"
+            " copies"
+        )
+    limit = min(MAX_TRIANGLES, max(FEW_TRIANGLES, TRIANGLES_PER_BYTE * size))
+    if triangles > limit:
+        raise HeaderError(
+            f"asks for {triangles} triangles with all copies, more than the {limit} that are read of {size} bytes:"
+            " divide it, or export fewer copies"
+        )
+
+
 #: Bytes that an archive may unpack to, and to how many times its own size once that is more than `SMALL`; models
 #: are packed to a tenth, and a thousandth is nothing but repetition.
-MAX_UNPACKED, MAX_RATIO, SMALL = 4 << 30, 100, 64 << 20
+MAX_UNPACKED, MAX_RATIO, SMALL = 4 << 30, 100, 32 << 20
 #: Remarks of an OFF.
 MAX_REMARKS = 10_000_000
 _PLY_SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8}
@@ -332,14 +354,4 @@ def check_3mf(data: bytes) -> tuple[bytes, int]:
                     start = member.read(64)
                 if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"\xff\xfe<", b"\xfe\xff\0<")):
                     raise HeaderError(f"{name} in it is no XML: it begins with {shown(start)}")
-    return data, 0
-
-
-def check_dae(data: bytes) -> tuple[bytes, int]:
-    """Refuse what is no Collada, or declares entities, the door to text that grows without bound."""
-    begin = data[:4096]
-    if b"<COLLADA" not in begin:
-        raise HeaderError(f"is no Collada: it begins with {shown(begin[:64])}")
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise HeaderError("has a DOCTYPE; Collada needs none, and it is refused: remove it")
     return data, 0

@@ -13,18 +13,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.headers import HeaderError, shown
+from gjk3d.bodies.headers import HeaderError, refuse_copies, shown
 from gjk3d.bodies.nodes import Colour
 from gjk3d.typing import Array
 
 UNITS = ("micron", "millimeter", "centimeter", "inch", "foot", "meter")
-#: Objects that are placed, and how deep they nest: a small file can ask for 10^10 by ten objects of ten.
-MOST, DEEPEST = 1_000_000, 100
+DEEPEST = 100  #: levels of components
 #: What a file may require: the file is read as it says, or nothing of its geometry is changed.
 _SPACE = "http://schemas.microsoft.com/3dmanufacturing/"
 _READ = (f"{_SPACE}core/", f"{_SPACE}production/", f"{_SPACE}material/", f"{_SPACE}trianglesets/")
 _TAGS = ("{*}model", "{*}object", "{*}build", "{*}basematerials", "{*}colorgroup")
 _HEX = re.compile(r"#([\da-fA-F]{2})([\da-fA-F]{2})([\da-fA-F]{2})(?:[\da-fA-F]{2})?")
+
+
+Count = tuple[int, int]  #: placed objects, and their triangles
 
 
 class _Use(NamedTuple):
@@ -59,7 +61,8 @@ def scene_of(data: bytes) -> Any:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         package = _Package(archive)
         build = package.model(package.root).build
-        package.refuse_too_many(build)
+        placed, triangles = package.count(build)
+        refuse_copies(placed, triangles, len(data))
         taken: set[str] = set()
         counts: dict[str, int] = {}
         todo = [(use, scene.graph.base_frame) for use in reversed(build)]
@@ -85,7 +88,7 @@ class _Package:
         self._archive = archive
         self._names = {name.lower(): name for name in archive.namelist()}  # which are equal in any case
         self._models: dict[str, _Model] = {}
-        self._counted: dict[tuple[str, str], int] = {}
+        self._counted: dict[tuple[str, str], Count] = {}
         self.root = next(name for key, name in self._names.items() if key.endswith("3d/3dmodel.model"))
 
     def model(self, file: str) -> _Model:
@@ -105,20 +108,21 @@ class _Package:
             raise HeaderError(f"places the object {use.ident[:40]!r}, which {use.file} has not: a part would be lost")
         return found
 
-    def refuse_too_many(self, build: tuple[_Use, ...]) -> None:
-        """Count what is to be placed before any of it is."""
-        count = sum(self._count(use, ()) for use in build)
-        if count > MOST:
-            raise HeaderError(f"places {count} objects, more than the {MOST} that are read: divide it")
+    def count(self, uses: tuple[_Use, ...], above: tuple[tuple[str, str], ...] = ()) -> Count:
+        """Return how many objects are placed, and how many triangles they have, before any of them is."""
+        counts = [self._count(use, above) for use in uses]
+        return sum(placed for placed, _ in counts), sum(triangles for _, triangles in counts)
 
-    def _count(self, use: _Use, above: tuple[tuple[str, str], ...]) -> int:
+    def _count(self, use: _Use, above: tuple[tuple[str, str], ...]) -> Count:
         key = use.file, use.ident
         if key in above:
             raise HeaderError(f"has an object, {use.ident[:40]!r}, that is a component of itself")
         if len(above) >= DEEPEST:
             raise HeaderError(f"nests its components more than {DEEPEST} deep: flatten it")
         if key not in self._counted:
-            self._counted[key] = 1 + sum(self._count(below, (*above, key)) for below in self.object(use).uses)
+            thing = self.object(use)
+            placed, triangles = self.count(thing.uses, (*above, key))
+            self._counted[key] = 1 + placed, triangles + (0 if thing.mesh is None else len(thing.mesh.faces))
         return self._counted[key]
 
 

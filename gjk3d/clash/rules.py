@@ -6,7 +6,6 @@ import difflib
 import fnmatch
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.clash import toml_file
 from gjk3d.clash.clashes import Clashes
 from gjk3d.clash.finding import KINDS, STATUSES
 from gjk3d.errors import FileError, ParseError
@@ -123,8 +123,8 @@ def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[R
     if path.stat().st_size > _LARGEST:
         raise ParseError(f"{path} has {path.stat().st_size} bytes: too many for rules")
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:  # also of what is no text
+        document = toml_file.parsed(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # also of what is no text
         raise ParseError(f"{path} is no TOML: {str(error)[:200]}") from None
     unknown = sorted(set(document) - {"ignore"})
     rows = document.get("ignore", [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import weakref
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from gjk3d.errors import ParseError, RobotError
 from gjk3d.robot.files import Place, read_root
 from gjk3d.robot.groups import Groups, read_groups
 from gjk3d.robot.mechanism import listed
-from gjk3d.typing import Ints
+from gjk3d.typing import Bools, Ints
 
 #: reasons that gjk3d gives itself; an SRDF may hold any text
 REASONS = ("adjacent", "default", "always", "never", "user")
@@ -92,9 +93,10 @@ class AllowedPairs:
     (None, 1, 0, 2)
     """
 
-    __slots__ = ("_number", "_reasons", "_users", "evidence", "proven", "unknown")
+    __slots__ = ("_codes", "_number", "_reasons", "_users", "evidence", "proven", "unknown")
 
-    _reasons: dict[int, str]  #: by the number of the first link times how many there are, and of the second
+    _codes: Ints  #: (links, links), symmetric: 1 + the number of the reason, 0 for a checked pair
+    _reasons: dict[str, int]  #: the number of each reason
     _users: weakref.WeakSet[Any]  #: checkers, which are told of each change
     evidence: str
     proven: list[tuple[str, str]]
@@ -102,7 +104,10 @@ class AllowedPairs:
 
     def __init__(self, links: Iterable[str], pairs: Iterable[tuple[str, str, str]] = (), *, evidence: str = "") -> None:
         self._number = {name: k for k, name in enumerate(links)}
-        self._reasons = {self._key(a, b): str(reason) for a, b, reason in pairs}
+        self._codes = np.zeros((len(self._number),) * 2, dtype=np.uint8)
+        self._reasons = {}
+        for a, b, reason in pairs:
+            self._set(*self._pair(a, b), str(reason))
         self._users = weakref.WeakSet()
         self.evidence = evidence
         self.proven = []
@@ -128,7 +133,7 @@ class AllowedPairs:
         RobotError
             There is no such link, or one is named twice.
         """
-        self._reasons[self._key(link_a, link_b)] = str(reason)
+        self._set(*self._pair(link_a, link_b), str(reason))
         self._changed()
 
     def forbid(self, link_a: str, link_b: str) -> None:
@@ -144,7 +149,8 @@ class AllowedPairs:
         RobotError
             There is no such link, or one is named twice.
         """
-        self._reasons.pop(self._key(link_a, link_b), None)
+        a, b = self._pair(link_a, link_b)
+        self._codes[a, b] = self._codes[b, a] = 0
         self._changed()
 
     def forbid_reason(self, reason: str) -> int:
@@ -160,11 +166,10 @@ class AllowedPairs:
         int
             How many they are.
         """
-        found = [key for key, why in self._reasons.items() if why == reason]
-        for key in found:
-            del self._reasons[key]
+        chosen = self._codes == 1 + self._reasons.get(reason, len(self._reasons))
+        self._codes[chosen] = 0
         self._changed()
-        return len(found)
+        return int(chosen.sum()) // 2
 
     def reason(self, link_a: str, link_b: str) -> str | None:
         """Return why a pair is allowed.
@@ -184,19 +189,18 @@ class AllowedPairs:
         RobotError
             There is no such link, or one is named twice.
         """
-        return self._reasons.get(self._key(link_a, link_b))
+        code = self._codes[self._pair(link_a, link_b)]
+        return [*self._reasons][code - 1] if code else None
 
     def counts(self) -> dict[str, int]:
         """Return how many pairs are allowed for each reason."""
-        counts: dict[str, int] = {}
-        for reason in self._reasons.values():
-            counts[reason] = counts.get(reason, 0) + 1
-        return counts
+        counts = np.bincount(self._codes.ravel(), minlength=1 + len(self._reasons))[1:] // 2
+        return {reason: number for reason, number in zip(self._reasons, counts.tolist(), strict=True) if number}
 
     def copy(self) -> AllowedPairs:
         """Return a list of its own."""
         other = AllowedPairs(self._number, evidence=self.evidence)
-        other._reasons = dict(self._reasons)
+        other._codes, other._reasons = self._codes.copy(), dict(self._reasons)
         other.proven = list(self.proven)
         other.unknown = list(self.unknown)
         return other
@@ -217,42 +221,58 @@ class AllowedPairs:
         for name, value in state.items():
             setattr(self, name, value)
 
-    def _allow_all(self, pairs: Ints, reason: str) -> None:
-        """Leave pairs unchecked, (n, 2) numbers of links, the lower first."""
-        self._reasons |= dict.fromkeys((pairs @ [len(self._number), 1]).tolist(), reason)
+    def _allow_all(self, links: Ints, others: Ints, reason: str) -> None:
+        """Leave all pairs of a link and another one unchecked, by their numbers."""
+        self._set(links[:, None], others, reason)
+        np.fill_diagonal(self._codes, 0)
         self._changed()
 
-    def _keys(self) -> Ints:
-        """Return the keys of all pairs."""
-        return np.fromiter(self._reasons, np.int64, len(self._reasons))
+    def _set(self, links: Any, others: Any, reason: str) -> None:
+        number = 1 + self._reasons.setdefault(reason, len(self._reasons))
+        if number > np.iinfo(self._codes.dtype).max:
+            self._codes = self._codes.astype(np.int64)
+        self._codes[links, others] = number
+        self._codes[others, links] = number
 
-    def _key(self, link_a: str, link_b: str) -> int:
-        """Return the key of two links, in any order, which must be two and be there."""
+    def _are_checked(self, pairs: Ints) -> Bools:
+        """Return which of some pairs of links, (n, 2), are checked."""
+        checked: Bools = self._codes[pairs[:, 0], pairs[:, 1]] == 0
+        return checked
+
+    def _keys(self) -> Ints:
+        """Return the pairs in the order of the links, each as the lower number times the count plus the higher one."""
+        return np.flatnonzero(np.triu(self._codes))
+
+    def _pair(self, link_a: str, link_b: str) -> tuple[int, int]:
+        """Return the numbers of two links, the lower first, which must be two and be there."""
         one, two = self._number.get(link_a, -1), self._number.get(link_b, -1)
         if one < 0 or two < 0:
             name = link_a if one < 0 else link_b
             raise RobotError(f"there is no link {name!r}; links are {', '.join(self._number)}")
         if one == two:
             raise RobotError(f"{link_a!r} twice, expected two links: a link is never checked against itself")
-        return min(one, two) * len(self._number) + max(one, two)
+        return min(one, two), max(one, two)
 
     def __contains__(self, pair: object) -> bool:
         return isinstance(pair, tuple) and len(pair) == 2 and self.reason(*pair) is not None
 
     def __iter__(self) -> Iterator[AllowedPair]:
         """Yield the pairs in the order of the links."""
-        links = self.links
-        for key in sorted(self._reasons):
+        links, reasons = self.links, [*self._reasons]
+        for key in self._keys().tolist():
             a, b = divmod(key, len(links))
-            yield AllowedPair(links[a], links[b], self._reasons[key])
+            yield AllowedPair(links[a], links[b], reasons[self._codes[a, b] - 1])
 
     def __len__(self) -> int:
-        return len(self._reasons)
+        return int(np.count_nonzero(self._codes)) // 2
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, AllowedPairs):
             return NotImplemented
-        return list(self._number) == list(other._number) and self._reasons == other._reasons
+        if list(self._number) != list(other._number):
+            return False
+        numbers = [0, *(1 + self._reasons.get(reason, len(self._reasons)) for reason in other._reasons)]
+        return np.array_equal(self._codes, np.array(numbers)[other._codes])
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -287,9 +307,8 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
     allowed = AllowedPairs(names)
     for place in top.children("disable_default_collisions"):
         link = place.text("link")
-        for other in names if link in known else ():
-            if other != link:
-                allowed.allow(link, other, "default link")
+        if link in known:
+            allowed._allow_all(np.array([allowed._number[link]]), np.arange(len(names)), "default link")
     for place in top.children("disable_collisions"):
         pair = AllowedPair(place.text("link1"), place.text("link2"), place.element.get("reason") or "user")
         if pair.link_a not in known or pair.link_b not in known:
@@ -344,9 +363,10 @@ def _states(top: Place) -> dict[str, State]:
     """Return the poses by name; by group/name where several groups have one of the same name."""
     places = list(top.children("group_state"))
     names = [place.text("name") for place in places]
+    counts = Counter(names)
     states: dict[str, State] = {}
     for name, place in zip(names, places, strict=True):
-        key = name if names.count(name) == 1 else f"{place.text('group')}/{name}"
+        key = name if counts[name] == 1 else f"{place.text('group')}/{name}"
         if key in states:
             raise ParseError(f"{place.where}: there are two poses of the name {key!r}")
         states[key] = {

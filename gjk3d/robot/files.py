@@ -15,6 +15,7 @@ from gjk3d.errors import FileError, ParseError
 
 #: Bytes of the largest robot file that is read; real ones have less than a thousandth.
 MAX_BYTES = 256 << 20
+MAX_DEPTH = 500  #: levels of elements, as of MuJoCo's parser
 
 
 class _Doctype(Exception):
@@ -79,6 +80,11 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
         raise ParseError(f"{file} has a DOCTYPE; robot files need none, and it is refused: remove that line") from None
     except (ElementTree.ParseError, LookupError, ValueError) as reason:
         raise ParseError(f"{file} is no well-formed XML: {reason}") from None
+    depth, level = 1, [*root]
+    while level:
+        depth, level = depth + 1, [below for each in level for below in each]
+        if depth > MAX_DEPTH:
+            raise ParseError(f"{file} nests its elements more than {MAX_DEPTH} levels deep, which is not read")
     if root.tag not in tags:
         raise ParseError(f"{file} has the root <{root.tag}>, expected {' or '.join(f'<{tag}>' for tag in tags)}")
     return root

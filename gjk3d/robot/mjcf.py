@@ -7,6 +7,7 @@ numbers; a free joint has a translation and a rotation vector from where the fil
 
 from __future__ import annotations
 
+import tempfile
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from gjk3d.bodies import apart
+from gjk3d.bodies.headers import HeaderError
 from gjk3d.errors import ParseError
 from gjk3d.poses import GREATEST
 from gjk3d.robot.files import TEXT
@@ -34,14 +37,18 @@ def read_mjcf(file: Path, root: Element, collision: str) -> Description:
         import mujoco
     except ImportError:
         raise ImportError(f'{file} is an MJCF, which MuJoCo reads, not installed: pip install "gjk3d[mjcf]"') from None
+    alone = not any(each.get("file") or each.tag == "include" for each in root.iter())
     try:
         if file == TEXT:
-            made = mujoco.MjSpec.from_string(ElementTree.tostring(root, encoding="unicode"))
+            with tempfile.TemporaryDirectory() as folder:
+                source = Path(folder) / "text"
+                source.write_text(ElementTree.tostring(root, encoding="unicode"), encoding="utf-8")
+                made = apart.converted(source, "MJCF text", alone=alone)
         else:
-            made = mujoco.MjSpec.from_file(str(file))
-        model = made.compile()
-    except Exception as reason:  # ValueError, FatalError, of its parser and its compiler
-        raise ParseError(f"{file}: MuJoCo says: {reason}") from None
+            made = apart.converted(file, "MJCF", alone=alone)
+    except HeaderError as reason:
+        raise ParseError(f"{file}: {reason}") from None
+    model = mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": made})
     return _Reader(mujoco, model, file).description(root.get("model", ""), collision == "visual")
 
 

@@ -223,7 +223,8 @@ class Robot(PairedLinks):
         self = cls._built(description, *made, worlds=description.worlds)
         if srdf is None:
             allowed = AllowedPairs(self.links, description.allowed)
-            allowed._allow_all(np.sort(self._adjacent(), axis=1), "adjacent")
+            for links, above in self._neighbours():
+                allowed._allow_all(links, np.concatenate([links, above]), "adjacent")
             self.allowed = allowed
             self.states = dict(description.states)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 
 import numpy as np
@@ -42,21 +42,25 @@ class PairedLinks(Mechanism):
 
     def _adjacent(self) -> Ints:
         """Return them by number, (n, 2)."""
-        welded: dict[int, list[int]] = {}  # the links with shapes of each rigid body
-        for link in sorted({each.link for each in self.geometries}):
-            if self.links[link] not in self._worlds:
-                welded.setdefault(int(self._welded[link]), []).append(link)
         found = [np.zeros((2, 0), dtype=np.int64)]
-        for body, links in welded.items():
-            other = self._above(body)
-            while other >= 0 and other not in welded:
-                other = self._above(other)
-            own, over = np.array(links), np.array(welded.get(other, ()), dtype=np.int64)
+        for own, over in self._neighbours():
             found += [own[np.array(np.triu_indices(len(own), 1))]]
             found += [np.stack([np.tile(over, len(own)), np.repeat(own, len(over))])]
         pairs = np.concatenate(found, axis=1)
         ordered: Ints = pairs[:, np.lexsort(pairs)].T
         return ordered
+
+    def _neighbours(self) -> Iterator[tuple[Ints, Ints]]:
+        """Yield the links with shapes of each rigid body, and those of the next one on the way to the root."""
+        welded: dict[int, list[int]] = {}
+        for link in sorted({each.link for each in self.geometries}):
+            if self.links[link] not in self._worlds:
+                welded.setdefault(int(self._welded[link]), []).append(link)
+        for body, links in welded.items():
+            other = self._above(body)
+            while other >= 0 and other not in welded:
+                other = self._above(other)
+            yield np.array(links), np.array(welded.get(other, ()), dtype=np.int64)
 
     def _above(self, body: int) -> int:
         """Return the rigid body that a rigid body hangs on, -1 for the root; both by the number of their first link."""
@@ -83,10 +87,9 @@ class PairedLinks(Mechanism):
     def _pairs_with(self, said: Mapping[tuple[str, str], bool]) -> Ints:
         """Return them where of some pairs it is said otherwise whether they may touch."""
         pairs = self.all_pairs()
-        keys = pairs @ [len(self.links), 1]
-        checked = ~np.isin(keys, self.allowed._keys())
+        checked = self.allowed._are_checked(pairs)
         for pair, may in said.items():
-            checked[keys == self.allowed._key(*pair)] = not may
+            checked[(pairs == self.allowed._pair(*pair)).all(axis=1)] = not may
         found: Ints = pairs[checked]
         return found
 

@@ -333,9 +333,13 @@ def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]
         order.append(name)
         waiting.extend(reversed(below.get(name, [])))
     if len(order) < len(description.links):
-        lost = next(link.name for link in description.links if link.name not in order)
+        reached = set(order)
+        lost = next(link.name for link in description.links if link.name not in reached)
         raise ParseError(f"{description.file}: link {lost!r} hangs on itself, through a loop of joints")
     return tuple(order)
+
+
+_LONGEST_MIMIC = 100  #: joints that a joint follows through each other
 
 
 def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, float, float]:
@@ -352,6 +356,11 @@ def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, flo
             )
         if follows.name in seen:
             raise ParseError(f"{where}, which mimics it in turn")
+        if len(seen) > _LONGEST_MIMIC:
+            raise ParseError(
+                f"{file}, joint {seen[0]!r} follows more than {_LONGEST_MIMIC} joints, each of which mimics the next: "
+                "let it mimic the last one"
+            )
         for each in (joint, follows):
             if NUMBERS[KINDS[each.type]] != 1:
                 raise ParseError(f"{where}; {each.name!r} is {each.type}, expected joints of one number")

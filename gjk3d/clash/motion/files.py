@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.clash import toml_file
 from gjk3d.clash.motion.joints import KINDS, Coupling, Joint
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.errors import FileError, Gjk3dError, ParseError, PoseError
@@ -73,8 +73,8 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     file = Path(path)
     text = _text(file)
     try:
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+        document = toml_file.parsed(text)
+    except ValueError as error:
         table = f'poses over time go below [[part]] of a TOML file: parts = "NAMES" and poses = "{file.name}"'
         more = f"; {table}" if file.suffix.lower() == ".csv" else ""
         raise ParseError(f"{file} is no TOML: {str(error)[:200]}{more}") from None

@@ -1,0 +1,196 @@
+"""Small files that hang no reader: each is read, or refused with the limit, within 5 s of CPU."""
+
+from __future__ import annotations
+
+import resource
+import tracemalloc
+from typing import Any
+
+import pytest
+from model_hangs import FILES, chain_glb, copied_dae, mjcf, nested_3mf, nested_dae, triangle_dae, triangle_glb
+from words import assert_names
+
+import gjk3d as gk
+import gjk3d.robot
+from gjk3d.bodies import headers
+from gjk3d.errors import ParseError
+
+SECONDS = 5.0
+
+
+def read(path) -> Any:
+    """Read a model, a robot or a motion."""
+    if path.suffix == ".toml":
+        return gk.clash.read_motion(path)
+    return gk.robot.Robot.load(path) if path.suffix in (".urdf", ".xml") else gk.load(path)
+
+
+def seconds() -> float:
+    """Return the CPU time of this process and of those that it started."""
+    spent = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in spent)
+
+
+def timed(path) -> str:
+    """Return the message of a file that is refused, and the empty string for one that is read."""
+    start, message = seconds(), ""
+    try:
+        read(path)
+    except ParseError as error:
+        message = str(error)
+    assert seconds() - start < SECONDS + 1.0  # the limit of a process, and its start
+    return message
+
+
+IN_OTHER_PROCESS = ("replicate.xml",)
+SLOW = ("copies.dae",)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.full) if name in IN_OTHER_PROCESS + SLOW else name for name in FILES]
+)
+def test_a_small_file_is_read_or_refused_at_once(tmp_path, name):
+    make, named = FILES[name]
+    path = tmp_path / name
+    path.write_bytes(make())
+    assert path.stat().st_size < 1_000_000
+    message = timed(path)
+    assert bool(message) == bool(named)
+    assert_names(message, "", *named)
+
+
+@pytest.mark.parametrize("name", ["links.urdf", "dots.toml"])
+def test_a_small_file_takes_little_memory(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(FILES[name][0]())
+    tracemalloc.start()
+    try:
+        timed(path)
+        assert tracemalloc.get_traced_memory()[1] < 200 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 150])
+def test_nodes_below_each_other_place_a_mesh_where_they_say(tmp_path, count):
+    nodes = [{"translation": [0.1, 0, 0], "children": [k + 1]} for k in range(count)]
+    path = tmp_path / "chain.glb"
+    path.write_bytes(triangle_glb([*nodes, {"mesh": 0}], [0]))
+    assert gk.load(path).vertices.max(axis=0) == pytest.approx([1.0 + 0.1 * count, 1.0, 0.0])
+    path.write_bytes(chain_glb(201))
+    assert len(gk.load(path).faces) == 1
+    path.write_bytes(chain_glb(202))
+    with pytest.raises(ParseError, match="200"):
+        gk.load(path)
+
+
+def test_copies_are_read_up_to_the_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(headers, "MAX_PLACED", 32)
+    monkeypatch.setattr(headers, "BYTES_PER_PLACED", 1000)
+    for name, make in {"a.3mf": lambda k: nested_3mf(k, 2), "a.dae": nested_dae}.items():
+        path = tmp_path / name
+        path.write_bytes(make(4))
+        assert len(gk.load(path).faces) in (16, 17)
+        path.write_bytes(make(6))
+        with pytest.raises(ParseError, match="more than the 32 that are read"):
+            gk.load(path)
+
+
+@pytest.mark.parametrize("name", ["a.3mf", "a.dae"])
+def test_triangles_of_copies_are_counted_before_they_are_made(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(headers, "FEW_TRIANGLES", 10)
+    monkeypatch.setattr(headers, "TRIANGLES_PER_BYTE", 0)
+    path = tmp_path / name
+    path.write_bytes({"a.3mf": nested_3mf(4, 2), "a.dae": nested_dae(4)}[name])
+    with pytest.raises(ParseError, match=r"1[67] triangles with all copies, more than the 10"):
+        gk.load(path)
+
+
+@pytest.mark.parametrize(
+    ("asset", "length"),
+    [
+        ("", 1.0),
+        ('<asset><unit name="inch" meter="0.0254"/></asset>', 0.0254),
+        ('<!-- <unit meter="7"/> --><asset><!-- <unit meter="8"/> --><unit meter="0.5"/></asset>', 0.5),
+        ("<asset><unit/></asset>", 1.0),
+        ('<asset><contributor><unit meter="3"/></contributor></asset>', 1.0),
+    ],
+)
+def test_the_unit_of_a_collada_is_that_of_its_asset(tmp_path, asset, length):
+    path = tmp_path / "a.dae"
+    path.write_bytes(triangle_dae(asset))
+    assert gk.load(path).vertices.max() == length
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-1", "0", "1,5", ""])
+def test_a_unit_that_is_not_a_length_is_refused(tmp_path, text):
+    path = tmp_path / "a.dae"
+    path.write_bytes(triangle_dae(f'<asset><unit meter="{text}"/></asset>'))
+    with pytest.raises(ParseError) as caught:
+        gk.load(path)
+    assert_names(caught.value, str(path), f"meter={text!r}", "positive")
+
+
+def test_copies_of_a_collada_have_the_places_of_their_nodes(tmp_path):
+    path = tmp_path / "a.dae"
+    node = b'<node id="n">'
+    placed = b"<translate>0 0 5</translate><rotate>0 0 1 90</rotate>"
+    path.write_bytes(copied_dae(3).replace(node, node + placed).replace(b"xml:", b""))
+    mesh = gk.load(path)
+    assert len(mesh.faces) == 3
+    assert mesh.vertices[:, 2].tolist() == [5.0] * len(mesh.vertices)
+
+
+@pytest.mark.parametrize("text", ["a" + " . a" * 20 + " = 1", "[" + "b." * 20 + "b]", '"x"' + ".'y'" * 20 + " = 1"])
+def test_keys_of_many_names_are_refused(tmp_path, text):
+    for read_file in (gk.clash.read_motion, gk.clash.read_rules):
+        path = tmp_path / "a.toml"
+        path.write_text(text)
+        with pytest.raises(ParseError, match="20 names"):
+            read_file(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 900_000, '"' + '\\"' * 400_000, "'" * 899_999, '"' * 899_999, "a " * 400_000, "a\t." * 300_000 + " =",
+        '"""' + "a" * 900_000, "x = { y = " * 90_000,
+    ],
+)  # fmt: skip
+def test_no_text_of_a_toml_takes_long(tmp_path, text):
+    path = tmp_path / "a.toml"
+    path.write_text(text)
+    assert timed(path)
+
+
+HIDDEN = "a" + ".a" * 20
+
+
+@pytest.mark.parametrize(
+    "text", ['x = """ \\""" """', 'x = """"b""""', "x = ''''b''''", 'x = "\\\\"', "# it's", 'x = "it\'s"']
+)
+def test_no_text_hides_a_key(tmp_path, text):
+    path = tmp_path / "a.toml"
+    for lines in (f"{text}\n{HIDDEN} = 1\n", f"z = {{ {text}, {HIDDEN} = 1 }}" if "#" not in text else HIDDEN):
+        path.write_text(lines)
+        with pytest.raises(ParseError, match="20 names"):
+            gk.clash.read_rules(path)
+
+
+def test_texts_and_remarks_of_many_dots_are_read(tmp_path):
+    name = ".".join("abcdefghijklmnopqrstuvwxyz")
+    path = tmp_path / "a.toml"
+    quoted = [f'"{name}"', f"'{name}'", f'"\\"{name}"', f'"""{name}"""', f"'''{name}'''"]
+    rows = [f"[[ignore]] # {name}\na = {text}\nb = 'x'\nreason = 'y'\n" for text in quoted]
+    path.write_text("".join(rows))
+    assert [name in rule.a for rule in gk.clash.read_rules(path)] == [True] * len(quoted)
+
+
+@pytest.mark.full
+def test_an_mjcf_is_read_in_a_process_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "balls.xml"
+    path.write_bytes(mjcf(10))
+    assert len(gk.robot.Robot.load(path).bodies) == 10
+    assert len(gk.robot.Robot.load(path.read_text()).bodies) == 10
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]

@@ -363,7 +363,8 @@ class Distance(Answer[N]):
     distance : float or (n,) float
         Distance in the caller's unit; negative means overlap by that depth (`signed_distance` only).
     normal : (3,) float or (n, 3) float
-        Unit vector from A to B in world axes, in overlap too; never NaN.
+        Unit vector from A to B in world axes, in overlap too; never NaN. If the two touch, it is the normal of the
+        parts that touch.
     point_a, point_b : (3,) float or (n, 3) float
         Witness points in world axes; ``point_b - point_a == distance * normal``.
     lower, upper : float or (n,) float

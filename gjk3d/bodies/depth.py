@@ -155,7 +155,7 @@ def _by_functions(x: BodyPair, out: Array) -> None:
         if own > least or place is None:
             least, place = max(least, own), x.common_point_of(pairs[0])
     out[LEAST] = max(0.0, min(least, out[MOST]))
-    out[PLACE : PLACE + 3] = x.common_point() if place is None else place
+    out[PLACE : PLACE + 3] = x.common_point()[0] if place is None else place
 
 
 def outer_ways(a: Parts, b: Parts, rows: Array, out: Array) -> Array | None:

@@ -12,7 +12,7 @@ from gjk3d.bodies import walk
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import tree_of
 from gjk3d.bodies.depth import depths
-from gjk3d.bodies.gaps import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE, distance_rows
+from gjk3d.bodies.gaps import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import APART, MeshPair, meet_many
@@ -22,6 +22,7 @@ from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.search import LEAST as LEAST_DEPTH
 from gjk3d.bodies.search import MOST, NORMAL, PLACE
 from gjk3d.bodies.shelf import Shelf
+from gjk3d.bodies.touch import ANSWERED, distance_rows
 from gjk3d.bodies.walk import bench, meet_each, meet_rows
 from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, take
 from gjk3d.errors import UnsupportedPair
@@ -31,7 +32,6 @@ from gjk3d.results import Status
 from gjk3d.typing import Array, Bools, Ints
 
 _CHUNK = 256  #: rows a call into the kernels: of large bodies each may take a millisecond
-_EX = np.array([1.0, 0.0, 0.0])
 
 
 def pair_of(a: Body, b: Thing, m: Array) -> BodyPair:
@@ -154,8 +154,8 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
         x, row, turned = _at(a, b, rows, k, order)
         flags[k] = 0
         if met[k]:
-            place = x.common_point()
-            out[k, :3], out[k, 3:6], out[k, 6:9], out[k, 9:12] = 0.0, _EX, place, place
+            place, normal = x.common_point()
+            out[k, :3], out[k, 3:6], out[k, 6:9], out[k, 9:12] = 0.0, normal, place, place
             flags[k, 0], flags[k, 2] = Status.OVERLAPPING, 1
         else:
             flags[k, 0], flags[k, 2] = _apart(x.nearest(wanted.max_distance), x.error, out[k])
@@ -169,19 +169,20 @@ def _told(a: Body, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, f
     if first.any_mapped or second.any_mapped:
         return collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
     told, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
-    faces = isinstance(a, Mesh) and isinstance(b, Mesh)
+    faces, signed = isinstance(a, Mesh) and isinstance(b, Mesh), wanted.mode != narrow.UNSIGNED
     most, above = wanted.max_distance, float(np.nextafter(wanted.max_distance, inf))
 
     def run(start: int, stop: int) -> None:
         distance_rows(
-            first.given, second.given, faces, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start, stop,
-            bench(), told, out, flags, parts,
+            first.given, second.given, faces, signed, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start,
+            stop, bench(), told, out, flags, parts,
         )  # fmt: skip
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
     met = (told == walk.MEET) | (told == walk.HELD)
-    asked = (told > walk.HELD) | (flags[:, 3] != 0)
-    for k in np.flatnonzero(told > walk.HELD).tolist():
+    unclear = (told > walk.HELD) & (told != ANSWERED)
+    asked = unclear | (flags[:, 3] != 0)
+    for k in np.flatnonzero(unclear).tolist():
         met[k] = _at(a, b, rows, k, order)[0].meet()
     return met, asked
 
@@ -264,10 +265,7 @@ def _apart(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
 
     Returns its status, and whether its interval is as narrow as promised.
     """
-    between = gap.row[9:12] - gap.row[6:9]
-    length = float(np.linalg.norm(between))
-    distance = min(max(float(gap.row[0]), gap.lower), gap.upper)
-    normal = between / length if length > 0.0 else gap.row[3:6]
+    distance, normal = min(max(float(gap.row[0]), gap.lower), gap.upper), gap.row[3:6]
     lower = max(gap.lower, LEAST)
     out[:3], out[3:6] = (max(distance, lower), lower, max(gap.upper, lower)), normal
     out[6:9], out[9:12] = gap.row[6:9], gap.row[6:9] + out[0] * normal
@@ -277,7 +275,10 @@ def _apart(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
 
 
 def _overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
-    """Write the signed distances of two that meet."""
+    """Write the signed distances of two that meet.
+
+    Where the depth may be 0, rows of two that touch keep their normal.
+    """
     least, most = deep.found[:, LEAST_DEPTH], deep.found[:, MOST]
     if most.max() == inf:
         raise UnsupportedPair("these overlap without end: no translation parts them")
@@ -290,9 +291,14 @@ def _overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     answer[:, 2], answer[:, 3:6] = 0.0 - least, both[:, 0]
     answer[:, 6:9], answer[:, 9:12] = both[:, 1] + half, both[:, 1] - half
     mirror(answer, deep.turned)
-    out[deep.which] = answer
     relative_width, errors = deep.tight
     narrowly = most - least <= np.maximum(relative_width * deep.errors / ROUNDING, errors * deep.errors)
+    status = flags[deep.which, 0]
+    touching = ~(least > 0.0) & ((status == Status.TOUCHING) | ((status == Status.UNDECIDED) & narrowly))
+    kept = deep.which[touching]
+    answer[touching, 0], answer[touching, 3:9] = np.maximum(out[kept, 0], -most[touching]), out[kept, 3:9]
+    answer[touching, 9:12] = answer[touching, 6:9] + answer[touching, :1] * answer[touching, 3:6]
+    out[deep.which] = answer
     # they meet, so there is a common point, to rounding; how deep they are besides is another question
     marks = np.zeros((len(most), narrow.INTS), dtype=np.int64)
     marks[:, 0], marks[:, 2] = np.where(narrowly & ~(least > 0.0), Status.TOUCHING, Status.OVERLAPPING), narrowly

@@ -5,40 +5,23 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.order import TIED
-from gjk3d.bodies.part_tree import PRISMS, Given, column_gap, node_gap, of
+from gjk3d._kernels.decorators import inlined, kernel, plain
+from gjk3d.bodies.part_tree import PRISMS, column_gap, node_gap
 from gjk3d.bodies.rounds import Round, plane_gap_of, round_gap, round_in
 from gjk3d.bodies.traversal import crossings, nearest_triangles
-from gjk3d.bodies.triangles import common_of, read
-from gjk3d.bodies.triangles import place as place_triangle
-from gjk3d.bodies.walk import (
-    APART,
-    HELD,
-    MEET,
-    NO_POSE,
-    Bench,
-    GivenBench,
-    Two,
-    bench_of,
-    children,
-    held,
-    meet,
-    parts_at,
-    poses_taken,
-    two_of_rows,
-)
-from gjk3d.geometry.vec3 import Vec3, dot, place, turn, turn_back
+from gjk3d.bodies.triangles import read
+from gjk3d.bodies.walk import MEET, Bench, Two, children, held, parts_at
+from gjk3d.geometry.vec3 import Vec3, dot, place, scale, turn, turn_back
 from gjk3d.narrow.cores import Cores, is_curved, support_pair, world_center
-from gjk3d.narrow.pairs import mirror
-from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, UNSIGNED, solve
+from gjk3d.narrow.solve import BEYOND, SEPARATED, UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes.layout import RADIUS
-from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Ints
 
 TIGHT_POLYTOPE, TIGHT_CURVED = 1e-12, 1e-9  #: widths that are promised, in units of the size
 LEAST = 5e-324  #: lower bound of two that are proven apart, where no other is known
 _MORE = 1.0 + 1e-12
+SHORT = 1e-10  #: errors of places, in units of a gap, from which the way between two points is no normal
 _ANYWHERE = 1e150
 _LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: errors by which parts are less near than others without being asked
 
@@ -57,19 +40,11 @@ class Found(NamedTuple):
 
 
 @inlined
-def _bound(c: Cores, way: Vec3) -> float:
+def bound_along(c: Cores, way: Vec3) -> float:
     """Return how far apart two parts are at least by a plane across a direction of the frame that they lie in."""
     d = turn_back(c.pose, way)
     w, _, _ = support_pair(c, d)
     return float(-dot(d, w) - c.radii - c.error)
-
-
-@inlined
-def _direction(out: Array) -> Vec3:
-    """Return the unit vector between the nearest points found, zeros where they coincide."""
-    d = (out[1, 9] - out[1, 6], out[1, 10] - out[1, 7], out[1, 11] - out[1, 8])
-    n = sqrt(dot(d, d))
-    return (d[0] / n, d[1] / n, d[2] / n) if n > 0.0 else (0.0, 0.0, 0.0)
 
 
 @inlined
@@ -120,7 +95,7 @@ def _ask(x: Two, p: int, q: int, gap: float, limit: float, found: Found, w: Benc
     """Ask about two parts, which are apart by the gap."""
     c = parts_at(x, p, q, w)
     if found.p >= 0:
-        bound = _bound(c, found.way)
+        bound = bound_along(c, found.way)
         if _no_nearer(x, bound, limit, found):
             return _with_lowest(found, bound, False)
     solve(c, UNSIGNED, limit, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
@@ -130,7 +105,7 @@ def _ask(x: Two, p: int, q: int, gap: float, limit: float, found: Found, w: Benc
         return new
     for k in range(12):
         w.out[1, k] = w.out[0, k]
-    way = _direction(w.out)
+    way = (w.out[1, 3], w.out[1, 4], w.out[1, 5])
     return Found(w.out[1, 2], new.lowest, p, q, is_curved(c), new.loose, way, _begins(x, c, way))
 
 
@@ -219,12 +194,10 @@ def report_gap(x: Two, found: Found, most: float, above: float, w: Bench, out: A
     best, lower = w.out, min(found.lowest, found.upper)
     beyond = lower > most + x.error
     lower, upper = above if beyond else max(LEAST, lower - x.error), found.upper + x.error
-    between = (best[1, 9] - best[1, 6], best[1, 10] - best[1, 7], best[1, 11] - best[1, 8])
-    length = sqrt(dot(between, between))
     distance = min(max(best[1, 0], lower), upper)
     out[k, 0], out[k, 1], out[k, 2] = distance, lower, upper
     for c in range(3):
-        n = between[c] / length if length > 0.0 else best[1, 3 + c]
+        n = best[1, 3 + c]  # of a small gap the way between the points is rounding
         out[k, 3 + c], out[k, 6 + c], out[k, 9 + c] = n, best[1, 6 + c], best[1, 6 + c] + distance * n
     promised = (TIGHT_CURVED if found.curved else TIGHT_POLYTOPE) * x.error / ROUNDING + 4.0 * x.error
     narrow = upper - lower <= promised
@@ -233,13 +206,29 @@ def report_gap(x: Two, found: Found, most: float, above: float, w: Bench, out: A
 
 
 @kernel
+def _normal_between(x: Two, p: int, q: int, between: Vec3, length: float, w: Bench) -> Vec3:
+    """Return the normal of the nearest two triangles: the way between their points, unless that is rounding."""
+    n = scale(1.0 / length, between) if length > 0.0 else (1.0, 0.0, 0.0)
+    if x.error > SHORT * length:
+        c = parts_at(x, p, q, w)
+        solve(c, UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
+        own = (w.out[0, 3], w.out[0, 4], w.out[0, 5])
+        if not length > 0.0 or bound_along(c, own) > bound_along(c, n):
+            return own
+    return n
+
+
+@inlined
+def list_faces(x: Two, w: Bench, found: Ints) -> int:
+    """Write pairs of triangles that meet; return how many, at most one more than there is room for."""
+    a, b = x.a, x.b
+    return int(crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, found))
+
+
+@kernel
 def faces_meet(x: Two, w: Bench) -> int:
     """Tell whether two meshes meet: MEET, HELD or APART."""
-    found = crossings(
-        x.m, x.error, x.a.boxes, x.a.links, x.a.places, x.b.boxes, x.b.links, x.b.places, w.stack,
-        w.last.reshape(1, 2),
-    )  # fmt: skip
-    return MEET if found > 0 else held(x, w)
+    return MEET if list_faces(x, w, w.last[:2].reshape(1, 2)) > 0 else held(x, w)
 
 
 @kernel
@@ -253,28 +242,13 @@ def nearest_faces(x: Two, most: float, w: Bench) -> Found:
             row[4:],
         ):  # fmt: skip
             break
-    low, high = row[4], row[5]
+    low, high, p, q = row[4], row[5], w.last[0], w.last[1]
     between = (row[9] - row[6], row[10] - row[7], row[11] - row[8])
-    row[0], row[3], row[4], row[5] = sqrt(dot(between, between)), 1.0, 0.0, 0.0
+    row[0] = sqrt(dot(between, between))
+    row[3], row[4], row[5] = _normal_between(x, p, q, between, row[0], w)
     # of needles rounding turns the way between two points that near: GJK and its polytope are more thorough
     loose = high - low > TIGHT_POLYTOPE * x.error / ROUNDING
-    return Found(high, low, w.last[0], w.last[1], False, loose, (0.0, 0.0, 0.0), -inf)
-
-
-@kernel
-def report_meeting(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> None:
-    """Write a point of both of two that meet, in A's frame."""
-    if told == MEET and faces:
-        p = common_of(read(x.a.places, w.last[0]), place_triangle(x.m, x.b.places, w.last[1]))
-        w.out[0, 6], w.out[0, 7], w.out[0, 8] = p
-    elif told == MEET:
-        both = parts_at(x, w.last[0], w.last[1], w)
-        solve(both, UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
-    for c in range(3):
-        out[k, c] = 0.0
-        out[k, 3 + c] = 1.0 if c == 0 else 0.0
-        out[k, 6 + c] = out[k, 9 + c] = w.out[0, 6 + c]
-    flags[k, 0], flags[k, 1], flags[k, 2], flags[k, 3] = OVERLAPPING, 0, 1, 0
+    return Found(high, low, p, q, False, loose, (0.0, 0.0, 0.0), -inf)
 
 
 @kernel
@@ -283,35 +257,3 @@ def into_world(p: Array, out: Array, k: int) -> None:
     out[k, 3], out[k, 4], out[k, 5] = turn(p, (out[k, 3], out[k, 4], out[k, 5]))
     out[k, 6], out[k, 7], out[k, 8] = place(p, (out[k, 6], out[k, 7], out[k, 8]))
     out[k, 9], out[k, 10], out[k, 11] = place(p, (out[k, 9], out[k, 10], out[k, 11]))
-
-
-@entry
-def distance_rows(
-    a: Given, b: Given, faces: bool, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, most: float, above: float,
-    order: int, start: int, stop: int, bench: GivenBench, answer: Ints1, out: Array2, flags: Ints2, parts: Ints2,
-) -> int:  # fmt: skip
-    """Write what `walk.meet` says at pose rows start to stop, and of two that are apart how far; return the last.
-
-    Rows are those of `gjk3d.narrow.solve`, and ``parts`` the nearest. Where two meet a common point is written, as a
-    distance asks for it. The last flag is set where only the long way tells, or knows more. The order is TURNED where
-    b was asked about first. Two meshes are asked by their ``faces``. See `walk.meet_rows`.
-    """
-    if not poses_taken(ma, mb, rows_a, rows_b):
-        return NO_POSE
-    one, two, w, told = of(a), of(b), bench_of(bench), APART
-    for k in range(start, stop):
-        x, turned = two_of_rows(one, two, rows_a, rows_b, order, k)
-        w.last[0] = -1  # the common point of two that meet is none of other rows
-        told = faces_meet(x, w) if faces else meet(x, 0.0, w)
-        answer[k] = told
-        if told in (MEET, HELD):
-            report_meeting(x, told, faces, w, out, flags, k)
-        else:
-            found = nearest_faces(x, most, w) if faces else nearest(x, most, 0.0, 1.0, plain(-1), w)
-            report_gap(x, found, most, above, w, out, flags, k)
-            parts[k, 0], parts[k, 1] = found.p, found.q
-        rows = rows_b if turned and order == TIED else rows_a
-        into_world(rows[k if rows.shape[0] > 1 else 0], out, k)
-        if turned:
-            mirror(out, k)
-    return told

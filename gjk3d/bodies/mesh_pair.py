@@ -14,7 +14,7 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies import traversal
 from gjk3d.bodies.bvh import BOX, traversal_stack, tree_of
-from gjk3d.bodies.gaps import TIGHT_POLYTOPE
+from gjk3d.bodies.gaps import SHORT, TIGHT_POLYTOPE
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.order import TIED, TURNED, order_of
 from gjk3d.bodies.pair import BodyPair, Nearest
@@ -23,6 +23,7 @@ from gjk3d.bodies.traversal import box_pose, boxes_apart, crossings
 from gjk3d.bodies.walk import CLOSE
 from gjk3d.errors import UnsupportedPair
 from gjk3d.geometry.vec3 import Rigid
+from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import relative_pose
 from gjk3d.narrow.pairs import take_poses
 from gjk3d.poses import ROUNDING, WIDTH, relative
@@ -30,7 +31,6 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 MOST_PAIRS = 2**26  #: of meeting faces that are listed: a gigabyte
 _LOOKED_AT = 4096  #: pairs of faces that meet, of whose segments the middle is taken
-_EX = np.array([1.0, 0.0, 0.0])
 
 
 def too_many() -> UnsupportedPair:
@@ -115,8 +115,12 @@ class MeshPair(BodyPair):
         if not traversal.nearest_triangles(tuple(self.m.tolist()), limit, *trees, traversal_stack(), keys, seed, out):
             return None
         lower, upper = max(0.0, float(out[0]) - self.error), float(out[1]) + self.error
-        length = float(np.linalg.norm(out[5:8] - out[2:5]))
-        row = np.concatenate([[length, lower, upper], _EX, out[2:8]])
+        between = out[5:8] - out[2:5]
+        length = float(np.linalg.norm(between))
+        if self.error > SHORT * length:
+            between = self.solve(seed[None], narrow.UNSIGNED)[0][0, 3:6]
+        normal = between / np.linalg.norm(between)
+        row = np.concatenate([[length, lower, upper], normal, out[2:8]])
         return Nearest(lower, upper, row, (int(seed[0]), int(seed[1])))
 
     def nearest(self, most: float = inf) -> Nearest:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.distance import walked
-from gjk3d.bodies.gaps import distance_rows
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import prepared_meshes
 from gjk3d.bodies.order import TURNED, order_of
 from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.touch import ANSWERED, distance_rows
 from gjk3d.bodies.walk import APART, HELD, MEET, GivenBench, bench, meet_rows
 from gjk3d.convex.solve import Quick
 from gjk3d.narrow import solve as narrow
@@ -71,10 +71,11 @@ def prepare(a: Any, b: Any) -> Quick | None:
             ma, mb = mb, ma
         row_a, row_b, said, flags, parts, w = _desk()
         above = nextafter(most, inf)
+        signed = mode != narrow.UNSIGNED
         told = distance_rows(
-            one, two, faces, ma, mb, row_a, row_b, most, above, order, 0, 1, w, said, out, flags, parts
+            one, two, faces, signed, ma, mb, row_a, row_b, most, above, order, 0, 1, w, said, out, flags, parts
         )  # fmt: skip
-        if told != APART and (mode != narrow.UNSIGNED or told not in (MEET, HELD)):
+        if told not in (APART, ANSWERED) and (signed or told not in (MEET, HELD)):
             return -1
         status, _, tight, unsure = flags[0].tolist()
         return -1 if unsure else int(status + 8 * tight)

@@ -14,9 +14,9 @@ import numpy as np
 
 from gjk3d.bodies import walk
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.gaps import distance_rows
 from gjk3d.bodies.order import ORDERED
 from gjk3d.bodies.raycast import inside_of
+from gjk3d.bodies.touch import distance_rows
 from gjk3d.broad.tree import box_gaps
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.rows import NO_POSE, empty_answers
@@ -29,6 +29,7 @@ from gjk3d.typing import Array, Bools, Ints
 
 _FIRST, _MOST_EACH = 64, 4096  #: pairs in the first call into the kernels, and in the largest
 _ROOM = 256  #: pairs that are listed at first
+_EX = np.array([1.0, 0.0, 0.0])
 
 
 class Nearest(NamedTuple):
@@ -215,7 +216,7 @@ class BodyPair:
             answer, parts = np.empty(1, dtype=np.int64), np.zeros((1, 2), dtype=np.int64)
             out, flags = np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), dtype=np.int64)
             distance_rows(
-                self.a.given, self.b.given, False, NO_POSE, NO_POSE, *self.rows, float(most),
+                self.a.given, self.b.given, False, False, NO_POSE, NO_POSE, *self.rows, float(most),
                 float(np.nextafter(most, inf)), ORDERED, 0, 1, walk.bench(), answer, out, flags, parts,
             )  # fmt: skip
             if not flags[0, 3]:
@@ -250,14 +251,16 @@ class BodyPair:
 
     # --- in overlap ----------------------------------------------------------------------------------------------
 
-    def common_point(self) -> Array:
-        """Return a point of both where they meet."""
+    def common_point(self) -> tuple[Array, Array]:
+        """Return a point of both where they meet, and the normal of the parts that do."""
         held = self.held()
         if held is not None:
-            return held.point
+            return held.point, _EX
         pairs = next((some[met] for some, met in self.pieces() if met.any()), None)
-        point: Array = self.nearest().row[6:9] if pairs is None else self.common_point_of(pairs[0])
-        return point
+        if pairs is None:
+            row = self.nearest().row
+            return row[6:9], row[3:6]
+        return self.common_point_of(pairs[0]), self.solve(pairs[:1], narrow.SIGNED)[0][0, 3:6]
 
     def common_point_of(self, pair: Ints) -> Array:
         """Return a point of two parts that meet."""

@@ -36,17 +36,23 @@ NO_ROUND = Round((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
 @kernel
 def round_in(x: Two, w: Bench) -> Round:
     """Return B, where it is one ball or one capsule and A has triangles; else `NO_ROUND`."""
+    return lone_round(x, w)[1] if x.a.kind == TRIANGLES else NO_ROUND
+
+
+@kernel
+def lone_round(x: Two, w: Bench) -> tuple[bool, Round]:
+    """Tell whether B is one point, segment, ball or capsule, and return it."""
     leaf = x.b.links[0]
-    if x.a.kind != TRIANGLES or x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
-        return NO_ROUND
+    if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
+        return False, NO_ROUND
     core = part_at(x.b, leaf[1], w.floats_b, w.row_b)
     if core.ints[layout.KIND] > layout.SEGMENT:
-        return NO_ROUND
+        return False, NO_ROUND
     f, row = core.floats, w.row_b
     put_behind(x.m, row)
     half = turn(row, half_vector(core))
     middle = place(row, (f[layout.CENTER], f[layout.CENTER + 1], f[layout.CENTER + 2]))
-    return Round(sub(middle, half), add(half, half), f[layout.RADIUS])
+    return True, Round(sub(middle, half), add(half, half), f[layout.RADIUS])
 
 
 @inlined

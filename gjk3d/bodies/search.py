@@ -29,9 +29,10 @@ from gjk3d.bodies.innermost import (
 from gjk3d.bodies.innermost import Given as Surface
 from gjk3d.bodies.part_tree import Given, of
 from gjk3d.bodies.partings import Sides, deeper, listed, meets, outward_at, past, shifted
+from gjk3d.bodies.touch import ball_in
 from gjk3d.bodies.triangles import common_of, place, read
 from gjk3d.bodies.walk import HELD, GivenBench, Two, bench_of, held, list_parts, parts_at, two_at
-from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
+from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, along, dot, neg, row3, scale, sub, turn
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array2, Ints, Ints2
@@ -308,6 +309,14 @@ def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
     state[LEAST] = max(d.inner[0, 0], 0.0)
     if known:
         _put(state, PLACE, _get(d.inner[0], 1))
+    if not s.faces and s.a[8] != 0:
+        ball = ball_in(x, s.a[4], s.a[5], s.a[6], s.w)
+        if ball.least > state[LEAST]:
+            state[LEAST], known = ball.least, True
+            _put(state, PLACE, along(ball.point, ball.normal, -0.5 * ball.depth))
+        if ball.most < state[MOST]:
+            state[MOST] = ball.most
+            _put(state, NORMAL, ball.normal)
     if not s.faces and not (known and _within(_TIGHT, x.error, state)):
         done, known, parted = _by_parts(x, whole, s, all_of, d, known)
         pairs = parted

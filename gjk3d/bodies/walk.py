@@ -47,11 +47,12 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 #: tell whether parts meet; the ground is not deep enough
 APART, MEET, HELD, DOUBT, DEEP = range(5)
 NO_POSE = -1
+TOUCHES = 64  #: pairs of parts that are looked at where two bodies touch
 CLOSE = 2e-9  #: twice the width of a tight distance, in units of the size
 _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
-#: scratch: the stack of nodes and its keys, pose rows and floats of the two parts, room of the solver, one answer, and
-#: the two parts that met the last time, -1 for none, and a box along the axes
+#: scratch: the stack of nodes and its keys, pose rows and floats of the two parts, room of the solver, two answers and
+#: those of `TOUCHES` pairs, the two parts that met the last time, -1 for none, and such pairs, and a box along the axes
 GivenBench = tuple[Ints2, Array1, Array1, Array1, Array1, Array1, Array1, Ints1, Array2, Ints2, Ints1, Array2]
 
 
@@ -360,8 +361,8 @@ def bench() -> GivenBench:
         work, table = workspace(FIRST_POINTS)
         found = _local.bench = (
             np.empty((STACK, 2), dtype=np.int64), np.empty(STACK), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDEST),
-            np.zeros(WIDEST), np.empty(work), np.empty(table, dtype=np.int64), np.empty((2, FLOATS)),
-            np.empty((2, INTS), dtype=np.int64), np.full(2, -1, dtype=np.int64),
+            np.zeros(WIDEST), np.empty(work), np.empty(table, dtype=np.int64), np.empty((2 + TOUCHES, FLOATS)),
+            np.empty((2, INTS), dtype=np.int64), np.full(2 + 2 * TOUCHES, -1, dtype=np.int64),
             np.concatenate([np.zeros(6), np.eye(3).ravel()])[None],
         )  # fmt: skip
     return found

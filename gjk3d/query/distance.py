@@ -274,7 +274,9 @@ def signed_distance(
     Distance
         Negative where they overlap: the least translation that parts them is ``separation_vector``. Two flat shapes
         in one plane have depth 0, since a shift across the plane parts them. Of what is not convex the depth is
-        enclosed; how far one surface lies inside the other is another question, see `penetration`.
+        enclosed; how far one surface lies inside the other is another question, see `penetration`. The depth of a ball
+        or point whose centre is in a closed mesh is its distance from the surface plus its radius, unless the way
+        there ends in other material.
 
     Raises
     ------

@@ -335,7 +335,7 @@ def test_bounds_by_the_plane_across_the_nearest_direction_allow_for_the_error() 
     way, nearest = (1.0, 0.0, 0.0), inf
     for part in range(len(CUBE)):
         c = walk.parts_at(x, part, 0, w)._replace(error=NOISE)
-        nearest = min(nearest, gaps._bound(c, way))
+        nearest = min(nearest, gaps.bound_along(c, way))
         assert 2.25 < gaps._begins(x, c, way) <= 2.5 - NOISE
     assert 1.25 < nearest <= 1.5 - NOISE
 

@@ -1,0 +1,410 @@
+"""Distances of two bodies at many poses in one call, and depths that need no search: of a touch, of a ball inside.
+
+Bodies touch if two of their parts meet and no two parts overlap by more than rounding. Each pair of parts that meet has
+a normal. Two triangles in one plane have several, most of which push other triangles into each other. So the normal of
+the touch is that of a pair along which no other pair overlaps. A translation along it that is no longer than rounding
+then separates the bodies, which proves the touch. Where corners touch, no pair may have such a normal. B is then moved
+away, and the normal is that of the nearest parts. Where bodies touch on several sides, as a ball in a corner, no normal
+separates them, and that along which the pairs overlap least is returned.
+
+A ball whose centre is in a closed surface has to leave that surface, so it is at least as deep as the centre is away
+from the surface, and its radius. The translation to the nearest point of the surface reaches this bound unless it ends
+in a wall, as next to a groove that is narrower than the ball.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.deepest import ask_pair
+from gjk3d.bodies.exits import past_all
+from gjk3d.bodies.gaps import (
+    TIGHT_CURVED,
+    bound_along,
+    faces_meet,
+    into_world,
+    list_faces,
+    nearest,
+    nearest_faces,
+    report_gap,
+)
+from gjk3d.bodies.order import TIED
+from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, Given, of, part_at
+from gjk3d.bodies.partings import shifted
+from gjk3d.bodies.raycast import is_inside
+from gjk3d.bodies.rounds import lone_round
+from gjk3d.bodies.traversal import to_point
+from gjk3d.bodies.triangles import common_of, normal_of, place, reach_through, read
+from gjk3d.bodies.walk import (
+    APART,
+    HELD,
+    MEET,
+    NO_POSE,
+    TOUCHES,
+    Bench,
+    GivenBench,
+    Two,
+    bench_of,
+    list_parts,
+    meet,
+    parts_at,
+    poses_taken,
+    two_of_rows,
+)
+from gjk3d.geometry.vec3 import Vec3, add, along, cross, divide, dot, neg, row3, scale, sub, unit
+from gjk3d.narrow.cores import gap_of_inner
+from gjk3d.narrow.pairs import mirror
+from gjk3d.narrow.solve import OVERLAPPING, TOUCHING, UNDECIDED, UNSIGNED, solve
+from gjk3d.poses import ROUNDING
+from gjk3d.shapes import layout
+from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
+
+ANSWERED = 5  #: beside what `walk` says: the row has the signed distance of two that meet
+_DISTANCE, _LOWER, _UPPER, _N, _POINT = 0, 1, 2, 3, 6  #: columns of `gjk3d.narrow.solve`
+_SURELY = 64.0  #: times the error of places, by which parts that only touch overlap less
+_SLACK = 16.0  #: times the error, by which pairs may overlap along the normal of a touch
+_SAME_NORMAL = 1.0 - 1e-12  #: cosine of normals that are one
+_MOST_NORMALS = 16  #: that are compared
+_STEP = 4.0  #: times the error, by which a translation is longer than what it has to pass
+_BESIDE = 16.0  #: times the error, by which a point is moved to see on which side of a wall the inside is
+_LEAVES = 64.0  #: times the error, by which a point is moved from the walls that it is on
+_MOST_WALLS = 12  #: that a ball has to pass
+_ROOM = 1e-8  #: of a translation, by which it passes walls farther than it has to
+_CLOSE = 1e-2  #: relative width of the bounds of a depth at which no search is worth it
+_AWAY = 1e-5  #: of the size: how far B is moved to see what it touched
+
+
+class Touch(NamedTuple):
+    """How two bodies meet, in A's frame."""
+
+    touching: bool  #: whether no two parts that were looked at overlap by more than rounding
+    most: float  #: length of a translation of B along the normal that separates the two, infinite if none is known
+    normal: Vec3
+    point: Vec3  #: on A
+    distance: float  #: of the two parts that have the normal
+
+
+class Deep(NamedTuple):
+    """How deep a ball is in a closed surface, in A's frame."""
+
+    least: float  #: 0 if its centre is not inside
+    most: float  #: length of a translation along the normal that separates the two, infinite if none is known
+    depth: float  #: the least, or the most if rounding does not explain their difference
+    normal: Vec3
+    point: Vec3  #: the nearest point of the surface
+
+
+@inlined
+def _vec(row: Array, at: int) -> Vec3:
+    return (row[at], row[at + 1], row[at + 2])
+
+
+@inlined
+def _put(row: Array, at: int, v: Vec3) -> None:
+    row[at], row[at + 1], row[at + 2] = v
+
+
+@kernel
+def _is_free(x: Two, faces: bool, w: Bench) -> bool:
+    """Tell whether two bodies are proven apart."""
+    w.last[0] = -1
+    return bool((faces_meet(x, w) if faces else meet(x, 0.0, w)) == APART)
+
+
+@kernel
+def _ball_in_simplex(s: Array) -> float:
+    """Return the radius of the ball about the origin in the tetrahedron of the first four rows; negative if outside."""
+    radius = inf
+    for k in range(4):
+        a, b, c = row3(s, (k + 1) % 4), row3(s, (k + 2) % 4), row3(s, (k + 3) % 4)
+        n = cross(sub(b, a), sub(c, a))
+        length, side = sqrt(dot(n, n)), dot(n, sub(row3(s, k), a))
+        if not length > 0.0 or side == 0.0:
+            return -inf
+        radius = min(radius, -dot(n, a) / (length if side > 0.0 else -length))
+    return radius
+
+
+@kernel
+def overlap_point(x: Two, w: Bench) -> tuple[bool, Vec3]:
+    """Tell whether the parts ``w.last`` surely overlap by more than rounding, and return a point of both.
+
+    Row 0 of the answers has their normal. What is not shown at once is denied: the depth of two parts costs more.
+    """
+    c, s, limit = parts_at(x, w.last[0], w.last[1], w), w.room.simplex, _SURELY * x.error
+    for k in range(4):
+        s[k, 0] = s[k, 1] = s[k, 2] = 0.0
+    solve(c, UNSIGNED, inf, 0.0, w.room, s[:0], w.out, w.flags, 0)
+    gap, point = bound_along(c, _vec(w.out[0], _N)), _vec(w.out[0], _POINT)
+    if gap > -limit:
+        return False, point
+    # along the way between two cores that are apart no more overlaps than has to
+    deep = gap + c.radii > 0.0 or gap_of_inner(c) < c.radii - limit
+    return bool(deep or _ball_in_simplex(s) > limit), point
+
+
+@kernel
+def _gap_along(x: Two, n: Vec3, pairs: Ints, rows: Array, count: int, most: float, w: Bench) -> tuple[float, float]:
+    """Return how much more pairs overlap along a normal than along their own, ``most`` or less, and the least gap."""
+    worst, least = 0.0, inf
+    for k in range(count):
+        gap = bound_along(parts_at(x, pairs[k, 0], pairs[k, 1], w), n)
+        worst, least = max(worst, rows[k, _LOWER] - gap), min(least, gap)
+        if worst >= most:
+            break
+    return worst, least
+
+
+@kernel
+def _keep_meeting(x: Two, pairs: Ints, count: int, rows: Array, w: Bench) -> int:
+    """Move the pairs that meet to the front, with their answers; return how many they are.
+
+    If a pair overlaps by more than rounding, return -1 less the row of its answer.
+    """
+    kept = 0
+    for k in range(count):
+        ask_pair(x, pairs, k, w, rows[kept])
+        if rows[kept, _UPPER] < -_SURELY * x.error:
+            return -1 - kept
+        if rows[kept, _LOWER] <= x.error:
+            pairs[kept, 0], pairs[kept, 1] = pairs[k, 0], pairs[k, 1]
+            kept += 1
+    return kept
+
+
+@inlined
+def _is_known(rows: Array, k: int) -> bool:
+    """Tell whether an earlier pair has the normal of pair k, or its opposite."""
+    for i in range(k):  # noqa: SIM110, a generator does not compile
+        if abs(dot(_vec(rows[i], _N), _vec(rows[k], _N))) >= _SAME_NORMAL:
+            return True
+    return False
+
+
+@kernel
+def _best_of_pairs(x: Two, faces: bool, pairs: Ints, rows: Array, count: int, w: Bench) -> tuple[Touch, bool]:
+    """Return the touch by the normal of a pair along which the pairs overlap least, and whether it separates them."""
+    best, chosen, normal, tried, slack = inf, 0, _vec(rows[0], _N), 0, _SLACK * x.error
+    for k in range(count):
+        if tried == _MOST_NORMALS or _is_known(rows, k):
+            continue
+        tried += 1
+        for side in range(2):  # of two triangles in one plane either side may be the outside
+            n, limit = _vec(rows[k], _N), best
+            if side == 1:
+                n, limit = neg(n), 2.0 * slack
+            worst, gap = _gap_along(x, n, pairs, rows, count, limit, w)
+            if side == 0 and worst < best:
+                best, chosen, normal = worst, k, n
+            if worst <= slack:
+                most = max(0.0, -gap) + _STEP * x.error
+                if _is_free(shifted(x, scale(most, n)), faces, w):
+                    return Touch(True, most, n, _vec(rows[k], _POINT), rows[k, _DISTANCE]), True
+    return Touch(True, inf, normal, _vec(rows[chosen], _POINT), rows[chosen, _DISTANCE]), False
+
+
+@kernel
+def _normal_from_away(x: Two, faces: bool, n: Vec3, w: Bench) -> tuple[bool, Vec3]:
+    """Return the normal of the nearest parts after B was moved along a unit vector, if that separates the two."""
+    there = shifted(x, scale(_AWAY * x.error / ROUNDING, n))
+    if not _is_free(there, faces, w):
+        return False, n
+    if faces:
+        nearest_faces(there, inf, w)
+    else:
+        nearest(there, inf, 0.0, 1.0, plain(-1), w)
+    return True, _vec(w.out[1], _N)
+
+
+@kernel
+def touch(x: Two, faces: bool, w: Bench) -> Touch:
+    """Return how two bodies meet; the parts ``w.last`` do."""
+    pairs, rows = w.last[2:].reshape(TOUCHES, 2), w.out[2:]
+    pairs[0, 0], pairs[0, 1] = w.last[0], w.last[1]
+    kept = _keep_meeting(x, pairs, plain(1), rows, w)
+    if kept > 0:
+        others = pairs[1:]
+        count = list_faces(x, w, others) if faces else list_parts(x, 0.0, False, w, others)
+        kept = _keep_meeting(x, pairs, min(int(count), TOUCHES - 1) + 1, rows, w)
+    if kept < 1:
+        deep = max(0, -1 - kept)
+        return Touch(False, inf, _vec(rows[deep], _N), _vec(rows[deep], _POINT), rows[deep, _DISTANCE])
+    found, done = _best_of_pairs(x, faces, pairs, rows, kept, w)
+    if done:
+        return found
+    total = (0.0, 0.0, 0.0)
+    for k in range(kept):
+        total = add(total, _vec(rows[k], _N))
+    sure, n = False, found.normal
+    if dot(total, total) > 0.0:
+        sure, n = _normal_from_away(x, faces, unit(total), w)
+    if sure and _is_free(shifted(x, scale(_STEP * x.error, n)), faces, w):
+        return Touch(True, _STEP * x.error, n, found.point, found.distance)
+    return found
+
+
+@kernel
+def is_lone_solid(x: Two, w: Bench) -> bool:
+    """Tell whether B is one part with an interior, and a ball if A has a closed surface.
+
+    Unlike a flat part, it cannot be between parts of A that it only touches. `ball_in` tells where its centre is.
+    """
+    leaf = x.b.links[0]
+    if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
+        return False
+    core = part_at(x.b, leaf[1], w.floats_b, w.row_b)
+    solid = core.floats[layout.RADIUS] + core.floats[layout.INNER] > 0.0
+    return bool(solid and (x.a.inside == OPEN or core.ints[layout.KIND] == layout.POINT))
+
+
+@inlined
+def _outward(p: Vec3, foot: Vec3, face: int, corners: Array, inside: bool, error: float) -> Vec3:
+    """Return the unit vector out of a closed surface at the nearest point of a point, by the face if that is on it."""
+    way = sub(foot, p) if inside else sub(p, foot)
+    n = normal_of(read(corners, face))
+    off = cross(n, way)
+    if sqrt(dot(off, off)) <= error and dot(n, n) > 0.0:  # a short way is rounding
+        return n if dot(n, way) > 0.0 else neg(n)
+    return unit(way)
+
+
+@kernel
+def _past_walls(
+    x: Two, c: Vec3, radius: float, first: Vec3, boxes: Array, links: Ints, corners: Array, w: Bench
+) -> Vec3:  # fmt: skip
+    """Return a translation that takes a ball at c out of a closed surface and is about as long as the first; 0 if none.
+
+    Where the first ends in a wall, the ball has to pass the plane of the wall, too. The next translation is the least
+    one that passes all walls so far. A point is on the walls after the first, and only has to leave them.
+    """
+    walls, far, aside = w.out[2:], sqrt(dot(first, first)), (0.0, 0.0, 0.0)
+    _put(walls[0], 0, divide(first, far))
+    walls[0, 3] = far
+    by = along(first, divide(first, far), _STEP * x.error)
+    for count in range(1, _MOST_WALLS):
+        if _is_free(shifted(x, by), False, w):
+            return by
+        p = add(c, by)
+        square, face, foot = to_point(p, 1e150, boxes, links, corners, w.stack, w.keys)
+        if square <= x.error * x.error:  # on the wall, whose sides are told by a point beside it
+            p = along(p, normal_of(read(corners, face)), _BESIDE * x.error)
+        n = _outward(p, foot, face, corners, is_inside(p, boxes, links, corners, x.error, w.stack), x.error)
+        if radius > 0.0:
+            _put(walls[count], 0, n)
+            walls[count, 3] = dot(n, sub(foot, c)) + radius + _ROOM * far
+            by = past_all(walls, count + 1)
+        else:
+            aside = add(aside, n)
+            by = along(first, unit(aside), _LEAVES * x.error) if dot(aside, aside) > 0.0 else first
+    return (0.0, 0.0, 0.0)
+
+
+@kernel
+def ball_in(x: Two, boxes: Array2, links: Ints2, corners: Array2, w: Bench) -> Deep:
+    """Return how deep B is, if it is a ball whose centre is in a closed surface of A."""
+    alone, r = lone_round(x, w)
+    if not alone or dot(r.way, r.way) > 0.0 or not is_inside(r.start, boxes, links, corners, x.error, w.stack):
+        return Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), r.start)
+    square, face, foot = to_point(r.start, 1e150, boxes, links, corners, w.stack, w.keys)
+    n, depth = _outward(r.start, foot, face, corners, True, x.error), sqrt(square) + r.radius
+    if not sqrt(square) > _STEP * x.error:
+        return Deep(0.0, inf, 0.0, n, foot)
+    by = _past_walls(x, r.start, r.radius, scale(depth, n), boxes, links, corners, w)
+    least, most = depth - x.error, sqrt(dot(by, by))
+    if not most > 0.0:
+        return Deep(least, inf, depth, n, foot)
+    if most > depth + 2.0 * _LEAVES * x.error:
+        return Deep(least, most, most, divide(by, most), foot)
+    return Deep(least, most, depth, n, foot)
+
+
+@kernel
+def _put_bounds(
+    x: Two, bounds: tuple[float, float, float], n: Vec3, point: Vec3, status: int, out: Array, flags: Ints, k: int
+) -> None:  # fmt: skip
+    """Write a distance and its bounds, a normal from a point of A, and the status."""
+    out[k, 0], out[k, 1], out[k, 2] = bounds
+    _put(out[k], 3, n)
+    _put(out[k], 6, point)
+    _put(out[k], 9, along(point, n, bounds[0]))
+    flags[k, 0], flags[k, 1], flags[k, 3] = status, 0, 0
+    flags[k, 2] = int(bounds[2] - bounds[1] <= TIGHT_CURVED * x.error / ROUNDING)
+
+
+@kernel
+def _report_common(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> None:
+    """Write a point of both of two that meet, and the normal of the parts that do, in A's frame."""
+    deep, n, point = True, (1.0, 0.0, 0.0), (w.out[0, 6], w.out[0, 7], w.out[0, 8])
+    if told == MEET and faces:
+        one, two = read(x.a.places, w.last[0]), place(x.m, x.b.places, w.last[1])
+        n, point = normal_of(one), common_of(one, two)
+        deep = dot(n, n) > 0.0 and reach_through(one, two) > _SURELY * x.error
+    elif told == MEET:
+        deep, point = overlap_point(x, w)
+        n = (w.out[0, 3], w.out[0, 4], w.out[0, 5])
+    if not deep:
+        n = touch(x, faces, w).normal
+    _put_bounds(x, (0.0, 0.0, 0.0), n, point, OVERLAPPING, out, flags, k)
+
+
+@kernel
+def _report_depth(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> int:
+    """Write how deep two are that meet, and return `ANSWERED`, where that needs no search: they touch, or B is a ball.
+
+    Else the status is TOUCHING with the normal if their interiors are disjoint, UNDECIDED with the normal if no parts
+    overlap, and OVERLAPPING.
+    """
+    if x.a.inside == SKIN:
+        ball = ball_in(x, x.a.skin_boxes, x.a.skin_links, x.a.skin_corners, w)
+        if ball.most <= ball.least * (1.0 + _CLOSE):
+            bounds = (-ball.depth, -ball.most, -ball.least)
+            _put_bounds(x, bounds, ball.normal, ball.point, OVERLAPPING, out, flags, k)
+            return ANSWERED
+    flags[k, 0], flags[k, 3] = OVERLAPPING, 0
+    if told != MEET:
+        return told
+    found = touch(x, faces, w)
+    if found.touching:
+        bounds = (min(max(found.distance, -found.most), 0.0), -found.most, 0.0)
+        status = TOUCHING if found.most < inf or is_lone_solid(x, w) else UNDECIDED
+        _put_bounds(x, bounds, found.normal, found.point, status, out, flags, k)
+    return ANSWERED if found.most < inf else told
+
+
+@entry
+def distance_rows(
+    a: Given, b: Given, faces: bool, signed: bool, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, most: float,
+    above: float, order: int, start: int, stop: int, bench: GivenBench, answer: Ints1, out: Array2, flags: Ints2,
+    parts: Ints2,
+) -> int:  # fmt: skip
+    """Write what `walk.meet` says at pose rows start to stop, and of two that are apart how far; return the last.
+
+    Rows are those of `gjk3d.narrow.solve`, and ``parts`` the nearest. Where two meet, a distance is 0 at a common
+    point. Where it is ``signed``, it is written if it needs no search, and the row is ANSWERED. The last flag is set
+    where only the long way tells, or knows more. The order is TURNED where b was asked about first. Two meshes are
+    asked by their ``faces``. See `walk.meet_rows`.
+    """
+    if not poses_taken(ma, mb, rows_a, rows_b):
+        return NO_POSE
+    one, two, w, told = of(a), of(b), bench_of(bench), APART
+    for k in range(start, stop):
+        x, turned = two_of_rows(one, two, rows_a, rows_b, order, k)
+        w.last[0] = -1  # the common point of two that meet is none of other rows
+        told = faces_meet(x, w) if faces else meet(x, 0.0, w)
+        answer[k] = told
+        if told in (MEET, HELD):
+            if signed:
+                answer[k] = told = _report_depth(x, told, faces, w, out, flags, k)
+            else:
+                _report_common(x, told, faces, w, out, flags, k)
+        else:
+            found = nearest_faces(x, most, w) if faces else nearest(x, most, 0.0, 1.0, plain(-1), w)
+            report_gap(x, found, most, above, w, out, flags, k)
+            parts[k, 0], parts[k, 1] = found.p, found.q
+        rows = rows_b if turned and order == TIED else rows_a
+        into_world(rows[k if rows.shape[0] > 1 else 0], out, k)
+        if turned:
+            mirror(out, k)
+    return told

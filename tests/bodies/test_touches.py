@@ -1,0 +1,213 @@
+"""The normal where two bodies touch, and at an impact: that of the parts which touch, whatever the hulls are like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+from tests.bodies import every_kind
+from tests.bodies.places import Array, anywhere, at
+from tests.hardening.normals import cast_at_balls, cast_at_gearbox
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def box_mesh(extents: Any, center: Any = (0.0, 0.0, 0.0)) -> gk.Mesh:
+    surface = gk.Box(extents).surface()
+    return gk.Mesh(surface.vertices + np.array(center), surface.faces)
+
+
+def an_l() -> gk.Mesh:
+    """A floor of 4 x 4 x 1 with a wall of 1 x 4 x 4 on it, as one closed mesh whose floor is level at z = 1."""
+    profile = [(0.0, 0.0), (4.0, 0.0), (4.0, 1.0), (1.0, 1.0), (1.0, 5.0), (0.0, 5.0)]
+    corners = [(x, y, z) for y in (0.0, 4.0) for x, z in profile]
+    sides = [(k, (k + 1) % 6) for k in range(6)]
+    faces = [f for i, j in sides for f in ((i, i + 6, j + 6), (i, j + 6, j))]
+    caps = [(0, 1, 2), (0, 2, 3), (0, 3, 5), (3, 4, 5)]
+    faces += [(a, b, c) for a, b, c in caps] + [(a + 6, c + 6, b + 6) for a, b, c in caps]
+    return gk.Mesh(corners, faces)
+
+
+def a_ground(bottom: float) -> gk.HeightField:
+    """Level at z = 1 with a peak in one corner."""
+    heights = np.ones((5, 5))
+    heights[0, :] = 5.0
+    return gk.HeightField(heights, 1.0, bottom=bottom)
+
+
+FLOOR, WALL = ((4.0, 4.0, 1.0), (2.0, 2.0, 0.5)), ((1.0, 4.0, 4.0), (0.5, 2.0, 3.0))  #: extents and centres
+CELLS = np.zeros((4, 4, 5), dtype=bool)
+CELLS[..., 0] = CELLS[0] = True
+#: bodies with level ground at z = 1 for x from 1 to 4 and y from 0 to 4, next to a wall or a peak
+LEVEL = {
+    "compound": gk.Compound([(gk.Box(extents), at(*center)) for extents, center in (FLOOR, WALL)]),
+    "closed mesh": an_l(),
+    "open mesh": gk.Mesh(an_l().vertices, an_l().faces[:-1], solid=False),
+    "ground with a bottom": a_ground(0.0),
+    "endless ground": a_ground(-np.inf),
+    "voxels": gk.VoxelGrid(CELLS, 1.0),
+    "compound of meshes": gk.Compound([(box_mesh(*FLOOR), None), (box_mesh(*WALL), None)]),
+}
+#: what is placed on it, and how high its origin is
+PLACED = {
+    "ball": (gk.Sphere(0.25), 0.25),
+    "box": (gk.Box((0.5, 0.5, 0.5)), 0.25),
+    "cylinder": (gk.Cylinder(0.25, 0.5), 0.25),
+    "capsule": (gk.Capsule(0.25, 0.5), 0.5),
+    "hull": (gk.ConvexHull(every_kind.CUBE * 0.5), 0.25),
+    "point": (gk.Point(), 0.0),
+    "compound": (gk.Compound([(gk.Sphere(0.125), at(x, 0, 0)) for x in (-0.125, 0.125)]), 0.125),
+    "mesh": (box_mesh((0.5, 0.5, 0.5)), 0.25),
+}
+
+
+@pytest.mark.parametrize("ground", LEVEL)
+@pytest.mark.parametrize("thing", PLACED)
+def test_normals_on_level_ground(ground: str, thing: str, rng: np.random.Generator) -> None:
+    """Of touches to rounding, in both orders, at places on edges of the triangles too."""
+    body, (shape, height) = LEVEL[ground], PLACED[thing]
+    places = np.vstack([[(2, 2), (3, 2), (2.25, 1.75), (2.5, 2.5)], rng.uniform((1.5, 0.5), (3.5, 3.5), (4, 2))])
+    for x, y in places:
+        turned = Rotation.from_rotvec(UP * rng.uniform(0, 6) * (x % 0.25 > 0))
+        pose = at(x, y, 1.0 + height, rotation=turned)
+        for query in (gk.signed_distance, gk.distance):
+            there, back = query(body, shape, None, pose), query(shape, body, pose, None)
+            assert np.linalg.norm(there.normal - UP) < 1e-9, (query, x, y, there)
+            assert (back.normal == -there.normal).all()
+            assert there.lower <= 1e-13
+            assert there.upper >= -1e-13
+            assert there.distance == pytest.approx(0.0, abs=1e-9)
+            assert there.point_b - there.point_a == pytest.approx(there.distance * there.normal, abs=1e-12)
+
+
+@pytest.mark.parametrize("ground", LEVEL)
+@pytest.mark.parametrize("thing", PLACED)
+def test_normals_of_impacts_on_level_ground(ground: str, thing: str, rng: np.random.Generator) -> None:
+    body, (shape, height) = LEVEL[ground], PLACED[thing]
+    for x, y in [(2, 2), (2.25, 1.75), *rng.uniform((1.5, 0.5), (3.5, 3.5), (3, 2))]:
+        hit = gk.shapecast(shape, body, (0, 0, -2), at(x, y, 1.0 + height + rng.uniform(0.5, 1.5)))
+        assert hit.status == gk.ImpactStatus.HIT
+        assert np.linalg.norm(hit.normal + UP) < 1e-9, (x, y, hit)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [gk.Ellipsoid((0.3, 0.2, 0.4)), gk.Cylinder(0.25, 0.5), gk.Cone(0.25, 0.5), gk.Box((0.3, 0.2, 0.4)).inflated(0.1)],
+)
+@pytest.mark.parametrize("ground", ["compound", "closed mesh", "voxels", "endless ground"])
+def test_normals_of_shapes_that_touch_with_one_point(shape: gk.Shape, ground: str, rng: np.random.Generator) -> None:
+    for turned in Rotation.random(8, rng=rng):
+        low = (turned.as_matrix() @ shape.support(turned.inv().apply(-UP)))[2]
+        pose = at(*rng.uniform((2.0, 1.5), (3.0, 2.5)), 1.0 - low, rotation=turned)
+        for query in (gk.signed_distance, gk.distance):
+            assert np.linalg.norm(query(LEVEL[ground], shape, None, pose).normal - UP) < 1e-7
+        pose[2, 3] += 0.5
+        hit = gk.shapecast(shape, LEVEL[ground], (0, 0, -2), pose)
+        assert np.linalg.norm(hit.normal + UP) < 1e-7
+
+
+def test_normals_in_a_corner_are_those_of_a_side() -> None:
+    """A ball on the floor that touches the wall: both normals are right, and no other is."""
+    for name in ("compound", "closed mesh", "open mesh", "voxels", "compound of meshes"):
+        body = LEVEL[name]
+        ball = gk.signed_distance(body, gk.Sphere(0.25), None, at(1.25, 2.0, 1.25))
+        assert np.abs(ball.normal).max() > 1.0 - 1e-9, (name, ball)
+        assert ball.normal @ (1.0, 0.0, 1.0) == pytest.approx(1.0, abs=1e-9), (name, ball)
+        assert ball.status == gk.Status.TOUCHING
+        hit = gk.shapecast(gk.Sphere(0.25), body, (0, 0, -2), at(1.25 + 1e-6, 2.0, 2.0))
+        assert np.linalg.norm(hit.normal + UP) < 1e-9, (name, hit)
+
+
+def test_a_ball_between_two_walls_touches_one_of_them() -> None:
+    """Only a long way along the walls separates them for certain, and the ball overlaps neither."""
+    walls = gk.Compound([(gk.Box((1, 8, 8)), at(x, 0, 0)) for x in (-0.75, 0.75)])
+    sheets = gk.Mesh([(x, y, z) for x in (-0.25, 0.25) for y, z in ((-4, -4), (4, -4), (0, 4))], [(0, 1, 2), (3, 4, 5)])
+    for body in (walls, sheets):
+        ball = gk.signed_distance(body, gk.Sphere(0.25), None, at(0, 0.5, -1.0))
+        assert ball.lower <= ball.distance <= ball.upper == 0.0
+        assert ball.distance == pytest.approx(0.0, abs=1e-12)
+        assert abs(ball.normal[0]) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_what_is_flat_may_be_between_parts() -> None:
+    """A point or a sheet on a seam of cells or boxes touches parts, and is deep inside all the same."""
+    cells = gk.VoxelGrid(np.ones((4, 4, 4), dtype=bool), 1.0)
+    halves = gk.Compound([(gk.Box((4, 4, 2)), at(2, 2, z)) for z in (1, 3)])
+    sheet = gk.Mesh([(1, 1, 2), (3, 1, 2), (2, 3, 2)], [(0, 1, 2)])
+    for body, thing in ((cells, gk.Point((2, 2, 2))), (halves, gk.Point((2, 2, 2))), (halves, sheet)):
+        assert gk.signed_distance(body, thing).lower <= -1.0
+
+
+def test_bodies_that_are_the_same_do_not_only_touch() -> None:
+    body = an_l()
+    assert gk.signed_distance(body, body).distance <= -1.0
+
+
+def contacts_of_cubes() -> dict[str, tuple[Array, Array]]:
+    """How a cube of side 1 touches another: where it is, and the normals that are right."""
+    x, y, z = np.eye(3)
+    return {
+        "flush": (np.array([0.0, 0.0, 1.0]), z[None]),
+        "shifted along an axis": (np.array([0.5, 0.0, 1.0]), z[None]),
+        "shifted": (np.array([0.25, 0.375, 1.0]), z[None]),
+        "inside the face of a larger one": (np.array([0.0, 0.0, 1.5]), z[None]),
+        "edge on edge": (np.array([1.0, 0.0, 1.0]), np.array([x, z])),
+        "corner on corner": (np.array([1.0, 1.0, 1.0]), np.array([x, y, z])),
+    }
+
+
+@pytest.mark.parametrize("kinds", [(i, j) for i in range(3) for j in range(3)])
+@pytest.mark.parametrize("name", contacts_of_cubes())
+def test_cubes_of_every_kind_touch(name: str, kinds: tuple[int, int], rng: np.random.Generator) -> None:
+    """As meshes, compounds of two halves and convex shapes; the normals make up the cone of those that are right."""
+    move, cone = contacts_of_cubes()[name]
+    wide = 2.0 if "larger" in name else 1.0
+
+    def cube(side: float, kind: int) -> Any:
+        half = gk.Box((side / 2, side, side))
+        halves = gk.Compound([(half, at(-side / 4, 0, 0)), (half, at(side / 4, 0, 0))])
+        return (box_mesh((side,) * 3), halves, gk.Box((side,) * 3))[kind]
+
+    a, b = cube(wide, kinds[0]), cube(1.0, kinds[1])
+    for whole in (np.eye(4), anywhere(rng, 1.0)):
+        for query in (gk.signed_distance, gk.distance):
+            found = query(a, b, whole, whole @ at(*move))
+            normal = whole[:3, :3].T @ found.normal
+            weights = np.linalg.lstsq(cone.T, normal, rcond=None)[0]
+            assert np.linalg.norm(weights @ cone - normal) < 1e-9, (query, found)
+            assert (weights > -1e-9).all(), (query, found)
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-15, 2e-13, 1e-9])
+def test_normals_of_meshes_over_a_small_gap(gap: float, rng: np.random.Generator) -> None:
+    """A corner over a face, and an edge across an edge: there is one normal, to rounding."""
+    base = box_mesh((2.0, 2.0, 2.0))
+    tip = gk.Mesh([(0, 0, 0), (1, 0, 2), (-1, 1, 2), (-1, -1, 2)], [(0, 2, 1), (0, 3, 2), (0, 1, 3), (1, 2, 3)])
+    roof = gk.Mesh(
+        [(0, -2, 0), (0, 2, 0), (1, -2, 2), (1, 2, 2), (-1, -2, 2), (-1, 2, 2)],
+        [(0, 1, 2), (2, 1, 3), (1, 0, 4), (1, 4, 5), (0, 2, 4), (1, 5, 3), (2, 3, 4), (3, 5, 4)],
+    )
+    edge = np.array([1.0, 0.0, 1.0]) / np.sqrt(2.0)
+    ridge = Rotation.align_vectors([edge, (1, 0, -1)], [(0, 0, 1), (0, 1, 0)])[0]  # across the edge of the base
+    for b, at_first, true in ((tip, at(0.25, 0.5, 1.0), UP), (roof, at(1.0, 0.125, 1.0, rotation=ridge), edge)):
+        whole = anywhere(rng, 1.0)
+        start = at_first.copy()
+        start[:3, 3] += gap * true
+        true = whole[:3, :3] @ true
+        for query in (gk.signed_distance, gk.distance):
+            assert np.linalg.norm(query(base, b, whole, whole @ start).normal - true) < 1e-9, (query, b)
+        start[:3, 3] += 0.5 * whole[:3, :3].T @ true
+        hit = gk.shapecast(b, base, -true, whole @ start, whole)
+        assert np.linalg.norm(hit.normal + true) < 1e-9, (hit, b)
+
+
+def test_a_few_casts_of_the_sweeps() -> None:
+    """``python -m tests.hardening.normals`` runs all."""
+    rng = np.random.default_rng(7)
+    for found in (cast_at_balls(rng, 150), cast_at_gearbox(rng, 6, parts=12)):
+        assert found.hits > 60
+        assert not found.wrong, str(found)

@@ -1,0 +1,161 @@
+"""``python -m tests.hardening.normals``: normals of touches and impacts of balls, judged by closest points in numpy."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import naive
+import numpy as np
+from naive import Array
+
+import gjk3d as gk
+
+Rng = np.random.Generator
+DATA = Path(__file__).parents[2] / "data"
+ACCURATE = 1e-9  #: radians between a normal and the judge's
+SAME_GAP = 1e-12  #: of the size: surfaces that are nearer than the nearest and this may have the normal
+
+
+@dataclass
+class Casts:
+    """Counts of casts, and the wrong ones."""
+
+    casts: int = 0
+    hits: int = 0
+    worst: float = 0.0  #: error of a normal, in radians
+    wrong: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        text = f"{self.casts} casts, {self.hits} hits, {len(self.wrong)} wrong, worst error {self.worst:.1e} rad"
+        return "\n  ".join([text, *self.wrong[:20]])
+
+    def judge(self, name: str, normal: Array, center: Array, feet: Array, gaps: Array, size: float) -> None:
+        """Compare a normal from the ball's surface to the body with those of the nearest surfaces.
+
+        ``feet`` are the points of the surfaces nearest to the ball's centre, ``gaps`` their distances from it.
+        """
+        nearest = gaps <= gaps.min() + SAME_GAP * size
+        true = (feet[nearest] - center) / gaps[nearest, None]
+        error = float(np.linalg.norm(true - normal, axis=1).min())
+        self.worst = max(self.worst, error)
+        if error > ACCURATE:
+            self.wrong.append(f"{name}: normal {normal} instead of {true[0]}, error {error:.1e}")
+
+
+def closest_points(p: Array, triangles: Array) -> Array:
+    """Return the point of each triangle, (n, 3, 3), that is nearest to p."""
+    a = triangles[:, 0]
+    u, v = triangles[:, 1] - a, triangles[:, 2] - a
+    n = np.cross(u, v)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        s = np.einsum("ij,ij->i", np.cross(p - a, v), n) / np.einsum("ij,ij->i", n, n)
+        t = np.einsum("ij,ij->i", np.cross(u, p - a), n) / np.einsum("ij,ij->i", n, n)
+    inside = (s >= 0.0) & (t >= 0.0) & (s + t <= 1.0)
+    feet = [np.where(inside[:, None], a + s[:, None] * u + t[:, None] * v, np.inf)]
+    for i, j in ((0, 1), (1, 2), (2, 0)):
+        start, way = triangles[:, i], triangles[:, j] - triangles[:, i]
+        along = np.einsum("ij,ij->i", p - start, way) / np.maximum(np.einsum("ij,ij->i", way, way), 1e-300)
+        feet.append(start + np.clip(along, 0.0, 1.0)[:, None] * way)
+    every = np.stack(feet)
+    best = np.linalg.norm(every - p, axis=2).argmin(axis=0)
+    return every[best, np.arange(len(triangles))]
+
+
+def some_balls(rng: Rng, count: int = 12) -> tuple[gk.Compound, Array, Array]:
+    """Return a compound of balls that overlap in part, their centres and their radii."""
+    centers, radii = rng.uniform(-1.0, 1.0, (count, 3)), rng.uniform(0.2, 0.5, count)
+    balls = [(gk.Sphere(r), naive.pose(None, c)) for c, r in zip(centers, radii, strict=True)]
+    return gk.Compound(balls), centers, radii
+
+
+def cast_at_balls(rng: Rng, casts: int) -> Casts:
+    """Cast balls at a compound of balls, and touch it with each where the cast ends."""
+    found = Casts()
+    compound, centers, radii = some_balls(rng)
+    for k in range(casts):
+        radius = rng.uniform(0.05, 0.3)
+        start = 4.0 * naive.unit_vectors(rng, 1)[0]
+        way = 2.0 * (rng.uniform(-0.8, 0.8, 3) - start)
+        hit = gk.shapecast(gk.Sphere(radius), compound, way, naive.pose(None, start))
+        found.casts += 1
+        # the time at which the gap to each ball is 0: a quadratic equation
+        apart, reach = centers - start, radii + radius
+        b, c = apart @ way, (apart**2).sum(axis=1) - reach**2
+        root = b**2 - (way @ way) * c
+        times = np.where(root >= 0.0, (b - np.sqrt(np.maximum(root, 0.0))) / (way @ way), np.inf)
+        first = int(times.argmin())
+        if hit.status != gk.ImpactStatus.HIT:
+            if times[first] <= 1.0 and root[first] > 1e-9:
+                found.wrong.append(f"cast {k}: {hit.status}, but the balls touch at {times[first]}")
+            continue
+        found.hits += 1
+        center = start + times[first] * way
+        gaps = np.linalg.norm(centers - center, axis=1) - radii
+        feet = center + (centers - center) * (gaps / (gaps + radii))[:, None]
+        for name, normal in normals_of(gk.Sphere(radius), compound, hit, center):
+            found.judge(f"cast {k}, {name}", normal, center, feet, gaps, 4.0)
+    return found
+
+
+def normals_of(ball: gk.Sphere, body: Any, hit: gk.Impact[float], center: Array) -> Iterator[tuple[str, Array]]:
+    """Yield the normals that each query returns where a cast ends, or where the ball touches the body."""
+    yield "impact", hit.normal
+    yield "signed distance", gk.signed_distance(ball, body, naive.pose(None, center)).normal
+    yield "distance", gk.distance(ball, body, naive.pose(None, center)).normal
+
+
+def cast_at_mesh(rng: Rng, mesh: gk.Mesh, casts: int, found: Casts, name: str) -> None:
+    """Cast balls of several sizes from outside at points near the surface of a mesh."""
+    corners = mesh.vertices[mesh.faces]
+    low, high = mesh.bounds
+    middle, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
+    for k in range(casts):
+        radius = size * rng.choice((0.003, 0.02, 0.1))
+        start = middle + size * 1.5 * naive.unit_vectors(rng, 1)[0]
+        aim = corners[rng.integers(len(corners))].T @ rng.dirichlet(np.ones(3))
+        hit = gk.shapecast(gk.Sphere(radius), mesh, 2.0 * (aim - start), naive.pose(None, start))
+        found.casts += 1
+        if hit.status != gk.ImpactStatus.HIT:
+            found.wrong.append(f"{name} {k}: {hit.status} of a cast at a point of the surface")
+            continue
+        found.hits += 1
+        center = start + hit.free_until * 2.0 * (aim - start)
+        feet = closest_points(center, corners)
+        gaps = np.linalg.norm(feet - center, axis=1)
+        if abs(gaps.min() - radius) > 1e-9 * size:
+            found.wrong.append(f"{name} {k}: the gap is {gaps.min() - radius} at the impact")
+        for query, normal in normals_of(gk.Sphere(radius), mesh, hit, center):
+            found.judge(f"{name} {k}, {query}", normal, center, feet, gaps, size)
+
+
+def cast_at_gearbox(rng: Rng, casts: int, parts: int | None = None) -> Casts:
+    """Cast balls at each part of the gearbox, or at the first parts."""
+    found = Casts()
+    for part in gk.clash.Assembly.load(DATA / "gearbox.glb").parts[:parts]:
+        cast_at_mesh(rng, part.mesh, casts, found, part.name)
+    return found
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run both sweeps; return 1 if a normal is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.hardening.normals", description=__doc__)
+    parser.add_argument("--balls", type=int, default=2000, help="casts at a compound of balls")
+    parser.add_argument("--each", type=int, default=60, help="casts at each part of the gearbox")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args(given)
+    results = [
+        cast_at_balls(np.random.default_rng(arguments.seed), arguments.balls),
+        cast_at_gearbox(np.random.default_rng(arguments.seed), arguments.each),
+    ]
+    for name, found in zip(("compound of balls", "gearbox"), results, strict=True):
+        print(f"{name}: {found}")
+    return int(any(found.wrong for found in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -296,7 +296,7 @@ def _overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     status = flags[deep.which, 0]
     touching = ~(least > 0.0) & ((status == Status.TOUCHING) | ((status == Status.UNDECIDED) & narrowly))
     kept = deep.which[touching]
-    answer[touching, 0], answer[touching, 3:9] = np.maximum(out[kept, 0], -most[touching]), out[kept, 3:9]
+    answer[touching, 0], answer[touching, 2:9] = np.maximum(out[kept, 0], -most[touching]), out[kept, 2:9]
     answer[touching, 9:12] = answer[touching, 6:9] + answer[touching, :1] * answer[touching, 3:6]
     out[deep.which] = answer
     # they meet, so there is a common point, to rounding; how deep they are besides is another question

@@ -179,16 +179,33 @@ def winding(p: Vec3, corners: Array) -> float:
 
 
 @kernel
-def told_by_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Tell by rays, in little time, whether a point is inside: NO, YES, or UNCLEAR, as of one on the surface."""
+def _leavings_of_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
+    """Do as `_leavings` of a few rays, the first that is clear."""
     for way in range(_TRIES):
         # directions on no likely plane of symmetry
         x, y, z = 0.5361 + 0.217 * way, 0.3719 - 0.311 * way, 0.7577 - 0.173 * way * way
         n = sqrt(x * x + y * y + z * z)
         count = _leavings(p, (x / n, y / n, z / n), boxes, links, corners, noise, stack)
         if count != _UNCLEAR:
-            return YES if count != 0 else NO
-    return UNCLEAR
+            return count
+    return _UNCLEAR
+
+
+@kernel
+def told_by_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
+    """Tell by rays, in little time, whether a point is inside: NO, YES, or UNCLEAR, as of one on the surface."""
+    count = _leavings_of_rays(p, boxes, links, corners, noise, stack)
+    if count == _UNCLEAR:
+        return UNCLEAR
+    return YES if count != 0 else NO
+
+
+@kernel
+def turns_about(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> float:
+    """Return 1 if a point lies inside a closed surface that is wound outwards, -1 if inwards, and 0 if outside."""
+    count = _leavings_of_rays(p, boxes, links, corners, noise, stack)
+    turns = winding(p, corners) if count == _UNCLEAR else float(count)
+    return 1.0 if turns > 0.5 else -1.0 if turns < -0.5 else 0.0
 
 
 @kernel

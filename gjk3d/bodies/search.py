@@ -32,7 +32,7 @@ from gjk3d.bodies.partings import Sides, deeper, listed, meets, outward_at, past
 from gjk3d.bodies.touch import ball_in
 from gjk3d.bodies.triangles import common_of, place, read
 from gjk3d.bodies.walk import HELD, GivenBench, Two, bench_of, held, list_parts, parts_at, two_at
-from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, along, dot, neg, row3, scale, sub, turn
+from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array2, Ints, Ints2
@@ -310,10 +310,10 @@ def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
     if known:
         _put(state, PLACE, _get(d.inner[0], 1))
     if not s.faces and s.a[8] != 0:
-        ball = ball_in(x, s.a[4], s.a[5], s.a[6], s.w)
+        ball = ball_in(x, True, s.a[4], s.a[5], s.a[6], s.w)
         if ball.least > state[LEAST]:
             state[LEAST], known = ball.least, True
-            _put(state, PLACE, along(ball.point, ball.normal, -0.5 * ball.depth))
+            _put(state, PLACE, ball.center)
         if ball.most < state[MOST]:
             state[MOST] = ball.most
             _put(state, NORMAL, ball.normal)

@@ -7,9 +7,10 @@ then separates the bodies, which proves the touch. Where corners touch, no pair 
 away, and the normal is that of the nearest parts. Where bodies touch on several sides, as a ball in a corner, no normal
 separates them, and that along which the pairs overlap least is returned.
 
-A ball whose centre is in a closed surface has to leave that surface, so it is at least as deep as the centre is away
-from the surface, and its radius. The translation to the nearest point of the surface reaches this bound unless it ends
-in a wall, as next to a groove that is narrower than the ball.
+A ball has to leave the nearest point of a surface. If its centre is in a closed surface, it is at least as deep as the
+centre is away from the surface, and its radius. If its centre is outside, it is the radius less that distance. The
+translation past the nearest point reaches this bound unless it ends in a wall, as next to a groove that is narrower
+than the ball.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from gjk3d.bodies.gaps import (
     report_gap,
 )
 from gjk3d.bodies.order import TIED
-from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, Given, of, part_at
+from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TRIANGLES, Given, of, part_at
 from gjk3d.bodies.partings import shifted
-from gjk3d.bodies.raycast import is_inside
-from gjk3d.bodies.rounds import lone_round
+from gjk3d.bodies.raycast import turns_about
+from gjk3d.bodies.rounds import Round, lone_round
 from gjk3d.bodies.traversal import to_point
 from gjk3d.bodies.triangles import common_of, normal_of, place, reach_through, read
 from gjk3d.bodies.walk import (
@@ -68,7 +69,6 @@ _SLACK = 16.0  #: times the error, by which pairs may overlap along the normal o
 _SAME_NORMAL = 1.0 - 1e-12  #: cosine of normals that are one
 _MOST_NORMALS = 16  #: that are compared
 _STEP = 4.0  #: times the error, by which a translation is longer than what it has to pass
-_BESIDE = 16.0  #: times the error, by which a point is moved to see on which side of a wall the inside is
 _LEAVES = 64.0  #: times the error, by which a point is moved from the walls that it is on
 _MOST_WALLS = 12  #: that a ball has to pass
 _ROOM = 1e-8  #: of a translation, by which it passes walls farther than it has to
@@ -84,16 +84,18 @@ class Touch(NamedTuple):
     normal: Vec3
     point: Vec3  #: on A
     distance: float  #: of the two parts that have the normal
+    upper: float  #: bound of that
 
 
 class Deep(NamedTuple):
-    """How deep a ball is in a closed surface, in A's frame."""
+    """How deep a ball is in a surface, in A's frame."""
 
-    least: float  #: 0 if its centre is not inside
+    least: float  #: 0 if it is not
     most: float  #: length of a translation along the normal that separates the two, infinite if none is known
     depth: float  #: the least, or the most if rounding does not explain their difference
     normal: Vec3
     point: Vec3  #: the nearest point of the surface
+    center: Vec3
 
 
 @inlined
@@ -183,6 +185,12 @@ def _is_known(rows: Array, k: int) -> bool:
     return False
 
 
+@inlined
+def _touch_of(x: Two, row: Array, touching: bool, most: float, n: Vec3) -> Touch:
+    """Return a touch by the answer of two parts."""
+    return Touch(touching, most, n, _vec(row, _POINT), row[_DISTANCE], row[_UPPER] + x.error)
+
+
 @kernel
 def _best_of_pairs(x: Two, faces: bool, pairs: Ints, rows: Array, count: int, w: Bench) -> tuple[Touch, bool]:
     """Return the touch by the normal of a pair along which the pairs overlap least, and whether it separates them."""
@@ -201,8 +209,8 @@ def _best_of_pairs(x: Two, faces: bool, pairs: Ints, rows: Array, count: int, w:
             if worst <= slack:
                 most = max(0.0, -gap) + _STEP * x.error
                 if _is_free(shifted(x, scale(most, n)), faces, w):
-                    return Touch(True, most, n, _vec(rows[k], _POINT), rows[k, _DISTANCE]), True
-    return Touch(True, inf, normal, _vec(rows[chosen], _POINT), rows[chosen, _DISTANCE]), False
+                    return _touch_of(x, rows[k], True, most, n), True
+    return _touch_of(x, rows[chosen], True, inf, normal), False
 
 
 @kernel
@@ -230,7 +238,7 @@ def touch(x: Two, faces: bool, w: Bench) -> Touch:
         kept = _keep_meeting(x, pairs, min(int(count), TOUCHES - 1) + 1, rows, w)
     if kept < 1:
         deep = max(0, -1 - kept)
-        return Touch(False, inf, _vec(rows[deep], _N), _vec(rows[deep], _POINT), rows[deep, _DISTANCE])
+        return _touch_of(x, rows[deep], False, inf, _vec(rows[deep], _N))
     found, done = _best_of_pairs(x, faces, pairs, rows, kept, w)
     if done:
         return found
@@ -241,7 +249,7 @@ def touch(x: Two, faces: bool, w: Bench) -> Touch:
     if dot(total, total) > 0.0:
         sure, n = _normal_from_away(x, faces, unit(total), w)
     if sure and _is_free(shifted(x, scale(_STEP * x.error, n)), faces, w):
-        return Touch(True, _STEP * x.error, n, found.point, found.distance)
+        return Touch(True, _STEP * x.error, n, found.point, found.distance, found.upper)
     return found
 
 
@@ -259,27 +267,17 @@ def is_lone_solid(x: Two, w: Bench) -> bool:
     return bool(solid and (x.a.inside == OPEN or core.ints[layout.KIND] == layout.POINT))
 
 
-@inlined
-def _outward(p: Vec3, foot: Vec3, face: int, corners: Array, inside: bool, error: float) -> Vec3:
-    """Return the unit vector out of a closed surface at the nearest point of a point, by the face if that is on it."""
-    way = sub(foot, p) if inside else sub(p, foot)
-    n = normal_of(read(corners, face))
-    off = cross(n, way)
-    if sqrt(dot(off, off)) <= error and dot(n, n) > 0.0:  # a short way is rounding
-        return n if dot(n, way) > 0.0 else neg(n)
-    return unit(way)
-
-
 @kernel
 def _past_walls(
-    x: Two, c: Vec3, radius: float, first: Vec3, boxes: Array, links: Ints, corners: Array, w: Bench
+    x: Two, ball: Round, first: Vec3, turns: float, boxes: Array, links: Ints, corners: Array, w: Bench
 ) -> Vec3:  # fmt: skip
-    """Return a translation that takes a ball at c out of a closed surface and is about as long as the first; 0 if none.
+    """Return a translation that takes a ball out of a closed surface and is about as long as the first; 0 if none.
 
     Where the first ends in a wall, the ball has to pass the plane of the wall, too. The next translation is the least
-    one that passes all walls so far. A point is on the walls after the first, and only has to leave them.
+    one that passes all walls so far. A point is on the walls after the first, and only has to leave them: along the sum
+    of their normals, to which that of a wall it is behind is added, as a perceptron learns.
     """
-    walls, far, aside = w.out[2:], sqrt(dot(first, first)), (0.0, 0.0, 0.0)
+    c, radius, walls, far, aside = ball.start, ball.radius, w.out[2:], sqrt(dot(first, first)), (0.0, 0.0, 0.0)
     _put(walls[0], 0, divide(first, far))
     walls[0, 3] = far
     by = along(first, divide(first, far), _STEP * x.error)
@@ -287,11 +285,12 @@ def _past_walls(
         if _is_free(shifted(x, by), False, w):
             return by
         p = add(c, by)
-        square, face, foot = to_point(p, 1e150, boxes, links, corners, w.stack, w.keys)
-        if square <= x.error * x.error:  # on the wall, whose sides are told by a point beside it
-            p = along(p, normal_of(read(corners, face)), _BESIDE * x.error)
-        n = _outward(p, foot, face, corners, is_inside(p, boxes, links, corners, x.error, w.stack), x.error)
+        _, face, foot = to_point(p, 1e150, boxes, links, corners, w.stack, w.keys)
+        n, way = scale(turns, normal_of(read(corners, face))), sub(p, foot)
         if radius > 0.0:
+            off = cross(n, way)
+            if dot(n, way) > 0.0 and sqrt(dot(off, off)) > x.error:  # outside, and nearest to an edge
+                n = unit(way)
             _put(walls[count], 0, n)
             walls[count, 3] = dot(n, sub(foot, c)) + radius + _ROOM * far
             by = past_all(walls, count + 1)
@@ -302,22 +301,32 @@ def _past_walls(
 
 
 @kernel
-def ball_in(x: Two, boxes: Array2, links: Ints2, corners: Array2, w: Bench) -> Deep:
-    """Return how deep B is, if it is a ball whose centre is in a closed surface of A."""
+def ball_in(x: Two, closed: bool, boxes: Array2, links: Ints2, corners: Array2, w: Bench) -> Deep:
+    """Return how deep B is in a surface of A, if it is a ball that the surface crosses or holds."""
     alone, r = lone_round(x, w)
-    if not alone or dot(r.way, r.way) > 0.0 or not is_inside(r.start, boxes, links, corners, x.error, w.stack):
-        return Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), r.start)
-    square, face, foot = to_point(r.start, 1e150, boxes, links, corners, w.stack, w.keys)
-    n, depth = _outward(r.start, foot, face, corners, True, x.error), sqrt(square) + r.radius
-    if not sqrt(square) > _STEP * x.error:
-        return Deep(0.0, inf, 0.0, n, foot)
-    by = _past_walls(x, r.start, r.radius, scale(depth, n), boxes, links, corners, w)
+    c, nothing = r.start, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), r.start, r.start)
+    if not alone or dot(r.way, r.way) > 0.0:
+        return nothing
+    turns = turns_about(c, boxes, links, corners, x.error, w.stack) if closed else 0.0
+    square, face, foot = to_point(c, 1e150, boxes, links, corners, w.stack, w.keys)
+    far, way, normal = sqrt(square), sub(foot, c), normal_of(read(corners, face))
+    depth = r.radius + far
+    if turns == 0.0:  # the centre is outside
+        depth, way = r.radius - far, neg(way)
+        turns = 1.0 if dot(normal, way) > 0.0 else -1.0
+    if not (far > _STEP * x.error and depth > _SURELY * x.error):
+        return nothing
+    n, out = divide(way, far), scale(turns, normal)
+    off = cross(out, way)
+    if sqrt(dot(off, off)) <= x.error:  # the foot is on the face, whose normal has no error of a short way
+        n = out
+    by = _past_walls(x, r, scale(depth, n), turns, boxes, links, corners, w)
     least, most = depth - x.error, sqrt(dot(by, by))
     if not most > 0.0:
-        return Deep(least, inf, depth, n, foot)
+        return Deep(least, inf, depth, n, foot, c)
     if most > depth + 2.0 * _LEAVES * x.error:
-        return Deep(least, most, most, divide(by, most), foot)
-    return Deep(least, most, depth, n, foot)
+        return Deep(least, most, most, divide(by, most), foot, c)
+    return Deep(least, most, depth, n, foot, c)
 
 
 @kernel
@@ -356,18 +365,22 @@ def _report_depth(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: I
     Else the status is TOUCHING with the normal if their interiors are disjoint, UNDECIDED with the normal if no parts
     overlap, and OVERLAPPING.
     """
-    if x.a.inside == SKIN:
-        ball = ball_in(x, x.a.skin_boxes, x.a.skin_links, x.a.skin_corners, w)
-        if ball.most <= ball.least * (1.0 + _CLOSE):
-            bounds = (-ball.depth, -ball.most, -ball.least)
-            _put_bounds(x, bounds, ball.normal, ball.point, OVERLAPPING, out, flags, k)
-            return ANSWERED
+    a, ball = x.a, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    if a.inside == SKIN:
+        ball = ball_in(x, True, a.skin_boxes, a.skin_links, a.skin_corners, w)
+    elif a.kind == TRIANGLES and a.floats[0] == 0.0:
+        ball = ball_in(x, False, a.boxes, a.links, a.places, w)
+    if ball.most <= ball.least * (1.0 + _CLOSE):
+        bounds = (-ball.depth, -ball.most, -ball.least)
+        _put_bounds(x, bounds, ball.normal, ball.point, OVERLAPPING, out, flags, k)
+        return ANSWERED
     flags[k, 0], flags[k, 3] = OVERLAPPING, 0
     if told != MEET:
         return told
     found = touch(x, faces, w)
     if found.touching:
-        bounds = (min(max(found.distance, -found.most), 0.0), -found.most, 0.0)
+        upper = max(0.0, found.upper)  # two that meet may still be apart by rounding
+        bounds = (min(max(found.distance, -found.most), upper), -found.most, upper)
         status = TOUCHING if found.most < inf or is_lone_solid(x, w) else UNDECIDED
         _put_bounds(x, bounds, found.normal, found.point, status, out, flags, k)
     return ANSWERED if found.most < inf else told

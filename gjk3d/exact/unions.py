@@ -25,7 +25,7 @@ from gjk3d.exact.arithmetic import (
     sub,
 )
 from gjk3d.exact.claims import Allowed, Claim, claim_of
-from gjk3d.exact.convex_sets import at_point
+from gjk3d.exact.convex_sets import Body, at_point
 from gjk3d.exact.cuts import NO_PARTS, Union, find_cut, find_pair, flaws_of_cut, is_near
 from gjk3d.exact.judge import Case, Verdict, judge_form, note_witnesses
 from gjk3d.exact.signed import bracket_outside
@@ -268,7 +268,17 @@ def _held(claim: Claim, host: Whole, guest: Whole) -> bool:
         # a point of the guest is so near, and the ball about the middle is all within
         if off is not None and any(_holds_ball(solid, middle, off - claim.upper, claim) for solid in host.solids):
             return True
-    return False
+    return len(guest.union.parts) == 1 and _holds_center(claim, host, guest.union.parts[0])
+
+
+def _holds_center(claim: Claim, host: Whole, part: Body) -> bool:
+    """Tell whether a part is a ball whose centre is proven to be so deep in the host that its far side is, too."""
+    vertices = [points for term in part.terms for points in term.sets]
+    if part.curved or [len(points) for points in vertices] != [1]:
+        return False
+    x, y, z = (Fraction(c, part.scale) for c in vertices[0][0])
+    deep = max(Fraction(0), -claim.upper - part.radius_low)
+    return any(_holds_ball(solid, (x, y, z), deep, claim) for solid in host.solids)
 
 
 def _holds_ball(solid: Solid, middle: FractionVec, radius: Fraction, claim: Claim) -> bool:

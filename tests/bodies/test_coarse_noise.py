@@ -26,6 +26,7 @@ from gjk3d.bodies import (
     raycast,
     rounds,
     search,
+    touch,
     triangles,
     walk,
 )  # fmt: skip
@@ -338,6 +339,17 @@ def test_bounds_by_the_plane_across_the_nearest_direction_allow_for_the_error() 
         nearest = min(nearest, gaps.bound_along(c, way))
         assert 2.25 < gaps._begins(x, c, way) <= 2.5 - NOISE
     assert 1.25 < nearest <= 1.5 - NOISE
+
+
+def test_the_depth_of_a_ball_in_a_surface_is_at_least_the_error_uncertain() -> None:
+    """It is 1 deep, by its centre that is 0.75 below the top or by its radius that is 1 more than its distance."""
+    noise = NOISE / 8.0
+    for radius, z in ((0.25, 0.25), (1.5, 1.5)):
+        x, w = two(SOLID, gk.Sphere(radius), (0.0, 0.0, z), noise), walk.bench_of(walk.bench())
+        found = touch.ball_in(x, True, x.a.skin_boxes, x.a.skin_links, x.a.skin_corners, w)
+        assert 0.9 < found.least <= 1.0 - noise
+        assert 1.0 + noise <= found.most < 1.1
+        assert found.depth == 1.0
 
 
 def test_the_bounds_of_triangles_and_balls_allow_for_the_error() -> None:

@@ -160,6 +160,17 @@ def _gap_along(x: Two, n: Vec3, pairs: Ints, rows: Array, count: int, most: floa
 
 
 @kernel
+def _least_gap(x: Two, n: Vec3, pairs: Ints, count: int, enough: float, w: Bench) -> float:
+    """Return the least gap of pairs along a normal, or one that is less than ``enough``."""
+    least = inf
+    for k in range(count):
+        least = min(least, bound_along(parts_at(x, pairs[k, 0], pairs[k, 1], w), n))
+        if least < enough:
+            break
+    return least
+
+
+@kernel
 def _keep_meeting(x: Two, pairs: Ints, count: int, rows: Array, w: Bench) -> int:
     """Move the pairs that meet to the front, with their answers; return how many they are.
 
@@ -192,7 +203,27 @@ def _touch_of(x: Two, row: Array, touching: bool, most: float, n: Vec3) -> Touch
 
 
 @kernel
-def _best_of_pairs(x: Two, faces: bool, pairs: Ints, rows: Array, count: int, w: Bench) -> tuple[Touch, bool]:
+def _has_interior(x: Two, p: int, q: int, w: Bench) -> bool:
+    """Tell whether one of two parts has an interior, so that their normal can only be on one side."""
+    if x.a.kind == PRISMS or x.b.kind == PRISMS:
+        return True
+    a, b = part_at(x.a, p, w.floats_a, w.row_a).floats, part_at(x.b, q, w.floats_b, w.row_b).floats
+    return bool(a[layout.RADIUS] + a[layout.INNER] + b[layout.RADIUS] + b[layout.INNER] > 0.0)
+
+
+@kernel
+def _is_touch(x: Two, faces: bool, proven: bool, pair: Ints, n: Vec3, gap: float, w: Bench) -> tuple[bool, float]:
+    """Tell whether a normal along which no pair overlaps is that of a touch, and how far B moves for a proof."""
+    if not proven and _has_interior(x, pair[0], pair[1], w):
+        return True, inf
+    most = max(0.0, -gap) + _STEP * x.error
+    return _is_free(shifted(x, scale(most, n)), faces, w), most
+
+
+@kernel
+def _best_of_pairs(
+    x: Two, faces: bool, proven: bool, pairs: Ints, rows: Array, count: int, w: Bench
+) -> tuple[Touch, bool]:  # fmt: skip
     """Return the touch by the normal of a pair along which the pairs overlap least, and whether it separates them."""
     best, chosen, normal, tried, slack = inf, 0, _vec(rows[0], _N), 0, _SLACK * x.error
     for k in range(count):
@@ -207,8 +238,8 @@ def _best_of_pairs(x: Two, faces: bool, pairs: Ints, rows: Array, count: int, w:
             if side == 0 and worst < best:
                 best, chosen, normal = worst, k, n
             if worst <= slack:
-                most = max(0.0, -gap) + _STEP * x.error
-                if _is_free(shifted(x, scale(most, n)), faces, w):
+                sure, most = _is_touch(x, faces, proven, pairs[k], n, gap, w)
+                if sure:
                     return _touch_of(x, rows[k], True, most, n), True
     return _touch_of(x, rows[chosen], True, inf, normal), False
 
@@ -227,19 +258,29 @@ def _normal_from_away(x: Two, faces: bool, n: Vec3, w: Bench) -> tuple[bool, Vec
 
 
 @kernel
-def touch(x: Two, faces: bool, w: Bench) -> Touch:
-    """Return how two bodies meet; the parts ``w.last`` do."""
+def touch(x: Two, faces: bool, proven: bool, w: Bench) -> Touch:
+    """Return how two bodies meet; the parts ``w.last`` do.
+
+    Unless a touch is to be ``proven``, only its normal counts.
+    """
     pairs, rows = w.last[2:].reshape(TOUCHES, 2), w.out[2:]
     pairs[0, 0], pairs[0, 1] = w.last[0], w.last[1]
     kept = _keep_meeting(x, pairs, plain(1), rows, w)
     if kept > 0:
-        others = pairs[1:]
+        others, n = pairs[1:], _vec(rows[0], _N)
         count = list_faces(x, w, others) if faces else list_parts(x, 0.0, False, w, others)
-        kept = _keep_meeting(x, pairs, min(int(count), TOUCHES - 1) + 1, rows, w)
+        count, slack = min(int(count), TOUCHES - 1) + 1, min(0.0, rows[0, _LOWER]) - _SLACK * x.error
+        # mostly no pair overlaps along the normal of the first, which costs less than the answers of all
+        gap = _least_gap(x, n, pairs, count, slack, w)
+        if gap >= slack:
+            sure, most = _is_touch(x, faces, proven, pairs[0], n, gap, w)
+            if sure:
+                return _touch_of(x, rows[0], True, most, n)
+        kept = _keep_meeting(x, pairs, count, rows, w)
     if kept < 1:
         deep = max(0, -1 - kept)
         return _touch_of(x, rows[deep], False, inf, _vec(rows[deep], _N))
-    found, done = _best_of_pairs(x, faces, pairs, rows, kept, w)
+    found, done = _best_of_pairs(x, faces, proven, pairs, rows, kept, w)
     if done:
         return found
     total = (0.0, 0.0, 0.0)
@@ -354,7 +395,7 @@ def _report_common(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: 
         deep, point = overlap_point(x, w)
         n = (w.out[0, 3], w.out[0, 4], w.out[0, 5])
     if not deep:
-        n = touch(x, faces, w).normal
+        n = touch(x, faces, False, w).normal
     _put_bounds(x, (0.0, 0.0, 0.0), n, point, OVERLAPPING, out, flags, k)
 
 
@@ -377,7 +418,7 @@ def _report_depth(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: I
     flags[k, 0], flags[k, 3] = OVERLAPPING, 0
     if told != MEET:
         return told
-    found = touch(x, faces, w)
+    found = touch(x, faces, True, w)
     if found.touching:
         upper = max(0.0, found.upper)  # two that meet may still be apart by rounding
         bounds = (min(max(found.distance, -found.most), upper), -found.most, upper)

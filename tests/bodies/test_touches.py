@@ -222,3 +222,33 @@ def test_a_few_casts_of_the_sweeps() -> None:
     for found in (cast_at_balls(rng, 150), cast_at_gearbox(rng, 6, parts=12)):
         assert found.hits > 60
         assert not found.wrong, str(found)
+
+
+@pytest.mark.parametrize("one", every_kind.BOUNDED)
+@pytest.mark.parametrize("other", ["ball", "box", *every_kind.BOUNDED])
+def test_along_the_normal_of_a_touch_the_distance_grows_as_b_moves(
+    one: str, other: str, rng: np.random.Generator
+) -> None:
+    shapes = {"ball": gk.Sphere(0.3), "box": gk.Box((0.5, 0.4, 0.6))}
+    a, b = every_kind.BOUNDED[one]().body, shapes.get(other) or every_kind.BOUNDED[other](seed_of(other)).body
+    hits = 0
+    for _ in range(4):
+        pose_a, start, way = anywhere(rng, 0.5), anywhere(rng, 0.5), rng.normal(size=3)
+        way *= 6.0 / np.linalg.norm(way)
+        start[:3, 3] -= way
+        hit = gk.shapecast(b, a, 2.0 * way, start, pose_a)
+        touching = start.copy()
+        touching[:3, 3] += min(float(hit.time[1]), 1.0) * 2.0 * way
+        normals = [-hit.normal, *(query(a, b, pose_a, touching).normal for query in (gk.signed_distance, gk.distance))]
+        for normal in normals:
+            moved = touching.copy()
+            moved[:3, 3] += 1e-6 * normal
+            rate = gk.distance(a, b, pose_a, moved).distance / 1e-6
+            assert rate > 1.0 - 1e-3 or hit.status != gk.ImpactStatus.HIT
+        hits += hit.status == gk.ImpactStatus.HIT
+    assert hits > 0
+
+
+def seed_of(name: str) -> Any:
+    """What makes another body of a kind: a seed, or the size of the one that has none."""
+    return 0.8 if name == "solid" else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.facing import face_each_other, keep_mutual
 from gjk3d.bodies.freed import Outer, freeing
 from gjk3d.bodies.innermost import surface_of
-from gjk3d.bodies.manifolds import MOST, Faces, GivenDesk, desk, desk_of, faces_in, write_points
+from gjk3d.bodies.internal_edges import split
+from gjk3d.bodies.manifolds import MOST, Faces, GivenDesk, Writing, desk, desk_of, faces_in, write_points
 from gjk3d.bodies.meetings import FACES, MESHES, PARTS, Listed, list_meeting, sort_pairs
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
@@ -220,11 +222,11 @@ def _all_points(x: _Beside, kind: int, listed: Listed, within: float) -> tuple[A
         np.empty((longest, 3)), np.empty(longest, dtype=np.int64), np.zeros((1, 2), dtype=np.int64),
     )  # fmt: skip
     scratch, begins = desk(most_a, most_b), np.zeros(len(x.each) + 1, dtype=np.int64)
-    mapped = x.ours.any_mapped or first.any_mapped  # functions of a user's have been asked which are mutual
-    points = np.empty((int((np.minimum(many, MOST) * scratch[-1] + many).sum()), WIDTH))
+    mapped = x.ours.any_mapped, first.any_mapped
+    points = np.empty((int((np.minimum(many, MOST) * scratch[4] + many).sum()), WIDTH))
     point_rows(
-        x.ours.given, x.shelf.given, side_a, side_b, x.shelf.planes, _POINT.given[0], kind, within > 0.0 and not mapped,
-        within, x.each, x.rows_a, x.rows_b, _outer(x, kind, mapped), (pairs, out, lowest, starts), bench(), scratch,
+        x.ours.given, x.shelf.given, side_a, side_b, x.shelf.planes, _POINT.given[0], kind, mapped, within,
+        x.each, x.rows_a, x.rows_b, _outer(x, kind, any(mapped)), (pairs, out, lowest, starts), bench(), scratch,
         notes, points, begins,
     )  # fmt: skip
     return points[: begins[-1]], begins
@@ -234,16 +236,19 @@ def _all_points(x: _Beside, kind: int, listed: Listed, within: float) -> tuple[A
 def _choose(
     x: Two, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, f: Met, first: Ints, room: Ints,
     w: Bench,
-) -> int:  # fmt: skip
-    """Choose of the pairs of parts at one pair of poses those that have points; return how many."""
-    count = 0
+) -> tuple[int, float]:  # fmt: skip
+    """Choose of the pairs of parts at one pair of poses those that have points.
+
+    Returns how many, and how deep these may be.
+    """
+    count, most = 0, inf
     if kind == PARTS:
         for j in range(first[0], first[1]):
             f.some[count] = j
             count += 1
     elif first[1] > first[0]:
         most = outer.most if outer.known else freeing(x, kind == MESHES, f, first[0], first[1], outer, room, w)
-        count = push_out(x, kind == MESHES, f, first[0], first[1], most, w)
+        count = push_out(x, kind == MESHES, f, first[0], first[1], most, point, w)
     for j in range(first[1], first[2]):
         if face_each_other(x, f, j):
             f.some[count] = j
@@ -255,7 +260,7 @@ def _choose(
         if f.out[f.some[i], 1] <= within:
             f.some[near] = f.some[i]
             near += 1
-    return near
+    return near, most
 
 
 @kernel
@@ -283,14 +288,15 @@ def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
 @entry
 def point_rows(
     a: Given, b: GivenShelf, side_a: GivenSide, side_b: GivenSide, planes: tuple[Array2, Ints1], point: Given,
-    kind: int, mutual: bool, within: float, which: Ints1, rows_a: Array2, rows_b: Array2, outer: GivenOuter,
-    listed: GivenList, bench: GivenBench, scratch: GivenDesk, notes: GivenNotes, points: Array2, begins: Ints1,
+    kind: int, mapped: tuple[bool, bool], within: float, which: Ints1, rows_a: Array2, rows_b: Array2,
+    outer: GivenOuter, listed: GivenList, bench: GivenBench, scratch: GivenDesk, notes: GivenNotes, points: Array2,
+    begins: Ints1,
 ) -> None:  # fmt: skip
     """Write the points of pairs of parts at each pair of poses, in world axes; see `write_points`.
 
     Those of pair k of poses begin at ``begins[k]``; there must be room for all. What is known of pairs of faces changes
-    where these push. At pose k it is body ``which[k]`` of the shelf, whose planes lie behind each other. ``mutual``
-    says that of parts that are apart only the nearest to each other count; ``point`` is one at the origin.
+    where these push. At pose k it is body ``which[k]`` of the shelf, whose planes lie behind each other. ``mapped``
+    tells which of the two have functions of a user's; ``point`` is one at the origin.
     """
     one, all_of_b, origin, w, d = of(a), of(b[0]), of(point), bench_of(bench), desk_of(scratch)
     first, hull_a, hulls_b = listed[3], of(outer[0]), of(outer[1][0])
@@ -303,10 +309,13 @@ def point_rows(
             planes[0][planes[1][i] : planes[1][i + 1]], notes[0], notes[1], notes[2],
         )  # fmt: skip
         known = Outer(hull_a, on_shelf(hulls_b, outer[1][1], i), outer[2], outer[3], outer[4][k])
-        count = _choose(x, origin, kind, mutual, within, known, f, first[2 * k :], notes[5], w)
+        mutual = within > 0.0 and not (mapped[0] or mapped[1])  # of functions of a user's only these are listed
+        count, most = _choose(x, origin, kind, mutual, within, known, f, first[2 * k :], notes[5], w)
         _sort_by_gap(f, count, notes[3], notes[4])
+        kept = split(x, kind, mapped, f, first[2 * k], first[2 * k + 1], count, origin, notes[4], w)
         faces_b = (side_b[0][0], side_b[0][1], side_b[0][2][i:])
-        found = write_points(x, w, side_a[0], faces_b, f, count, within, d, points[done:])
+        writing = Writing(x, side_a[0], faces_b, f, within, most, d, w)
+        found = write_points(writing, kept, kept if mapped[0] or mapped[1] else count, origin, points[done:])
         _into_world(rows_a[k], points, done, done + found)
         begins[k + 1] = done + found
 

@@ -6,27 +6,34 @@ faces of all other parts are those of their shapes, see `Faces`.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
+from gjk3d.bodies.cones import is_contact, is_parallel, step_of
 from gjk3d.bodies.part_tree import PRISMS, PartTree, part_at, put_behind
 from gjk3d.bodies.pushes import Met, vec_at
-from gjk3d.bodies.walk import Bench, Two
+from gjk3d.bodies.walk import Bench, Two, parts_at
 from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
-from gjk3d.geometry.vec3 import Vec3, cross, dot, neg, sub, turn_back
-from gjk3d.narrow.cores import cores_at
-from gjk3d.narrow.features import Loops, feature
-from gjk3d.narrow.manifold import POINT, Sheets, patch, put_point
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, place, sub, turn, turn_back
+from gjk3d.narrow.cores import Cores, cores_at, world_center
+from gjk3d.narrow.features import Feature, Loops, feature
+from gjk3d.narrow.manifold import FLUSH, POINT, Sheets, common_part, lift, nearest_on, patch, put_point
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
+from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
+NORMALS = 8  #: that pairs whose own normal is none of the bodies' are looked at along
+_GAP = 3  #: column of such a normal
+_ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
+_MUCH = 2.0  #: so much deeper may such a pair be than those whose normal it takes
+_FACES = 8  #: of two parts that are tried
 _FIRST = 0
 _FLAT = 1e-13  #: of a triangle's length: so narrow it is a segment, as in `gjk3d.geometry.hulls`
 _INTS, _FLOATS = 25, 15  #: of the faces of a column
@@ -110,38 +117,210 @@ class Desk(NamedTuple):
     ints: Ints2
     floats: Array2
     most: int
+    normals: Array2  #: (`NORMALS`, 4) of contacts that are written, and the least gap along each
+
+
+class Writing(NamedTuple):
+    """What the points of pairs of parts are written from; see `Met` for the pairs."""
+
+    x: Two
+    faces_a: Faces
+    faces_b: Faces
+    f: Met
+    within: float
+    most: float  #: how deep pairs may be along normals that are not their own
+    d: Desk
+    w: Bench
 
 
 @kernel
-def write_points(
-    x: Two, w: Bench, faces_a: Faces, faces_b: Faces, f: Met, count: int, within: float, d: Desk, points: Array2
-) -> int:  # fmt: skip
-    """Write the points of the pairs of parts chosen, of many those of the first; return how many there are.
+def _put_normals(points: Array, count: int, n: Vec3) -> None:
+    for k in range(count):
+        points[k, POINT], points[k, POINT + 1], points[k, POINT + 2] = n
 
-    What is written is as `gjk3d.narrow.manifold.patch` writes it, and a normal, in A's frame. That has the nearest
-    points alone where B's feature is a point, so there A's is not looked for; a part of B is placed once for all of A's
-    that follow each other.
+
+@kernel
+def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
+    """Write the points of chosen pairs ``start`` to ``stop``, each along its normal; return how many there are.
+
+    Of many pairs only the first have more than one point. A pair has the nearest points alone where B's feature is a
+    point, so there A's is not looked for; a part of B is placed once for all of A's that follow each other.
     """
+    x, f, d, w = t.x, t.f, t.d, t.w
     written, sheets, last = 0, Sheets(d.corners[0], d.corners[1], d.plane), -1
     b, loops_b = part_at(x.b, _FIRST, w.floats_b, w.row_b), Loops(d.ints[1], d.floats[1])
-    for i in range(count):
+    for i in range(start, stop):
         j, found = f.some[i], 0
         p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
         if i < MOST and q != last:
             b, last = part_at(x.b, q, w.floats_b, w.row_b), q
             put_behind(x.m, w.row_b)
-            loops_b = _loops(x.b, q, b, faces_b, d.ints[1], d.floats[1])
+            loops_b = _loops(x.b, q, b, t.faces_b, d.ints[1], d.floats[1])
         if i < MOST and feature(b, loops_b, neg(turn_back(w.row_b, n)), sheets.vb).corners != 1:
             c = cores_at(part_at(x.a, p, w.floats_a, w.row_a), w.row_a, b, w.row_b)
-            loops_a = _loops(x.a, p, c.a, faces_a, d.ints[0], d.floats[0])
-            found = int(patch(c, False, loops_a, loops_b, f.out, j, within, d.most, sheets, points[written:]))
+            loops_a = _loops(x.a, p, c.a, t.faces_a, d.ints[0], d.floats[0])
+            found = int(patch(c, False, loops_a, loops_b, f.out, j, t.within, d.most, sheets, points[written:]))
         else:
             found = 1
             put_point(points[written:], plain(0), vec_at(f.out[j], 6), n, f.out[j, 0], False)
-        for k in range(written, written + found):
-            points[k, POINT], points[k, POINT + 1], points[k, POINT + 2] = n
+        _put_normals(points[written:], found, n)
         written += found
     return written
+
+
+# --- pairs of parts whose own normal is none of the bodies' -----------------------------------------------------------
+
+
+@kernel
+def _note_normal(known: Array2, count: int, n: Vec3, gap: float) -> int:
+    """Note a normal and the least gap along it; return how many are noted."""
+    for k in range(count):
+        if dot(n, vec_at(known[k], 0)) > _ONE_WAY:
+            known[k, _GAP] = min(known[k, _GAP], gap)
+            return count
+    if count < known.shape[0]:
+        known[count, 0], known[count, 1], known[count, 2] = n
+        known[count, _GAP] = gap
+        count += 1
+    return count
+
+
+@inlined
+def _is_face(g: Feature, n: Vec3) -> bool:
+    """Tell whether a feature is a face with that normal."""
+    return g.corners > 2 and is_parallel(g.normal, n)
+
+
+@kernel
+def _is_on_face(core: Core, loops: Loops, row: Array, n: Vec3, p: Vec3, slack: float, v: Array) -> bool:
+    """Tell whether a point is on the face of a part with the outward normal n, both in the frame of its pose row."""
+    own = turn_back(row, n)
+    g = feature(core, loops, own, v)
+    at = along(turn_back(row, sub(p, world_center(row, core.floats))), own, -core.floats[layout.RADIUS])
+    away = sub(nearest_on(g, v, at), at)
+    return _is_face(g, own) and dot(away, away) <= slack * slack
+
+
+@kernel
+def _placed(t: Writing, p: int, q: int) -> tuple[Cores, Loops, Loops]:
+    """Return two parts, and their faces."""
+    c = parts_at(t.x, p, q, t.w)
+    loops_a = _loops(t.x.a, p, c.a, t.faces_a, t.d.ints[0], t.d.floats[0])
+    return c, loops_a, _loops(t.x.b, q, c.b, t.faces_b, t.d.ints[1], t.d.floats[1])
+
+
+@kernel
+def _ends(c: Cores, w: Bench, n: Vec3) -> tuple[Vec3, Vec3]:
+    """Return the farthest point of a part of A along n, and of one of B against it."""
+    low = place(w.row_b, farthest_point(c.b, turn_back(w.row_b, neg(n))))
+    return place(w.row_a, farthest_point(c.a, turn_back(w.row_a, n))), low
+
+
+@kernel
+def _write_along(
+    t: Writing, p: int, q: int, n: Vec3, known: bool, least: float, origin: PartTree, points: Array2
+) -> int:  # fmt: skip
+    """Write the points of two parts along n, a normal of one of their faces; return how many there are.
+
+    There are none if the gap is below ``least``, or if n is a normal of the bodies at none of the points. If it is not
+    ``known`` to be one elsewhere, the points where the gap is least count, and the ends of the parts are among them.
+    """
+    c, loops_a, loops_b = _placed(t, p, q)
+    sheets = Sheets(t.d.corners[0], t.d.corners[1], t.d.plane)
+    top, low = _ends(c, t.w, n)
+    gap, own, slack = dot(n, sub(low, top)), turn_back(t.w.row_a, n), 4.0 * t.x.error
+    if gap > t.within or gap < max(least, -t.most) - slack:
+        return 0
+    flat, found, corners = common_part(c, loops_a, loops_b, own, max(t.within, gap), t.d.most, sheets)
+    if found > 0:
+        if not (_is_face(flat.ga, own) or _is_face(flat.gb, own) or flat.ga.corners + flat.gb.corners == 4):
+            return 0
+        lift(c, flat, own, corners, found, sheets, n, False, points)
+    elif _is_on_face(c.a, loops_a, t.w.row_a, n, along(low, n, -gap), slack, sheets.va):
+        found = 1
+        put_point(points, plain(0), along(low, n, -gap), n, gap, False)
+    elif _is_on_face(c.b, loops_b, t.w.row_b, neg(n), along(top, n, gap), slack, sheets.vb):
+        found = 1
+        put_point(points, plain(0), top, n, gap, False)
+    _put_normals(points, found, n)
+    step, most = step_of(t.x, p, q, 0.0, t.w), inf if known else gap + FLUSH * c.size
+    for k in range(found):  # a face may be covered in part
+        a, b = vec_at(points[k], 0), vec_at(points[k], 3)
+        if points[k, POINT - 1] <= most and is_contact(t.x, p, q, origin, a, b, n, step, 1.0, t.w):
+            return found
+    return 0
+
+
+@inlined
+def _count_faces(core: Core, loops: Loops) -> int:
+    return 6 if core.ints[layout.KIND] == layout.BOX else max(loops.ints[0], 0)
+
+
+@kernel
+def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
+    """Return the outward normal of face k of a part, in the frame of its pose row."""
+    if core.ints[layout.KIND] == layout.BOX:
+        s, axis = 1.0 - 2.0 * (k % 2), k // 2
+        return (s * row[axis], s * row[3 + axis], s * row[6 + axis])
+    return turn(row, vec_at(loops.floats, 3 * k))
+
+
+@kernel
+def _next_face(t: Writing, p: int, q: int, passed: float) -> tuple[float, Vec3]:
+    """Return the normal of a face of two parts along which they are least deep, but deeper than that; and how deep."""
+    c, loops_a, loops_b = _placed(t, p, q)
+    best, way, count = inf, (0.0, 0.0, 0.0), _count_faces(c.a, loops_a)
+    for k in range(count + _count_faces(c.b, loops_b)):
+        if k < count:
+            n = _face_normal(c.a, loops_a, k, t.w.row_a)
+        else:
+            n = neg(_face_normal(c.b, loops_b, k - count, t.w.row_b))
+        top, low = _ends(c, t.w, n)
+        depth = dot(n, sub(top, low))
+        if passed < depth < best and dot(n, n) > 0.0:
+            best, way = depth, n
+    return best, way
+
+
+@kernel
+def _write_left(t: Writing, kept: int, count: int, origin: PartTree, points: Array2) -> int:
+    """Write the points of pairs ``kept`` to ``count`` along normals of faces; return how many there are.
+
+    These are their own one, those of pairs that have points, or where there are none those of their own faces.
+    """
+    f, known, written, normals = t.f, 0, 0, t.d.normals
+    for i in range(kept):
+        known = _note_normal(normals, known, vec_at(f.out[f.some[i]], 3), f.out[f.some[i], 0])
+    for i in range(kept, min(count, MOST)):
+        p, q = f.pairs[f.some[i], 0], f.pairs[f.some[i], 1]
+        room = points[written:]
+        found = _write_along(t, p, q, vec_at(f.out[f.some[i]], 3), False, -inf, origin, room)
+        for k in range(known):
+            if found == 0:
+                least = _MUCH * min(normals[k, _GAP], 0.0)
+                found = _write_along(t, p, q, vec_at(normals[k], 0), True, least, origin, room)
+        passed = -inf
+        for _ in range(_FACES if known == 0 else 0):
+            if found == 0 and passed < inf:
+                passed, n = _next_face(t, p, q, passed)
+                found = _write_along(t, p, q, n, False, -inf, origin, room) if passed < inf else 0
+        for k in range(found):
+            known = _note_normal(normals, known, vec_at(room[k], POINT), room[k, POINT - 1])
+        written += found
+    return written
+
+
+@kernel
+def write_points(t: Writing, kept: int, count: int, origin: PartTree, points: Array2) -> int:
+    """Write the points of the chosen pairs of parts, in A's frame; return how many there are.
+
+    Each is as `gjk3d.narrow.manifold.patch` writes it, and a normal. The first ``kept`` pairs are contacts of the
+    bodies, see `gjk3d.bodies.internal_edges`. If no pair has a point that is one, all have theirs.
+    """
+    written = _write_pairs(t, 0, kept, points)
+    if kept < count:
+        written += _write_left(t, kept, count, origin, points[written:])
+    return written if written > 0 else _write_pairs(t, 0, count, points)
 
 
 def faces_in(parts: Parts) -> tuple[Faces, int]:
@@ -160,13 +339,13 @@ def most_corners_in(faces: ShapeFaces) -> int:
 
 
 #: `Desk` as entries take it
-GivenDesk = tuple[Array3, Array3, Ints2, Array2, int]
+GivenDesk = tuple[Array3, Array3, Ints2, Array2, int, Array2]
 
 
 @inlined
 def desk_of(t: GivenDesk) -> Desk:
     """Return what Python handed over by names."""
-    return Desk(t[0], t[1], t[2], t[3], t[4])
+    return Desk(t[0], t[1], t[2], t[3], t[4], t[5])
 
 
 def desk(most_a: int, most_b: int) -> GivenDesk:
@@ -174,5 +353,5 @@ def desk(most_a: int, most_b: int) -> GivenDesk:
     most = most_a + most_b + 4
     return (
         np.empty((2, max(most_a, most_b), 3)), np.empty((3, most, 2)), np.empty((2, _INTS), dtype=np.int64),
-        np.empty((2, _FLOATS)), most,
+        np.empty((2, _FLOATS)), most, np.empty((NORMALS, _GAP + 1)),
     )  # fmt: skip

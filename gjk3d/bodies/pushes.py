@@ -6,7 +6,8 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.part_tree import part_at, put_behind
+from gjk3d.bodies.cones import is_normal, part_size, step_for
+from gjk3d.bodies.part_tree import PartTree, part_at, put_behind
 from gjk3d.bodies.partings import outward_at
 from gjk3d.bodies.triangles import Triangle, nearest_on, place, read
 from gjk3d.bodies.walk import Bench, Two
@@ -14,7 +15,7 @@ from gjk3d.geometry.polygon import SHARP
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, row3, scale, sub, turn, turn_back
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.narrow.ray import HIT, cast
-from gjk3d.shapes.layout import Core
+from gjk3d.shapes.layout import RADIUS, RHO, Core
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array2, Array3, Ints1, Ints2
 
@@ -22,9 +23,10 @@ _MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
 _FAR = 8.0  #: and so much deeper at most
 LEVEL = 1e-9  #: a direction that is off a plane by less is along it
 CORNERS = 12  #: of a triangle that is cut by five planes, at most, and scratch
-BEST, INWARDS, WAY, LOW = 0, 1, 2, 5  #: columns of what is noted of a pair of faces
+BEST, STATE, WAY, LOW = 0, 1, 2, 5  #: columns of what is noted of a pair of faces
 NOTED = 8
-_LOST = 2.0  #: in place of INWARDS
+#: states: nothing is known; the normal is one of both bodies; it leads into one; that of a face is better known
+PLAIN, NORMAL, INWARDS, _LOST, PUSHED = 0.0, 1.0, 2.0, 3.0, 4.0
 _ZERO = (0.0, 0.0, 0.0)
 _FIRST = 0
 
@@ -134,7 +136,7 @@ def _below(
 def _note(row: Array, normal: Vec3, way: Vec3, deep: float, low: Vec3) -> None:
     """Note which way, how far and where a face pushes, if that is less than another, or the normal leads into it."""
     if dot(way, normal) < -LEVEL:
-        row[INWARDS] = 1.0
+        row[STATE] = INWARDS
     if deep < row[BEST]:
         row[BEST] = deep
         _put(row, WAY, way)
@@ -142,19 +144,25 @@ def _note(row: Array, normal: Vec3, way: Vec3, deep: float, low: Vec3) -> None:
 
 
 @kernel
-def _note_pushes(x: Two, meshes: bool, f: Met, start: int, stop: int, w: Bench) -> None:
-    """Note in which direction faces of closed meshes push what meets them, how deep that is behind, and where."""
+def _note_pushes(x: Two, meshes: bool, f: Met, start: int, stop: int, origin: PartTree, w: Bench) -> None:
+    """Note in which direction faces of closed meshes push what meets them, how deep that is behind, and where.
+
+    A shape is not pushed where the shortest way out of a face is along a normal of the mesh.
+    """
     core = part_at(x.b, _FIRST, w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
-    error = 4.0 * x.error
+    error, size = 4.0 * x.error, core.floats[RHO] + core.floats[RADIUS]
     for j in range(start, stop):
         row, normal = f.noted[j - start], vec_at(f.out[j], 3)
-        row[BEST], row[INWARDS] = inf, 0.0
+        row[BEST], row[STATE] = inf, PLAIN
         p, q = f.pairs[j, 0], f.pairs[j, 1]
         n, face = outward_at(f.outward_a, p), read(x.a.places, p)
         pushes = f.pushes_a and dot(n, n) > 0.0
         if not meshes:
-            if pushes:
+            step = step_for(min(size, part_size(x.a, p, w.floats_a, w.row_a)), -f.out[j, 0], x.error)
+            if pushes and is_normal(x.a, p, origin, vec_at(f.out[j], 6), normal, step, 1.0, w):
+                row[STATE] = NORMAL
+            elif pushes:
                 if f.lowest.shape[0] > 0:
                     low = row3(f.lowest, j)
                 else:
@@ -176,15 +184,15 @@ def _push(f: Met, start: int, stop: int, error: float) -> bool:
     """Let faces push where that is right, and mark what is lost; tell whether that is all."""
     deepest, all_lost = 0.0, True
     for j in range(start, stop):
-        if f.noted[j - start, INWARDS] == 0.0:
+        if f.noted[j - start, STATE] != INWARDS:
             deepest = max(deepest, -f.out[j, 0])
     for j in range(start, stop):
         row, own = f.noted[j - start], -f.out[j, 0]
-        best, inwards = row[BEST], row[INWARDS] != 0.0
+        best, inwards = row[BEST], row[STATE] == INWARDS
         sure = best < inf
         touch = sure and own <= error and best > max(_MUCH * deepest, error)
         if inwards and (touch or best > max(_FAR * own, max(_MUCH * deepest, error))):
-            row[INWARDS] = _LOST
+            row[STATE] = _LOST
             continue
         all_lost = False
         if sure and not touch and (inwards or best <= _MUCH * own):
@@ -193,11 +201,12 @@ def _push(f: Met, start: int, stop: int, error: float) -> bool:
             _put(f.out[j], 3, way)
             _put(f.out[j], 6, along(low, way, depth))
             _put(f.out[j], 9, low)
+            row[STATE] = PUSHED
     return all_lost
 
 
 @kernel
-def push_out(x: Two, meshes: bool, f: Met, start: int, stop: int, most: float, w: Bench) -> int:
+def push_out(x: Two, meshes: bool, f: Met, start: int, stop: int, most: float, origin: PartTree, w: Bench) -> int:
     """Let faces of closed meshes push each other outwards, mostly along the normal of one; choose which tell anything.
 
     Of each mesh that is closed there are the directions in which its faces push, how deep the other is behind each,
@@ -208,13 +217,13 @@ def push_out(x: Two, meshes: bool, f: Met, start: int, stop: int, most: float, w
     are chosen.
     """
     error = 4.0 * x.error
-    _note_pushes(x, meshes, f, start, stop, w)
+    _note_pushes(x, meshes, f, start, stop, origin, w)
     every = _push(f, start, stop, error)
     most += error
     for step in range(2):
         count = 0
         for j in range(start, stop):
-            if (every or f.noted[j - start, INWARDS] != _LOST) and (step == 1 or -f.out[j, 0] <= most):
+            if (every or f.noted[j - start, STATE] != _LOST) and (step == 1 or -f.out[j, 0] <= most):
                 f.some[count] = j
                 count += 1
         if count > 0:

@@ -13,6 +13,7 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 WIDTH = POINT + 3  #: floats of a point: those of `gjk3d.narrow.manifold`, and its normal
 _ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
+_ALIKE = 0.9  #: cosine of normals along which points support a body together, as on rough ground
 _SAME = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
 _U, _V, _FAR = range(3)  #: of a point: its place within a plane; of those left how far each is from all that are kept
 _ORDER, _LEFT, _CHAIN, _KEPT = range(4)
@@ -66,6 +67,10 @@ def _mark_outline(flat: Array, count: int, same: float, table: Ints) -> None:
     Of those at one place it is the first by number.
     """
     order, chain, kept = table[_ORDER], table[_CHAIN], table[_KEPT]
+    _sort(order, count, flat)
+    for i in range(1, count):  # so that rounding does not order the points of a side along the second axis
+        if flat[order[i], _U] - flat[order[i - 1], _U] <= same:
+            flat[order[i], _U] = flat[order[i - 1], _U]
     _sort(order, count, flat)
     for way in range(2):
         top = 0
@@ -123,12 +128,18 @@ def _middle(rows: Array, k: int) -> Vec3:
     return (0.5 * (rows[k, 0] + rows[k, 3]), 0.5 * (rows[k, 1] + rows[k, 4]), 0.5 * (rows[k, 2] + rows[k, 5]))
 
 
+@inlined
+def _normal(rows: Array, k: int) -> Vec3:
+    return (rows[k, POINT], rows[k, POINT + 1], rows[k, POINT + 2])
+
+
 @kernel
 def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: Array) -> int:
     """Write which of points of contact, the deepest first, are kept, with their normals behind; return how many.
 
-    With ``most`` not below 0 there are so many at most: after the deepest each is the farthest from all before it, and
-    where there are more, only corners of outlines are taken.
+    With ``most`` not below 0 there are so many at most, and where there are more, only corners of outlines are taken.
+    All that look nearly along the normal of the deepest come first, then all that look along that of the deepest of
+    those that are left. Of these each is the farthest from all before it.
     """
     order = table[_ORDER]
     greatest = 0.0
@@ -146,17 +157,18 @@ def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: A
         if table[_KEPT, k] != 0:
             order[some], flat[some, _FAR] = k, inf
             some += 1
-    found, last = 0, 0
+    found, first, n = 0, 0, _normal(rows, order[0])
     while found < (some if most < 0 else min(most, some)):
-        if most < 0 or found == 0:
-            while last < some - 1 and not flat[last, _FAR] > same:
-                last += 1
-        else:
-            for i in range(some):
-                if flat[i, _FAR] > flat[last, _FAR]:
-                    last = i
-        if flat[last, _FAR] <= same:
+        while first < some - 1 and not flat[first, _FAR] > same:
+            first += 1
+        if flat[first, _FAR] <= same:
             break
+        last = -1
+        for i in range(first, some if most >= 0 else first):
+            if flat[i, _FAR] > max(same, flat[last, _FAR] if last >= 0 else 0.0):
+                last = i if dot(_normal(rows, order[i]), n) > _ALIKE else last
+        if last < 0:  # the deepest of those that are left, and its patch
+            last, n = first, _normal(rows, order[first])
         p = _middle(rows, order[last])
         for c in range(out.shape[1]):
             out[found, c] = rows[order[last], c]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import sqrt
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, cross, dot, scale, sub
+from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, add, cross, dot, scale, sub
 from gjk3d.typing import Array
 
 Triangle = tuple[Vec3, Vec3, Vec3]
@@ -287,6 +287,12 @@ def normal_of(t: Triangle) -> Vec3:
     if not length > NO_LENGTH:
         return (0.0, 0.0, 0.0)
     return scale(1.0 / length, n)
+
+
+@kernel
+def middle_of(t: Triangle) -> Vec3:
+    """Return the centroid of a triangle."""
+    return scale(1.0 / 3.0, add(add(t[0], t[1]), t[2]))
 
 
 @kernel

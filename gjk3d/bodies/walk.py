@@ -211,7 +211,7 @@ def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
 
 
 @kernel
-def _holds(host: PartTree, p: Vec3, w: Bench) -> bool:
+def holds(host: PartTree, p: Vec3, w: Bench) -> bool:
     """Tell whether a point in its frame lies inside what is closed of a body."""
     for c in range(3):
         if p[c] < host.span[c] or p[c] > host.span[3 + c]:
@@ -231,7 +231,7 @@ def held(x: Two, w: Bench) -> int:
         for k in range(guest.points.shape[0] if host.inside != OPEN else 0):
             p = (guest.points[k, 0], guest.points[k, 1], guest.points[k, 2])
             own = place(x.m, p) if side == 0 else turn_back(x.m, sub(p, offset(x.m)))
-            if _holds(host, own, w):
+            if holds(host, own, w):
                 w.out[0, 6], w.out[0, 7], w.out[0, 8] = own if side == 0 else p
                 w.flags[0, 0] = side
                 return HELD

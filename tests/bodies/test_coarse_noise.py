@@ -48,6 +48,7 @@ CUBE = np.array([(x, y, z) for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 
 SIDES = [(0, 2, 1), (0, 3, 2), (0, 1, 5), (0, 5, 4), (1, 2, 6), (1, 6, 5), (2, 3, 7), (2, 7, 6), (3, 0, 4), (3, 4, 7)]
 TOP = [(4, 5, 6), (4, 6, 7)]
 SOLID = gk.Mesh(CUBE, SIDES + TOP)
+ORIGIN = of(parts_of(gk.Point()).given)
 #: the same cube with a shallow dent in its top: no convex shape
 DENTED = gk.Mesh(np.vstack([CUBE, [(0.0, 0.0, 0.75)]]), [*SIDES, (4, 5, 8), (5, 6, 8), (6, 7, 8), (7, 4, 8)])
 
@@ -263,7 +264,7 @@ def test_a_pair_that_is_deeper_than_the_whole_by_less_than_the_error_is_chosen()
     for more, chosen in ((2.0, 2), (6.0, 1)):
         out = np.zeros((2, FLOATS))
         out[:, 0] = -0.5, -0.5 - more * NOISE
-        assert pushes.push_out(x, True, met(out, np.zeros((1, 3))), 0, 2, 0.5, w) == chosen
+        assert pushes.push_out(x, True, met(out, np.zeros((1, 3))), 0, 2, 0.5, ORIGIN, w) == chosen
 
 
 def test_a_face_pushes_a_triangle_beside_it_by_less_than_the_error() -> None:
@@ -271,7 +272,8 @@ def test_a_face_pushes_a_triangle_beside_it_by_less_than_the_error() -> None:
     for gap, behind in ((2.0, 0.5), (6.0, inf)):
         other = flat([(1.0, -gap * NOISE, -0.5), (2.0, -gap * NOISE, -0.5), (1.5, -gap * NOISE - 1.0, -0.5)])
         f = met(np.zeros((1, FLOATS)), np.array([UP]))
-        pushes._note_pushes(two(face, other, (0.0, 0.0, 0.0), NOISE), True, f, 0, 1, walk.bench_of(walk.bench()))
+        x = two(face, other, (0.0, 0.0, 0.0), NOISE)
+        pushes._note_pushes(x, True, f, 0, 1, ORIGIN, walk.bench_of(walk.bench()))
         assert f.noted[0, pushes.BEST] == behind
 
 

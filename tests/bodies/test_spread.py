@@ -82,8 +82,39 @@ def test_few_points_are_corners_far_from_each_other(seed: int, count: int, coars
         if np.linalg.matrix_rank(flat - flat[0], 1e-9) == 2:
             corners = flat[ConvexHull(flat).vertices]
             assert np.abs(corners - own).max(axis=1).min() <= 1e-9
-    gaps = [np.linalg.norm(middles(few[:k]) - middles(few[k : k + 1]), axis=1).min() for k in range(1, len(few))]
-    assert all(later <= sooner + 1e-9 for sooner, later in pairwise(gaps))
+    runs = np.split(np.arange(len(few)), 1 + np.flatnonzero((np.diff(few[:, 7:], axis=0) != 0.0).any(axis=1)))
+    assert len(runs) <= 2  # of two patches, the deepest first
+    for run in runs:
+        assert few[run[0], 6] == few[run, 6].min()
+        far = [np.linalg.norm(middles(few[:k]) - middles(few[k : k + 1]), axis=1).min() for k in run[1:]]
+        assert all(later <= sooner + 1e-9 for sooner, later in pairwise(far))
+
+
+@given(seed=st.integers(0, 2**32 - 1), yaw=st.sampled_from([0.0, 0.5]))
+def test_corners_are_kept_among_points_of_the_sides_that_rounding_moved(seed: int, yaw: float) -> None:
+    rng = np.random.default_rng(seed)
+    share = rng.random((12, 2))
+    share[:, 1] = np.repeat((0.0, 1.0), 6)
+    share[::2] = share[::2, ::-1]
+    corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], dtype=float)
+    flat = np.vstack([corners, share]) * rng.uniform(0.1, 1, 2) + rng.normal(size=(16, 2)) * 1e-16
+    turn = np.array([(np.cos(yaw), -np.sin(yaw)), (np.sin(yaw), np.cos(yaw))])
+    flat = flat @ turn.T + rng.normal(size=2)
+    rows = np.zeros((16, 10))
+    rows[:, :2], rows[:, 3:5], rows[:, 5], rows[:, 6], rows[:, 9] = flat, flat, -0.5, -0.5, 1.0
+    few = kept(rows[rng.permutation(16)], 4)
+    assert np.abs(np.array(sorted(few[:, :2].tolist())) - sorted(flat[:4].tolist())).max() < 1e-9
+
+
+def test_the_deepest_patch_is_full_before_another_begins() -> None:
+    """Four corners of a floor at a depth of 0.25, and of a wall at 0.125."""
+    square = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], dtype=float)
+    floor, wall = np.zeros((4, 10)), np.zeros((4, 10))
+    floor[:, :2], floor[:, 3:5], floor[:, 5], floor[:, 6], floor[:, 9] = square, square, -0.25, -0.25, 1.0
+    wall[:, 1:3], wall[:, 4:6], wall[:, 3], wall[:, 6], wall[:, 7] = 3.0 * square, 3.0 * square, -0.125, -0.125, 1.0
+    rows = np.vstack([wall, floor])
+    assert (kept(rows, 4)[:, 9] == 1.0).all()
+    assert kept(rows, 6)[:, 9].tolist() == [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
 
 
 def test_of_points_over_each_other_the_deeper_is_kept() -> None:

@@ -9,16 +9,16 @@ a flat or concave edge only the normals of the faces are, at a convex edge all v
 from __future__ import annotations
 
 from math import inf
+from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.part_tree import OPEN, PRISMS, TRIANGLES, PartTree, nodes_apart, part_at
+from gjk3d.bodies.part_tree import COPIES, FIRST_INT, OPEN, PRISMS, TRIANGLES, PartTree, nodes_apart, part_at
 from gjk3d.bodies.triangles import middle_of, nearest_on, normal_of, read
 from gjk3d.bodies.walk import Bench, Two, holds, parts_at
 from gjk3d.geometry.vec3 import Rigid, Vec3, along, cross, dot, neg, offset, sub, turn_back
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
-from gjk3d.typing import Array
 
 SHORT, LONG = 1e-4, 1e-2  #: least and greatest step, of the size of the smaller part
 _LEAST = 1e3  #: step, in units of the error of places
@@ -28,34 +28,34 @@ _ONLY = 0
 _HEAD, _RADIUS, _RHO = layout.FLOAT_HEAD, layout.RADIUS, layout.RHO
 
 
+class Look(NamedTuple):
+    """How closely a normal is looked at."""
+
+    step: float  #: ahead of its point
+    share: float  #: of the step, that nothing may be nearer than: below 1 a normal may lean
+    exact: bool  #: whether its point is known to rounding, as that of a polytope is
+
+
 @inlined
-def is_lone(t: PartTree) -> bool:
-    """Tell whether a body is a single part."""
-    return bool(t.links[0, 0] < 0 and t.links[0, 2] == 1)
+def shortest_look(error: float, share: float) -> Look:
+    """Return the closest look that rounding allows."""
+    return Look(_LEAST * error, share, True)
 
 
 @kernel
-def part_size(t: PartTree, k: int, f: Array, row: Array) -> float:
-    """Return how far part k reaches from its centre; ``f`` and ``row`` are room for it."""
-    core = part_at(t, k, f, row)
-    return float(core.floats[_RHO] + core.floats[_RADIUS])
+def look_of(x: Two, p: int, q: int, depth: float, w: Bench) -> Look:
+    """Return how closely the normal of a contact of two parts is looked at.
 
-
-@kernel
-def step_for(size: float, depth: float, error: float) -> float:
-    """Return the step of a proximal normal: the depth of a contact, within limits that the size of its parts sets.
-
-    What is smaller than the depth is no feature of the contact. The limits keep the step above what rounding leaves
-    between parts that abut, and below the size of features.
+    The step is the depth, within limits that the size of the smaller part sets; a point has no size. What is smaller
+    than the depth is no feature of the contact. The limits keep the step above what rounding leaves between parts that
+    abut, and below the size of features.
     """
-    return max(min(max(depth, SHORT * size), LONG * size), _LEAST * error)
-
-
-@kernel
-def step_of(x: Two, p: int, q: int, depth: float, w: Bench) -> float:
-    """Return the step of proximal normals for a contact of two parts, by the smaller of these; a point has no size."""
-    one, two = part_size(x.a, p, w.floats_a, w.row_a), part_size(x.b, q, w.floats_b, w.row_b)
-    return step_for(min(one, two) if min(one, two) > 0.0 else max(one, two), depth, x.error)
+    core = part_at(x.a, p, w.floats_a, w.row_a)
+    one, exact = core.floats[_RHO] + core.floats[_RADIUS], core.ints[layout.POLYTOPE] != 0
+    core = part_at(x.b, q, w.floats_b, w.row_b)
+    two, exact = core.floats[_RHO] + core.floats[_RADIUS], exact and core.ints[layout.POLYTOPE] != 0
+    size = float(min(one, two) if min(one, two) > 0.0 else max(one, two))
+    return Look(max(min(max(depth, SHORT * size), LONG * size), _LEAST * x.error), 1.0, exact)
 
 
 @kernel
@@ -78,8 +78,9 @@ def _is_bare(t: PartTree, k: int, n: Vec3, w: Bench) -> bool:
 
 
 @kernel
-def _is_nearer(x: Two, k: int, p: Vec3, n: Vec3, step: float, share: float, w: Bench) -> bool:
-    """Tell whether part k of A is nearer to p + step n than a share of the step; B is a point at that place."""
+def _is_nearer(x: Two, k: int, p: Vec3, n: Vec3, look: Look, w: Bench) -> bool:
+    """Tell whether part k of A is too near to p + step n, where B is a point."""
+    step, share = look.step, look.share
     if x.a.kind == TRIANGLES:
         radius = x.a.floats[0]
         _, near = nearest_on(offset(x.m), read(x.a.places, k))
@@ -89,24 +90,25 @@ def _is_nearer(x: Two, k: int, p: Vec3, n: Vec3, step: float, share: float, w: B
         if not w.out[0, 0] > 0.0:
             return True
         near = (w.out[0, 6], w.out[0, 7], w.out[0, 8])
-    # the same as |near - p - step n| < share * step, without the rounding of either length
+    # |near - p - step n| < share step, without the rounding of either length
     e = sub(near, p)
-    ahead = dot(e, n)
-    return ahead > x.error and dot(e, e) < 2.0 * step * ahead - (1.0 - share * share) * step * step
+    square, ahead, slack = dot(e, e), dot(e, n), x.error if look.exact else 0.0
+    if square <= 16.0 * x.error * x.error or not ahead > x.error - 2.0 * slack:
+        return False  # the same point, or one beside it
+    return square < 2.0 * step * (ahead + slack) - (1.0 - share * share) * step * step
 
 
 @kernel
-def is_normal(
-    t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, step: float, share: float, w: Bench
-) -> bool:  # fmt: skip
+def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, look: Look, w: Bench) -> bool:
     """Tell whether n is a proximal normal of a body at p, where it is one of part k; all are in the body's frame.
 
-    With a ``share`` below 1 so is what leans from these by up to the angle of that cosine. ``origin`` is a body of one
-    point at the origin.
+    ``origin`` is a body of one point at the origin. The balls of a cloud each count.
     """
-    if is_lone(t) and t.inside == OPEN:
+    lone = t.links[0, 0] < 0 and t.links[0, 2] == 1
+    balls = t.kind == COPIES and t.ints[t.table[0, FIRST_INT] + layout.KIND] == layout.POINT
+    if (lone or balls) and t.inside == OPEN:
         return True
-    q = along(p, n, step)
+    q = along(p, n, look.step)
     to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, q[0], q[1], q[2])
     error = ROUNDING * (t.reach + max(abs(q[0]), max(abs(q[1]), abs(q[2]))))
     x, stack, bare = Two(t, origin, to, error), w.stack, _is_bare(t, k, n, w)
@@ -115,14 +117,14 @@ def is_normal(
     while top > 0:
         top -= 1
         i = stack[top, 0]
-        if nodes_apart(to, t, i, origin, _ONLY, step):
+        if nodes_apart(to, t, i, origin, _ONLY, look.step):
             continue
         if t.links[i, 0] >= 0:
             stack[top, 0], stack[top + 1, 0] = t.links[i, 0], t.links[i, 0] + 1
             top += 2
             continue
         for j in range(t.links[i, 1], t.links[i, 1] + t.links[i, 2]):
-            if j != k and _is_nearer(x, j, p, n, step, share, w):
+            if j != k and _is_nearer(x, j, p, n, look, w):
                 return False
     if t.inside == OPEN:
         return True
@@ -132,9 +134,9 @@ def is_normal(
 
 @kernel
 def is_contact(
-    x: Two, p: int, q: int, origin: PartTree, a: Vec3, b: Vec3, n: Vec3, step: float, share: float, w: Bench
+    x: Two, p: int, q: int, origin: PartTree, a: Vec3, b: Vec3, n: Vec3, look: Look, w: Bench
 ) -> bool:  # fmt: skip
     """Tell whether n is a normal of both bodies, as `is_normal` does, at a on part p and against it at b on part q."""
-    if not is_normal(x.a, p, origin, a, n, step, share, w):
+    if not is_normal(x.a, p, origin, a, n, look, w):
         return False
-    return is_normal(x.b, q, origin, turn_back(x.m, sub(b, offset(x.m))), turn_back(x.m, neg(n)), step, share, w)
+    return is_normal(x.b, q, origin, turn_back(x.m, sub(b, offset(x.m))), turn_back(x.m, neg(n)), look, w)

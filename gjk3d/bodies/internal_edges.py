@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.bodies.cones import is_contact, is_normal, step_of
+from gjk3d.bodies.cones import is_contact, is_normal, look_of, shortest_look
 from gjk3d.bodies.meetings import FACES, PARTS
 from gjk3d.bodies.part_tree import PartTree, part_at, put_behind
 from gjk3d.bodies.pushes import NORMAL, PUSHED, STATE, Met, vec_at
@@ -37,13 +37,15 @@ def _is_of_bodies(
     p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
     if state == NORMAL or mapped[0]:
         return True
-    a, b, step = vec_at(f.out[j], 6), vec_at(f.out[j], 9), step_of(x, p, q, -f.out[j, 0], w)
-    if state == PUSHED and kind == FACES:
-        return _is_lowest(x, f, j, n, w) and is_normal(x.a, p, origin, a, n, step, 1.0, w)
+    a, b = vec_at(f.out[j], 6), vec_at(f.out[j], 9)
+    if state == PUSHED and kind != FACES:  # where two meshes cross, the normal of a face leans from those of the other
+        return is_contact(x, p, q, origin, a, b, n, shortest_look(x.error, _LEANING), w)
+    look = look_of(x, p, q, -f.out[j, 0], w)
+    if state == PUSHED:
+        return _is_lowest(x, f, j, n, w) and is_normal(x.a, p, origin, a, n, look, w)
     if mapped[1]:
-        return is_normal(x.a, p, origin, a, n, step, 1.0, w)
-    # where two meshes cross, the normal of a face leans from those of the other mesh
-    return is_contact(x, p, q, origin, a, b, n, step, _LEANING if state == PUSHED else 1.0, w)
+        return is_normal(x.a, p, origin, a, n, look, w)
+    return is_contact(x, p, q, origin, a, b, n, look, w)
 
 
 @kernel

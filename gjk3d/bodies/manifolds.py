@@ -13,7 +13,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.cones import is_contact, is_parallel, step_of
+from gjk3d.bodies.cones import is_contact, is_parallel, look_of
 from gjk3d.bodies.part_tree import PRISMS, PartTree, part_at, put_behind
 from gjk3d.bodies.pushes import Met, vec_at
 from gjk3d.bodies.walk import Bench, Two, parts_at
@@ -243,10 +243,10 @@ def _write_along(
         found = 1
         put_point(points, plain(0), top, n, gap, False)
     _put_normals(points, found, n)
-    step, most = step_of(t.x, p, q, 0.0, t.w), inf if known else gap + FLUSH * c.size
+    look, most = look_of(t.x, p, q, 0.0, t.w), inf if known else gap + FLUSH * c.size
     for k in range(found):  # a face may be covered in part
         a, b = vec_at(points[k], 0), vec_at(points[k], 3)
-        if points[k, POINT - 1] <= most and is_contact(t.x, p, q, origin, a, b, n, step, 1.0, t.w):
+        if points[k, POINT - 1] <= most and is_contact(t.x, p, q, origin, a, b, n, look, t.w):
             return found
     return 0
 

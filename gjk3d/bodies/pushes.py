@@ -6,7 +6,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.cones import is_normal, part_size, step_for
+from gjk3d.bodies.cones import is_normal, look_of
 from gjk3d.bodies.part_tree import PartTree, part_at, put_behind
 from gjk3d.bodies.partings import outward_at
 from gjk3d.bodies.triangles import Triangle, nearest_on, place, read
@@ -15,7 +15,7 @@ from gjk3d.geometry.polygon import SHARP
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, row3, scale, sub, turn, turn_back
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.narrow.ray import HIT, cast
-from gjk3d.shapes.layout import RADIUS, RHO, Core
+from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array2, Array3, Ints1, Ints2
 
@@ -151,7 +151,7 @@ def _note_pushes(x: Two, meshes: bool, f: Met, start: int, stop: int, origin: Pa
     """
     core = part_at(x.b, _FIRST, w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
-    error, size = 4.0 * x.error, core.floats[RHO] + core.floats[RADIUS]
+    error = 4.0 * x.error
     for j in range(start, stop):
         row, normal = f.noted[j - start], vec_at(f.out[j], 3)
         row[BEST], row[STATE] = inf, PLAIN
@@ -159,8 +159,9 @@ def _note_pushes(x: Two, meshes: bool, f: Met, start: int, stop: int, origin: Pa
         n, face = outward_at(f.outward_a, p), read(x.a.places, p)
         pushes = f.pushes_a and dot(n, n) > 0.0
         if not meshes:
-            step = step_for(min(size, part_size(x.a, p, w.floats_a, w.row_a)), -f.out[j, 0], x.error)
-            if pushes and is_normal(x.a, p, origin, vec_at(f.out[j], 6), normal, step, 1.0, w):
+            look = look_of(x, p, q, -f.out[j, 0], w)
+            put_behind(x.m, w.row_b)
+            if pushes and is_normal(x.a, p, origin, vec_at(f.out[j], 6), normal, look, w):
                 row[STATE] = NORMAL
             elif pushes:
                 if f.lowest.shape[0] > 0:

@@ -55,21 +55,21 @@ def elements(source: str) -> Nodes:
             nodes.add(element, shape.geometry, np.array(shape.transformation.matrix).reshape(4, 4, order="F"))
         elif _has_body(element):
             nodes.add(element, None, np.eye(4))
-    told = list(dict.fromkeys(_named(model, error) for error in _errors(ifc)))
-    return Nodes(tuple(nodes.shapes), tuple(nodes.all), (*told[:_NOTES], *_left_out(model, products)))
+    errors = list(dict.fromkeys(_named(model, error) for error in _errors(ifc)))
+    return Nodes(tuple(nodes.shapes), tuple(nodes.all), (*errors[:_NOTES], *_left_out(model, products)))
 
 
 def _errors(ifc: Any) -> list[dict[str, str]]:
     """Return the errors that ifcopenshell has logged since the last call."""
-    found = []
+    errors = []
     for line in ifc.get_log().splitlines():
         try:
             entry = json.loads(line)
         except ValueError:  # a line that is not of the log
             continue
         if entry.get("level") == "error":
-            found.append(entry)
-    return found
+            errors.append(entry)
+    return errors
 
 
 def _line(error: dict[str, str]) -> str:

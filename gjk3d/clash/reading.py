@@ -148,8 +148,8 @@ class File:
 def _solids(parts: list[AssemblyPart]) -> list[list[Mesh]]:
     """Return the solids of each part, found once for parts of one shape."""
     shapes = {id(part.shape): part.shape for part in parts}
-    found = {key: [] if shape is None else solids(shape) for key, shape in shapes.items()}
-    return [found[id(part.shape)] for part in parts]
+    bodies = {key: [] if shape is None else solids(shape) for key, shape in shapes.items()}
+    return [bodies[id(part.shape)] for part in parts]
 
 
 def _several(parts: list[AssemblyPart]) -> list[str]:

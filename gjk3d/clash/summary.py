@@ -90,15 +90,15 @@ def _notes(run: Run, known: Collection[int]) -> tuple[str, ...]:
 
 def _of_facets(run: Run) -> tuple[str, ...]:
     """Return the note on overlaps that are no deeper than the triangles of curved faces are off, by estimate."""
-    found = run.findings.kept
-    if not run.default or not len(found):
+    clashes = run.findings.kept
+    if not run.default or not len(clashes):
         return ()
-    inside, whole = found.columns["penetration"], found.columns["depth"]
+    inside, whole = clashes.columns["penetration"], clashes.columns["depth"]
     depth = np.where(np.isnan(inside), whole, inside)
     place = np.full(len(run.parts) + 1, -1)
     place[run.places] = np.arange(len(run.places))
-    pairs = place[np.column_stack([found.columns["a"], found.columns["b"]]).astype(np.int64)]
-    hard = found.is_open & (found.columns["kind"] == KINDS.index("hard"))
+    pairs = place[np.column_stack([clashes.columns["a"], clashes.columns["b"]]).astype(np.int64)]
+    hard = clashes.is_open & (clashes.columns["kind"] == KINDS.index("hard"))
     hard &= depth < STEEPEST * run.sizes[pairs].sum(axis=1)
     pairs, depth = pairs[hard], depth[hard]
     errors = {k: run.placed[k].facets or chord_error(run.shapes[run.which[k]]) for k in set(pairs.ravel().tolist())}

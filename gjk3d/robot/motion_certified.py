@@ -17,9 +17,9 @@ from gjk3d.bodies.walk import GivenBench, bench, bench_of
 from gjk3d.convex.rows import in_chunks
 from gjk3d.narrow.room import solver_in
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.robot import queries
+from gjk3d.robot import queries, results
 from gjk3d.robot.cell import Cell, Host
-from gjk3d.robot.curves import Curves, on_curve, rates_on_curve
+from gjk3d.robot.curves import Curves, on_curve, points_on, rates_on_curve
 from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.robot.lanes import LANES, Lanes, link_lanes, near_balls, near_lanes, place_lanes
 from gjk3d.robot.lanes_walk import lanes_in
@@ -362,15 +362,33 @@ def certified_many(
 def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edges:
     """Return what is known of motions along curves, of each the same as alone."""
     count, far = len(curves.controls), how_far(cell.robot, curves.controls)
-    found = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
+    found: Edges = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count or (far == far[0]).all():
-        return _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers)
+        found = _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers)
+        return _hits_at_ends(cell, curves.controls, found, tolerance)
     groups, group = np.unique(far, axis=0, return_inverse=True)
     for k, (free, beyond) in enumerate(groups.tolist()):
         which = np.flatnonzero(group.ravel() == k)
         some = _certified(cell, curves.some(which), bounds_within(cell, (free, beyond)), tolerance, workers)
         for every, told in zip(found, some, strict=True):
             every[which] = told
+    return _hits_at_ends(cell, curves.controls, found, tolerance)
+
+
+def _hits_at_ends(cell: Cell, controls: Array, found: Edges, tolerance: float) -> Edges:
+    """Write HIT for edges whose proof ends at an end that is not free.
+
+    Two shapes that touch there are proven neither apart nor within their margin, but `Checker.free` is False.
+    """
+    status, safe, hit, pair = found
+    for e in np.flatnonzero(status == OPEN).tolist():
+        end = 0.0 if safe[e] == 0.0 else 1.0
+        if abs(end - safe[e]) > tolerance:
+            continue
+        near = results.near(cell, points_on(controls[e], np.array([end])), cell.margins)
+        numbers = [p for _, pairs, _ in near for p in pairs.tolist()]
+        if numbers:
+            status[e], hit[e], pair[e] = HIT, end, min(numbers)
     return found
 
 
@@ -420,9 +438,15 @@ def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[in
             MOST_LOOKS, 0, 1, *found,
         )  # fmt: skip
         certified_many(*given)
-        return found[0].item(), found[1].item(), found[2].item(), found[3].item()
+        if found[0][0] != OPEN:
+            return found[0].item(), found[1].item(), found[2].item(), found[3].item()
+        # others may use the lent arrays next
+        controls = controls.copy()
+        found = found[0].copy(), found[1].copy(), found[2].copy(), found[3].copy()
     finally:
         cell.memory.lock.release()
+    status, safe, hit, pair = _hits_at_ends(cell, controls, found, tolerance)
+    return status.item(), safe.item(), hit.item(), pair.item()
 
 
 def _walk(

@@ -34,7 +34,7 @@ class MotionStatus(IntEnum):
     """
 
     FREE = 0  #: all samples are free; certified: no configuration of the motion comes closer than its margins
-    HIT = 1  #: the first contact lies between ``safe`` and ``hit``
+    HIT = 1  #: the first contact is between ``safe`` and ``hit``, also one that only touches at the start or end
     UNRESOLVED = 2  #: certified only: free up to ``safe``, and there too close to a margin, or for too long, to tell
 
     def __str__(self) -> str:

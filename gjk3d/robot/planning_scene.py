@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from gjk3d.convex.checks import check_margin
 from gjk3d.errors import RobotError
 from gjk3d.query.dispatch import Collider
 from gjk3d.robot.cell import OBSTACLES, Cell, Rule
 from gjk3d.robot.cell_build import Base, build
 from gjk3d.robot.model import Robot
-from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, taken_over
+from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, names_in, taken_over
 from gjk3d.robot.paired_links import no_shapes
+from gjk3d.robot.results import near
 from gjk3d.robot.timed import Surroundings
 from gjk3d.scene import Scene
 from gjk3d.shown import shown
-from gjk3d.typing import Array, OnePose, PoseLike
+from gjk3d.typing import Array, OnePose, PoseLike, Row
 
 
 class _Said(NamedTuple):
@@ -95,9 +98,19 @@ class PlanningScene:
         self._put(collision_object(name, shape, pose, WORLD, touching), "touching")
 
     def attach(
-        self, name: str, shape: Collider, link: str | int, pose: OnePose = None, touch_links: Iterable[str] = ()
+        self,
+        name: str,
+        shape: Collider | None = None,
+        link: str | int | None = None,
+        pose: OnePose = None,
+        touch_links: Iterable[str] = (),
+        *,
+        q: Row | None = None,
     ) -> None:
         """Fix an object to a link, with which it moves: something that is held.
+
+        Without a shape it is the obstacle of that name, taken from its pose at the configuration ``q``. What it touches
+        there, as fingers and a table, is added to ``touch_links``.
 
         It is checked against obstacles, other attached objects, and links; not those that are joined to its own by
         fixed joints alone, which never move against it.
@@ -105,22 +118,25 @@ class PlanningScene:
         Parameters
         ----------
         name : str
-            Not taken yet, by a link neither.
-        shape : Shape, Mesh, Compound, VoxelGrid or PointCloud
+            Not taken yet, by a link neither; without a shape the name of an obstacle.
+        shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or None
             What has an end: no half-space, no plane, no height field without a bottom. A mesh with a unit is scaled to
             metres.
         link : str or int
             What it is fixed to.
         pose : (4, 4) float, RigidTransform or None
-            In the frame of the link.
+            In the frame of the link. Without a shape it is computed.
         touch_links : iterable of str
             Names of links, such as fingers, that it may touch; of objects too, such as the table it is taken from.
+        q : (dof,) float or None
+            The configuration at which an obstacle is taken; only without a shape.
 
         Raises
         ------
         RobotError
             The name is taken, one in ``touch_links`` or the link is unknown, the shape has no end, the pose is a stack,
-            or the unit cannot be converted.
+            or the unit cannot be converted. Without a shape: there is no such obstacle, a pose is given, or ``q`` is
+            missing.
         UnsupportedPair
             The shape is none.
 
@@ -132,8 +148,53 @@ class PlanningScene:
         >>> checker.attached
         {'cup': 'hand'}
         >>> checker.detach("cup")
+        >>> checker.add("cup", gk.Cylinder(0.03, 0.1))
+        >>> checker.attach("cup", link="hand", q=[0.0, 0.0])
         """
-        self._put(collision_object(name, shape, pose, self.robot.link_number(link), touch_links), "touch_links")
+        if link is None:
+            raise RobotError(
+                f"attach: {name!r} has no link to move with. Name it, as in attach({name!r}, link='hand')."
+            )
+        number = self.robot.link_number(link)
+        if shape is None:
+            self._take(name, number, pose, touch_links, q)
+        elif q is not None:
+            raise RobotError(
+                f"attach: q is given with the shape of {name!r}, but it is where an obstacle is taken from. "
+                "Leave out q, or the shape."
+            )
+        else:
+            self._put(collision_object(name, shape, pose, number, touch_links), "touch_links")
+
+    def _take(self, name: str, link: int, pose: OnePose, touch_links: Iterable[str], q: Row | None) -> None:
+        """Attach an obstacle where it is at a configuration."""
+        old = self._object(name)
+        if old.link != WORLD:
+            raise RobotError(
+                f"attach: {name!r} is attached to {self.robot.links[old.link]!r} already. Detach it first."
+            )
+        if pose is not None or q is None:
+            raise RobotError(
+                f"attach: {name!r} has no shape, so it is the obstacle at its own pose, seen from the link at q. "
+                f"{'Leave out the pose' if pose is not None else 'Give q'}, or give a shape."
+            )
+        rows, stacked = self.robot.configurations(q)
+        if stacked:
+            raise RobotError(f"attach: q has shape {np.shape(q)}, expected one configuration ({self.robot.dof},)")
+        pose = np.linalg.inv(self.robot.link_poses(rows[0])[link]) @ old.pose
+        new = collision_object(name, old.shape, pose, link, {*old.touch, *names_in(touch_links, "touch_links")})
+        before = self._said
+        others = {key: each for key, each in before.objects.items() if key != name}
+        self._said = before._replace(objects=others)
+        try:
+            self._put(new, "touch_links")
+            cell = self._cell()
+            pairs = {pair for _, some, _ in near(cell, rows, np.zeros(len(cell.slots))) for pair in some.tolist()}
+        except BaseException:
+            self._said = before
+            raise
+        touched = {each for pair in pairs if name in (names := cell.names(pair)) for each in names} - {name}
+        self._said = self._said._replace(objects={**others, name: new._replace(touch=new.touch | touched)})
 
     def _put(self, new: CollisionObject, what: str) -> None:
         objects = self._said.objects

@@ -30,7 +30,9 @@ def cube(error, size=1.0, at=(0.0, 0.0, 0.0)):
 
 @pytest.mark.parametrize("error", [-2.7e-16, 1e-8, -6e-7])
 @pytest.mark.parametrize(
-    ("ending", "write"), [("stl", stl_binary), ("stl", stl_text), ("obj", obj), ("ply", ply_text)], ids=str
+    ("ending", "write"),
+    [("stl", stl_binary), ("stl", stl_text), ("obj", obj), ("ply", ply_text)],
+    ids=["binary stl", "text stl", "obj", "ply"],
 )
 def test_a_cube_whose_corner_differs_by_rounding_is_closed(tmp_path, error, ending, write):
     file = tmp_path / f"cube.{ending}"

@@ -9,6 +9,7 @@ import threading
 
 import numpy as np
 import pytest
+from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import RobotError
@@ -224,3 +225,51 @@ def test_pairs_change_while_threads_ask():
             thread.join()
     assert told == [True, False] * 100
     assert not faults
+
+
+def lifted_cup(table, **options):
+    """A hand above a cup on a table, of which the cup is grasped."""
+    robot = Robot.load(
+        """<robot name="lift"><link name="base"/><link name="hand"><collision><geometry><box size="0.1 0.1 0.02"/>
+        </geometry></collision></link><joint name="z" type="prismatic"><parent link="base"/><child link="hand"/>
+        <axis xyz="0 0 1"/><limit lower="0" upper="1"/></joint></robot>"""
+    )
+    around = {"table": (table, at(0, 0, -0.5)), "cup": (gk.Cylinder(0.03, 0.1), at(0, 0, 0.05))}
+    checker = Checker(robot, {**around, "lamp": (gk.Sphere(0.1), at(0, 0, 0.9))})
+    checker.attach("cup", link="hand", q=[0.11], **options)
+    return checker
+
+
+@pytest.mark.parametrize("table", [gk.Box((1, 1, 1)), gk.Mesh(*gk.Box((1, 1, 1)).surface())])
+def test_an_obstacle_is_attached_where_it_is_and_may_touch_what_it_touches(table):
+    checker = lifted_cup(table)
+    assert (checker.attached, checker.objects) == ({"cup": "hand"}, ("table", "lamp"))
+    assert np.abs(checker.pose("cup") - at(0, 0, -0.06)).max() < 1e-15
+    assert checker.free([0.11])
+    assert checker.motion_free([0.11], [0.5], certify=True).free
+    hit = checker.motion_free([0.11], [1.0], certify=True)
+    assert hit.pair == ("hand", "lamp")
+    checker.move("lamp", at(0.1, 0, 0.28))
+    assert checker.hit([0.4]) == ("cup", "lamp")  # only what it touched before is allowed
+    checker.detach("cup")
+    checker.add("cup", gk.Cylinder(0.03, 0.1), at(0, 0, 0.05))
+    assert checker.hit([0.105]) == ("hand", "cup")
+
+
+def test_an_obstacle_that_cannot_be_attached_changes_nothing():
+    checker = lifted_cup(gk.Box((1, 1, 1)), touch_links=["lamp"])
+    before = checker._said
+    for given, fragments in (
+        ({"name": "cup", "link": "hand", "q": [0.2]}, ("cup", "hand", "Detach")),
+        ({"name": "lamp", "link": "hand"}, ("lamp", "Give q")),
+        ({"name": "lamp", "link": "hand", "q": [0.2], "pose": np.eye(4)}, ("lamp", "pose")),
+        ({"name": "lamp", "q": [0.2]}, ("lamp", "link=")),
+        ({"name": "lamp", "link": "hand", "q": [[0.2]]}, ("(1, 1)", "(1,)")),
+        ({"name": "lamp", "link": "hand", "q": [0.2], "touch_links": ["sofa"]}, ("lamp", "sofa")),
+        ({"name": "vase", "link": "hand", "q": [0.2]}, ("vase", "lamp")),
+        ({"name": "vase", "link": "hand", "q": [0.2], "shape": gk.Sphere(1)}, ("vase", "Leave out q")),
+    ):
+        with pytest.raises(RobotError) as caught:
+            checker.attach(**given)
+        assert_names(caught.value, *fragments)
+        assert checker._said is before

@@ -458,3 +458,27 @@ def test_a_slide_that_overflows_ends(far):
     )
     found = Checker(rail, {"post": gk.Box((1, 1, 1))}).motion_free([-far], [far], certify=True)
     assert (found.status, found.safe) == (MotionStatus.UNRESOLVED, 0.0)
+
+
+LIFT = """<robot name="lift"><link name="base"/><link name="hand"><collision><geometry>
+<box size="0.1 0.1 0.1"/></geometry></collision></link><joint name="z" type="prismatic"><parent link="base"/>
+<child link="hand"/><axis xyz="0 0 1"/><limit lower="0" upper="1"/></joint></robot>"""
+TABLES = [gk.Box((1, 1, 1)), gk.Mesh(*gk.Box((1, 1, 1)).surface()), gk.Halfspace((0, 0, 1), 0.5)]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: type(table).__name__)
+@pytest.mark.parametrize(("first", "last", "hit"), [(0.0, 1.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.3, 0.0, 1.0)])
+def test_a_motion_that_touches_only_at_an_end_hits_there(table, first, last, hit):
+    """At 0 the hand touches the table. Rounding leaves open whether they are apart, so no more can be proven."""
+    checker = Checker(Robot.load(LIFT), {"table": (table, at(0.0, 0.0, -0.55))})
+    answer = checker.motion_free([first], [last], certify=True)
+    assert (answer.free, answer.status, answer.hit, answer.pair) == (False, MotionStatus.HIT, hit, ("hand", "table"))
+    assert hit - answer.safe <= 1e-6
+    assert answer.hit == checker.motion_free([first], [last]).hit
+    many = checker.motion_free([[first]] * 2, [[last]] * 2, certify=True)
+    assert (many.status.tolist(), many.hit.tolist(), many.safe.tolist()) == ([1, 1], [hit] * 2, [answer.safe] * 2)
+    path = checker.path_free(np.array([[first], [last]]), certify=True)
+    assert (path.status, path.hit, path.configuration.tolist()) == (MotionStatus.HIT, hit, [last if hit else first])
+    run = gk.robot.Trajectory([[first], [last]], times=[0.0, 2.0])
+    timed = checker.trajectory_free(run, certify=True)
+    assert (timed.status, timed.hit, timed.pair) == (MotionStatus.HIT, 2.0 * hit, ("hand", "table"))

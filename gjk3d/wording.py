@@ -33,6 +33,12 @@ def excerpt(rows: Sequence[object], most: int = 8) -> str:
     return "".join(f"\n {row}" for row in few)
 
 
+def cut(value: object, most: int = 200) -> str:
+    """Return the first letters of a text that a file may make as long as it likes."""
+    text = str(value)
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def with_article(noun: str) -> str:
     """Return a noun behind its article: "a list", "an int"."""
     return f"{'an' if noun[:1] in 'aeioAEIO' else 'a'} {noun}"

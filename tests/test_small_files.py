@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import resource
+import json
+import os
 import tracemalloc
+import warnings
 from typing import Any
 
 import pytest
-from model_hangs import FILES, chain_glb, copied_dae, mjcf, nested_3mf, nested_dae, triangle_dae, triangle_glb
+from model_hangs import FILES, chain_glb, copied_dae, mjcf, nested_3mf, nested_dae, triangle_dae, triangle_glb, urdf
 from words import assert_names
 
 import gjk3d as gk
 import gjk3d.robot
 from gjk3d.bodies import headers
-from gjk3d.errors import ParseError
+from gjk3d.clash.findings import read_baseline
+from gjk3d.errors import FileError, ParseError
+from gjk3d.replay import document
 
 SECONDS = 5.0
 
@@ -27,8 +31,7 @@ def read(path) -> Any:
 
 def seconds() -> float:
     """Return the CPU time of this process and of those that it started."""
-    spent = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(each.ru_utime + each.ru_stime for each in spent)
+    return sum(os.times()[:4])
 
 
 def timed(path) -> str:
@@ -59,7 +62,7 @@ def test_a_small_file_is_read_or_refused_at_once(tmp_path, name):
     assert_names(message, "", *named)
 
 
-@pytest.mark.parametrize("name", ["links.urdf", "dots.toml"])
+@pytest.mark.parametrize("name", [pytest.param("links.urdf", marks=pytest.mark.full), "dots.toml"])
 def test_a_small_file_takes_little_memory(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(FILES[name][0]())
@@ -184,6 +187,104 @@ def test_texts_and_remarks_of_many_dots_are_read(tmp_path):
     rows = [f"[[ignore]] # {name}\na = {text}\nb = 'x'\nreason = 'y'\n" for text in quoted]
     path.write_text("".join(rows))
     assert [name in rule.a for rule in gk.clash.read_rules(path)] == [True] * len(quoted)
+
+
+def test_elements_that_are_nested_deep_are_refused(tmp_path):
+    path = tmp_path / "a.srdf"
+    path.write_text("<robot name='r'>" + "<group>" * 50_000 + "</group>" * 50_000 + "</robot>")
+    robot = tmp_path / "r.urdf"
+    robot.write_bytes(urdf(1))
+    with pytest.raises(ParseError) as caught:
+        gk.robot.Robot.from_urdf(robot, path)
+    assert_names(caught.value, str(path), "500")
+    path.write_text("<robot name='r'>" + "<group>" * 499 + "</group>" * 499 + "</robot>")
+    assert gk.robot.Robot.from_urdf(robot, path).to_srdf(tmp_path / "again.srdf") is None
+
+
+LONG = "n" * 5000
+
+
+@pytest.mark.parametrize(
+    ("reader", "kind"),
+    [
+        (gk.load, FileError), (gk.robot.Robot.load, FileError), (gk.clash.read_motion, FileError),
+        (gk.clash.read_poses, FileError), (gk.clash.read_rules, FileError), (gk.clash.read_triage, FileError),
+        (read_baseline, FileError), (document.read, FileError),
+        (lambda name: gk.clash.formats.read_bcf(name, gk.clash.Report()), FileError),
+    ],
+)  # fmt: skip
+def test_a_name_that_no_file_can_have_is_that_of_no_file(reader, kind):
+    with pytest.raises(kind):
+        reader(LONG)
+
+
+def test_long_names_in_files_are_cut_in_messages(tmp_path):
+    mesh = f'<mesh filename="package://a/{LONG}.stl"/>'
+    robot = f"<robot name='r'><link name='a'><collision><geometry>{mesh}</geometry></collision></link></robot>"
+    (tmp_path / "a.urdf").write_text(robot)
+    with pytest.raises(FileError) as caught:
+        gk.robot.Robot.load(tmp_path / "a.urdf")
+    assert_names(caught.value, "'a'", "no mesh package://a/nnn")
+    assert LONG[:400] not in str(caught.value)
+    (tmp_path / "a.toml").write_text(f"[[part]]\nparts = 'a'\nposes = '{LONG}.csv'\n")
+    tree = {"asset": {"version": "2.0"}, "buffers": [{"uri": LONG, "byteLength": 3}]}
+    (tmp_path / "a.gltf").write_text(json.dumps(tree))
+    for reader, name in ((gk.clash.read_motion, "a.toml"), (gk.load, "a.gltf")):
+        with pytest.raises(ParseError) as caught:
+            reader(tmp_path / name)
+        assert_names(caught.value, name)
+        assert LONG[:400] not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["../secret.csv", "/etc/passwd", "secret.env", "link.csv", "a\\u0000.csv"])
+def test_a_motion_reads_csv_files_of_its_folder_only(tmp_path, name):
+    folder = tmp_path / "motion"
+    folder.mkdir()
+    for path in (tmp_path / "secret.csv", folder / "secret.env"):
+        path.write_text("password\nhunter2,hunter2\n")
+    (folder / "link.csv").symlink_to(tmp_path / "secret.csv")
+    (folder / "a.toml").write_text(f'[[part]]\nparts = "a"\nposes = "{name}"\n')
+    with pytest.raises(ParseError) as caught:
+        gk.clash.read_motion(folder / "a.toml")
+    assert_names(caught.value, str(folder / "a.toml"), "part 1", ".csv")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "nodes", [[{"children": [2]}, {"children": [2]}, {"mesh": 0}], [{"children": [2, 2]}, {}, {"mesh": 0}]]
+)
+def test_a_node_with_two_parents_is_refused(tmp_path, nodes):
+    path = tmp_path / "a.glb"
+    path.write_bytes(triangle_glb(nodes, [0, 1]))
+    with pytest.raises(ParseError) as caught:
+        gk.load(path)
+    assert_names(caught.value, "nodes[2]", "nodes[0]", "own")
+
+
+LARGE = "<scale>1e308 1e308 1e308</scale>"
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.glb", triangle_glb([{"mesh": 0, "scale": [1e300] * 3}], [0])),
+        ("b.glb", triangle_glb([{"children": [1], "scale": [1e300] * 3}, {"mesh": 0, "scale": [1e300] * 3}], [0])),
+        ("a.dae", triangle_dae('<asset><unit meter="1e308"/></asset>').replace(b"0 1 0<", b"0 1e300 0<")),
+        ("b.dae", triangle_dae("").replace(b'<node id="n">', f'<node id="n">{LARGE}{LARGE}'.encode())),
+        ("a.obj", b"v 1e308 1e308 0\nv -1e308 0 0\nv 0 1e300 0\nv 1e308 1 1\nf 1 2 3 4\n"),
+        ("a.toml", b"length='km'\n[[part]]\nparts='a'\nlinear=[1e308,1e308,1e308]\n"),
+        ("b.toml", b"length='km'\n[[part]]\nparts='a'\nposes='b.csv'\n"),
+    ],
+)
+def test_numbers_that_overflow_are_refused_without_a_warning(tmp_path, name, data):
+    (tmp_path / "b.csv").write_text("0,1e308,1e308,0,1,0,0,0\n1,-1e308,1e308,0,1,0,0,0\n")
+    path = tmp_path / name
+    path.write_bytes(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ParseError) as caught:
+            gk.clash.read_motion(path, "mm") if path.suffix == ".toml" else gk.load(path)
+    assert "Warning" not in str(caught.value)
 
 
 @pytest.mark.full

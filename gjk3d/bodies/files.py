@@ -126,7 +126,8 @@ def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | N
         There is no such file, or it is a folder.
     ParseError
         The file is damaged, holds no triangles, is of an unknown format, or has no part of that name; or ``unit`` is
-        no unit of length.
+        no unit of length. A file that places many more copies than its size lets expect is refused as well; the message
+        has the limit.
     ImportError
         An optional reader is not installed; the message has the pip line.
 
@@ -262,7 +263,8 @@ def read_pieces(path: str | os.PathLike[str]) -> tuple[Content, Pieces, dict[str
 @contextlib.contextmanager
 def _blamed_on(file: Path, kind: _Format) -> Iterator[None]:
     try:
-        yield
+        with np.errstate(all="ignore"):  # numbers that overflow are refused, and need no warning of numpy
+            yield
     except (headers.HeaderError, ShapeError) as error:
         raise ParseError(f"{file}: {error}") from None
     except Exception as error:  # whatever a reader dies of, MemoryError and RecursionError too, the file is at fault
@@ -331,7 +333,7 @@ class _Beside:
 
     def get(self, name: str) -> bytes:
         wanted = (self.folder / urllib.parse.unquote(name)).resolve()
-        if not wanted.is_relative_to(self.folder) or not wanted.is_file():
+        if not wanted.is_relative_to(self.folder) or not os.path.isfile(wanted):
             raise headers.HeaderError(f"names {name[:80]!r}, which is no file in its folder")
         return wanted.read_bytes()
 

@@ -198,7 +198,7 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
             raise ParseError("the baseline has only the worst of its findings, so it cannot tell what is new")
         return given
     path = Path(given)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise FileError(f"there is no report {path}: write one with gjk3d clash MODELS -f json -o {path}")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))

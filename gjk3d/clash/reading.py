@@ -232,7 +232,7 @@ def named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
         if not os.fspath(given):
             raise FileError("a name is empty: name a file or a folder ('.' is this one)")
         path = Path(given)
-        if not path.is_dir():
+        if not os.path.isdir(path):
             found = [(path.stem, path)]
             model_files.existing(path)
         else:
@@ -247,7 +247,7 @@ def named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
 def unread(paths: Sequence[_Path]) -> list[str]:
     """Say which models in the folders are of no format that is read."""
     notes = []
-    for folder in (Path(path) for path in paths if Path(path).is_dir()):
+    for folder in (Path(path) for path in paths if os.path.isdir(path)):
         names = sorted((str(file.relative_to(folder)) for file in _below(folder, _UNREAD)), key=order)
         if names:
             more = f" and {len(names) - 5} more" if len(names) > 5 else ""
@@ -268,14 +268,14 @@ def _below(folder: Path, endings: Iterable[str]) -> list[Path]:
 
 def _holds_files(path: Path) -> bool:
     try:
-        return path.is_dir() and any(path.iterdir())
+        return os.path.isdir(path) and any(path.iterdir())
     except OSError:  # no permission: to be told
         return False
 
 
 def sha256(path: Path) -> str | None:
     """Return the hash of a file, by which a reader knows that it is the same one; None if it cannot be read."""
-    if not path.is_file():  # to open a pipe is to wait for who writes to it
+    if not os.path.isfile(path):  # to open a pipe is to wait for who writes to it
         return None
     try:
         with path.open("rb") as file:

@@ -118,7 +118,7 @@ def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[R
     if not isinstance(given, str | os.PathLike):
         return tuple(given)
     path = Path(given)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise FileError(f"there is no file {path} of rules to ignore")
     if path.stat().st_size > _LARGEST:
         raise ParseError(f"{path} has {path.stat().st_size} bytes: too many for rules")

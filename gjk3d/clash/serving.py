@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
 import secrets
+import socket
 import sys
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Timer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,7 +20,7 @@ from gjk3d.clash.triage_file import MAX_BYTES, parse_triage, read_triage
 from gjk3d.errors import Gjk3dError, ParseError
 
 HOST = "127.0.0.1"
-_SECONDS = 30.0  #: that a client may take to send what it has to say
+_SECONDS = 30.0  #: of a connection
 _JSON, _HTML, _TEXT = "application/json", "text/html; charset=utf-8", "text/plain; charset=utf-8"
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -98,6 +100,25 @@ class _Handler(BaseHTTPRequestHandler):
     server: Server
     timeout = _SECONDS
     server_version, sys_version = "gjk3d", ""
+
+    def setup(self) -> None:
+        """Begin a connection, which ends after the timeout whatever it sends until then.
+
+        The timeout of the socket begins anew with each byte.
+        """
+        super().setup()
+        self._end = Timer(self.timeout, self._disconnect)
+        self._end.daemon = True
+        self._end.start()
+
+    def finish(self) -> None:
+        """End a connection."""
+        self._end.cancel()
+        super().finish()
+
+    def _disconnect(self) -> None:
+        with contextlib.suppress(OSError):  # it has ended
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_GET(self) -> None:
         """Answer with the page, or with what is decided."""

@@ -44,7 +44,7 @@ def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
     if given is None or isinstance(given, Triage):
         return given or Triage()
     path = Path(given)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise FileError(f"there is no file {path}: leave it out in the first run, and save it from the page")
     if path.stat().st_size > MAX_BYTES:
         raise ParseError(f"{path} has more than {MAX_BYTES / 1e6:g} MB: it is no triage of a report")

@@ -70,7 +70,7 @@ def _numbers_of_file(path: Path, option: str) -> list[float]:
     import numpy as np
 
     name = f"{option} {path}"
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise FileError(f"{option}: there is no file {str(path)!r}")
     if path.stat().st_size > _LARGEST_POSE_FILE:
         raise PoseError(f"{name} has {path.stat().st_size} bytes, far too many for one pose")
@@ -187,7 +187,7 @@ def split_name(text: str) -> tuple[Path, str | None]:
     """Split ``FILE#PART`` behind the first ``FILE`` that is there; a ``#`` may be part of either name."""
     pieces = text.split("#")
     splits = [(Path("#".join(pieces[:k])), "#".join(pieces[k:])) for k in range(1, len(pieces))]
-    if not Path(text).is_file():
+    if not os.path.isfile(text):
         for path, part in splits:
             if path.is_file():
                 return path, part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,7 +113,7 @@ def explain(
 def _shape(text: str) -> Any:
     """Return the shape that a word such as ``box:2,1,1`` stands for, None where it names a file."""
     found = re.fullmatch(r"([a-z]+):([^/\\]*)", text)
-    if found is None or Path(text).exists():
+    if found is None or os.path.exists(text):
         return None
     if found[1] not in _SPECS:
         raise UsageError(f"{text!r}: there is no shape {found[1]!r}; there are {', '.join(sorted(_SPECS))}")

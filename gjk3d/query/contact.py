@@ -267,8 +267,9 @@ def contact(
         At least 0: a pair up to this far apart still has its points, with positive gaps. Faces that lie on each other
         to 1e-9 of the pair's size touch everywhere.
     max_points : int or None
-        Most points of a pair; the corners that make up the least of the patch's area are left out, never the deepest.
-        Of what is not convex the deepest is kept, and what is farthest from all that are kept. None keeps all.
+        Most points of a pair, up to 65536; the corners that make up the least of the patch's area are left out, never
+        the deepest. Of what is not convex the deepest is kept, and what is farthest from all that are kept. None keeps
+        all.
     workers : int
         Threads for a stack; the answers are the same bits for any number.
 
@@ -298,7 +299,7 @@ def contact(
     """
     if (
         workers == 1 and type(within) is float and within >= 0.0
-        and (max_points is None or (type(max_points) is int and max_points > 0))
+        and (max_points is None or (type(max_points) is int and 0 < max_points <= MAX_POINTS))
     ):  # fmt: skip
         at_once = _at_once(a, b, pose_a, pose_b, within, max_points)
         if at_once is not None:
@@ -322,14 +323,17 @@ def contact(
     return Contact(result, points[0, : count[0]], int(count[0]), normals[0, : count[0]])
 
 
+MAX_POINTS = 1 << 16  #: results of a stack have so many columns
+
+
 def check_patches(within: Any, max_points: Any) -> None:
     """Raise unless both are what `contact` takes."""
     if not isinstance(within, Real) or not float(within) >= 0.0:
         raise ShapeError(f"contact: within is {within!r}, expected one number, at least 0")
     if max_points is not None and (
-        isinstance(max_points, bool) or not isinstance(max_points, Integral) or max_points < 1
+        isinstance(max_points, bool) or not isinstance(max_points, Integral) or not 1 <= int(max_points) <= MAX_POINTS
     ):
-        raise ShapeError(f"contact: max_points is {max_points!r}, expected at least 1, or None for all")
+        raise ShapeError(f"contact: max_points is {max_points!r}, expected 1 to {MAX_POINTS}, or None for all")
 
 
 _ANSWER = 1, narrow.FLOATS

@@ -159,9 +159,9 @@ def read_json(path: str | os.PathLike[str]) -> Value:
         Where there is no such file, and where it is too large or no JSON.
     """
     file = Path(path)
-    if file.is_dir():
+    if os.path.isdir(file):
         raise FileError(f"{str(file)!r} is a folder, expected a file")
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise FileError(f"there is no file {str(file)!r}")
     with file.open("rb") as stream:
         content = stream.read(MAX_BYTES + 1)  # whatever its size is said to be

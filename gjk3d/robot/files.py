@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from gjk3d.errors import FileError, ParseError
+from gjk3d.wording import cut
 
 #: Bytes of the largest robot file that is read; real ones have less than a thousandth.
 MAX_BYTES = 256 << 20
@@ -60,12 +61,12 @@ def read_root(
 
 
 def _bytes_of(file: Path) -> bytes:
-    if file.is_dir():
+    if os.path.isdir(file):
         raise FileError(f"{file} is a folder, expected a file")
-    if file.exists() and not file.is_file():
+    if os.path.exists(file) and not os.path.isfile(file):
         raise FileError(f"{file} is a device or a pipe, expected a file: write to one what comes from there")
-    if not file.is_file():
-        raise FileError(f"no such file: {file} (looked for {file.absolute()})")
+    if not os.path.isfile(file):
+        raise FileError(f"no such file: {cut(file)} (looked for {cut(file.absolute())})")
     if file.stat().st_size > MAX_BYTES:
         raise ParseError(f"{file} has {file.stat().st_size} bytes, more than the {MAX_BYTES} that are read")
     return file.read_bytes()
@@ -208,13 +209,13 @@ def find(filename: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str
         raise ParseError(f"{where}: {filename} is not fetched, expected a file: package://, file:// or a path")
     tried = []
     for path in _places(scheme if mark else "", unquote(rest) if mark else filename, urdf, package_dirs):
-        if path.is_file():
+        if os.path.isfile(path):  # False for a name that no file can have
             return path
         if path not in tried:
             tried.append(path)
-    looked = "".join(f"\n  {path}" for path in tried)
+    looked = "".join(f"\n  {cut(path)}" for path in tried)
     raise FileError(
-        f"{where}: there is no mesh {filename}; looked for{looked}\npass package_dirs=[...] (--package-dir on the "
+        f"{where}: there is no mesh {cut(filename)}; looked for{looked}\npass package_dirs=[...] (--package-dir on the "
         "command line): the folder of the package, or the one that holds it"
     )
 

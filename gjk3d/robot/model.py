@@ -223,8 +223,8 @@ class Robot(PairedLinks):
         self = cls._built(description, *made, worlds=description.worlds)
         if srdf is None:
             allowed = AllowedPairs(self.links, description.allowed)
-            for links, above in self._neighbours():
-                allowed._allow_all(links, np.concatenate([links, above]), "adjacent")
+            for own, over in self._neighbours():
+                allowed._allow_all(own, np.concatenate([own, over]), "adjacent")
             self.allowed = allowed
             self.states = dict(description.states)
         else:

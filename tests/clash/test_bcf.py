@@ -8,8 +8,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from words import assert_names
 
-from gjk3d.clash import Input, formats
+from gjk3d.clash import Input, Triage, formats
+from gjk3d.errors import ParseError
 from tests.clash import sentences
 from tests.clash.reports import ENDING, EVIL, finding, many, three_cubes
 
@@ -161,3 +163,21 @@ def test_names_do_no_harm_and_ifc_guids_are_found(tmp_path):
     assert "\ufffd" in topics[1].findtext("Topic/Title")
     (view,) = [parsed(data) for name, data in files.items() if name.endswith(".bcfv")]
     assert [item.get("IfcGuid") for item in view.iter("Component")] == [None, guid]
+
+
+def test_a_topic_that_readers_refuse_is_not_written(tmp_path):
+    """Escaped, each of these letters takes four bytes."""
+    report = three_cubes()
+    file = tmp_path / "week.bcf"
+    triage = Triage()
+    for k in range(49):
+        triage = triage.commented(report.clashes[0], "<" * 20_000, by="ann", at=f"2026-05-04T09:00:{k:02d}.000Z")
+    report.triage = triage
+    formats.to_bcf(report, file, NOW)
+    assert formats.read_bcf(file, report).triage.issues
+    before = file.read_bytes()
+    report.triage = triage.commented(report.clashes[0], "<" * 20_000, by="ann", at="2026-05-04T09:01:00.000Z")
+    with pytest.raises(ParseError) as caught:
+        formats.to_bcf(report, file, NOW)
+    assert_names(caught.value, "hard: frame / press/ram", "4000000", "comments")
+    assert file.read_bytes() == before

@@ -4,12 +4,13 @@ import http.client
 import json
 import socket
 import threading
+import time
 
 import pytest
 from browser import Browser, program
 from reports import three_cubes
 
-from gjk3d.clash import Triage, read_triage
+from gjk3d.clash import Triage, read_triage, serving
 from gjk3d.clash.page import write_page
 from gjk3d.clash.serving import Server
 from gjk3d.clash.triage_file import MAX_BYTES
@@ -153,6 +154,30 @@ def test_many_at_once_lose_nothing(served):
     for thread in threads:
         thread.join()
     assert sorted(int(item.text) for item in read_triage(served.file).issues[ONE.id].comments) == list(range(16))
+
+
+def send_slowly(line, data):
+    line.sendall(data)
+    for _ in range(100):
+        time.sleep(0.05)
+        line.sendall(b"x")
+
+
+@pytest.mark.parametrize(
+    "begin", [b"GET /", b"POST /triage HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nX-Gjk3d-Token: TOKEN\r\nX: "]
+)
+def test_a_client_that_sends_byte_after_byte_is_disconnected(served, monkeypatch, begin):
+    monkeypatch.setattr(serving._Handler, "timeout", 0.3)
+    before = threading.active_count()
+    begin = begin.replace(b"PORT", b"%d" % served.server_port).replace(b"TOKEN", served.token.encode())
+    address = "127.0.0.1", served.server_port
+    with socket.create_connection(address, timeout=10) as line, pytest.raises(ConnectionError):
+        send_slowly(line, begin)
+    deadline = time.monotonic() + 5.0
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() <= before
+    assert ask(served)[0] == 200
 
 
 @pytest.mark.full

@@ -148,6 +148,8 @@ def test_no_more_points_than_asked_and_the_deepest_among_them(most):
         ({"within": np.nan}, ("within", "nan")),
         ({"within": "1"}, ("within", "'1'")),
         ({"max_points": 0}, ("max_points", " 0", "None")),
+        ({"max_points": 2**31}, ("max_points", f"{2**31}", "65536", "None")),
+        ({"max_points": 2**70}, ("max_points", f"{2**70}", "65536")),
         ({"max_points": 2.0}, ("max_points", "2.0")),
         ({"max_points": True}, ("max_points", "True")),
         ({"workers": 0}, ("workers", " 0", "1024")),

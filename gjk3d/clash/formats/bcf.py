@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import re
@@ -23,6 +24,7 @@ from gjk3d.clash.findings import converted
 from gjk3d.clash.formats.text import document, legal
 from gjk3d.clash.report import Report
 from gjk3d.clash.triage import Issue, Triage, View
+from gjk3d.errors import ParseError
 from gjk3d.units import conversion
 
 _HEIGHT = 0.45  #: of the camera above the horizon, as a slope
@@ -97,6 +99,7 @@ _PRIORITY = {"clearance": "Normal", "unchecked": "Normal", "touch": "Low"}
 _FIELD_OF_VIEW = 60.0  #: degrees; BCF 2.1 allows 45 to 60
 _EPOCH = (1980, 1, 1, 0, 0, 0)  #: the oldest time that a zip can state, so that equal reports are equal files
 NOBODY = "no name given"  #: an author must have a name
+MAX_ENTRY = 4_000_000  #: bytes of a topic that `read_bcf` accepts
 _GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _IFC_GUID = re.compile(r"[0-3][0-9A-Za-z_$]{21}")
 
@@ -132,6 +135,11 @@ def to_bcf(
         Whether the view of each finding has a section plane, which cuts away what is in front of it. Viewpoints that
         people saved keep their planes.
 
+    Raises
+    ------
+    ParseError
+        A topic is larger than `gjk3d.clash.formats.read_bcf` accepts.
+
     Examples
     --------
     >>> import gjk3d as gk, pathlib, tempfile, zipfile
@@ -143,7 +151,8 @@ def to_bcf(
     """
     scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
     now = (created or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    with zipfile.ZipFile(Path(path), "w", zipfile.ZIP_DEFLATED) as archive:
+    content = io.BytesIO()  # a topic that is refused leaves an older file as it is
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         _put(archive, "bcf.version", _version())
         _put(archive, "project.bcfp", _project(report))
         _put(archive, "extensions.xsd", _extensions())
@@ -161,6 +170,7 @@ def to_bcf(
                 _put(archive, f"{topic}/{name}", _saved_view(saved, clash, report))
                 seen.append((as_guid(saved.id), name, ""))
             _put(archive, f"{topic}/markup.bcf", _markup(clash, issue, report, now, seen))
+    Path(path).write_bytes(content.getbuffer())
 
 
 def guid(*names: str) -> str:
@@ -175,7 +185,14 @@ def as_guid(name: str) -> str:
 
 
 def _put(archive: zipfile.ZipFile, name: str, root: Element) -> None:
-    _write(archive, name, document(root).encode("utf-8"))
+    data = document(root).encode("utf-8")
+    if len(data) > MAX_ENTRY:
+        title = root.findtext("Topic/Title") or name
+        raise ParseError(
+            f"the topic {title[:80]!r} has {len(data)} bytes, more than the {MAX_ENTRY} that readers of BCF accept:"
+            " shorten its comments, or leave the finding out"
+        )
+    _write(archive, name, data)
 
 
 def _write(archive: zipfile.ZipFile, name: str, data: bytes) -> None:

@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, XMLPullParser
 from xml.etree.ElementTree import ParseError as XmlError
 
 from gjk3d.clash.finding import Clash, Vector
-from gjk3d.clash.formats.bcf import NOBODY, TOPIC_STATUS, guid
+from gjk3d.clash.formats.bcf import MAX_ENTRY, NOBODY, TOPIC_STATUS, guid
 from gjk3d.clash.report import Report
 from gjk3d.clash.triage import STATES, Comment, Issue, Mark, Triage, View, joined, now
 from gjk3d.clash.triage_file import time_of
@@ -27,7 +27,7 @@ _WORDS |= {state: state for state in STATES} | {
     "in progress": "active", "assigned": "active", "reopened": "active", "accepted": "approved", "done": "resolved"
 }  # fmt: skip
 _KNOWN = ", ".join(sorted({*_WORDS, TOPIC_STATUS["ignored"].lower()}))
-MAX_ENTRY, MAX_ALL, MAX_ENTRIES = 4_000_000, 400_000_000, 500_000  #: bytes of a topic and of all of them, unpacked
+MAX_ALL, MAX_ENTRIES = 400_000_000, 500_000  #: bytes of all topics, unpacked
 _DEEPEST = 50  #: elements in one another
 _LONGEST = 20_000  #: characters of a comment; a name has a tenth of them at most
 
@@ -84,7 +84,7 @@ def read_bcf(path: str | os.PathLike[str], report: Report) -> FromBcf:
     ('reviewed', ())
     """
     source = Path(path)
-    if not source.is_file():
+    if not os.path.isfile(source):
         raise FileError(f"there is no file {source}")
     try:
         with zipfile.ZipFile(source) as archive:

@@ -18,7 +18,7 @@ from gjk3d.poses import pose_rows
 from gjk3d.query.motion import Motion
 from gjk3d.typing import Array
 from gjk3d.units import conversion, symbol
-from gjk3d.wording import kind_of
+from gjk3d.wording import cut, kind_of
 
 _LARGEST = 1 << 26  #: bytes of a file
 _TURNS = 1000  #: the most of a `gjk3d.Motion`
@@ -35,15 +35,17 @@ _WIDTHS = {
 }
 
 
+@np.errstate(all="ignore")  # numbers that overflow are refused, and need no warning of numpy
 def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Movement:
     r"""Read how an assembly moves from a TOML file.
 
     At the top are ``times = [begin, end]``, by default 0 and 1, the ``unit`` of time, and ``length``, the unit of
     lengths, where it is not that of the assembly. Then tables: ``[[part]]`` with ``parts``, a pattern of names, and
-    either ``linear``, ``angular`` and ``center``, as `gjk3d.Motion` has them, or ``poses``, a CSV file beside this one;
-    ``[[joint]]`` with what a `Joint` has, its coordinates in the order named there (of a cylindrical one the turn, then
-    the slide), one without a ``parent`` being held by the ground, and ``[[coupling]]`` with ``joint``, ``to`` and a
-    ``ratio``, or the ``lead`` of a screw, its way in a turn. Angles are degrees.
+    either ``linear``, ``angular`` and ``center``, as `gjk3d.Motion` has them, or ``poses``, the name of a .csv file in
+    the folder of this one; ``[[joint]]`` with what a `Joint` has, its coordinates in the order named
+    there (of a cylindrical one the turn, then the slide), one without a ``parent`` being held by the ground, and
+    ``[[coupling]]`` with ``joint``, ``to`` and a ``ratio``, or the ``lead`` of a screw, its way in a turn. Angles
+    are degrees.
 
     Parameters
     ----------
@@ -114,9 +116,9 @@ def movement_of(motion: Any, unit: str | None) -> Movement:
 
 
 def _text(file: Path) -> str:
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise FileError(
-            f"{file} is a folder, not a motion" if file.is_dir() else f"there is no file {file} of a motion"
+            f"{file} is a folder, not a motion" if os.path.isdir(file) else f"there is no file {cut(file)} of a motion"
         )
     if file.stat().st_size > _LARGEST:
         raise ParseError(f"{file} has {file.stat().st_size} bytes: too many for a motion")
@@ -207,7 +209,7 @@ def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tup
         if not name:
             raise ParseError(f'{where}: poses names no file: give poses = "FILE.csv"')
         try:
-            times, poses = read_poses(folder / name, scale)
+            times, poses = read_poses(_beside(folder, name, where), scale)
         except Gjk3dError as error:
             raise ParseError(f"{where}: {error}") from None
         if len(times) < 2:
@@ -227,6 +229,18 @@ def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tup
         return pattern, Motion(None, linear * scale, np.radians(angular), center=center * scale)
     except Gjk3dError as error:
         raise ParseError(f"{where}: {error}") from None
+
+
+def _beside(folder: Path, name: str, where: str) -> Path:
+    """Return the path of a CSV file in a folder; a motion from elsewhere reads no other files of this machine."""
+    file = folder / name
+    try:
+        inside = file.resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError):  # a NUL in the name
+        inside = False
+    if not inside or file.suffix.lower() != ".csv":
+        raise ParseError(f"{where}: poses is {_shown(name)}, expected a .csv file in the folder of the motion: copy it")
+    return file
 
 
 def _joint(row: Mapping[str, Any], where: str, scale: float) -> Joint:
@@ -274,6 +288,7 @@ def _couplings(tables: Mapping[str, list[Any]], where: str, scale: float) -> lis
     return found
 
 
+@np.errstate(all="ignore")
 def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array, Array]:
     r"""Read poses over time from a CSV file.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,10 +81,10 @@ def _read(text: str, robot: Robot) -> NDArray[np.float64]:
     import numpy as np
 
     path = Path(text)
-    if not path.is_file():
+    if not os.path.isfile(path):
         if text in robot.states:
             return np.append(robot.state(text), np.nan)[None]
-        if path.exists():
+        if os.path.exists(path):
             raise FileError(f"{text!r} is a folder, a device or a pipe, expected a CSV file")
         known = f"; the SRDF has the poses {', '.join(robot.states)}" if robot.states else ""
         raise FileError(f"there is no file {text!r} (looked for {path.absolute()}){known}")

@@ -250,7 +250,8 @@ class PartsCertificate(NamedTuple):
         each part of B in one of them. None, where ``lower`` is 0 and needs no proof.
     normals : (k, 3) float
         Of each two groups a direction from A to B in world axes, along which they are at least ``lower`` apart. Where
-        that is negative, a depth, they are apart after B is moved by it along the answer's normal.
+        that is negative, a depth, they are apart after B is moved by it along the answer's normal, or out of all sides
+        on which the two touch.
     parts : (2,) int
         A part of A and one of B that are no farther apart than ``upper``, or so deep in each other. Empty where a point
         deep in a closed surface shows that, which is looked for again.

@@ -149,7 +149,7 @@ def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertifi
         best, way = _plane(a, b, (a0, a1, b0, b1), (normal, hint), want)
         if best >= want or (a1 - a0 == 1 and b1 - b0 == 1):
             if best < want:
-                exact = _exact_way(a.parts[a.order[a0]], b.parts[b.order[b0]], least, way)
+                exact = exact_way(a.parts[a.order[a0]], b.parts[b.order[b0]], least, way)
                 if exact is None:
                     return "two parts of them could not be shown to be so far apart"
                 way = exact
@@ -245,7 +245,7 @@ def _plane(
     return best, way
 
 
-def _exact_way(p: Body, q: Body, least: Fraction, hint: Array) -> Array | None:
+def exact_way(p: Body, q: Body, least: Fraction, hint: Array) -> Array | None:
     """Return a direction that parts two convex sets, to the last bits of floats; None where that is not proven."""
     difference = Difference(p, q)
     proof = Enclosure(least + difference.radius_high)

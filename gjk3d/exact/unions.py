@@ -8,6 +8,7 @@ most, by a translation after which a cut shows that the two are apart.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from math import ulp
 
@@ -19,6 +20,7 @@ from gjk3d.exact.arithmetic import (
     dot,
     float_above,
     float_below,
+    fractions,
     in_integers,
     negative,
     sqrt_bounds,
@@ -26,7 +28,7 @@ from gjk3d.exact.arithmetic import (
 )
 from gjk3d.exact.claims import Allowed, Claim, claim_of
 from gjk3d.exact.convex_sets import Body, at_point
-from gjk3d.exact.cuts import NO_PARTS, Union, find_cut, find_pair, flaws_of_cut, is_near
+from gjk3d.exact.cuts import NO_PARTS, Union, exact_way, find_cut, find_pair, flaws_of_cut, is_near
 from gjk3d.exact.judge import Case, Verdict, judge_form, note_witnesses
 from gjk3d.exact.signed import bracket_outside
 from gjk3d.exact.wholes import Solid, Whole
@@ -35,6 +37,7 @@ from gjk3d.results import Distance, PartsCertificate, Status
 from gjk3d.typing import Array
 from gjk3d.wording import kind_of
 
+_SIDES = 4  #: of a touch, that a translation leaves
 _MOST_NEAR = 64  #: parts about a point that are looked at
 _PROMISED = {True: 1e-9, False: 1e-12}  #: widths of tight intervals, as parts of the size, by whether a part is curved
 _OUT = "one may be within a closed surface of the other"
@@ -200,20 +203,38 @@ def _floats(v: FractionVec) -> Array:
     return np.array([float(c) for c in v])
 
 
-def _parted(claim: Claim, b: Whole) -> Whole:
-    """Return the second moved by the depth claimed along the normal, or a little less."""
-    length = sqrt_of(claim.normal)
-    x, y, z = (-claim.lower * c / length for c in claim.normal)
-    return b.moved((x, y, z))
+def _moved(claim: Claim, a: Whole, b: Whole) -> Iterator[Whole]:
+    """Yield the second moved by the depth claimed, or a little less: along the normal, and out of all sides of a touch.
+
+    A touch has the normal of one of its sides. What still touches then adds its own normal to the direction.
+    """
+    way = claim.normal
+    for _ in range(_SIDES):
+        length = sqrt_of(way)
+        x, y, z = (-claim.lower * c / length for c in way)
+        yield b.moved((x, y, z))
+        pair = (
+            find_pair(a.union, b.moved((x, y, z)).union, -claim.lower / 2, _floats(way)) if claim.upper >= 0 else None
+        )
+        if pair is None:
+            return
+        own = exact_way(a.union.parts[pair[0]], b.union.parts[pair[1]], Fraction(-_noise(a, b)), _floats(way))
+        if own is None:
+            return
+        x, y, z = fractions(own)
+        way = way[0] / length + x, way[1] / length + y, way[2] / length + z
 
 
 def _judge_depth_at_most(case: Case, claim: Claim, a: Whole, b: Whole, carried: PartsCertificate | None) -> None:
     """Prove that a translation so long as the depth claimed parts the two."""
-    flaw = _flaw_of_apart(a, _parted(claim, b), Fraction(0), claim, carried)
-    if flaw:
-        _not_so_far(case, claim, a, b, f"b moved by that along the normal: {flaw}", carried)
-        return
-    case.lower = float_below(claim.lower)
+    flaws = []
+    for moved in _moved(claim, a, b):
+        flaw = _flaw_of_apart(a, moved, Fraction(0), claim, carried)
+        if not flaw:
+            case.lower = float_below(claim.lower)
+            return
+        flaws.append(flaw)
+    _not_so_far(case, claim, a, b, f"b moved by that along the normal: {flaws[0]}", carried)
 
 
 def _not_so_far(case: Case, claim: Claim, a: Whole, b: Whole, missing: str, carried: PartsCertificate | None) -> None:
@@ -328,8 +349,10 @@ def certificate_of(result: Distance, a: Whole, b: Whole) -> PartsCertificate:
     none = np.empty((0, 4), dtype=np.int64), np.empty((0, 3))
     cut: PartsCertificate | str = PartsCertificate(a.union.order.copy(), b.union.order.copy(), *none, NO_PARTS)
     if claim.lower > 0 or not claim.unsigned:
-        parted = b if claim.lower >= 0 else _parted(claim, b)
-        cut = find_cut(a.union, parted.union, max(claim.lower, Fraction(0)), _floats(claim.normal))
+        for moved in [b] if claim.lower >= 0 else _moved(claim, a, b):
+            cut = find_cut(a.union, moved.union, max(claim.lower, Fraction(0)), _floats(claim.normal))
+            if not isinstance(cut, str):
+                break
     if isinstance(cut, str):
         raise UnsupportedPair(f"certificate=True: {cut}; leave it out")
     pair = _pair_there(claim, a, b)

@@ -118,6 +118,8 @@ def test_normals_in_a_corner_are_those_of_a_side() -> None:
         assert np.abs(ball.normal).max() > 1.0 - 1e-9, (name, ball)
         assert ball.normal @ (1.0, 0.0, 1.0) == pytest.approx(1.0, abs=1e-9), (name, ball)
         assert ball.status == gk.Status.TOUCHING
+        proof = gk.signed_distance(body, gk.Sphere(0.25), None, at(1.25, 2.0, 1.25), certificate=True)
+        assert gk.verify(proof, body, gk.Sphere(0.25), None, at(1.25, 2.0, 1.25)).proven
         hit = gk.shapecast(gk.Sphere(0.25), body, (0, 0, -2), at(1.25 + 1e-6, 2.0, 2.0))
         assert np.linalg.norm(hit.normal + UP) < 1e-9, (name, hit)
 

@@ -12,10 +12,27 @@ from math import inf
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.part_tree import COPIES, FIRST_INT, OPEN, PRISMS, TRIANGLES, PartTree, nodes_apart, part_at
+from gjk3d.bodies.part_tree import (
+    BOTTOM,
+    CELL,
+    COPIES,
+    ENDLESS,
+    FIRST_INT,
+    FRONT,
+    LEFT,
+    OPEN,
+    PITCH_X,
+    PITCH_Y,
+    PRISMS,
+    TRIANGLES,
+    PartTree,
+    nodes_apart,
+    part_at,
+    top_of,
+)
 from gjk3d.bodies.triangles import middle_of, nearest_on, normal_of, read
 from gjk3d.bodies.walk import Bench, Two, holds, parts_at
-from gjk3d.geometry.vec3 import Rigid, Vec3, along, cross, dot, neg, offset, sub, turn_back
+from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, offset, place, sub, turn, turn_back
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
@@ -23,6 +40,7 @@ from gjk3d.shapes import layout
 SHORT, LONG = 1e-4, 1e-2  #: least and greatest step, of the size of the smaller part
 _LEAST = 1e3  #: step, in units of the error of places
 _PARALLEL = 1e-9  #: sine of the angle between vectors that count as parallel
+_ROUNDED = 1e-9  #: of a pitch
 _INWARDS = 1e-3  #: so far from its point towards the middle of a triangle is it looked at
 _ONLY = 0
 _HEAD, _RADIUS, _RHO = layout.FLOAT_HEAD, layout.RADIUS, layout.RHO
@@ -34,16 +52,17 @@ class Look(NamedTuple):
     step: float  #: ahead of its point
     share: float  #: of the step, that nothing may be nearer than: below 1 a normal may lean
     exact: bool  #: whether its point is known to rounding, as that of a polytope is
+    inside: bool  #: whether it may lead into a closed mesh
 
 
 @inlined
-def shortest_look(error: float, share: float) -> Look:
+def shortest_look(error: float, share: float, inside: bool) -> Look:
     """Return the closest look that rounding allows."""
-    return Look(_LEAST * error, share, True)
+    return Look(_LEAST * error, share, True, inside)
 
 
 @kernel
-def look_of(x: Two, p: int, q: int, depth: float, w: Bench) -> Look:
+def look_of(x: Two, p: int, q: int, depth: float, inside: bool, w: Bench) -> Look:
     """Return how closely the normal of a contact of two parts is looked at.
 
     The step is the depth, within limits that the size of the smaller part sets; a point has no size. What is smaller
@@ -55,7 +74,7 @@ def look_of(x: Two, p: int, q: int, depth: float, w: Bench) -> Look:
     core = part_at(x.b, q, w.floats_b, w.row_b)
     two, exact = core.floats[_RHO] + core.floats[_RADIUS], exact and core.ints[layout.POLYTOPE] != 0
     size = float(min(one, two) if min(one, two) > 0.0 else max(one, two))
-    return Look(max(min(max(depth, SHORT * size), LONG * size), _LEAST * x.error), 1.0, exact)
+    return Look(max(min(max(depth, SHORT * size), LONG * size), _LEAST * x.error), 1.0, exact, inside)
 
 
 @kernel
@@ -66,67 +85,136 @@ def is_parallel(n: Vec3, m: Vec3) -> bool:
 
 
 @kernel
-def _is_bare(t: PartTree, k: int, n: Vec3, w: Bench) -> bool:
+def _is_bare(t: PartTree, k: int, n: Vec3) -> bool:
     """Tell whether a vector is normal to a face of part k that no part covers: of a mesh, or the top of a column."""
-    if t.kind == TRIANGLES:
-        return t.floats[0] == 0.0 and is_parallel(n, normal_of(read(t.places, k)))
-    if t.kind != PRISMS or not n[2] > 0.0:
-        return False
-    x = part_at(t, k, w.floats_a, w.row_a).floats[_HEAD:]
-    u, v = (x[1] - x[0], x[7] - x[6], x[13] - x[12]), (x[2] - x[0], x[8] - x[6], x[14] - x[12])
-    return is_parallel(n, cross(u, v))
+    if t.kind == PRISMS:
+        return n[2] > 0.0 and is_parallel(n, normal_of(top_of(t, t.table[k, CELL])))
+    return t.kind == TRIANGLES and t.floats[0] == 0.0 and is_parallel(n, normal_of(read(t.places, k)))
+
+
+@kernel
+def _is_close(near: Vec3, p: Vec3, n: Vec3, look: Look, error: float, radius: float) -> bool:
+    """Tell whether a point is nearer to p + step n than the share of the step, that and p rounded by a radius."""
+    p, step = along(p, n, -radius), look.step + radius
+    # |near - p - step n| < share step, without the rounding of either length
+    e = sub(near, p)
+    square, ahead, slack = dot(e, e), dot(e, n), error if look.exact else 0.0
+    if square <= 16.0 * error * error or not ahead > error - 2.0 * slack:
+        return False  # the same point, or one beside it
+    return square < 2.0 * step * (ahead + slack) - (1.0 - look.share * look.share) * step * step
+
+
+@inlined
+def _within(x: float, half: float) -> float:
+    return min(max(x, -half), half)
 
 
 @kernel
 def _is_nearer(x: Two, k: int, p: Vec3, n: Vec3, look: Look, w: Bench) -> bool:
     """Tell whether part k of A is too near to p + step n, where B is a point."""
-    step, share = look.step, look.share
+    q = offset(x.m)
     if x.a.kind == TRIANGLES:
-        radius = x.a.floats[0]
-        _, near = nearest_on(offset(x.m), read(x.a.places, k))
-        p, step = along(p, n, -radius), step + radius
-    else:
-        solve(parts_at(x, k, _ONLY, w), UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
-        if not w.out[0, 0] > 0.0:
+        _, near = nearest_on(q, read(x.a.places, k))
+        return _is_close(near, p, n, look, x.error, x.a.floats[0])
+    core = part_at(x.a, k, w.floats_a, w.row_a)
+    f, kind = core.floats, core.ints[layout.KIND]
+    if kind == layout.BOX or kind == layout.POINT:
+        middle = place(w.row_a, (f[layout.CENTER], f[layout.CENTER + 1], f[layout.CENTER + 2]))
+        own, inner = turn_back(w.row_a, sub(q, middle)), (0.0, 0.0, 0.0)
+        if kind == layout.BOX:
+            inner = (_within(own[0], f[_HEAD]), _within(own[1], f[_HEAD + 1]), _within(own[2], f[_HEAD + 2]))
+        e = sub(own, inner)
+        if dot(e, e) <= f[_RADIUS] * f[_RADIUS]:
             return True
-        near = (w.out[0, 6], w.out[0, 7], w.out[0, 8])
-    # |near - p - step n| < share step, without the rounding of either length
-    e = sub(near, p)
-    square, ahead, slack = dot(e, e), dot(e, n), x.error if look.exact else 0.0
-    if square <= 16.0 * x.error * x.error or not ahead > x.error - 2.0 * slack:
-        return False  # the same point, or one beside it
-    return square < 2.0 * step * (ahead + slack) - (1.0 - share * share) * step * step
+        return _is_close(add(turn(w.row_a, inner), middle), p, n, look, x.error, f[_RADIUS])
+    solve(parts_at(x, k, _ONLY, w), UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
+    if not w.out[0, 0] > 0.0:
+        return True
+    return _is_close((w.out[0, 6], w.out[0, 7], w.out[0, 8]), p, n, look, x.error, 0.0)
+
+
+@inlined
+def _is_left(a: Vec3, b: Vec3, p: Vec3) -> bool:
+    """Tell whether p is to the left of the line from a to b, seen from above, or on it."""
+    return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) >= 0.0
+
+
+@kernel
+def _is_ground_near(t: PartTree, k: int, p: Vec3, n: Vec3, look: Look, error: float) -> bool:
+    """Tell whether p + step n is inside a column of the ground but column k, or too near to the top of one."""
+    q, own = along(p, n, look.step), t.table[k, CELL]
+    if q[2] < t.floats[BOTTOM]:
+        return bool(t.floats[ENDLESS] > -inf)
+    nx, ny = t.places.shape[0] - 1, t.places.shape[1] - 1
+    u, v = (q[0] - t.floats[LEFT]) / t.floats[PITCH_X], (q[1] - t.floats[FRONT]) / t.floats[PITCH_Y]
+    du, dv = look.step / t.floats[PITCH_X] + _ROUNDED, look.step / t.floats[PITCH_Y] + _ROUNDED
+    for i in range(max(int(u - du), 0), min(int(u + du) + 1, nx)):
+        for j in range(max(int(v - dv), 0), min(int(v + dv) + 1, ny)):
+            for half in range(2):
+                number = 2 * (i * ny + j) + half
+                if number == own:
+                    continue
+                a, b, c = top_of(t, number)
+                under = dot(cross(sub(b, a), sub(c, a)), sub(q, a)) < 0.0
+                if under and _is_left(a, b, q) and _is_left(b, c, q) and _is_left(c, a, q):
+                    return True
+                _, near = nearest_on(q, (a, b, c))
+                if _is_close(near, p, n, look, error, 0.0):
+                    return True
+    return False
+
+
+@kernel
+def _is_part_near(x: Two, k: int, p: Vec3, n: Vec3, look: Look, w: Bench) -> bool:
+    """Tell whether a part of A but part k is too near to p + step n, where B is a point."""
+    stack = w.stack
+    stack[0, 0] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        i = stack[top, 0]
+        if nodes_apart(x.m, x.a, i, x.b, _ONLY, look.step):
+            continue
+        if x.a.links[i, 0] >= 0:
+            stack[top, 0], stack[top + 1, 0] = x.a.links[i, 0], x.a.links[i, 0] + 1
+            top += 2
+            continue
+        for j in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
+            if j != k and _is_nearer(x, j, p, n, look, w):
+                return True
+    return False
+
+
+@kernel
+def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
+    """Tell whether a normal of part k needs no look: that of a single part, or of a face; the balls of a cloud count.
+
+    ``inside`` says that it may lead into a closed mesh.
+    """
+    if inside and t.inside != OPEN:
+        return False
+    lone = t.links[0, 0] < 0 and t.links[0, 2] == 1
+    balls = t.kind == COPIES and t.ints[t.table[0, FIRST_INT] + layout.KIND] == layout.POINT
+    return lone or balls or _is_bare(t, k, n)
 
 
 @kernel
 def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, look: Look, w: Bench) -> bool:
     """Tell whether n is a proximal normal of a body at p, where it is one of part k; all are in the body's frame.
 
-    ``origin`` is a body of one point at the origin. The balls of a cloud each count.
+    ``origin`` is a body of one point at the origin.
     """
-    lone = t.links[0, 0] < 0 and t.links[0, 2] == 1
-    balls = t.kind == COPIES and t.ints[t.table[0, FIRST_INT] + layout.KIND] == layout.POINT
-    if (lone or balls) and t.inside == OPEN:
+    if is_sure(t, k, n, look.inside):
         return True
-    q = along(p, n, look.step)
-    to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, q[0], q[1], q[2])
+    q, bare = along(p, n, look.step), _is_bare(t, k, n)
     error = ROUNDING * (t.reach + max(abs(q[0]), max(abs(q[1]), abs(q[2]))))
-    x, stack, bare = Two(t, origin, to, error), w.stack, _is_bare(t, k, n, w)
-    stack[0, 0] = 0
-    top = 0 if bare else 1
-    while top > 0:
-        top -= 1
-        i = stack[top, 0]
-        if nodes_apart(to, t, i, origin, _ONLY, look.step):
-            continue
-        if t.links[i, 0] >= 0:
-            stack[top, 0], stack[top + 1, 0] = t.links[i, 0], t.links[i, 0] + 1
-            top += 2
-            continue
-        for j in range(t.links[i, 1], t.links[i, 1] + t.links[i, 2]):
-            if j != k and _is_nearer(x, j, p, n, look, w):
-                return False
-    if t.inside == OPEN:
+    if not bare and t.kind == PRISMS and _is_ground_near(t, k, p, n, look, error):
+        return False
+    if not bare and t.kind != PRISMS:
+        to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, q[0], q[1], q[2])
+        if _is_part_near(Two(t, origin, to, error), k, p, n, look, w):
+            return False
+    if not look.inside or t.inside == OPEN:
         return True
     # ahead of a corner of the wall between two closed parts may be the surface: ahead of the wall itself is the inside
     return not holds(t, along(q, sub(middle_of(read(t.places, k)), p), _INWARDS) if bare else q, w)

@@ -23,13 +23,14 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.order import TURNED, order_of
 from gjk3d.bodies.part_tree import Given, GivenShelf, PartTree, of, on_shelf
-from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.parts import Triangles, parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.pushes import CORNERS, NOTED, Met, push_out, vec_at
 from gjk3d.bodies.search import MOST as MOST_DEPTH
 from gjk3d.bodies.search import STATE
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.spread import KEY, WIDTH, kept, order_by_key
+from gjk3d.bodies.topology import edges_of
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
 from gjk3d.bodies.walk import Bench, GivenBench, Two, bench, bench_of, two_at
@@ -53,8 +54,8 @@ _NO_NORMAL = np.zeros((1, 3))
 _POINT = Shelf([Point()])
 _MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)
 
-#: the faces of the parts of one, their normals outwards, or one zero row, and whether they bound a solid
-GivenSide = tuple[Faces, Array2, bool]
+#: the faces of the parts of one, their normals outwards, or one zero row, and see `_solidity`
+GivenSide = tuple[Faces, Array2, int]
 #: pairs of parts and what is known of them, where those of each pair of poses begin, see `Listed`
 GivenList = tuple[Ints2, Array2, Array2, Ints1]
 #: trees of hulls, whether there are any, else whether depths are known, and how far something parts each two
@@ -206,6 +207,18 @@ def _outer(x: _Beside, kind: int, mapped: bool) -> GivenOuter:
     return point[0], point, False, mapped, most
 
 
+def _solidity(parts: Parts) -> int:
+    """Return 1 if parts bound a solid, 2 if they are faces of a mesh some of which may be walls inside it, else 0."""
+    if not (isinstance(parts, Triangles) and parts.solids):
+        return int(bool(parts.solids))
+    mesh = parts.mesh
+
+    def crowded() -> bool:
+        return bool(np.bincount(edges_of(mesh._places, mesh._faces).numbers.ravel()).max() > 2)
+
+    return 1 + int(len(mesh._body_points) > 1 or mesh._cached("crowded edges", crowded))
+
+
 def _all_points(x: _Beside, kind: int, listed: Listed, within: float) -> tuple[Array, Ints]:
     """Return all points of pairs of parts at some pose rows, in world axes, and where those of each row begin."""
     (faces_a, most_a), (faces_b, most_b), first = faces_in(x.ours), x.shelf.faces, x.shelf.parts[0]
@@ -213,7 +226,7 @@ def _all_points(x: _Beside, kind: int, listed: Listed, within: float) -> tuple[A
     if kind != PARTS:
         outward_a = surface_of(x.ours)[1]
         outward_b = surface_of(first)[1] if kind == MESHES else outward_b
-    side_a, side_b = (faces_a, outward_a, bool(x.ours.solids)), (faces_b, outward_b, bool(first.solids))
+    side_a, side_b = (faces_a, outward_a, _solidity(x.ours)), (faces_b, outward_b, _solidity(first))
     pairs, out, starts, lowest = listed
     many = starts[2::2] - starts[:-2:2]
     longest = int(many.max())
@@ -305,7 +318,7 @@ def point_rows(
         i, done = which[k], begins[k]
         x = two_at(one, on_shelf(all_of_b, b[1], i), rows_a[k], rows_b[k])
         f = Met(
-            listed[0], listed[1], listed[2], normals_a, normals_b, solid_a, solid_b,
+            listed[0], listed[1], listed[2], normals_a, normals_b, solid_a > 0, solid_b > 0, max(solid_a, solid_b) > 1,
             planes[0][planes[1][i] : planes[1][i + 1]], notes[0], notes[1], notes[2],
         )  # fmt: skip
         known = Outer(hull_a, on_shelf(hulls_b, outer[1][1], i), outer[2], outer[3], outer[4][k])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.bodies.cones import is_contact, is_normal, look_of, shortest_look
+from gjk3d.bodies.cones import is_contact, is_normal, is_sure, look_of, shortest_look
 from gjk3d.bodies.meetings import FACES, PARTS
 from gjk3d.bodies.part_tree import PartTree, part_at, put_behind
+from gjk3d.bodies.partings import outward_at
 from gjk3d.bodies.pushes import NORMAL, PUSHED, STATE, Met, vec_at
 from gjk3d.bodies.walk import Bench, Two
-from gjk3d.geometry.vec3 import Vec3, dot, neg, place, row3, sub, turn_back
+from gjk3d.geometry.vec3 import Vec3, dot, neg, place, row3, sub, turn, turn_back
 from gjk3d.narrow.manifold import FLUSH
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Ints
@@ -35,14 +36,22 @@ def _is_of_bodies(
 ) -> bool:  # fmt: skip
     """Tell whether the contact of a pair of parts is one of the two bodies."""
     p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
+    inside = kind == PARTS or f.walls
     if state == NORMAL or mapped[0]:
         return True
+    if state != PUSHED and is_sure(x.a, p, n, inside) and is_sure(x.b, q, turn_back(x.m, neg(n)), inside):
+        return True
     a, b = vec_at(f.out[j], 6), vec_at(f.out[j], 9)
-    if state == PUSHED and kind != FACES:  # where two meshes cross, the normal of a face leans from those of the other
-        return is_contact(x, p, q, origin, a, b, n, shortest_look(x.error, _LEANING), w)
-    look = look_of(x, p, q, -f.out[j, 0], w)
-    if state == PUSHED:
+    if state == PUSHED and kind == FACES:
+        look = look_of(x, p, q, -f.out[j, 0], f.walls, w)
         return _is_lowest(x, f, j, n, w) and is_normal(x.a, p, origin, a, n, look, w)
+    if state == PUSHED and not f.walls:  # where two meshes cross, the normal of a face leans from those of the other
+        ours, theirs = dot(n, outward_at(f.outward_a, p)), -dot(n, turn(x.m, outward_at(f.outward_b, q)))
+        if min(ours, theirs) >= _LEANING:
+            return True
+    if state == PUSHED:
+        return is_contact(x, p, q, origin, a, b, n, shortest_look(x.error, _LEANING, f.walls), w)
+    look = look_of(x, p, q, -f.out[j, 0], inside, w)
     if mapped[1]:
         return is_normal(x.a, p, origin, a, n, look, w)
     return is_contact(x, p, q, origin, a, b, n, look, w)

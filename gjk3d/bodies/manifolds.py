@@ -14,7 +14,7 @@ import numpy as np
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.cones import is_contact, is_parallel, look_of
-from gjk3d.bodies.part_tree import PRISMS, PartTree, part_at, put_behind
+from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, part_at, put_behind
 from gjk3d.bodies.pushes import Met, vec_at
 from gjk3d.bodies.walk import Bench, Two, parts_at
 from gjk3d.convex.patches import Faces as ShapeFaces
@@ -29,11 +29,12 @@ from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
-NORMALS = 8  #: that pairs whose own normal is none of the bodies' are looked at along
+NORMALS = 3  #: that pairs whose own normal is none of the bodies' are looked at along
 _GAP = 3  #: column of such a normal
 _ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
 _MUCH = 2.0  #: so much deeper may such a pair be than those whose normal it takes
 _FACES = 8  #: of two parts that are tried
+_FEW = 16  #: pairs
 _FIRST = 0
 _FLAT = 1e-13  #: of a triangle's length: so narrow it is a segment, as in `gjk3d.geometry.hulls`
 _INTS, _FLOATS = 25, 15  #: of the faces of a column
@@ -243,7 +244,7 @@ def _write_along(
         found = 1
         put_point(points, plain(0), top, n, gap, False)
     _put_normals(points, found, n)
-    look, most = look_of(t.x, p, q, 0.0, t.w), inf if known else gap + FLUSH * c.size
+    look, most = look_of(t.x, p, q, 0.0, True, t.w), inf if known else gap + FLUSH * c.size
     for k in range(found):  # a face may be covered in part
         a, b = vec_at(points[k], 0), vec_at(points[k], 3)
         if points[k, POINT - 1] <= most and is_contact(t.x, p, q, origin, a, b, n, look, t.w):
@@ -311,6 +312,20 @@ def _write_left(t: Writing, kept: int, count: int, origin: PartTree, points: Arr
 
 
 @kernel
+def _most_left(t: Writing, kept: int) -> int:
+    """Return how many pairs whose own normal is none of the bodies' are looked at.
+
+    A ball whose lowest point is over a face has that face's normal. Of two meshes few faces have points of their own.
+    """
+    a, b = t.x.a, t.x.b
+    if a.kind == TRIANGLES and b.kind == TRIANGLES and a.floats[0] == b.floats[0] == 0.0 and kept > 0:
+        return _FEW
+    ball = part_at(b, _FIRST, t.w.floats_b, t.w.row_b).ints[layout.KIND] == layout.POINT
+    alone = ball and b.links[0, 0] < 0 and b.links[0, 2] == 1
+    return 0 if alone and (kept > 0 or a.kind == TRIANGLES) else MOST
+
+
+@kernel
 def write_points(t: Writing, kept: int, count: int, origin: PartTree, points: Array2) -> int:
     """Write the points of the chosen pairs of parts, in A's frame; return how many there are.
 
@@ -319,7 +334,7 @@ def write_points(t: Writing, kept: int, count: int, origin: PartTree, points: Ar
     """
     written = _write_pairs(t, 0, kept, points)
     if kept < count:
-        written += _write_left(t, kept, count, origin, points[written:])
+        written += _write_left(t, kept, min(count, kept + _most_left(t, kept)), origin, points[written:])
     return written if written > 0 else _write_pairs(t, 0, count, points)
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.traversal import box_pose, boxes_apart, from_box, gap_squared
-from gjk3d.geometry.vec3 import Rigid, place
+from gjk3d.geometry.vec3 import Rigid, Vec3, place
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
@@ -113,18 +113,25 @@ def _triangle_into(c: Array, k: int, f: Array) -> None:
 
 
 @kernel
-def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
-    """Write the column below half a cell of the ground, and where its middle is."""
-    h, left, front, bottom = t.places, t.floats[LEFT], t.floats[FRONT], t.floats[BOTTOM]
-    dx, dy = t.floats[PITCH_X], t.floats[PITCH_Y]
+def top_of(t: PartTree, number: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Return half a cell of the ground as a triangle, anticlockwise from above."""
+    h, left, front, dx, dy = t.places, t.floats[LEFT], t.floats[FRONT], t.floats[PITCH_X], t.floats[PITCH_Y]
     cell, half = number // 2, number % 2
     ny = h.shape[1] - 1
     i, j = cell // ny, cell % ny
     i1, j1 = (i + 1, j) if half == 0 else (i + 1, j + 1)
     i2, j2 = (i + 1, j + 1) if half == 0 else (i, j + 1)
-    x0, x1, x2 = left + dx * i, left + dx * i1, left + dx * i2
-    y0, y1, y2 = front + dy * j, front + dy * j1, front + dy * j2
-    z0, z1, z2 = h[i, j], h[i1, j1], h[i2, j2]
+    return (
+        (left + dx * i, front + dy * j, h[i, j]), (left + dx * i1, front + dy * j1, h[i1, j1]),
+        (left + dx * i2, front + dy * j2, h[i2, j2]),
+    )  # fmt: skip
+
+
+@kernel
+def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
+    """Write the column below half a cell of the ground, and where its middle is."""
+    bottom = t.floats[BOTTOM]
+    (x0, y0, z0), (x1, y1, z1), (x2, y2, z2) = top_of(t, number)
     x, y = 0.5 * (min(x0, x1, x2) + max(x0, x1, x2)), 0.5 * (min(y0, y1, y2) + max(y0, y1, y2))
     z = 0.5 * (bottom + max(z0, z1, z2))
     _put_pose(row, x, y, z)

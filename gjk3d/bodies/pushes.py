@@ -6,7 +6,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.cones import is_normal, look_of
+from gjk3d.bodies.cones import is_normal, is_sure, look_of
 from gjk3d.bodies.part_tree import PartTree, part_at, put_behind
 from gjk3d.bodies.partings import outward_at
 from gjk3d.bodies.triangles import Triangle, nearest_on, place, read
@@ -41,6 +41,7 @@ class Met(NamedTuple):
     outward_b: Array2
     pushes_a: bool  #: whether they bound a solid
     pushes_b: bool
+    walls: bool  #: whether closed parts of a mesh may abut
     planes: Array2  #: those of a hull beside a mesh, see `gjk3d.convex.planes`
     room: Array3  #: (2, `CORNERS`, 3)
     noted: Array2  #: (n, `NOTED`) of the pairs of one pose
@@ -159,9 +160,12 @@ def _note_pushes(x: Two, meshes: bool, f: Met, start: int, stop: int, origin: Pa
         n, face = outward_at(f.outward_a, p), read(x.a.places, p)
         pushes = f.pushes_a and dot(n, n) > 0.0
         if not meshes:
-            look = look_of(x, p, q, -f.out[j, 0], w)
-            put_behind(x.m, w.row_b)
-            if pushes and is_normal(x.a, p, origin, vec_at(f.out[j], 6), normal, look, w):
+            known = pushes and dot(n, normal) >= -LEVEL
+            if known and not is_sure(x.a, p, normal, f.walls):
+                look = look_of(x, p, q, -f.out[j, 0], f.walls, w)
+                put_behind(x.m, w.row_b)
+                known = is_normal(x.a, p, origin, vec_at(f.out[j], 6), normal, look, w)
+            if known:
                 row[STATE] = NORMAL
             elif pushes:
                 if f.lowest.shape[0] > 0:

@@ -254,7 +254,7 @@ def met(out: Array, outward: Array) -> pushes.Met:
     count = len(out)
     return pushes.Met(
         np.zeros((count, 2), dtype=np.int64), out, np.zeros((0, 3)), outward, np.zeros((1, 3)), bool(outward.any()),
-        False, np.zeros((0, 4)), np.zeros((2, pushes.CORNERS, 3)), np.zeros((count, pushes.NOTED)),
+        False, False, np.zeros((0, 4)), np.zeros((2, pushes.CORNERS, 3)), np.zeros((count, pushes.NOTED)),
         np.zeros(count, dtype=np.int64),
     )  # fmt: skip
 

@@ -52,7 +52,8 @@ class Mesh(TriangleSurface):
         Whether the inside of a closed surface counts. False for a surface that is one on purpose.
     rounding : float, optional
         How far apart copies of a corner may be along an axis because their numbers were rounded, also before a
-        transform. By default 8 units of the last place of the largest coordinate, as float32 or decimal text has it.
+        transform. By default 8 spacings of float32 numbers at the largest coordinate, and no less than 3 units of the
+        last digit where the coordinates are short decimals.
 
     Warns
     -----

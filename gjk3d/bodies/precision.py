@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from math import inf
-
 import numpy as np
 
 from gjk3d.typing import Array
 
-#: Copies of a corner may differ by so many spacings: each is rounded, often after a transform that is rounded too.
+#: Copies of a corner may differ by so many spacings of float32, since each is rounded after its own transform.
 COPIES = 8.0
-_SAMPLES = 64  #: coordinates that are looked at
-_EXACT, _TEXT = 5, 9  #: decimal digits: fewer than rounding leaves, and the most that float32 has
+_TEXT_COPIES = 3.0  #: and by so many units of the last digit of text, which rounds once
+_SAMPLES = 64  #: coordinates along each axis that are looked at
+_FEW, _EXACT, _TEXT = 3, 5, 9  #: decimal digits: of no text, fewer than rounding leaves, and the most of float32
 _WHOLE = 1e-5  #: how far from a whole number a decimal is in units of its last digit, by the rounding of float64
 
 
 def corner_rounding(points: Array) -> float:
     """Return the distance, along any axis, up to which two corners may be copies of one that were rounded apart."""
-    single, unit, _ = _units(_sample(points))
-    return COPIES * max(float(single[0]), float(unit[0]) if unit[0] < inf else 0.0)
+    single, digits, unit, _ = _units(_sample(points))
+    text = (digits > _EXACT) & (digits <= _TEXT)
+    if not text.any() and (digits <= _EXACT).all():  # short text, if it is rounded along every axis
+        text = digits > _FEW
+    return float(max(COPIES * single.max(initial=0.0), _TEXT_COPIES * unit[text].max(initial=0.0)))
 
 
-def file_spacing(numbers: Array) -> float:
-    """Return the `spacings` of all the numbers together."""
-    return float(spacings(_sample(numbers))[0])
+def file_spacing(points: Array) -> float:
+    """Return the largest of the `spacings` of points along the axes."""
+    return float(spacings(_sample(points)).max(initial=0.0))
 
 
 def spacings(rows: Array) -> Array:
@@ -32,9 +34,8 @@ def spacings(rows: Array) -> Array:
     Numbers of few digits are exact, and numbers that float32 cannot hold were not rounded to it, unless they are
     decimal text of no more digits than float32 has.
     """
-    single, unit, held = _units(rows)
-    rounded = np.where(unit < inf, unit > 0.0, held)
-    found: Array = np.where(rounded, single, 0.0)
+    single, digits, _, held = _units(rows)
+    found: Array = np.where((digits > _EXACT) & ((digits <= _TEXT) | held), single, 0.0)
     return found
 
 
@@ -44,31 +45,31 @@ def stretch(linear: Array) -> Array:
     return most
 
 
-def _sample(numbers: Array) -> Array:
-    """Return some of the numbers that are nearly the largest, (1, k)."""
-    sizes = np.abs(numbers).ravel()
-    large = sizes[sizes >= 0.1 * sizes.max(initial=0.0)]
-    some = np.linspace(0, len(large) - 1, min(len(large), _SAMPLES)).astype(np.int64)
-    found: Array = large[some][None]
-    return found
+def _sample(points: Array) -> Array:
+    """Return some of the largest coordinates along each axis, and some of all, (3, k)."""
+    found = np.zeros((3, 2, _SAMPLES))
+    for rows, sizes in zip(found, np.abs(points).T, strict=True):
+        for row, some in zip(rows, (sizes[sizes >= 0.1 * sizes.max(initial=0.0)], sizes), strict=True):
+            if len(some):
+                row[:] = some[np.linspace(0, len(some) - 1, _SAMPLES).astype(np.int64)]
+    return found.reshape(3, -1)
 
 
-def _units(rows: Array) -> tuple[Array, Array, Array]:
-    """Return the spacing of float32 numbers at each row, the unit of its last decimal digit, and if float32 holds it.
+def _units(rows: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the spacing of float32 numbers, the decimal digits, the unit of the last one, and if float32 holds a row.
 
-    The unit is 0 of numbers of few digits and infinite of more digits than float32 has. Only those numbers of a row
-    count that are nearly its largest, since text may have smaller ones with more digits behind the point.
+    Those numbers count that have as many digits before the point as the largest of a row, since text may have more
+    behind the point of smaller ones; of few digits all count. More digits than float32 has are not counted.
     """
     sizes = np.abs(np.where(np.isfinite(rows), rows, 0.0))
     most = sizes.max(axis=1, initial=0.0)
-    small = sizes < 0.1 * most[:, None]
-    single = np.where(most > 0.0, np.ldexp(1.0, np.frexp(most)[1] - 24), 0.0)
     power = np.floor(np.log10(np.where(most > 0.0, most, 1.0)))
-    unit = np.full(len(rows), inf)
-    for digits in range(_TEXT, _EXACT - 1, -1):
-        step = 10.0 ** (power + 1 - digits)
-        scaled = sizes / step[:, None]
-        whole = ((np.abs(scaled - np.rint(scaled)) < _WHOLE) | small).all(axis=1)
-        unit[whole] = step[whole] if digits > _EXACT else 0.0
+    small = sizes < (10.0**power)[:, None]
+    single = np.where(most > 0.0, np.ldexp(1.0, np.frexp(most)[1] - 24), 0.0)
+    digits = np.full(len(rows), _TEXT + 1)
+    for count in range(_TEXT, _FEW - 1, -1):
+        scaled = sizes / (10.0 ** (power + 1 - count))[:, None]
+        whole = np.abs(scaled - np.rint(scaled)) < _WHOLE
+        digits[(whole | small if count > _EXACT else whole).all(axis=1)] = count
     bits = np.ascontiguousarray(sizes).view(np.uint64) << np.uint64(35)  # float32 has 29 bits less
-    return single, unit, ((bits == 0) | small).all(axis=1)
+    return single, digits, 10.0 ** (power + 1 - digits), ((bits == 0) | small).all(axis=1)

@@ -152,7 +152,7 @@ def _primitive(given: urdf.Geometry) -> Shape:
 def of_mesh(file: Path | Mesh, given: urdf.Geometry, way: str) -> _Made:
     """Return the hull of a mesh or its file, and what stands for it."""
     try:
-        mesh = file if isinstance(file, Mesh) else load(file)
+        mesh = file if isinstance(file, Mesh) else load(file, unit="meters")  # whatever the file states
         if given.scale != (1.0, 1.0, 1.0):
             mesh = mesh._mapped(np.diag(given.scale), unit=None, source=mesh.source)
         hull = mesh.hull()

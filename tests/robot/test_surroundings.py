@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from model_files import write_3mf
 from words import assert_names
 
 import gjk3d as gk
@@ -68,6 +69,18 @@ def test_units_that_cannot_be_converted_are_refused(put, names):
         put(checker, gk.Mesh(box.vertices, box.faces, unit="mm"))
     assert_names(error.value, *names)
     assert checker.objects == ()
+
+
+def test_the_numbers_of_a_mesh_of_a_urdf_are_metres_whatever_its_file_states(tmp_path):
+    corners = (gk.Box((1.0, 1.0, 1.0)).surface().vertices, gk.Box((1.0, 1.0, 1.0)).surface().faces)
+    write_3mf(tmp_path / "cube.3mf", [("cube", *corners)], unit="millimeter")
+    (tmp_path / "a.urdf").write_text(
+        '<robot name="r"><link name="a"><collision><geometry><mesh filename="cube.3mf"/></geometry></collision></link>'
+        '<link name="b"/><joint name="j" type="continuous"><parent link="b"/><child link="a"/></joint></robot>'
+    )
+    robot = Robot.load(tmp_path / "a.urdf", geometry="mesh")
+    checker = Checker(robot, {"wall": (gk.Mesh(*corners, unit="meters"), at(3.0, 0.0, 0.0))})
+    assert checker.clearance([0.0]).distance == pytest.approx(2.0)
 
 
 def scene_of(mesh):

@@ -129,9 +129,17 @@ def copied_dae(count: int) -> bytes:
     return triangle_dae("").replace(instance, instance * count)
 
 
+def solids_stl(count: int) -> bytes:
+    """Return an STL of solids with one name."""
+    corners = "".join(f"vertex {corner}\n" for corner in ("0 0 0", "1 0 0", "0 1 0"))
+    facet = f"facet normal 0 0 1\nouter loop\n{corners}endloop\nendfacet\n"
+    return f"solid a\n{facet}endsolid a\n".encode() * count
+
+
 #: The content of each file by its name, and what a message names if the file is refused.
 FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
     "blanks.off": (lambda: off_with_blanks(900_000), ("more follows",)),
+    "solids.stl": (lambda: solids_stl(8000), ("8000", "'a'", "5000")),
     "units.dae": (lambda: triangle_dae("<!--" + "<unit " * 100_000 + "-->"), ()),
     "nodes.dae": (lambda: nested_dae(18), ("262145", "15000")),
     "copies.dae": (lambda: copied_dae(10_000), ()),

@@ -13,6 +13,7 @@ import io
 import re
 import struct
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
@@ -162,6 +163,7 @@ def refuse_copies(placed: int, triangles: int, size: int) -> None:
 #: Bytes that an archive may unpack to, and to how many times its own size once that is more than `SMALL`; models
 #: are packed to a tenth, and a thousandth is nothing but repetition.
 MAX_UNPACKED, MAX_RATIO, SMALL = 4 << 30, 100, 32 << 20
+MAX_SAME = 5000  #: solids of one name in an STL
 #: Remarks of an OFF.
 MAX_REMARKS = 10_000_000
 _PLY_SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8}
@@ -209,6 +211,14 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
             f"{facets} facets begin and {ends} end, with {corners} vertices, {solids} solids begin and {closed} end:"
             " truncated or damaged"
         )
+    if solids > MAX_SAME:  # trimesh numbers equal names in a time that grows with their square
+        names = Counter(re.findall(rb"(?m)^[ \t]*solid\b[ \t]*([^\n]*)", lower))
+        name, count = names.most_common(1)[0]
+        if count > MAX_SAME:
+            raise HeaderError(
+                f"{count} of its solids have the name {shown(name)}, more than the {MAX_SAME} that are read: give them"
+                " different names, or join them"
+            )
     return data, facets
 
 

@@ -92,6 +92,8 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
 
 def is_finite(value: Any) -> bool:
     """Tell whether it is one finite number; an integer that no float holds is none."""
+    if isinstance(value, np.floating):  # in float32 the greatest float is infinite
+        value = float(value)
     size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else inf
     return bool(size <= _GREATEST)
 

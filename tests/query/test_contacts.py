@@ -13,6 +13,7 @@ from strategies import CHOSEN_PAIRS, SHAPES
 from words import assert_names
 
 import gjk3d as gk
+from gjk3d.convex.checks import is_finite
 
 
 def at(x=0.0, y=0.0, z=0.0, turn=(0.0, 0.0, 0.0)):
@@ -159,6 +160,14 @@ def test_bad_arguments_are_named(arguments, fragments):
     with pytest.raises(gk.errors.ShapeError) as caught:
         gk.contact(TABLE, BRICK, **arguments)
     assert_names(caught.value, *fragments)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble])
+def test_numbers_of_numpy_are_finite_or_not(kind):
+    assert is_finite(kind(2.0))
+    for value in (np.inf, -np.inf, np.nan):
+        assert not is_finite(kind(value))
 
 
 def test_two_halfspaces_have_no_contact():

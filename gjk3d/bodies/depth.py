@@ -149,9 +149,12 @@ def _by_functions(x: BodyPair, out: Array) -> None:
     least, place = found.least, found.place
     pairs, row = x.deepest()
     if len(pairs):
-        own, most = -float(row[2]) - x.error, max(-float(row[1]), 0.0) + 4.0 * x.error
-        if most < out[MOST] and not x.moved(most * row[3:6]).meet():
-            out[MOST], out[NORMAL:PLACE] = most, row[3:6]
+        own = -float(row[2]) - x.error
+        for wider in (1.0, 4.0):  # the answer after the translation may be as wide again
+            most = wider * max(-float(row[1]), 0.0) + 4.0 * x.error
+            if most < out[MOST] and not x.moved(most * row[3:6]).meet():
+                out[MOST], out[NORMAL:PLACE] = most, row[3:6]
+                break
         if own > least or place is None:
             least, place = max(least, own), x.common_point_of(pairs[0])
     out[LEAST] = max(0.0, min(least, out[MOST]))

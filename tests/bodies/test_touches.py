@@ -84,6 +84,17 @@ def test_normals_on_level_ground(ground: str, thing: str, rng: np.random.Generat
             assert there.point_b - there.point_a == pytest.approx(there.distance * there.normal, abs=1e-12)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("ground", LEVEL)
+def test_normals_of_functions_on_level_ground(ground: str) -> None:
+    ball = gk.Support(lambda d: 0.25 * d / np.sqrt((d * d).sum()), (0.0, 0.0, 0.0), 0.25)
+    for x, y in ((2.0, 2.0), (2.7, 1.3)):
+        for query in (gk.signed_distance, gk.distance):
+            there = query(LEVEL[ground], ball, None, at(x, y, 1.25))
+            assert np.linalg.norm(there.normal - UP) < 1e-7, (query, there)
+            assert there.distance == pytest.approx(0.0, abs=1e-8)
+
+
 @pytest.mark.parametrize("ground", LEVEL)
 @pytest.mark.parametrize("thing", PLACED)
 def test_normals_of_impacts_on_level_ground(ground: str, thing: str, rng: np.random.Generator) -> None:

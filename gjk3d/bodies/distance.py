@@ -294,10 +294,10 @@ def _overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     relative_width, errors = deep.tight
     narrowly = most - least <= np.maximum(relative_width * deep.errors / ROUNDING, errors * deep.errors)
     status = flags[deep.which, 0]
-    touching = ~(least > 0.0) & ((status == Status.TOUCHING) | ((status == Status.UNDECIDED) & narrowly))
-    kept = deep.which[touching]
-    answer[touching, 0], answer[touching, 2:9] = np.maximum(out[kept, 0], -most[touching]), out[kept, 2:9]
-    answer[touching, 9:12] = answer[touching, 6:9] + answer[touching, :1] * answer[touching, 3:6]
+    for k in np.flatnonzero((status == Status.TOUCHING) | ((status == Status.UNDECIDED) & narrowly)).tolist():
+        if not least[k] > 0.0:
+            answer[k, 0], answer[k, 2:9] = max(out[deep.which[k], 0], -most[k]), out[deep.which[k], 2:9]
+            answer[k, 9:12] = answer[k, 6:9] + answer[k, 0] * answer[k, 3:6]
     out[deep.which] = answer
     # they meet, so there is a common point, to rounding; how deep they are besides is another question
     marks = np.zeros((len(most), narrow.INTS), dtype=np.int64)

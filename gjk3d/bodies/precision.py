@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjk3d.typing import Array
+from gjk3d.typing import Array, Bools, Ints
 
 #: Copies of a corner may differ by so many spacings of float32, since each is rounded after its own transform.
 COPIES = 8.0
@@ -55,7 +55,7 @@ def _sample(points: Array) -> Array:
     return found.reshape(3, -1)
 
 
-def _units(rows: Array) -> tuple[Array, Array, Array, Array]:
+def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
     """Return the spacing of float32 numbers, the decimal digits, the unit of the last one, and if float32 holds a row.
 
     Those numbers count that have as many digits before the point as the largest of a row, since text may have more

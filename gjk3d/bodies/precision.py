@@ -16,10 +16,11 @@ _WHOLE = 1e-5  #: how far from a whole number a decimal is in units of its last 
 
 def corner_rounding(points: Array) -> float:
     """Return the distance, along any axis, up to which two corners may be copies of one that were rounded apart."""
-    single, digits, unit, _ = _units(_sample(points))
-    text = (digits > _EXACT) & (digits <= _TEXT)
-    if not text.any() and (digits <= _EXACT).all():  # short text, if it is rounded along every axis
-        text = digits > _FEW
+    rows = _sample(points)
+    single, digits, unit, _ = _units(rows)
+    text = (digits > _FEW) & (digits <= _TEXT)
+    if not _are_whole(rows / unit[:, None]).all():  # numbers of few digits, some smaller ones finer: these are exact
+        text &= digits > _EXACT
     return float(max(COPIES * single.max(initial=0.0), _TEXT_COPIES * unit[text].max(initial=0.0)))
 
 
@@ -55,11 +56,16 @@ def _sample(points: Array) -> Array:
     return found.reshape(3, -1)
 
 
+def _are_whole(numbers: Array) -> Bools:
+    whole: Bools = np.abs(numbers - np.rint(numbers)) < _WHOLE
+    return whole
+
+
 def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
     """Return the spacing of float32 numbers, the decimal digits, the unit of the last one, and if float32 holds a row.
 
     Those numbers count that have as many digits before the point as the largest of a row, since text may have more
-    behind the point of smaller ones; of few digits all count. More digits than float32 has are not counted.
+    behind the point of smaller ones. More digits than float32 has are not counted.
     """
     sizes = np.abs(np.where(np.isfinite(rows), rows, 0.0))
     most = sizes.max(axis=1, initial=0.0)
@@ -68,8 +74,6 @@ def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
     single = np.where(most > 0.0, np.ldexp(1.0, np.frexp(most)[1] - 24), 0.0)
     digits = np.full(len(rows), _TEXT + 1)
     for count in range(_TEXT, _FEW - 1, -1):
-        scaled = sizes / (10.0 ** (power + 1 - count))[:, None]
-        whole = np.abs(scaled - np.rint(scaled)) < _WHOLE
-        digits[(whole | small if count > _EXACT else whole).all(axis=1)] = count
+        digits[(_are_whole(sizes / (10.0 ** (power + 1 - count))[:, None]) | small).all(axis=1)] = count
     bits = np.ascontiguousarray(sizes).view(np.uint64) << np.uint64(35)  # float32 has 29 bits less
     return single, digits, 10.0 ** (power + 1 - digits), ((bits == 0) | small).all(axis=1)

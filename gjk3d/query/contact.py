@@ -253,7 +253,10 @@ def contact(
 
     What is not convex has the points of its parts that touch, each with the normal of its two parts; of a mesh the
     parts are its triangles, and of a closed one these push outwards. A triangle that pushes farther than a move which
-    is known to free the two is left out, unless all do. ``patches`` says which points share a normal. Where nothing of
+    is known to free the two is left out, unless all do. A normal is one of both surfaces at its point: at a flat or
+    concave edge between parts that of a face, at a convex edge one between those of its faces. So on level ground of
+    many triangles or boxes all normals are vertical. Where two closed meshes cross, it may lean from those of the other
+    mesh; where no normal is one of both surfaces, all points count. ``patches`` says which points share a normal. Where nothing of
     the surfaces meets, as where one holds the other, it is the one point of `signed_distance`. On a half-space it
     stands with its convex hull. How deep the two overlap is another question, which takes longer: it is asked when
     ``result`` is first read, or ``normal``, ``distance``, its bounds or ``status``.
@@ -268,8 +271,9 @@ def contact(
         to 1e-9 of the pair's size touch everywhere.
     max_points : int or None
         Most points of a pair, up to 65536; the corners that make up the least of the patch's area are left out, never
-        the deepest. Of what is not convex the deepest is kept, and what is farthest from all that are kept. None keeps
-        all.
+        the deepest. Of what is not convex the deepest is kept, and of the points that look nearly along its normal
+        those farthest from all that are kept. Points of other patches follow when there are no more of these. None
+        keeps all.
     workers : int
         Threads for a stack; the answers are the same bits for any number.
 

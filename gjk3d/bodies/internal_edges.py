@@ -10,11 +10,11 @@ from gjk3d.bodies.partings import outward_at
 from gjk3d.bodies.pushes import NORMAL, PUSHED, STATE, Met, vec_at
 from gjk3d.bodies.walk import Bench, Two
 from gjk3d.geometry.vec3 import Vec3, dot, neg, place, row3, sub, turn, turn_back
-from gjk3d.narrow.manifold import FLUSH
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Ints
 
 _FIRST = 0
+_SLACK = 16.0  #: of a lowest point, in units of the error of places
 _LEANING = 0.25  #: cosine between normals of two meshes that cross
 
 
@@ -27,7 +27,7 @@ def _is_lowest(x: Two, f: Met, j: int, n: Vec3, w: Bench) -> bool:
         core = part_at(x.b, _FIRST, w.floats_b, w.row_b)
         put_behind(x.m, w.row_b)
         low = place(w.row_b, farthest_point(core, turn_back(w.row_b, neg(n))))
-    return dot(n, sub(vec_at(f.out[j], 9), low)) <= FLUSH * (x.a.reach + x.b.reach)
+    return dot(n, sub(vec_at(f.out[j], 9), low)) <= _SLACK * x.error
 
 
 @kernel

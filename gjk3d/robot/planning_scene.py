@@ -180,7 +180,7 @@ class PlanningScene:
             )
         rows, stacked = self.robot.configurations(q)
         if stacked:
-            raise RobotError(f"attach: q has shape {np.shape(q)}, expected one configuration ({self.robot.dof},)")
+            raise RobotError(f"attach: q has shape {rows.shape}, expected one configuration ({self.robot.dof},)")
         pose = np.linalg.inv(self.robot.link_poses(rows[0])[link]) @ old.pose
         new = collision_object(name, old.shape, pose, link, {*old.touch, *names_in(touch_links, "touch_links")})
         before = self._said

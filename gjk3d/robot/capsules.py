@@ -111,7 +111,7 @@ def _above(rows: Array, k: int, f: Array, o: int, p: Vec3, q: Vec3) -> float:
     far = dot(n, (rows[k, 9], rows[k, 10], rows[k, 11])) + f[o + _NORMAL + 3]
     size = abs(far) + abs(rows[k, 9]) + abs(rows[k, 10]) + abs(rows[k, 11])
     size += abs(p[0]) + abs(p[1]) + abs(p[2]) + abs(q[0]) + abs(q[1]) + abs(q[2])
-    return float(min(dot(n, p), dot(n, q)) - far - _ROUNDING * size)
+    return float(min(dot(n, p), dot(n, q)) - far - (_ROUNDING + 8.0 * rows[k, 12]) * size)
 
 
 @kernel

@@ -142,7 +142,7 @@ class Cell(NamedTuple):
     def placed(self, links: Array, slot: int) -> Array:
         """Return where a slot is, (n, 4, 4), from the poses of the links (n, links, 4, 4)."""
         local = np.eye(4)
-        local[:3, :3], local[:3, 3] = self.layout.local[slot, :9].reshape(3, 3), self.layout.local[slot, 9:]
+        local[:3, :3], local[:3, 3] = self.layout.local[slot, :9].reshape(3, 3), self.layout.local[slot, 9:12]
         link = int(self.layout.link[slot])
         poses: Array = np.tile(local, (len(links), 1, 1)) if link == WORLD else links[:, link] @ local
         return poses
@@ -177,7 +177,7 @@ class Cell(NamedTuple):
     def moved(self, name: str, pose: Array) -> Cell:
         """Return the cell with an object somewhere else."""
         local = self.layout.local.copy()
-        local[self.objects[name]] = twelve_of(pose)
+        local[self.objects[name]] = local_row(pose)
         layout, general = self.layout._replace(local=local), self.general._replace(local=local)
         kept = Kept(self.kept.clearance)
         if self.layout.link[self.objects[name]] == WORLD:
@@ -216,6 +216,7 @@ def scratch_of_solve(*, own: bool = False) -> tuple[Array, Ints, int, Array, Int
     return work, table, FIRST_POINTS, one, marks
 
 
-def twelve_of(pose: Array) -> Array:
-    """Return a pose as layouts have it: the rotation row by row, then the translation."""
-    return np.concatenate([pose[:3, :3].ravel(), pose[:3, 3]])
+def local_row(pose: Array) -> Array:
+    """Return a pose as layouts have it: the rotation row by row, the translation, and the residual of the rotation."""
+    residual = np.abs(pose[:3, :3].T @ pose[:3, :3] - np.eye(3)).max()
+    return np.concatenate([pose[:3, :3].ravel(), pose[:3, 3], [residual]])

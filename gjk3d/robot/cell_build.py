@@ -20,7 +20,7 @@ from gjk3d.convex.solve import plane_core
 from gjk3d.poses import IDENTITY
 from gjk3d.robot.boxes import bounding_box
 from gjk3d.robot.capsules import bounding_capsule, with_bounds
-from gjk3d.robot.cell import Cell, Host, Kept, Memory, Names, Rule, twelve_of
+from gjk3d.robot.cell import Cell, Host, Kept, Memory, Names, Rule, local_row
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
 from gjk3d.robot.trees import Guests
@@ -34,7 +34,7 @@ class Slot(NamedTuple):
     """A shape, where it is fixed, and whose it is."""
 
     link: int
-    local: Array  #: twelve numbers
+    local: Array  #: thirteen numbers, see `local_row`
     shape: Any
     outline: Outline
     owner: str
@@ -85,13 +85,13 @@ class Base:
         self.pairs: Ints = pairs.astype(np.int64)
 
     def _put(self, link: int, pose: Array, shape: Any, owner: str) -> None:
-        self.slots.append(Slot(link, twelve_of(pose), shape, outline(shape), owner))
+        self.slots.append(Slot(link, local_row(pose), shape, outline(shape), owner))
 
 
 def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0.0, rules: Iterable[Rule] = ()) -> Cell:
     """Return the cell of a robot and objects; those that hang on links come before those that stand."""
     every = sorted(objects, key=lambda each: each.link == WORLD)
-    own = [Slot(each.link, twelve_of(each.pose), each.shape, outline(each.shape), each.name) for each in every]
+    own = [Slot(each.link, local_row(each.pose), each.shape, outline(each.shape), each.name) for each in every]
     slots = base.slots + own
     units = base.units + [Unit(each.link, k, k, 0) for k, each in enumerate(every, len(base.slots))]
     owners = [*base.robot.links, *(each.name for each in every)]
@@ -106,7 +106,7 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
     others, hosts = _by_host(others, slots, len(pairs))
     layout = Layout(
         np.array([slot.link for slot in slots], dtype=np.int64),
-        np.array([slot.local for slot in slots]).reshape(-1, 12), ints, floats, starts, pairs, subs,
+        np.array([slot.local for slot in slots]).reshape(-1, 13), ints, floats, starts, pairs, subs,
     )  # fmt: skip
     owner = np.array([number[slot.owner] for slot in slots], dtype=np.int64)
     every_pair = np.concatenate([pairs[:, :2], others[:, :2]])

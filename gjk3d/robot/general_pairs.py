@@ -62,7 +62,7 @@ def _above_plane(layout: Layout, frames: Frames, a: int, planes: Array, b: int) 
     )
     s = support(core, d)
     height = u * balls[a, 0] + v * balls[a, 1] + w * balls[a, 2] - (s[0] * d[0] + s[1] * d[1] + s[2] * d[2])
-    return float(height - core.floats[_RADIUS] - offset - 1e-10 * size)
+    return float(height - core.floats[_RADIUS] - offset - (1e-10 + 8.0 * rows[b, 12]) * size)
 
 
 @entry

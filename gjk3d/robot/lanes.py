@@ -180,7 +180,7 @@ def _floor(layout: Layout, k: int, out: Array) -> None:
     for i in range(3):
         out[i] = r[3 * i] * x + r[3 * i + 1] * y + r[3 * i + 2] * z
         out[3] += out[i] * r[9 + i]
-    out[4], out[5], out[6], out[7] = f[o + SIDES], 0.0, inf, 0.0
+    out[4], out[5], out[6], out[7] = f[o + SIDES], r[12], inf, 0.0
     out[8] = abs(f[o + _NORMAL + 3]) + abs(r[9]) + abs(r[10]) + abs(r[11])
 
 
@@ -188,7 +188,7 @@ def _floor(layout: Layout, k: int, out: Array) -> None:
 def spot(layout: Layout, k: int, out: Array) -> None:
     """Write the capsule of slot k in the frame of its link, a row of `Lanes.spots`; a half-space has its normal there.
 
-    That is in the world, where it stands, with its offset, and how many sides it has; its ball is infinite.
+    That is in the world, with its offset, the number of its sides, and the residual of its pose. Its ball is infinite.
     """
     if layout.starts[k, 2] == NO_CAPSULE:
         _floor(layout, k, out)
@@ -235,7 +235,8 @@ def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     s, t = lanes.spots[a], lanes.spots[b]
     p, near = s[_PLACES:], plain(0)
     x, y, z, offset, two = t[0], t[1], t[2], t[3], t[4] > 1.0
-    least = margin + s[9] + t[9] + s[7]
+    # `_PLACED` of all lengths is in the two errors, so this is 8 residuals of them, as of `above_plane` and more
+    least = margin + (s[9] + t[9]) * (1.0 + 8.0 / _PLACED * t[5]) + s[7]
     for n in range(count):
         h = x * p[n] + y * p[LANES + n] + z * p[2 * LANES + n] - offset
         u = x * p[3 * LANES + n] + y * p[4 * LANES + n] + z * p[5 * LANES + n]

@@ -38,7 +38,7 @@ from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.room import Solver
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.robot.capsules import between_capsules
+from gjk3d.robot.capsules import NO_CAPSULE, between_capsules
 from gjk3d.robot.kinematics import Chain, plane_axes, rotated
 from gjk3d.robot.trees import Around, gap_bounds
 from gjk3d.robot.walk import Frames, Layout, between_balls, core_of, place, solve_slots
@@ -177,6 +177,8 @@ def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float)
     # The first term covers the rounding of n . at, n . v and both supports. `_lowest` takes the slack of the core off
     # already, at both ends of a piece, so the second term is only more than needed.
     error = 64.0 * _U * size * (1.0 + sqrt(dot(w, w))) + 2.0 * slack * (1.0 + sqrt(dot(w, w)))
+    if layout.starts[b, 2] == NO_CAPSULE:  # the normal of a half-space is n to the residual of its pose
+        error += 8.0 * rows[b, 12] * size * (1.0 + sqrt(dot(w, w)))
     x = dot(n, at) + near + _lowest(layout, rows, fixed, (-n[0], -n[1], -n[2])) - error - bound.floor
     if not x > 0.0:
         return 0.0, 0.0, inf

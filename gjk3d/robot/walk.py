@@ -40,7 +40,7 @@ class Layout(NamedTuple):
     """What hangs where, and which pairs are asked; the arrays that kernels take, in their order."""
 
     link: Ints  #: of each slot, -1 for what stands in the world
-    local: Array  #: (slots, 12), where a slot is on its link
+    local: Array  #: (slots, 13), where a slot is on its link, and the residual of that
     ints: Ints
     floats: Array
     starts: Ints  #: (slots, 4), where the shape of each slot begins in either, and its capsule and box, if it has any
@@ -86,7 +86,7 @@ def _place(layout: Layout, frames: Frames, k: int, now: int) -> None:
         frames.stamp[k] = _ALWAYS
         for i in range(12):
             rows[k, i] = local[k, i]
-    rows[k, 12] = _RESIDUAL
+    rows[k, 12] = _RESIDUAL + local[k, 12]
     x, y, z = f[o + _CENTER], f[o + _CENTER + 1], f[o + _CENTER + 2]
     for i in range(3):
         balls[k, i] = rows[k, 3 * i] * x + rows[k, 3 * i + 1] * y + rows[k, 3 * i + 2] * z + rows[k, 9 + i]

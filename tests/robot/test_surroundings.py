@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import naive
 import numpy as np
 import pytest
 from model_files import write_3mf
@@ -11,6 +12,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import RobotError
+from gjk3d.poses import pose_rows
 from gjk3d.robot import Checker, Robot
 from tests.robot.test_checker import AROUND, PANDA, UR5, at, drawn
 
@@ -370,3 +372,27 @@ def test_what_is_no_length_is_told_with_the_name_that_it_was_meant_for(value):
         with pytest.raises(gk.errors.ShapeError, match=f"margin.*{value!r}"):
             checker.valid([0.0, 0.0], margin=value)
     assert checker.free([0.0, 0.0])
+
+
+def test_a_half_space_whose_pose_is_far_along_its_plane_is_not_missed(rng):
+    """The rotation is rounded to 2e-7. What it still misses after the polar step turns the plane about a far point."""
+    robot = Robot.load(
+        "<robot name='ball'><link name='base'/><link name='hand'><collision><geometry><sphere radius='0.5'/></geometry>"
+        "</collision></link><joint name='x' type='prismatic'><parent link='base'/><child link='hand'/>"
+        "<axis xyz='1 0 0'/><limit lower='-1' upper='1'/></joint></robot>"
+    )
+    floor = gk.Halfspace((0, 0, 1), 0)
+    checker, touching, missed = Checker(robot, {"floor": floor}), 0, []
+    for turn in naive.random_rotations(rng, 120):
+        pose = np.eye(4)
+        pose[:3, :3] = turn + rng.uniform(-2e-7, 2e-7, (3, 3))
+        x, y, _ = pose_rows(pose)[0][0, :9].reshape(3, 3).T
+        pose[:3, 3] = (x * rng.normal() + y * rng.normal()) * 10.0 ** rng.uniform(3, 8) - 0.5 * np.cross(x, y)
+        checker.move("floor", pose)
+        free = [checker.free([0.0]), checker.free([[0.0]])[0], not checker.collisions([0.0])]
+        free += [checker.motion_free([0.0], [0.0]).free, checker.motion_free([0.0], [0.0], certify=True).free]
+        touches = gk.collide(gk.Sphere(0.5), floor, None, pose)
+        touching += touches
+        missed += [(pose, free)] if touches and any(free) else []
+    assert missed == []
+    assert touching > 40

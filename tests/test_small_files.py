@@ -191,13 +191,13 @@ def test_texts_and_remarks_of_many_dots_are_read(tmp_path):
 
 def test_elements_that_are_nested_deep_are_refused(tmp_path):
     path = tmp_path / "a.srdf"
-    path.write_text("<robot name='r'>" + "<group>" * 50_000 + "</group>" * 50_000 + "</robot>")
+    path.write_text("<robot name='r'>" + "<note>" * 50_000 + "</note>" * 50_000 + "</robot>")
     robot = tmp_path / "r.urdf"
     robot.write_bytes(urdf(1))
     with pytest.raises(ParseError) as caught:
         gk.robot.Robot.from_urdf(robot, path)
     assert_names(caught.value, str(path), "500")
-    path.write_text("<robot name='r'>" + "<group>" * 499 + "</group>" * 499 + "</robot>")
+    path.write_text("<robot name='r'>" + "<note>" * 499 + "</note>" * 499 + "</robot>")
     assert gk.robot.Robot.from_urdf(robot, path).to_srdf(tmp_path / "again.srdf") is None
 
 

@@ -116,7 +116,7 @@ def _undressed(each: Any, kind: str) -> Any:
         if any(isinstance(x, np.ndarray) for x in each):
             plain = tuple(_undressed(x, "") for x in each)
             return each if all(a is b for a, b in zip(plain, each, strict=True)) else plain
-        return each if all(type(x) is float for x in each) else tuple(float(x) for x in each)
+        return each if all(type(x) in (float, bool) for x in each) else tuple(map(float, each))
     number = _NUMBERS.get(kind)
     if number is not None:
         fits = isinstance(each, (int, np.integer, np.bool_)) or (

@@ -175,14 +175,13 @@ def read(path: str | os.PathLike[str]) -> Content:
         raise FileError(f"{file} cannot be read: {error.strerror or error}") from error
     with _blamed_on(file, kind):
         drawn = kind.drawn(data)
+        content = apart.converted(file, kind.apart) if kind.apart else data
+        content, promised = kind.check(content)
         stated = drawn is not None or kind.states(data)
-        if kind.apart:
-            data = apart.converted(file, kind.apart)
-        data, promised = kind.check(data)
         if kind.reader == ARCHIVE:
-            return _unpacked(Content(file, kind, size, None, 0, None), data)
-        scene = _read(data, kind.reader, file.parent)
-        if kind.reader in ("obj", "ply", "off") or (kind.reader == "dae" and b"<poly" in data):
+            return _unpacked(Content(file, kind, size, None, 0, None), content)
+        scene = _read(content, kind.reader, file.parent)
+        if kind.reader in ("obj", "ply", "off") or (kind.reader == "dae" and b"<poly" in content):
             _unfold(scene, promised)
     if not kind.faceted:  # only our own readers are believed, not extras of a GLB
         for geometry in scene.geometry.values():

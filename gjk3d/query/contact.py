@@ -256,9 +256,10 @@ def contact(
     is known to free the two is left out, unless all do. A normal is one of both surfaces at its point: at a flat or
     concave edge between parts that of a face, at a convex edge one between those of its faces. So on level ground of
     many triangles or boxes all normals are vertical. Where two closed meshes cross, it may lean from those of the other
-    mesh; where no normal is one of both surfaces, all points count. ``patches`` says which points share a normal. Where nothing of
-    the surfaces meets, as where one holds the other, it is the one point of `signed_distance`. On a half-space it
-    stands with its convex hull. How deep the two overlap is another question, which takes longer: it is asked when
+    mesh; where no normal is one of both surfaces, all points count. ``patches`` says which points share a normal.
+
+    If the surfaces do not meet, as where one body holds the other, there is the one point of `signed_distance`. A
+    half-space touches the convex hull of a body. The depth of the overlap takes longer to compute. It is computed when
     ``result`` is first read, or ``normal``, ``distance``, its bounds or ``status``.
 
     Parameters

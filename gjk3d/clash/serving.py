@@ -64,6 +64,7 @@ class Server(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    request_queue_size = 128  # with 5, the default, connections that come at once wait for seconds, or are lost
 
     def __init__(self, make_page: Callable[[str], bytes], file: Path, port: int = 0) -> None:
         super().__init__((HOST, port), _Handler)

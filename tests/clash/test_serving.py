@@ -1,5 +1,6 @@
 """The server answers this machine's own page, and nobody else."""
 
+import contextlib
 import http.client
 import json
 import socket
@@ -178,6 +179,14 @@ def test_a_client_that_sends_byte_after_byte_is_disconnected(served, monkeypatch
         time.sleep(0.01)
     assert threading.active_count() <= before
     assert ask(served)[0] == 200
+
+
+def test_connections_that_come_at_once_wait_in_a_queue(tmp_path):
+    """The server does not accept yet, so each connection is one in its queue."""
+    with Server(lambda token: b"", tmp_path / "a.triage.json") as server, contextlib.ExitStack() as stack:
+        address = ("127.0.0.1", server.server_port)
+        waiting = [stack.enter_context(socket.create_connection(address, timeout=5.0)) for _ in range(32)]
+        assert all(each.getpeername() == address for each in waiting)
 
 
 @pytest.mark.full

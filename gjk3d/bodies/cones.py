@@ -26,16 +26,17 @@ from gjk3d.bodies.part_tree import (
     PRISMS,
     TRIANGLES,
     PartTree,
-    nodes_apart,
     part_at,
     top_of,
 )
-from gjk3d.bodies.triangles import middle_of, nearest_on, normal_of, read
+from gjk3d.bodies.traversal import from_box
+from gjk3d.bodies.triangles import Triangle, middle_of, nearest_on, normal_of, read
 from gjk3d.bodies.walk import Bench, Two, holds, parts_at
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, offset, place, sub, turn, turn_back
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
+from gjk3d.shapes.layout import Core
 
 SHORT, LONG = 1e-4, 1e-2  #: least and greatest step, of the size of the smaller part
 _LEAST = 1e3  #: step, in units of the error of places
@@ -62,19 +63,24 @@ def shortest_look(error: float, share: float, inside: bool) -> Look:
 
 
 @kernel
-def look_of(x: Two, p: int, q: int, depth: float, inside: bool, w: Bench) -> Look:
+def look_at(a: Core, b: Core, error: float, depth: float, inside: bool) -> Look:
     """Return how closely the normal of a contact of two parts is looked at.
 
     The step is the depth, within limits that the size of the smaller part sets; a point has no size. What is smaller
     than the depth is no feature of the contact. The limits keep the step above what rounding leaves between parts that
     abut, and below the size of features.
     """
-    core = part_at(x.a, p, w.floats_a, w.row_a)
-    one, exact = core.floats[_RHO] + core.floats[_RADIUS], core.ints[layout.POLYTOPE] != 0
-    core = part_at(x.b, q, w.floats_b, w.row_b)
-    two, exact = core.floats[_RHO] + core.floats[_RADIUS], exact and core.ints[layout.POLYTOPE] != 0
+    one, two = a.floats[_RHO] + a.floats[_RADIUS], b.floats[_RHO] + b.floats[_RADIUS]
+    exact = a.ints[layout.POLYTOPE] != 0 and b.ints[layout.POLYTOPE] != 0
     size = float(min(one, two) if min(one, two) > 0.0 else max(one, two))
-    return Look(max(min(max(depth, SHORT * size), LONG * size), _LEAST * x.error), 1.0, exact, inside)
+    return Look(max(min(max(depth, SHORT * size), LONG * size), _LEAST * error), 1.0, exact, inside)
+
+
+@kernel
+def look_of(x: Two, p: int, q: int, depth: float, inside: bool, w: Bench) -> Look:
+    """Return `look_at` of two parts, by their places among the leaves."""
+    core_a, core_b = part_at(x.a, p, w.floats_a, w.row_a), part_at(x.b, q, w.floats_b, w.row_b)
+    return look_at(core_a, core_b, x.error, depth, inside)
 
 
 @kernel
@@ -104,6 +110,18 @@ def _is_close(near: Vec3, p: Vec3, n: Vec3, look: Look, error: float, radius: fl
     return square < 2.0 * step * (ahead + slack) - (1.0 - look.share * look.share) * step * step
 
 
+@kernel
+def _is_triangle_near(
+    t: Triangle, q: Vec3, p: Vec3, n: Vec3, look: Look, error: float, radius: float
+) -> bool:  # fmt: skip
+    """Do as `_is_close` does for the point of a triangle nearest to q = p + step n; most have no corner ahead of p."""
+    ahead = max(dot(t[0], n), max(dot(t[1], n), dot(t[2], n))) - dot(along(p, n, -radius), n)
+    if ahead < -4.0 * error:
+        return False
+    _, near = nearest_on(q, t)
+    return _is_close(near, p, n, look, error, radius)
+
+
 @inlined
 def _within(x: float, half: float) -> float:
     return min(max(x, -half), half)
@@ -114,8 +132,7 @@ def _is_nearer(x: Two, k: int, p: Vec3, n: Vec3, look: Look, w: Bench) -> bool:
     """Tell whether part k of A is too near to p + step n, where B is a point."""
     q = offset(x.m)
     if x.a.kind == TRIANGLES:
-        _, near = nearest_on(q, read(x.a.places, k))
-        return _is_close(near, p, n, look, x.error, x.a.floats[0])
+        return _is_triangle_near(read(x.a.places, k), q, p, n, look, x.error, x.a.floats[0])
     core = part_at(x.a, k, w.floats_a, w.row_a)
     f, kind = core.floats, core.ints[layout.KIND]
     if kind == layout.BOX or kind == layout.POINT:
@@ -167,13 +184,13 @@ def _is_ground_near(t: PartTree, k: int, p: Vec3, n: Vec3, look: Look, error: fl
 @kernel
 def _is_part_near(x: Two, k: int, p: Vec3, n: Vec3, look: Look, w: Bench) -> bool:
     """Tell whether a part of A but part k is too near to p + step n, where B is a point."""
-    stack = w.stack
+    stack, q, far = w.stack, offset(x.m), x.a.rim + look.step + x.error
     stack[0, 0] = 0
     top = 1
     while top > 0:
         top -= 1
         i = stack[top, 0]
-        if nodes_apart(x.m, x.a, i, x.b, _ONLY, look.step):
+        if from_box(q, x.a.boxes, i) > far * far:
             continue
         if x.a.links[i, 0] >= 0:
             stack[top, 0], stack[top + 1, 0] = x.a.links[i, 0], x.a.links[i, 0] + 1

@@ -13,16 +13,17 @@ import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.cones import is_contact, is_parallel, look_of
-from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, part_at, put_behind
+from gjk3d.bodies.cones import is_contact, is_parallel, look_at
+from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
 from gjk3d.bodies.pushes import Met, vec_at
-from gjk3d.bodies.walk import Bench, Two, parts_at
+from gjk3d.bodies.walk import Bench, Two
 from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, place, sub, turn, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, world_center
 from gjk3d.narrow.features import Feature, Loops, feature
 from gjk3d.narrow.manifold import FLUSH, POINT, Sheets, common_part, lift, nearest_on, patch, put_point
+from gjk3d.poses import WIDTH
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import farthest_point
@@ -119,6 +120,8 @@ class Desk(NamedTuple):
     floats: Array2
     most: int
     normals: Array2  #: (`NORMALS`, 4) of contacts that are written, and the least gap along each
+    rows: Array2  #: pose rows of two parts, and their floats, which looks at normals leave as they are
+    parts: Array2
 
 
 class Writing(NamedTuple):
@@ -197,57 +200,72 @@ def _is_on_face(core: Core, loops: Loops, row: Array, n: Vec3, p: Vec3, slack: f
     """Tell whether a point is on the face of a part with the outward normal n, both in the frame of its pose row."""
     own = turn_back(row, n)
     g = feature(core, loops, own, v)
+    if not _is_face(g, own):
+        return False
     at = along(turn_back(row, sub(p, world_center(row, core.floats))), own, -core.floats[layout.RADIUS])
     away = sub(nearest_on(g, v, at), at)
-    return _is_face(g, own) and dot(away, away) <= slack * slack
+    return dot(away, away) <= slack * slack
+
+
+class Pair(NamedTuple):
+    """A part of each body, with their faces."""
+
+    p: int  #: their places among the leaves
+    q: int
+    c: Cores
+    loops_a: Loops
+    loops_b: Loops
+    row_b: Array1
 
 
 @kernel
-def _placed(t: Writing, p: int, q: int) -> tuple[Cores, Loops, Loops]:
-    """Return two parts, and their faces."""
-    c = parts_at(t.x, p, q, t.w)
-    loops_a = _loops(t.x.a, p, c.a, t.faces_a, t.d.ints[0], t.d.floats[0])
-    return c, loops_a, _loops(t.x.b, q, c.b, t.faces_b, t.d.ints[1], t.d.floats[1])
+def _pair_at(t: Writing, p: int, q: int) -> Pair:
+    """Return two parts, by their places among the leaves, in A's frame."""
+    x, d, row_b = t.x, t.d, t.d.rows[1]
+    a, b = part_at(x.a, p, d.parts[0], d.rows[0]), part_at(x.b, q, d.parts[1], row_b)
+    put_behind(x.m, row_b)
+    loops_a = _loops(x.a, p, a, t.faces_a, d.ints[0], d.floats[0])
+    loops_b = _loops(x.b, q, b, t.faces_b, d.ints[1], d.floats[1])
+    return Pair(p, q, cores_at(a, d.rows[0], b, row_b), loops_a, loops_b, row_b)
 
 
 @kernel
-def _ends(c: Cores, w: Bench, n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the farthest point of a part of A along n, and of one of B against it."""
-    low = place(w.row_b, farthest_point(c.b, turn_back(w.row_b, neg(n))))
-    return place(w.row_a, farthest_point(c.a, turn_back(w.row_a, n))), low
+def _ends(y: Pair, n: Vec3) -> tuple[Vec3, Vec3]:
+    """Return the farthest point of the part of A along n, and of that of B against it."""
+    low = place(y.row_b, farthest_point(y.c.b, turn_back(y.row_b, neg(n))))
+    return place(y.c.pose, farthest_point(y.c.a, turn_back(y.c.pose, n))), low
 
 
 @kernel
-def _write_along(
-    t: Writing, p: int, q: int, n: Vec3, known: bool, least: float, origin: PartTree, points: Array2
-) -> int:  # fmt: skip
+def _write_along(t: Writing, y: Pair, n: Vec3, known: bool, least: float, origin: PartTree, points: Array2) -> int:
     """Write the points of two parts along n, a normal of one of their faces; return how many there are.
 
     There are none if the gap is below ``least``, or if n is a normal of the bodies at none of the points. If it is not
     ``known`` to be one elsewhere, the points where the gap is least count, and the ends of the parts are among them.
     """
-    c, loops_a, loops_b = _placed(t, p, q)
-    sheets = Sheets(t.d.corners[0], t.d.corners[1], t.d.plane)
-    top, low = _ends(c, t.w, n)
-    gap, own, slack = dot(n, sub(low, top)), turn_back(t.w.row_a, n), 4.0 * t.x.error
+    c, sheets = y.c, Sheets(t.d.corners[0], t.d.corners[1], t.d.plane)
+    top, low = _ends(y, n)
+    gap, own, slack = dot(n, sub(low, top)), turn_back(c.pose, n), 4.0 * t.x.error
     if gap > t.within or gap < max(least, -t.most) - slack:
         return 0
-    flat, found, corners = common_part(c, loops_a, loops_b, own, max(t.within, gap), t.d.most, sheets)
+    flat, found, corners = common_part(c, y.loops_a, y.loops_b, own, max(t.within, gap), t.d.most, sheets)
     if found > 0:
         if not (_is_face(flat.ga, own) or _is_face(flat.gb, own) or flat.ga.corners + flat.gb.corners == 4):
             return 0
         lift(c, flat, own, corners, found, sheets, n, False, points)
-    elif _is_on_face(c.a, loops_a, t.w.row_a, n, along(low, n, -gap), slack, sheets.va):
+    elif _is_on_face(c.a, y.loops_a, c.pose, n, along(low, n, -gap), slack, sheets.va):
         found = 1
         put_point(points, plain(0), along(low, n, -gap), n, gap, False)
-    elif _is_on_face(c.b, loops_b, t.w.row_b, neg(n), along(top, n, gap), slack, sheets.vb):
+    elif _is_on_face(c.b, y.loops_b, y.row_b, neg(n), along(top, n, gap), slack, sheets.vb):
         found = 1
         put_point(points, plain(0), top, n, gap, False)
+    else:
+        return 0
     _put_normals(points, found, n)
-    look, most = look_of(t.x, p, q, 0.0, True, t.w), inf if known else gap + FLUSH * c.size
+    look, most = look_at(c.a, c.b, t.x.error, 0.0, True), inf if known else gap + FLUSH * c.size
     for k in range(found):  # a face may be covered in part
         a, b = vec_at(points[k], 0), vec_at(points[k], 3)
-        if points[k, POINT - 1] <= most and is_contact(t.x, p, q, origin, a, b, n, look, t.w):
+        if points[k, POINT - 1] <= most and is_contact(t.x, y.p, y.q, origin, a, b, n, look, t.w):
             return found
     return 0
 
@@ -267,16 +285,15 @@ def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
 
 
 @kernel
-def _next_face(t: Writing, p: int, q: int, passed: float) -> tuple[float, Vec3]:
+def _next_face(y: Pair, passed: float) -> tuple[float, Vec3]:
     """Return the normal of a face of two parts along which they are least deep, but deeper than that; and how deep."""
-    c, loops_a, loops_b = _placed(t, p, q)
-    best, way, count = inf, (0.0, 0.0, 0.0), _count_faces(c.a, loops_a)
-    for k in range(count + _count_faces(c.b, loops_b)):
+    best, way, count = inf, (0.0, 0.0, 0.0), _count_faces(y.c.a, y.loops_a)
+    for k in range(count + _count_faces(y.c.b, y.loops_b)):
         if k < count:
-            n = _face_normal(c.a, loops_a, k, t.w.row_a)
+            n = _face_normal(y.c.a, y.loops_a, k, y.c.pose)
         else:
-            n = neg(_face_normal(c.b, loops_b, k - count, t.w.row_b))
-        top, low = _ends(c, t.w, n)
+            n = neg(_face_normal(y.c.b, y.loops_b, k - count, y.row_b))
+        top, low = _ends(y, n)
         depth = dot(n, sub(top, low))
         if passed < depth < best and dot(n, n) > 0.0:
             best, way = depth, n
@@ -293,18 +310,18 @@ def _write_left(t: Writing, kept: int, count: int, origin: PartTree, points: Arr
     for i in range(kept):
         known = _note_normal(normals, known, vec_at(f.out[f.some[i]], 3), f.out[f.some[i], 0])
     for i in range(kept, min(count, MOST)):
-        p, q = f.pairs[f.some[i], 0], f.pairs[f.some[i], 1]
-        room = points[written:]
-        found = _write_along(t, p, q, vec_at(f.out[f.some[i]], 3), False, -inf, origin, room)
+        j, room = f.some[i], points[written:]
+        y = _pair_at(t, f.pairs[j, 0], f.pairs[j, 1])
+        found = _write_along(t, y, vec_at(f.out[j], 3), False, -inf, origin, room)
         for k in range(known):
             if found == 0:
                 least = _MUCH * min(normals[k, _GAP], 0.0)
-                found = _write_along(t, p, q, vec_at(normals[k], 0), True, least, origin, room)
+                found = _write_along(t, y, vec_at(normals[k], 0), True, least, origin, room)
         passed = -inf
         for _ in range(_FACES if known == 0 else 0):
             if found == 0 and passed < inf:
-                passed, n = _next_face(t, p, q, passed)
-                found = _write_along(t, p, q, n, False, -inf, origin, room) if passed < inf else 0
+                passed, n = _next_face(y, passed)
+                found = _write_along(t, y, n, False, -inf, origin, room) if passed < inf else 0
         for k in range(found):
             known = _note_normal(normals, known, vec_at(room[k], POINT), room[k, POINT - 1])
         written += found
@@ -354,13 +371,13 @@ def most_corners_in(faces: ShapeFaces) -> int:
 
 
 #: `Desk` as entries take it
-GivenDesk = tuple[Array3, Array3, Ints2, Array2, int, Array2]
+GivenDesk = tuple[Array3, Array3, Ints2, Array2, int, Array2, Array2, Array2]
 
 
 @inlined
 def desk_of(t: GivenDesk) -> Desk:
     """Return what Python handed over by names."""
-    return Desk(t[0], t[1], t[2], t[3], t[4], t[5])
+    return Desk(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7])
 
 
 def desk(most_a: int, most_b: int) -> GivenDesk:
@@ -368,5 +385,5 @@ def desk(most_a: int, most_b: int) -> GivenDesk:
     most = most_a + most_b + 4
     return (
         np.empty((2, max(most_a, most_b), 3)), np.empty((3, most, 2)), np.empty((2, _INTS), dtype=np.int64),
-        np.empty((2, _FLOATS)), most, np.empty((NORMALS, _GAP + 1)),
+        np.empty((2, _FLOATS)), most, np.empty((NORMALS, _GAP + 1)), np.zeros((2, WIDTH)), np.zeros((2, WIDEST)),
     )  # fmt: skip

@@ -116,17 +116,15 @@ def _is_free(x: Two, faces: bool, w: Bench) -> bool:
 
 
 @kernel
-def _ball_in_simplex(s: Array) -> float:
-    """Return the radius of the ball about the origin in the tetrahedron of the first four rows; negative if outside."""
-    radius = inf
+def _ball_in_simplex(s: Array, radius: float) -> bool:
+    """Tell whether the tetrahedron of the first four rows has more than a ball of that radius about the origin."""
     for k in range(4):
         a, b, c = row3(s, (k + 1) % 4), row3(s, (k + 2) % 4), row3(s, (k + 3) % 4)
         n = cross(sub(b, a), sub(c, a))
-        length, side = sqrt(dot(n, n)), dot(n, sub(row3(s, k), a))
-        if not length > 0.0 or side == 0.0:
-            return -inf
-        radius = min(radius, -dot(n, a) / (length if side > 0.0 else -length))
-    return radius
+        side, height = dot(n, sub(row3(s, k), a)), -dot(n, a)
+        if not (height if side > 0.0 else -height) > radius * sqrt(dot(n, n)) or side == 0.0:
+            return False
+    return True
 
 
 @kernel
@@ -139,12 +137,12 @@ def overlap_point(x: Two, w: Bench) -> tuple[bool, Vec3]:
     for k in range(4):
         s[k, 0] = s[k, 1] = s[k, 2] = 0.0
     solve(c, UNSIGNED, inf, 0.0, w.room, s[:0], w.out, w.flags, 0)
-    gap, point = bound_along(c, _vec(w.out[0], _N)), _vec(w.out[0], _POINT)
-    if gap > -limit:
-        return False, point
+    point = _vec(w.out[0], _POINT)
+    if gap_of_inner(c) < c.radii - limit or _ball_in_simplex(s, limit):
+        return True, point
+    gap = bound_along(c, _vec(w.out[0], _N))
     # along the way between two cores that are apart no more overlaps than has to
-    deep = gap + c.radii > 0.0 or gap_of_inner(c) < c.radii - limit
-    return bool(deep or _ball_in_simplex(s) > limit), point
+    return bool(gap <= -limit and gap + c.radii > 0.0), point
 
 
 @kernel

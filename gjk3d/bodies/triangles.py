@@ -254,23 +254,22 @@ def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
 def _pierced(p: Triangle, q: Triangle) -> float:
     """Return the most that all points may move so that an edge of p surely still pierces q; 0 where none does.
 
-    An edge and a triangle go on to cross while neither the edge's ends meet the triangle nor its rim the edge.
+    Until then the ends of the edge are on two sides of the plane of q, and all of its rim on one side of the edge.
     """
     best, n = 0.0, cross(sub(q[1], q[0]), sub(q[2], q[0]))
+    area = sqrt(dot(n, n))
     for a, b in ((p[0], p[1]), (p[1], p[2]), (p[2], p[0])):
-        u = sub(b, a)
-        da, db = dot(n, sub(a, q[0])), dot(n, sub(b, q[0]))
+        u, x, y, z = sub(b, a), sub(q[0], a), sub(q[1], a), sub(q[2], a)
+        da, db = dot(n, x), dot(n, sub(q[0], b))
         if not min(da, db) < 0.0 < max(da, db):
             continue
-        f = da / (da - db)
-        x = (a[0] + f * u[0], a[1] + f * u[1], a[2] + f * u[2])
-        if not _over(x, q, n)[0]:
-            continue
-        least = min(nearest_on(a, q)[0], nearest_on(b, q)[0])
-        for s, t in ((q[0], q[1]), (q[1], q[2]), (q[2], q[0])):
-            least = min(least, nearest_on_edges(a, u, s, sub(t, s))[0])
+        side, least = 1.0 if da < 0.0 else -1.0, min(abs(da), abs(db)) / area
+        for s, t in ((x, y), (y, z), (z, x)):
+            w = cross(u, sub(t, s))
+            length = sqrt(dot(w, w))
+            least = min(least, side * dot(w, s) / length) if length > 0.0 else 0.0
         best = max(best, least)
-    return sqrt(best)
+    return best
 
 
 @kernel

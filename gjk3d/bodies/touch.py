@@ -37,7 +37,7 @@ from gjk3d.bodies.partings import shifted
 from gjk3d.bodies.raycast import turns_about
 from gjk3d.bodies.rounds import Round, lone_round
 from gjk3d.bodies.traversal import to_point
-from gjk3d.bodies.triangles import common_of, normal_of, place, reach_through, read
+from gjk3d.bodies.triangles import common_of, normal_of, pierced, place, read
 from gjk3d.bodies.walk import (
     APART,
     HELD,
@@ -55,7 +55,9 @@ from gjk3d.bodies.walk import (
     two_of_rows,
 )
 from gjk3d.geometry.vec3 import Vec3, add, along, cross, divide, dot, neg, row3, scale, sub, unit
-from gjk3d.narrow.cores import gap_of_inner
+from gjk3d.narrow.box_box import WIDTH as BOX_WIDTH
+from gjk3d.narrow.box_box import best_axis, half_extents
+from gjk3d.narrow.cores import Cores
 from gjk3d.narrow.pairs import mirror
 from gjk3d.narrow.solve import OVERLAPPING, TOUCHING, UNDECIDED, UNSIGNED, solve
 from gjk3d.poses import ROUNDING
@@ -128,6 +130,15 @@ def _ball_in_simplex(s: Array, radius: float) -> bool:
 
 
 @kernel
+def _boxes_overlap(c: Cores, depth: float) -> bool:
+    """Tell whether two cores are boxes that surely overlap by more than a depth."""
+    if c.a.ints[layout.KIND] != layout.BOX or c.b.ints[layout.KIND] != layout.BOX:
+        return False
+    _, _, widest, sure = best_axis(half_extents(c.a), half_extents(c.b), c.m, 0.0)
+    return bool(sure and widest + BOX_WIDTH * c.size + c.error < c.radii - depth)
+
+
+@kernel
 def overlap_point(x: Two, w: Bench) -> tuple[bool, Vec3]:
     """Tell whether the parts ``w.last`` surely overlap by more than rounding, and return a point of both.
 
@@ -136,13 +147,8 @@ def overlap_point(x: Two, w: Bench) -> tuple[bool, Vec3]:
     c, s, limit = parts_at(x, w.last[0], w.last[1], w), w.room.simplex, _SURELY * x.error
     for k in range(4):
         s[k, 0] = s[k, 1] = s[k, 2] = 0.0
-    solve(c, UNSIGNED, inf, 0.0, w.room, s[:0], w.out, w.flags, 0)
-    point = _vec(w.out[0], _POINT)
-    if gap_of_inner(c) < c.radii - limit or _ball_in_simplex(s, limit):
-        return True, point
-    gap = bound_along(c, _vec(w.out[0], _N))
-    # along the way between two cores that are apart no more overlaps than has to
-    return bool(gap <= -limit and gap + c.radii > 0.0), point
+    upper = solve(c, UNSIGNED, inf, 0.0, w.room, s[:0], w.out, w.flags, 0)
+    return bool(upper < -limit or _boxes_overlap(c, limit) or _ball_in_simplex(s, limit)), _vec(w.out[0], _POINT)
 
 
 @kernel
@@ -388,7 +394,8 @@ def _report_common(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: 
     if told == MEET and faces:
         one, two = read(x.a.places, w.last[0]), place(x.m, x.b.places, w.last[1])
         n, point = normal_of(one), common_of(one, two)
-        deep = dot(n, n) > 0.0 and reach_through(one, two) > _SURELY * x.error
+        limit = _SURELY * x.error
+        deep = dot(n, n) > 0.0 and (pierced(one, two) > limit or pierced(two, one) > limit)
     elif told == MEET:
         deep, point = overlap_point(x, w)
         n = (w.out[0, 3], w.out[0, 4], w.out[0, 5])

@@ -251,7 +251,7 @@ def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
 
 
 @kernel
-def _pierced(p: Triangle, q: Triangle) -> float:
+def pierced(p: Triangle, q: Triangle) -> float:
     """Return the most that all points may move so that an edge of p surely still pierces q; 0 where none does.
 
     Until then the ends of the edge are on two sides of the plane of q, and all of its rim on one side of the edge.
@@ -275,7 +275,7 @@ def _pierced(p: Triangle, q: Triangle) -> float:
 @kernel
 def reach_through(p: Triangle, q: Triangle) -> float:
     """Return how far two triangles reach through each other: whatever moves by less, they still cross."""
-    return max(_pierced(p, q), _pierced(q, p))
+    return max(pierced(p, q), pierced(q, p))
 
 
 @kernel

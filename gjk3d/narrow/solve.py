@@ -92,8 +92,8 @@ class Known(NamedTuple):
 @inlined
 def solve(
     c: Cores, mode: int, max_distance: float, tol: float, room: Room, cache: Array, out: Array, flags: Ints, k: int
-) -> None:
-    """Answer one pair into row k of ``out`` and ``flags``.
+) -> float:
+    """Answer one pair into row k of ``out`` and ``flags``; return an upper bound of the signed distance in any mode.
 
     A ``cache`` of any rows is where to start from, and is left for the next time.
     """
@@ -104,6 +104,7 @@ def solve(
     if not settled:
         known = search(c, asked, room, cache, k)
     report(c, asked, known, out, flags, k)
+    return known.upper - c.radii
 
 
 @inlined

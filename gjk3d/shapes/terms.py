@@ -112,10 +112,10 @@ def core_reach(kind: int, numbers: Array) -> Array:
 def core_inner(kind: int, numbers: Array) -> float:
     """Return the radius of a ball about its centre that a primitive core holds, rounded down; 0 where it is not known.
 
-    Where the centre alone is known to be of the core it is the least positive number.
+    Where the centre alone is known to be of the core it is next to nothing.
     """
     if kind in (layout.POINT, layout.SEGMENT):
-        return 5e-324  # below the least error of a pair, so that two points touch at one place and do not overlap
+        return 1e-302  # below the least error of a pair: two points touch at one place; subnormal numbers are slow
     if kind == layout.CONE:
         radius, half = numbers.tolist()
         return float(half * (radius / hypot(radius, 2.0 * half)) * (1.0 - 1e-15))

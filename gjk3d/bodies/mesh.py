@@ -78,6 +78,8 @@ class Mesh(TriangleSurface):
     (True, 1.0, 0.166666667)
     >>> mesh.name, mesh.unit, mesh.parts, mesh.source
     ('wedge', 'meters', (), None)
+    >>> gk.Mesh(corners, faces, rounding=1e-6).rounding
+    1e-06
     """
 
     __slots__ = ("_parts", "_source", "_unit")

@@ -34,7 +34,7 @@ def test_hulls_of_many_points_on_one_plane_are_not_dented(number):
 
 @pytest.mark.full
 def test_the_swept_space_holds_rotated_cylinders():
-    assert swept_rotations.faults(100, seed=2) == []
+    assert swept_rotations.faults(50, seed=2) == []
 
 
 @pytest.mark.parametrize("form", ["slices", "hull"])

@@ -212,6 +212,11 @@ def test_oriented_boxes_follow_a_shape_that_is_stretched_or_turned(solid, rng):
     assert gk.obb(turned).volume <= gk.obb(solid).volume * (1 + 1e-9)
 
 
+def test_the_oriented_box_of_points_on_an_axis_has_one_length():
+    box = gk.obb(gk.ConvexHull([(1, 0, 0), (2, 0, 0), (4, 0, 0)]))  # across the axis all its points are one
+    np.testing.assert_allclose(np.sort(box.extents), (0, 0, 3), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("radii", [(2.0, 1.0, 1.0), (1.0, 2.0, 1.0), (1.0, 1.0, 2.0)])
 def test_an_ellipsoid_is_a_ball_only_if_all_three_radii_are_equal(radii):
     ellipsoid = gk.Ellipsoid(radii)

@@ -31,7 +31,7 @@ from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
 NORMALS = 3  #: that pairs whose own normal is none of the bodies' are looked at along
-_GAP = 3  #: column of such a normal
+_GAP = _DEPTH = 3  #: columns of such normals
 _ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
 _MUCH = 2.0  #: so much deeper may such a pair be than those whose normal it takes
 _FACES = 8  #: of two parts that are tried
@@ -120,6 +120,7 @@ class Desk(NamedTuple):
     floats: Array2
     most: int
     normals: Array2  #: (`NORMALS`, 4) of contacts that are written, and the least gap along each
+    nearest: Array2  #: (`_FACES`, 4) normals of the faces of two parts along which these are least deep, and how deep
     rows: Array2  #: pose rows of two parts, and their floats, which looks at normals leave as they are
     parts: Array2
 
@@ -285,43 +286,48 @@ def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
 
 
 @kernel
-def _next_face(y: Pair, passed: float) -> tuple[float, Vec3]:
-    """Return the normal of a face of two parts along which they are least deep, but deeper than that; and how deep."""
-    best, way, count = inf, (0.0, 0.0, 0.0), _count_faces(y.c.a, y.loops_a)
+def _list_faces(y: Pair, nearest: Array2) -> int:
+    """Fill the normals of faces of two parts and the depths along these, the least first; return how many there are."""
+    found, count = 0, _count_faces(y.c.a, y.loops_a)
     for k in range(count + _count_faces(y.c.b, y.loops_b)):
         if k < count:
             n = _face_normal(y.c.a, y.loops_a, k, y.c.pose)
         else:
             n = neg(_face_normal(y.c.b, y.loops_b, k - count, y.row_b))
         top, low = _ends(y, n)
-        depth = dot(n, sub(top, low))
-        if passed < depth < best and dot(n, n) > 0.0:
-            best, way = depth, n
-    return best, way
+        depth, i = dot(n, sub(top, low)), found
+        while i > 0 and depth < nearest[i - 1, _DEPTH]:
+            i -= 1
+        if i == nearest.shape[0] or dot(n, n) == 0.0 or (i > 0 and depth == nearest[i - 1, _DEPTH]):
+            continue  # opposite sides of two parts that are symmetrical have one depth: one of them is tried
+        found = min(found + 1, nearest.shape[0])
+        for j in range(found - 1, i, -1):
+            for column in range(_DEPTH + 1):
+                nearest[j, column] = nearest[j - 1, column]
+        nearest[i, 0], nearest[i, 1], nearest[i, 2] = n
+        nearest[i, _DEPTH] = depth
+    return found
 
 
 @kernel
 def _write_left(t: Writing, kept: int, count: int, origin: PartTree, points: Array2) -> int:
     """Write the points of pairs ``kept`` to ``count`` along normals of faces; return how many there are.
 
-    These are their own one, those of pairs that have points, or where there are none those of their own faces.
+    These are normals of pairs that have points, or where there are none those of the faces of the pair itself.
     """
     f, known, written, normals = t.f, 0, 0, t.d.normals
     for i in range(kept):
         known = _note_normal(normals, known, vec_at(f.out[f.some[i]], 3), f.out[f.some[i], 0])
     for i in range(kept, min(count, MOST)):
-        j, room = f.some[i], points[written:]
+        j, room, found = f.some[i], points[written:], 0
         y = _pair_at(t, f.pairs[j, 0], f.pairs[j, 1])
-        found = _write_along(t, y, vec_at(f.out[j], 3), False, -inf, origin, room)
         for k in range(known):
             if found == 0:
                 least = _MUCH * min(normals[k, _GAP], 0.0)
                 found = _write_along(t, y, vec_at(normals[k], 0), True, least, origin, room)
-        passed = -inf
-        for _ in range(_FACES if known == 0 else 0):
-            if found == 0 and passed < inf:
-                passed, n = _next_face(y, passed)
-                found = _write_along(t, y, n, False, -inf, origin, room) if passed < inf else 0
+        for k in range(_list_faces(y, t.d.nearest) if known == 0 else 0):
+            if found == 0:
+                found = _write_along(t, y, vec_at(t.d.nearest[k], 0), False, -inf, origin, room)
         for k in range(found):
             known = _note_normal(normals, known, vec_at(room[k], POINT), room[k, POINT - 1])
         written += found
@@ -371,13 +377,13 @@ def most_corners_in(faces: ShapeFaces) -> int:
 
 
 #: `Desk` as entries take it
-GivenDesk = tuple[Array3, Array3, Ints2, Array2, int, Array2, Array2, Array2]
+GivenDesk = tuple[Array3, Array3, Ints2, Array2, int, Array2, Array2, Array2, Array2]
 
 
 @inlined
 def desk_of(t: GivenDesk) -> Desk:
     """Return what Python handed over by names."""
-    return Desk(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7])
+    return Desk(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8])
 
 
 def desk(most_a: int, most_b: int) -> GivenDesk:
@@ -385,5 +391,6 @@ def desk(most_a: int, most_b: int) -> GivenDesk:
     most = most_a + most_b + 4
     return (
         np.empty((2, max(most_a, most_b), 3)), np.empty((3, most, 2)), np.empty((2, _INTS), dtype=np.int64),
-        np.empty((2, _FLOATS)), most, np.empty((NORMALS, _GAP + 1)), np.zeros((2, WIDTH)), np.zeros((2, WIDEST)),
+        np.empty((2, _FLOATS)), most, np.empty((NORMALS, _GAP + 1)), np.empty((_FACES, _DEPTH + 1)),
+        np.zeros((2, WIDTH)), np.zeros((2, WIDEST)),
     )  # fmt: skip

@@ -470,7 +470,7 @@ class Judge:
         self.folder.mkdir(exist_ok=True)
         self.groups = sorted({group_of(each.path) for each in mutants}, key=lambda name: -_size(self.tree.root, name))
         self._reach: dict[str, Reach] = {}
-        self._full_guard = threading.Lock()
+        self._full_guards: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def prepare(self, pool: ThreadPoolExecutor) -> None:
         """Run the tests and the answers without a mutant, as far as that was not done."""
@@ -514,7 +514,7 @@ class Judge:
         if not quick:
             digest = self._different_section(mutant)
             if self.tree.has_full_tier() and (mutant.operator == "rounding" or not digest):
-                with self._full_guard:
+                with self._full_guards[home]:
                     reach = self.reach(home, full=True)
                 full = self._killed(mutant, reach, full=True)
             others = [each for each in self.groups if each != home and (digest or full)]

@@ -181,9 +181,11 @@ def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, toler
 
 
 def _bodies(parts: list[Skin], row: Array) -> list[Skin]:
-    """Return each body of surfaces at a pose by itself."""
+    """Return surfaces at a pose, each body by itself where bodies may overlap."""
     return [
-        skin._replace(mesh=body, row=composed(row, skin.row[None])[0]) for skin in parts for body in skin.mesh.bodies()
+        skin._replace(mesh=body, row=composed(row, skin.row[None])[0])
+        for skin in parts
+        for body in ([skin.mesh] if skin.decided else skin.mesh.bodies())
     ]
 
 

@@ -152,3 +152,10 @@ def test_moving_parts_and_duplicates_are_unions():
     assert clash.penetration == pytest.approx(1.0, rel=2e-2)
     assert only(part(*CROSS), part(*CROSS)).kind == "duplicate"
     assert_names(gk.Mesh.volume.__doc__, "sum")
+
+
+def test_many_bodies_that_do_not_overlap_are_searched_together():
+    grid = gk.VoxelGrid(np.indices((9, 9, 9)).sum(axis=0) % 3 == 0, 0.1)
+    skins = penetration.skins(grid)
+    assert len(skins[0].mesh.bodies()) > 100
+    assert len(penetration._bodies(skins, IDENTITY[0])) == 1

@@ -98,5 +98,6 @@ def next_parting(
             return by, count
         for i in range(ways_out(there, s.found[best, 0], solid, ways)):
             n = row3(ways, i)
+            # beyond what rounding leaves touching; the next translation is tested, so the error bounds nothing
             far = dot(n, by) - ways[i, 3] + _TOUCHING * x.error
             count = _branch_to(nodes, count, k, n, far, walls, most)

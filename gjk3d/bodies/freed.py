@@ -54,6 +54,7 @@ def _past_hulls(x: Two, outer: Outer, way: Vec3, near: float, w: Bench) -> float
     c = parts_at(Two(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)
     way = turn_back(c.pose, way)
     reach, _, _ = support_pair(c, way)
+    # off by the error of a support point, and of the poses that place the two and move one of them
     far = float(max(dot(way, reach) + c.radii, 0.0) + c.error + 4.0 * x.error)
     if far <= near:
         return far
@@ -81,6 +82,7 @@ def freeing(x: Two, meshes: bool, f: Met, start: int, stop: int, outer: Outer, r
     w.last[0] = -1
     if _is_free(x, scale(far, way), meshes, room, w):
         return min(far, most)  # no shorter one parts these two
+    # t is only where the search begins, and each place is tested
     length, t = sqrt(dot(all_of, all_of)), max(least, 4.0 * x.error)
     if not length > 0.0:
         return most

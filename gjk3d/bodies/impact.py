@@ -222,6 +222,7 @@ def first_touch(
     both, ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`, ``box`` the ints of a box; ``floats`` and ``work`` are
     scratch.
     """
+    # either body is placed with an error, and its turn is off by as much at each radian
     far = clearance + 4.0 * error * (1.0 + turning(motions[0]) + turning(motions[1]))
     c = Course(of(a), of(b), motions, clearance, error, far, steps, most, box, floats, work, bench_of(bench))
     if not asked:

@@ -92,7 +92,7 @@ def _out_of(x: Two, s: Sides) -> float:
     else:
         p = turn_back(x.m, sub(p, offset(x.m)))
         square, _, _ = to_point(p, 1e150, s.b[4], s.b[5], s.b[6], s.w.stack, s.w.keys)
-    return sqrt(square) + 8.0 * x.error
+    return sqrt(square) + 8.0 * x.error  # past the surface by more than rounding; the place there is tested
 
 
 @kernel
@@ -165,6 +165,7 @@ def _past_parts(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Ar
         t += far + 4.0 * x.error if far > 0.0 else _out_of(there, s)
     for _ in range(_HALVINGS):
         middle = 0.5 * (blocked + free)
+        # below the error of places a half is no better; ``free`` was tested, so the error bounds nothing
         if free - blocked <= _SHARP * free + 8.0 * x.error or (free == most and middle > 0.9 * most):
             break
         if meets(shifted(x, scale(middle, way)), s):

@@ -289,6 +289,7 @@ def _take_inner(d: Desk) -> None:
 @inlined
 def _near_only(x: Two, s: Sides, most: float, room: Array) -> Sides:
     """Return what does not change while B is moved by no more than that, with the points that are near only."""
+    # B is placed with an error, moved with another, and the way is as long as the most but for a few: 64 are enough
     a, b = with_points_near(x.m, most + 64.0 * x.error, s.a, s.b, room)
     return Sides(s.faces, a, b, s.outward_a, s.outward_b, s.w, s.room, s.ways, s.found, s.spans, s.planes, s.depths)
 

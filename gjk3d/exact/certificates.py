@@ -145,7 +145,7 @@ def winding(corners: list[tuple[Vec, Vec, Vec]]) -> int:
     raise AssertionError("unreachable")
 
 
-_NEAR = 16  #: a point that is outside by less than a part of the tolerance is asked no more exactly
+_NEAR = 16  #: a bracket as narrow as this part of the tolerance is enough: its upper end is what is added
 
 
 def judge_carried(

@@ -319,6 +319,7 @@ def _run(
         for some in alike(a, b, rows_a, rows_b, moving=True):
             one, two, at_a, at_b, error = standing_in(a, b, take(rows_a, some), take(rows_b, some), moving=True)
             own, marks = out[some], flags[some]
+            # the hull or the square is off by the error, see `standing_in`, so a touch is as much earlier
             _fill(one, two, at_a, at_b, clearance + error, workers, own, marks)
             out[some], flags[some] = own, marks
         return

@@ -156,7 +156,8 @@ def _covered(bodies: list[Body], excess: float, name: str) -> LinkSpheres:
     excess *= 1.0 - 1e-9  # leaves room for what rounding adds below
     middles, edge = _cubes(bodies, excess, name)
     rounding = _ROUNDING * (float(np.abs(middles).max()) + edge)
-    ball = 0.5 * sqrt(3.0) * edge + rounding  # radius of a cube's ball
+    # radius of a cube's ball, and the error of the cube's middle; the radii below add that of the distance of two
+    ball = 0.5 * sqrt(3.0) * edge + rounding
     lower, upper = _distances(bodies, middles)
     needed = lower <= ball
     middles, upper = middles[needed], upper[needed]

@@ -120,6 +120,7 @@ def over_floor(shapes: Shapes, side: Side, floor: int, other: Side, node: int) -
         size += abs(low) + abs(high)
     if core.floats[SIDES] > 1.0:
         least = max(least, -most)
+    # seven products and sums of terms up to the size, and a normal that is off by the residual of its pose
     return float(least - (ROUNDING + RESIDUAL * row[12]) * size)
 
 

@@ -244,7 +244,9 @@ def compile_kernels() -> None:
         return group(kernels)
 
     builder._work, builder.in_groups = _compile_or_report, grouped
-    os.environ["GJK3D_KERNELS"] = "alone"  # for the builder's processes, which read it first if gjk3d/__init__ is mutated
+    os.environ["GJK3D_KERNELS"] = (
+        "alone"  # for the builder's processes, which read it first if gjk3d/__init__ is mutated
+    )
     with contextlib.suppress(_NotCompiled):
         builder.build()
     print(json.dumps(failed))

@@ -17,6 +17,7 @@ from strategies import CHOSEN_PAIRS, SHAPES, build
 from words import assert_names
 
 import gjk3d as gk
+from gjk3d.bodies import planes
 
 FREE, HIT, UNRESOLVED, OVERLAPPING = gk.ImpactStatus
 
@@ -517,3 +518,11 @@ def test_the_bound_of_the_acceleration_is_not_below_its_value_in_rational_number
     for turn in rng.normal(size=(100, 3)):
         bend = gk.Motion(None, angular=turn)._bend(np.zeros(3), np.array(1.0))
         assert Fraction(float(bend)) >= naive.exact(turn) @ naive.exact(turn)
+
+
+def test_a_touch_of_a_half_space_is_earlier_by_the_error_of_the_hull(monkeypatch):
+    exact = planes.standing_in
+    monkeypatch.setattr(planes, "standing_in", lambda *a, **more: exact(*a, **more)._replace(error=0.1))
+    body, start = gk.Mesh(*gk.Box((1, 1, 1)).surface()), moved(0, 0, 2)
+    found = gk.time_of_impact(gk.Halfspace((0, 0, 1)), body, None, gk.Motion.translation(start, (0, 0, -4)))
+    assert found.time == pytest.approx((1.5 - 0.1) / 4, abs=1e-12)

@@ -184,6 +184,7 @@ def _is_ground_near(t: PartTree, k: int, p: Vec3, n: Vec3, look: Look, error: fl
 @kernel
 def _is_part_near(x: Two, k: int, p: Vec3, n: Vec3, look: Look, w: Bench) -> bool:
     """Tell whether a part of A but part k is too near to p + step n, where B is a point."""
+    # a part is as far as its box but for rounding; `_is_close` decides
     stack, q, far = w.stack, offset(x.m), x.a.rim + look.step + x.error
     stack[0, 0] = 0
     top = 1

@@ -355,3 +355,11 @@ def test_a_distance_of_a_body_from_a_plane_that_is_overstated_within_its_bounds_
     result.upper = result.distance
     verdict = gk.verify(result, body, plane)
     assert any("along the normal the two are nearer" in flaw for flaw in verdict.reasons)
+
+
+@pytest.mark.parametrize("body", [gk.Box((1, 1, 1)), gk.Compound([(gk.Box((1, 1, 1)), None), (gk.Sphere(0.5), None)])])
+def test_the_error_of_the_normal_of_a_half_space_is_that_of_the_distance_along_it(body):
+    question = gk.Halfspace((0, 0, 1)), body, None, naive.pose(translation=(0, 0, 3))
+    result = gk.signed_distance(*question)
+    result.distance += 1e-6
+    assert 1e-6 <= gk.verify(result, *question).normal_error < 1.2e-6

@@ -13,10 +13,12 @@ from scipy.optimize import lsq_linear
 from words import assert_names
 
 import gjk3d as gk
+from gjk3d.convex.boxes import placed_box
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.poses import pose_rows
 from gjk3d.query.volume_base import _arena
 from gjk3d.shapes import layout
+from gjk3d.shapes.layout import Core
 
 
 def some(rng, kind, count, spread=0.8):
@@ -267,6 +269,17 @@ def test_a_placed_box_along_the_axes_holds_its_placed_corners_in_rational_number
         corners = naive.exact(boxes.corners[k]) @ turn.T + shift
         assert (corners.min(axis=0) >= naive.exact(moved.low[k])).all()
         assert (corners.max(axis=0) <= naive.exact(moved.high[k])).all()
+
+
+def test_the_box_of_a_small_shape_far_away_holds_its_corners_in_rational_numbers():
+    rng = np.random.default_rng(37)
+    poses = tilted_poses(rng, 50, 1e6)
+    for pose, extents in zip(poses, 10.0 ** rng.uniform(-6.0, -4.0, (50, 3)), strict=True):
+        box, (turn, shift) = gk.Box(extents), rational_pose(pose)
+        placed = naive.exact(placed_box(Core(*box._packed), False, pose_rows(pose)[0], 0))
+        corners = naive.exact(gk.AABB(-0.5 * extents, 0.5 * extents).corners) @ turn.T + shift
+        assert (corners.min(axis=0) >= placed[:3]).all()
+        assert (corners.max(axis=0) <= placed[3:]).all()
 
 
 @pytest.mark.parametrize(("center", "size", "far"), SIZES)

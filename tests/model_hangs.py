@@ -136,10 +136,54 @@ def solids_stl(count: int) -> bytes:
     return f"solid a\n{facet}endsolid a\n".encode() * count
 
 
+CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], "<f4")
+
+
+def named_stl(count: int) -> bytes:
+    """Return an STL of solids of a triangle each, whose names differ."""
+    solid = solids_stl(1).decode()
+    return "".join(solid.replace("solid a", f"solid a{k}") for k in range(count)).encode()
+
+
+def named_obj(count: int) -> bytes:
+    """Return an OBJ of objects of a triangle each, whose names differ."""
+    return ("v 0 0 0\nv 1 0 0\nv 0 1 0\n" + "".join(f"o g{k}\nf 1 2 3\n" for k in range(count))).encode()
+
+
+def parts_glb(meshes: int, primitives: int, nodes: int) -> bytes:
+    """Return a GLB of meshes of so many triangles each, and nodes that place them in turn."""
+    found = triangle_glb([{"mesh": k % meshes, "name": "n"} for k in range(nodes)], [*range(nodes)])
+    size = struct.unpack_from("<I", found, 12)[0]
+    tree = json.loads(found[20 : 20 + size])
+    tree["meshes"] = [{"name": "m", "primitives": [{"attributes": {"POSITION": 0}}] * primitives}] * meshes
+    return glb(tree, CORNERS.tobytes())
+
+
+def packed_stl(count: int) -> bytes:
+    """Return a zip of STL files of a triangle each."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for k in range(count):
+            archive.writestr(f"{k}.stl", struct.pack("<80xI12x", 1) + CORNERS.tobytes() + b"\0\0")
+    return file.getvalue()
+
+
 #: The content of each file by its name, and what a message names if the file is refused.
 FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
     "blanks.off": (lambda: off_with_blanks(900_000), ("more follows",)),
     "solids.stl": (lambda: solids_stl(8000), ("8000", "'a'", "5000")),
+    "names.stl": (lambda: named_stl(7000), ("7000 parts", "3000")),
+    "few_names.stl": (lambda: named_stl(3000), ()),
+    "names.obj": (lambda: named_obj(45_000), ("45000 parts", "3000")),
+    "few_names.obj": (lambda: named_obj(3000), ()),
+    "primitives.glb": (lambda: parts_glb(1, 14_000, 1), ("14000 parts", "3000")),
+    "meshes.glb": (lambda: parts_glb(9000, 1, 9000), ("9000 parts", "3000")),
+    "few_meshes.glb": (lambda: parts_glb(3000, 1, 3000), ()),
+    "nodes.glb": (lambda: parts_glb(1, 1, 25_000), ("25000 objects", "15000")),
+    "few_nodes.glb": (lambda: parts_glb(1, 1, 15_000), ()),
+    "models.zip": (lambda: packed_stl(7000), ("7000 parts", "3000")),
+    "few_models.zip": (lambda: packed_stl(3000), ()),
+    "nested.gltf": (lambda: b'{"extras":' + b"[" * 400_000 + b"]" * 400_000 + b"}", ("JSON", "too deep")),
     "units.dae": (lambda: triangle_dae("<!--" + "<unit " * 100_000 + "-->"), ()),
     "nodes.dae": (lambda: nested_dae(18), ("262145", "15000")),
     "copies.dae": (lambda: copied_dae(10_000), ()),

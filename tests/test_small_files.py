@@ -46,7 +46,7 @@ def timed(path) -> str:
 
 
 IN_OTHER_PROCESS = ("replicate.xml",)
-SLOW = ("copies.dae",)
+SLOW = ("copies.dae", "few_names.stl", "few_nodes.glb", "few_models.zip")
 
 
 @pytest.mark.parametrize(

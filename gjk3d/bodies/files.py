@@ -214,8 +214,10 @@ def _unpacked(archive: Content, data: bytes) -> Content:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             packed.extractall(folder)  # which keeps within the folder, whatever the names say
         root = Path(folder)
+        files = sorted(path for path in root.rglob("*") if path.is_file() and _is_model(path.relative_to(root)))
+        headers.refuse_parts(len(files), len(data))
         found = []
-        for file in sorted(path for path in root.rglob("*") if path.is_file() and _is_model(path.relative_to(root))):
+        for file in files:
             try:
                 found.append((file.relative_to(root), read(file)))
             except (FileError, ParseError) as error:

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from gjk3d.bodies.headers import HeaderError
+from gjk3d.bodies.headers import HeaderError, refuse_copies, refuse_parts
 
 DEEPEST = 200  #: levels of nodes above a mesh
 #: Bytes and values of the JSON: each value takes a hundred bytes once it is read.
@@ -42,7 +42,7 @@ def check_glb(data: bytes) -> tuple[bytes, int]:
     if length > len(data) or 20 + size > len(data):
         raise HeaderError(f"the header promises {max(length, 20 + size)} bytes, the file has {len(data)}: truncated")
     tree = _tree_of(data[20 : 20 + size])
-    _check_tree(tree)
+    _check_tree(tree, len(data))
     if _without_cameras(tree):
         data = packed(tree, data[20 + size :])
     return data, 0
@@ -64,7 +64,7 @@ def packed(tree: dict[str, Any], rest: bytes) -> bytes:
 def check_gltf(data: bytes) -> tuple[bytes, int]:
     """Check what a glTF says about its arrays."""
     tree = _tree_of(data)
-    _check_tree(tree)
+    _check_tree(tree, len(data))
     return json.dumps(tree).encode() if _without_cameras(tree) else data, 0
 
 
@@ -81,10 +81,13 @@ def _tree_of(data: bytes) -> Any:
             f"its JSON has {len(data)} bytes and {values} values, more than the {MAX_JSON} and {MAX_VALUES} that are"
             " read: keep the arrays in a binary buffer, as GLB does"
         )
-    return json.loads(data)
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise HeaderError("its JSON nests objects or arrays too deep to be read: glTF nests a few levels") from None
 
 
-def _check_tree(tree: Any) -> None:
+def _check_tree(tree: Any, size: int) -> None:
     if not isinstance(tree, dict):
         raise HeaderError("its JSON is no glTF object")
     _refuse_extensions(tree)
@@ -93,7 +96,10 @@ def _check_tree(tree: Any) -> None:
         if not isinstance(index, int) or not 0 <= index < count:
             raise HeaderError(f"{where} is {str(index)[:40]}, and there are {count} {what}: damaged")
     _refuse_arrays(tree)
-    _refuse_nesting(tree.get("nodes", []))
+    nodes, counts = tree.get("nodes", []), [len(mesh["primitives"]) for mesh in tree.get("meshes", [])]
+    refuse_parts(sum(counts), size)
+    refuse_copies(sum(counts[node["mesh"]] for node in nodes if "mesh" in node), 0, size)
+    _refuse_nesting(nodes)
 
 
 def _refuse_nesting(nodes: list[dict[str, Any]]) -> None:

@@ -139,9 +139,20 @@ def shown(line: bytes) -> str:
 
 
 #: Objects that any file may place, and so many more for each byte of it: a small file can nest 10^10.
-MAX_PLACED, BYTES_PER_PLACED = 15_000, 30
+MAX_PLACED, BYTES_PER_PLACED = 15_000, 60
 #: Triangles of all copies that any file may have, so many more for each byte of it, and the most there are ever.
 FEW_TRIANGLES, TRIANGLES_PER_BYTE, MAX_TRIANGLES = 4_000_000, 4, 100_000_000
+
+
+#: Parts that any file may have, and so many more for each byte of it: a reader takes about 1 ms for each.
+MAX_PARTS, BYTES_PER_PART = 3000, 300
+
+
+def refuse_parts(count: int, size: int) -> None:
+    """Raise where a file of ``size`` bytes has too many parts."""
+    limit = max(MAX_PARTS, size // BYTES_PER_PART)
+    if count > limit:
+        raise HeaderError(f"has {count} parts, more than the {limit} that are read of {size} bytes: join some of them")
 
 
 def refuse_copies(placed: int, triangles: int, size: int) -> None:
@@ -219,6 +230,7 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
                 f"{count} of its solids have the name {shown(name)}, more than the {MAX_SAME} that are read: give them"
                 " different names, or join them"
             )
+    refuse_parts(solids, len(data))
     return data, facets
 
 
@@ -230,6 +242,7 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
     header = data[:end].decode("latin-1")
     ascii_rows = "format ascii" in header
     counts: dict[str, int] = {}
+    element, bare = "", set()
     least = count = 0
     for line in header.splitlines():
         words = line.split()
@@ -237,14 +250,19 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
             count = int(words[2])
             if count < 0:
                 raise HeaderError(f"the header promises {count} of {words[1]!r}")
-            counts[words[1]] = count
+            element = words[1]
+            counts[element] = count
+            bare.add(element)
         elif len(words) >= 3 and words[0] == "property":
+            bare.discard(element)
             # a list takes at least its own length, that of a face three more numbers; in text all take a digit and a
             # separator
             kinds = words[2:3] if words[1] == "list" else words[1:2]
             if words[-1] in _PLY_FACES:
                 kinds += words[3:4] * 3
             least += count * sum(2 if ascii_rows else _PLY_SIZES.get(kind, 1) for kind in kinds)
+    if bare:
+        raise HeaderError(f"its header gives the element {min(bare)[:40]!r} no property: each element has at least one")
     if least > len(data) - end:
         promise = ", ".join(f"{number} of {name!r}" for name, number in counts.items())
         raise HeaderError(

@@ -48,9 +48,11 @@ def stretch(linear: Array) -> Array:
 
 def _sample(points: Array) -> Array:
     """Return some of the largest coordinates along each axis, and some of all, (3, k)."""
+    if len(points) <= _SAMPLES:
+        return np.abs(points).T
     found = np.zeros((3, 2, _SAMPLES))
     for rows, sizes in zip(found, np.abs(points).T, strict=True):
-        for row, some in zip(rows, (sizes[sizes >= 0.1 * sizes.max(initial=0.0)], sizes), strict=True):
+        for row, some in zip(rows, (sizes[sizes >= 0.1 * sizes.max()], sizes), strict=True):
             if len(some):
                 row[:] = some[np.linspace(0, len(some) - 1, _SAMPLES).astype(np.int64)]
     return found.reshape(3, -1)
@@ -72,8 +74,8 @@ def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
     power = np.floor(np.log10(np.where(most > 0.0, most, 1.0)))
     small = sizes < (10.0**power)[:, None]
     single = np.where(most > 0.0, np.ldexp(1.0, np.frexp(most)[1] - 24), 0.0)
-    digits = np.full(len(rows), _TEXT + 1)
-    for count in range(_TEXT, _FEW - 1, -1):
-        digits[(_are_whole(sizes / (10.0 ** (power + 1 - count))[:, None]) | small).all(axis=1)] = count
+    counts = np.arange(_FEW, _TEXT + 1)[:, None]
+    enough = (_are_whole(sizes / (10.0 ** (power + 1 - counts))[:, :, None]) | small).all(axis=2)
+    digits = np.where(enough.any(axis=0), _FEW + enough.argmax(axis=0), _TEXT + 1)
     bits = np.ascontiguousarray(sizes).view(np.uint64) << np.uint64(35)  # float32 has 29 bits less
     return single, digits, 10.0 ** (power + 1 - digits), ((bits == 0) | small).all(axis=1)

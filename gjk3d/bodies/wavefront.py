@@ -12,7 +12,7 @@ from bisect import bisect
 
 import numpy as np
 
-from gjk3d.bodies.headers import HeaderError, refuse_nul, share_of_lines, shown
+from gjk3d.bodies.headers import HeaderError, refuse_nul, refuse_parts, share_of_lines, shown
 
 #: how the lines of an OBJ begin, free-form curves and surfaces included
 _WORD = (
@@ -33,6 +33,7 @@ _ODD = re.compile(rb"^(?:[ \t]+(?=(?:v|fo?)[ \t])|(?=(?:v|f)(?:\t|[ \t]{2}))|(?=
 _REST = re.compile(rb"/[^ \t\n]*")  #: of a corner: its texture and its normal
 _UNUSED = re.compile(rb"^[ \t]*v[tn][ \t][^\n]*", re.MULTILINE)
 _VERTEX, _FACE = (re.compile(rb"^%s (?=[^\n])[^\n]*" % word, re.MULTILINE) for word in (b"v", b"f"))
+_OBJECT = re.compile(rb"^o [^\n]*", re.MULTILINE)
 _FACES = re.compile(rb"^(?:f [^\n]*\n?)+", re.MULTILINE)  #: as many as follow each other
 _NO_VERTEX, _NO_FACE = (
     re.compile(rb"^%s(?! (?:%s)(?:[ \t]+(?:%s)){2,}[ \t]*$)(?:[ \t][^\n]*)?$" % (word, item, item), re.MULTILINE)
@@ -53,6 +54,7 @@ def check_obj(data: bytes) -> tuple[bytes, int]:
     if not starts or _FACE.search(data) is None:
         what = "faces ('f 1 2 3')" if starts else "vertices ('v x y z')"
         raise HeaderError(f"has 0 triangles ({size} bytes, no line of {what}): a mesh of triangles is needed")
+    refuse_parts(len(set(_OBJECT.findall(data))), size)
     return _with_faces(data, starts)
 
 

@@ -96,8 +96,10 @@ def check_unit(said: str | None) -> None:
     ParseError
         It is called as no unit is.
     """
-    if said is not None and conversion(said, "m") is None:
-        raise ParseError(f"{said!r} is no unit of length: mm, cm, m, in, ft and the like are")
+    if said is not None and not (isinstance(said, str) and conversion(said, "m")):
+        raise ParseError(
+            f"{said!r:.80} is no unit of length: unit= in Python and --unit on the command line take {', '.join(_METRES)}"
+        )
 
 
 def one_unit(files: Sequence[tuple[str, str | None]], said: str | None) -> tuple[str | None, list[float], list[str]]:

@@ -461,14 +461,14 @@ def _mesh(content: Content, unit: str | None) -> Mesh:
         only = parts[0]
         return only.mesh._like(only.mesh.vertices, only.mesh.faces, parts=parts, source=file)
     starts = np.cumsum([0] + [len(part.mesh.vertices) for part in parts])
-    return Mesh(
+    return Mesh._of(
         np.concatenate([part.mesh.vertices for part in parts]),
         np.concatenate([part.mesh.faces + start for part, start in zip(parts, starts[:-1], strict=True)]),
         name=file.stem,
         unit=unit,
         parts=parts,
         source=file,
-        rounding=max(part.mesh.rounding for part in parts),
+        rounding=max(part.mesh._spread for part in parts),
     )
 
 
@@ -498,7 +498,7 @@ def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Pat
         start += len(points)
     try:
         points, triangles = np.concatenate(vertices), np.concatenate(faces)
-        mesh = Mesh(points, triangles, name=name, unit=unit, source=file, rounding=rounding)
+        mesh = Mesh._of(points, triangles, name=name, unit=unit, source=file, rounding=rounding)
     except ShapeError as error:
         raise ShapeError(f"part {name!r}: {error}") from None
     return Part(name, mesh)

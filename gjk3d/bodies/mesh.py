@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from gjk3d.bodies.precision import stretch
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.topology import body_numbers, checked_faces, checked_vertices
-from gjk3d.errors import ShapeError
+from gjk3d.bodies.topology import body_numbers, checked_faces, checked_vertices, largest_rounding
+from gjk3d.convex.checks import is_finite
+from gjk3d.errors import ParseError, ShapeError
 from gjk3d.typing import Array, FactorsLike, Ints, OnePose, RowsLike
+from gjk3d.units import check_unit
 
 if TYPE_CHECKING:
     import pyvista
@@ -52,8 +53,9 @@ class Mesh(TriangleSurface):
         Whether the inside of a closed surface counts. False for a surface that is one on purpose.
     rounding : float, optional
         How far apart copies of a corner may be along an axis because their numbers were rounded, also before a
-        transform. By default 8 spacings of float32 numbers at the largest coordinate, and no less than 3 units of the
-        last digit where the coordinates are short decimals.
+        transform; less than a thousandth of the longest side of the box round the vertices. By default 8 spacings of
+        float32 numbers at the largest coordinate, and no less than 3 units of the last digit where the coordinates are
+        decimals of 4 to 9 digits; 0 where that is a thousandth of the side or more.
 
     Warns
     -----
@@ -65,7 +67,8 @@ class Mesh(TriangleSurface):
     ------
     ShapeError
         Wrong shape or type of array, a vertex that is not finite, lengths that are too large or small to compute with,
-        a negative rounding, a face that names a vertex that is not there, or no triangle at all.
+        a rounding that is negative or too large, a unit that is none of length, a face that names a vertex that is not
+        there, or no triangle at all.
 
     Examples
     --------
@@ -100,10 +103,34 @@ class Mesh(TriangleSurface):
         solid: bool = True,
         rounding: float | None = None,
     ) -> None:
+        self._fill(vertices, faces, name, unit, parts, source, solid, rounding)
+        _check_unit(unit)
+        if rounding is not None and rounding > 0.0 and not rounding < (limit := largest_rounding(self._vertices)):
+            raise ShapeError(
+                f"rounding is {rounding!r}, expected less than a thousandth of the longest side of the mesh, {limit:g}:"
+                " merging corners so far apart changes its shape. Leave rounding out, and merge the corners beforehand"
+            )
+
+    @classmethod
+    def _of(cls, vertices: RowsLike, faces: RowsLike, **others: Any) -> Self:
+        """Return a mesh of numbers from a file or another mesh: with any unit, and a rounding however large."""
+        return object.__new__(cls)._fill(vertices, faces, **others)
+
+    def _fill(
+        self,
+        vertices: RowsLike,
+        faces: RowsLike,
+        name: str | None = None,
+        unit: str | None = None,
+        parts: Sequence[Part] = (),
+        source: Path | None = None,
+        solid: bool = True,
+        rounding: float | None = None,
+    ) -> Self:
         points = checked_vertices(vertices)
-        if rounding is not None and not 0.0 <= rounding < inf:
-            raise ShapeError(f"rounding is {rounding!r}, expected a length of 0 or more")
-        self._set(
+        if rounding is not None and not (is_finite(rounding) and rounding >= 0.0):
+            raise ShapeError(f"rounding is {rounding!r:.80}, expected a length of 0 or more")
+        return self._set(
             _vertices=points, _faces=checked_faces(faces, len(points)), _name=name, _unit=unit, _parts=tuple(parts),
             _source=source, _solid=bool(solid), _rounding=rounding,
         )  # fmt: skip
@@ -319,7 +346,7 @@ class Mesh(TriangleSurface):
         Raises
         ------
         ShapeError
-            Where a factor is zero or not finite, or there are neither one nor three.
+            Where a factor is zero or not finite, there are neither one nor three, or the unit is none of length.
 
         Examples
         --------
@@ -333,7 +360,8 @@ class Mesh(TriangleSurface):
             raise ShapeError(f"scaled: factors is {factors!r}, expected one number or three, none zero")
         mirrored = float(np.prod(np.broadcast_to(numbers, 3))) < 0.0
         faces = self._faces[:, ::-1] if mirrored else self._faces
-        rounding = self.rounding * float(np.abs(numbers).max())
+        _check_unit(unit)
+        rounding = self._spread * float(np.abs(numbers).max())
         return self._like(self._vertices * numbers, faces, unit=unit or self._unit, rounding=rounding)
 
     def placed(self, pose: OnePose) -> Mesh:
@@ -401,11 +429,11 @@ class Mesh(TriangleSurface):
     def _mapped(self, linear: Array, shift: Array | float = 0.0, **others: Any) -> Mesh:
         """Return the mesh under an affine map; a mirror image keeps its outside outside."""
         faces = self._faces[:, ::-1] if np.linalg.det(linear) < 0.0 else self._faces
-        rounding = self.rounding * float(stretch(linear))
+        rounding = self._spread * float(stretch(linear))
         return self._like(self._vertices @ linear.T + shift, faces, rounding=rounding, **others)
 
     def _like(self, vertices: RowsLike, faces: Ints, **others: Any) -> Mesh:
-        return Mesh(vertices, faces, **({"name": self._name, "unit": self._unit, "solid": self._solid} | others))
+        return Mesh._of(vertices, faces, **({"name": self._name, "unit": self._unit, "solid": self._solid} | others))
 
     def _content(self) -> tuple[Any, ...]:
         arrays = self._vertices.tobytes(), self._faces.tobytes()
@@ -416,3 +444,10 @@ class Mesh(TriangleSurface):
         parts = f", {len(self._parts)} parts" if len(self._parts) > 1 else ""
         unit = f", in {self._unit}" if self._unit else ""
         return f"<Mesh{name}: {len(self._faces)} triangles, {len(self._vertices)} vertices{parts}{unit}>"
+
+
+def _check_unit(unit: str | None) -> None:
+    try:
+        check_unit(unit)
+    except ParseError as error:
+        raise ShapeError(str(error)) from None

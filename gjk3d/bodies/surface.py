@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.precision import corner_rounding
-from gjk3d.bodies.topology import Mended, body_numbers, mended
+from gjk3d.bodies.topology import Mended, body_numbers, largest_rounding, mended
 from gjk3d.errors import Gjk3dWarning, ShapeError
 from gjk3d.typing import Array, Ints, Row, Rows, Unclear
 
@@ -80,10 +80,16 @@ class TriangleSurface(Body):
 
     @property
     def rounding(self) -> float:
-        """How far apart copies of a corner may be along an axis because their numbers were rounded."""
-        if self._rounding is not None:
-            return self._rounding
-        return self._cached("rounding", lambda: corner_rounding(self._vertices))
+        """How far apart copies of a corner may be along an axis because their numbers were rounded.
+
+        0 where the default is a thousandth of the longest side of the box or more: then no copies are looked for.
+        """
+        return self._cached("rounding", lambda: r if (r := self._spread) < largest_rounding(self._vertices) else 0.0)
+
+    @property
+    def _spread(self) -> float:
+        """How far apart copies of a corner may be by their numbers alone, whatever the size of the mesh."""
+        return corner_rounding(self._vertices) if self._rounding is None else self._rounding
 
     @property
     def _places(self) -> Ints:
@@ -94,7 +100,7 @@ class TriangleSurface(Body):
 
     @property
     def _mended(self) -> Mended:
-        return self._cached("mended", lambda: mended(self._vertices, self._faces, self._rounding))
+        return self._cached("mended", lambda: mended(self._vertices, self._faces, self.rounding))
 
     @property
     def open_edges(self) -> int:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.bodies.precision import corner_rounding
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.components import connected
 from gjk3d.shapes.arguments import refuse_masked
@@ -134,8 +133,8 @@ NONE: Ints = np.zeros(0, dtype=np.int64)
 _MISSING = 0.1
 #: how much of all the area may hang on a closed rest that bounds a solid
 _HANGING = 0.5
-#: the largest rounding of corners beside the size of a mesh: beyond it merging corners would change the shape
-_COARSE = 1e-3
+#: the rounding of corners is less than this share of the size of a mesh: merging corners would else change the shape
+COARSE = 1e-3
 #: the least volume of a solid, in units of its area to the power of 3/2; rounding leaves less of a flat one
 _FLAT = 1e-13
 
@@ -155,17 +154,22 @@ class Mended(NamedTuple):
     crowded: bool = False  #: whether an edge of a closed mesh has more than two triangles
 
 
-def mended(vertices: Array, faces: Ints, rounding: float | None) -> Mended:
+def largest_rounding(vertices: Array) -> float:
+    """Return what the rounding of corners must be less than: a share of the longest side of the box round them."""
+    return COARSE * float(np.ptp(vertices, axis=0).max())
+
+
+def mended(vertices: Array, faces: Ints, rounding: float) -> Mended:
     """Count the open edges of a mesh; mend those flaws that keep it, or closed pieces of it, from being closed.
 
-    Copies of a corner are apart by ``rounding`` along any axis at most; None is the `corner_rounding` of the vertices.
+    Copies of a corner are apart by ``rounding`` along any axis at most.
     """
     places = merged_places(vertices)
     work = _Work(vertices, places, faces)
     found = work.mended()
     if not found.loose:
         return found
-    near = work.merged_rim(corner_rounding(vertices) if rounding is None else rounding)
+    near = work.merged_rim(rounding)
     merged = int(places.max() - near.max())
     if not merged:
         return found
@@ -237,7 +241,7 @@ class _Work:
         """Return the number of the place of each vertex if corners of open edges that are so near are one place."""
         places = self.edges.places
         rim = np.unique(self.edges.ends[self.edges.sums() != 0.0])
-        if not 0.0 < rounding < _COARSE * float(np.ptp(self.vertices, axis=0).max()):
+        if rounding == 0.0:
             return places
         from scipy.spatial import cKDTree
 

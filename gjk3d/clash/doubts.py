@@ -34,11 +34,11 @@ def doubted_limits(
     most, least = int(sizes.argmax()), int(sizes.argmin())
     found = []
     if clearance > sizes[most]:
-        what = f"the largest part, {names[most]}, which is {_told(float(sizes[most]), unit)} in size"
-        found.append(f"the clearance, {_told(clearance, unit)}, is larger than {what}: {_cure(unit)}")
+        what = f"the largest part, {names[most]}, which is {told(float(sizes[most]), unit)} in size"
+        found.append(f"the clearance, {told(clearance, unit)}, is larger than {what}: {_cure(unit)}")
     if tolerance is not None and tolerance > sizes[least]:
-        what = f"{names[least]}, which is {_told(float(sizes[least]), unit)} in size, so none of its clashes is told"
-        found.append(f"the tolerance, {_told(tolerance, unit)}, is larger than {what}: {_cure(unit)}")
+        what = f"{names[least]}, which is {told(float(sizes[least]), unit)} in size, so none of its clashes is told"
+        found.append(f"the tolerance, {told(tolerance, unit)}, is larger than {what}: {_cure(unit)}")
     return found
 
 
@@ -61,7 +61,7 @@ def doubted_ways(names: Sequence[str], bounds: Array, swept: Array, unit: str | 
     worst = int(away.argmax())
     if not away[worst] > _FAR * size:
         return []
-    far, whole = _told(float(away[worst]), unit), _told(size, unit)
+    far, whole = told(float(away[worst]), unit), told(size, unit)
     return [
         f"{names[worst]} goes {far} away from the assembly, which is {whole} in size: if that cannot be, its motion has"
         ' an axis, a way or poses in another unit: say it by length = "mm" at the top of the motion\'s file'
@@ -70,10 +70,11 @@ def doubted_ways(names: Sequence[str], bounds: Array, swept: Array, unit: str | 
 
 def _cure(unit: str | None) -> str:
     if unit is None:
-        return "if that cannot be, give it in the unit of the files, which they do not state"
+        return "the files state no unit; if that cannot be, state theirs: unit= in Python, --unit on the command line"
     return f"if that cannot be, give it its own unit, as in 0.5mm; in Python lengths are in {unit}"
 
 
-def _told(length: float, unit: str | None) -> str:
+def told(length: float, unit: str | None) -> str:
+    """Return a length as it is read, with its unit if that is known."""
     shown, factor = reading(unit, length)
     return with_unit(number(float(f"{factor * length:.3g}")), shown)  # 50000 mm, and not 5e+04

@@ -96,7 +96,7 @@ class AssemblyPart:
             return self.shape
         points = moved_points(self._row, self.shape.vertices)
         shape = self.shape
-        return shape._like(points, shape.faces, name=self.name, source=shape.source, rounding=shape.rounding)
+        return shape._like(points, shape.faces, name=self.name, source=shape.source, rounding=shape._spread)
 
     @cached_property
     def bounds(self) -> Array:
@@ -151,5 +151,5 @@ def converted(mesh: Mesh, factor: float, unit: str, name: str | None = None) -> 
     """Return a mesh with its lengths multiplied, in another unit."""
     return mesh._like(
         mesh.vertices * factor, mesh.faces, name=name or mesh.name, unit=unit, parts=mesh.parts, source=mesh.source,
-        rounding=mesh.rounding * factor,
+        rounding=mesh._spread * factor,
     )  # fmt: skip

@@ -19,7 +19,7 @@ from gjk3d.clash.assembly import Assembly, check_assembly
 from gjk3d.clash.clashes import Clashes, Names, column, objects
 from gjk3d.clash.decide import Verdict, unchecked
 from gjk3d.clash.decisions import Decided, Decisions, Question
-from gjk3d.clash.doubts import doubted_limits
+from gjk3d.clash.doubts import doubted_limits, told
 from gjk3d.clash.finding import Clash
 from gjk3d.clash.findings import Findings, in_unit, known, read_baseline
 from gjk3d.clash.motion.decide import Moving, timed
@@ -400,8 +400,9 @@ class Run:
             a, b = (self.parts[self.places[k]].name for k in pairs[worst])
             self.remarks.append(
                 f"the tolerance of {int(large.sum())} of the pairs that come close is large beside their parts, up to"
-                f" {tolerances[worst]:.3g} for {a} and {b}, far from the middle of the assembly or from the origin of a"
-                " file of float32 numbers: give one"
+                f" {told(float(tolerances[worst]), self.assembly.unit)} for {a} and {b}, far from the middle of the"
+                " assembly or from the origin of a file of float32 numbers: give one (tolerance= in Python, --tolerance"
+                " on the command line)"
             )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _NAMED = 3  #: pairs in a note
+_MOST = 30  #: parts in a note
 
 
 def summary(run: Run, complete: bool, elapsed: float) -> Report:
@@ -46,11 +47,11 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
     sizes = {part.name: size for part, size in zip(run.placed, run.sizes.tolist(), strict=True)}
     opened, others = (clashes.take(np.flatnonzero(which)) for which in (clashes.is_open, ~clashes.is_open))
     groups = [*grouped(opened, sizes), *others.columns["group"]]
-    known = set(run.which[run.looked_at].tolist())
+    known: Collection[int] = range(len(run.shapes)) if complete else set(run.which[run.looked_at].tolist())
     report = Report(
         triage=None if run.triage is None else updated(run.triage, clashes),
         clashes=ranked(opened.joined(others), groups),
-        parts=_rows(run, range(len(run.shapes)) if complete else known),
+        parts=_rows(run, known),
         unit=run.assembly.unit,
         clearance=run.clearance,
         tolerance=run.tolerance,
@@ -78,7 +79,7 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
 
 
 def _notes(run: Run, known: Collection[int]) -> tuple[str, ...]:
-    """Return what to remark of the whole; shapes are ``known``, by number, of which a part was looked at."""
+    """Return what to remark of the whole; ``known`` are the numbers of shapes that were looked at."""
     notes = [*run.assembly.notes, *run.ignoring.unused(), *run.remarks]
     if run.moving is not None:
         notes += run.moving.notes
@@ -119,8 +120,7 @@ def _of_facets(run: Run) -> tuple[str, ...]:
 def _surfaces(run: Run, known: Collection[int]) -> list[str]:
     """Return what to remark of parts whose surface was mended to be closed, or is open: what is inside is not seen."""
     flaws: dict[str, list[str]] = {}
-    for k in np.flatnonzero(run.looked_at).tolist():
-        shape, name = run.which.item(k), run.placed[k].name
+    for shape, part in zip(run.which.tolist(), run.placed, strict=True):
         mesh = run.shapes[shape]
         if shape not in known or not mesh._solid:
             continue
@@ -133,8 +133,14 @@ def _surfaces(run: Run, known: Collection[int]) -> list[str]:
         elif mesh.open_edges:
             found.append("not closed: what lies inside is not seen")
         for text in found:
-            flaws.setdefault(text, []).append(name)
-    return [f"{', '.join(names)}: {text}" for text, names in flaws.items()]
+            flaws.setdefault(text, []).append(part.name)
+    return [f"{_listed(names)}: {text}" for text, names in flaws.items()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names in a row, the first few where they are many."""
+    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+    return ", ".join(names[:_MOST]) + more
 
 
 def _rows(run: Run, known: Collection[int]) -> PartRows:

@@ -161,7 +161,7 @@ def _read_mesh(value: Value) -> Mesh:
     name, unit = (fields[key].text() if key in fields and fields[key].raw is not None else None for key in _SAID)
     solid = "solid" not in fields or fields["solid"].truth()
     rounding = fields["rounding"].number() if "rounding" in fields else None
-    return Mesh(vertices, faces, name=name, unit=unit, solid=solid, rounding=rounding)
+    return Mesh._of(vertices, faces, name=name, unit=unit, solid=solid, rounding=rounding)
 
 
 _SAID = "name", "unit"

@@ -71,7 +71,8 @@ def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch:
         raise RobotError(f"{name!r}: {no_shape('it', shape)}")
     shape = in_metres(shape, repr(name))
     if link != WORLD and outline(shape).plane is not None:
-        raise RobotError(f"{name!r} is {kind_of(shape)}, which has no end: it cannot hang on a link")
+        cure = "Attach a large Box" if isinstance(shape, Halfspace) else "Give it a finite bottom"
+        raise RobotError(f"{name!r} is {kind_of(shape)}, which has no end: it cannot hang on a link. {cure}")
     matrix = one_pose(pose, f"pose of {name!r}")
     return CollisionObject(name, shape, matrix, link, frozenset(names_in(touch, f"{name!r}: touch")))
 
@@ -125,8 +126,8 @@ def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:
         for name, shape, _ in given:
             if (unit := getattr(shape, "unit", None)) and (cure := rescaling(unit, "meters")):
                 raise RobotError(
-                    f"the Scene has {name!r} in {unit}, and robots are in metres. Convert the Scene and its poses to "
-                    f"metres: {cure}"
+                    f"the Scene has {name!r} in {unit}, with all poses, and robots are in metres. Convert its meshes, "
+                    f"{cure}, and its poses, or give a mapping with poses in metres"
                 )
         return given
     raise RobotError(

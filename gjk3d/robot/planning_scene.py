@@ -199,11 +199,11 @@ class PlanningScene:
     def _put(self, new: CollisionObject, what: str) -> None:
         objects = self._said.objects
         if new.name in objects or new.name in self.robot.links:
-            owner = "an object" if new.name in objects else "a link of the robot"
-            raise RobotError(f"{new.name!r} is the name of {owner} already")
+            owner, cure = ("an object", f"remove({new.name!r}) first, or") if new.name in objects else ("a link", "")
+            raise RobotError(f"{new.name!r} is the name of {owner} already: {cure} choose another".replace("  ", " "))
         for name in new.touch:
             if name not in self.robot.links and name not in objects:
-                raise RobotError(f"{new.name!r}: {what} has {name!r}, which is neither a link nor an object")
+                raise RobotError(f"{new.name!r}: {what} has {self._unknown(name)}")
         self._said = self._said._replace(objects={**objects, new.name: new})
 
     def move(self, name: str, pose: OnePose) -> None:
@@ -338,7 +338,12 @@ class PlanningScene:
 
     def _check_known(self, name: Any, where: str = "") -> None:
         if not isinstance(name, str) or (name not in self.robot.links and name not in self._said.objects):
-            raise RobotError(f"{where}{name!r:.80} is neither a link nor an object")
+            raise RobotError(f"{where}{self._unknown(name)}")
+
+    def _unknown(self, name: Any) -> str:
+        objects = ", ".join(map(repr, self._said.objects)) or "none"
+        links = ", ".join(map(repr, self.robot.links))
+        return f"{name!r:.80}, which is neither a link ({links:.300}) nor an object ({objects:.300})"
 
     def set_margin(self, a: str, b: str | None, margin: float) -> None:
         """Say how close is too close for two links or objects, or for one of them and all others.

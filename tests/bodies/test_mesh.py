@@ -214,3 +214,12 @@ def test_repr_is_short():
     text = repr(gk.Mesh(CORNERS, TRIANGLES, name="cube", unit="mm"))
     assert_names(text, "Mesh", "'cube'", "12 triangles", "8 vertices", "mm")
     assert len(text) < 60
+
+
+@pytest.mark.parametrize("unit", ["parsec", "", 5])
+def test_a_unit_that_is_none_of_length_is_refused(unit):
+    mesh = gk.Mesh(np.eye(3), [(0, 1, 2)])
+    for make in (lambda: gk.Mesh(np.eye(3), [(0, 1, 2)], unit=unit), lambda: mesh.scaled(2.0, unit=unit)):
+        with pytest.raises(gk.errors.ShapeError) as refused:
+            make()
+        assert_names(refused.value, repr(unit), "no unit of length", "mm, cm", "ft", "km")

@@ -103,6 +103,28 @@ def test_details_are_not_merged():
     assert_names(refused.value, "rounding is -0.5", "0 or more")
 
 
+def test_a_rounding_that_would_change_the_shape_is_refused_and_not_reported():
+    gk.Mesh(CORNERS, TRIANGLES, rounding=9.9e-4)
+    for value, rule in ((1e-3, "0.001"), (0.0025, "0.001"), ("a", "0 or more"), (np.nan, "0 or more"), (True, "0 or")):
+        with pytest.raises(gk.errors.ShapeError) as refused:
+            gk.Mesh(CORNERS, TRIANGLES, rounding=value)
+        assert_names(refused.value, f"rounding is {value!r}", rule)
+    speck = gk.Mesh(cube(1e-3, 1e-2, at=(1e5, 0.0, 0.0)), SEPARATE)
+    assert speck.rounding == 0.0
+    home = speck.placed(naive.pose(translation=(-1e5, 0.0, 0.0)))
+    assert (home.rounding, home.is_watertight) == (0.0, False)
+
+
+def test_a_rounding_may_be_the_limit_of_a_smaller_part(tmp_path):
+    """What turns or narrows a mesh, or divides it, refuses no rounding that the whole may have."""
+    mesh = gk.Mesh(CORNERS, TRIANGLES, rounding=9e-4)
+    turned = mesh.placed(naive.pose(TURN))
+    assert turned.rounding in (0.0, turned._spread)
+    assert mesh.scaled((1.0, 0.1, 0.1)).rounding == 9e-4
+    two = gk.Mesh(np.vstack([CORNERS, 5.0 + 0.1 * CORNERS]), np.vstack([TRIANGLES, TRIANGLES + 8]), rounding=9e-4)
+    assert [body.rounding for body in two.bodies()] == [9e-4, 0.0]
+
+
 BALL = gk.Sphere(1).surface(16)
 
 

@@ -242,7 +242,7 @@ def test_what_cannot_be_an_assembly_is_refused(save, tmp_path):
     files = [save("a.stl", stl_binary()), save("b.glb", glb([{"name": "cube", "mesh": 0}]))]
     with pytest.raises(ParseError, match=r"a\.stl.* m\b.*--unit mm"):
         Assembly.load(files)
-    with pytest.raises(ParseError, match=r"'furlong'.*mm, cm, m"):
+    with pytest.raises(ParseError, match=r"'furlong'.*--unit.*mm, cm, dm, m, km"):
         Assembly.load(files, unit="furlong")
     assert bounds(Assembly.load(files, unit="mm"), "a") == [[0, 0, 0], [0.001] * 3]
 

@@ -483,6 +483,9 @@ def test_a_part_that_stays_open_is_named():
     report = check(Assembly.of({"tray": sheet, "copy": sheet, "inside": inside, "on purpose": _on_purpose(sheet)}))
     assert "copy, tray: not closed: what lies inside is not seen" in report.notes
     assert not any("on purpose" in note for note in report.notes)
+    many = {f"{k:02}": gk.Mesh(sheet.vertices + (9.0 * k, 0, 0), sheet.faces) for k in range(40)}
+    (note,) = check(Assembly.of(many)).notes  # of parts far from each other, too
+    assert_names(note, "00, 01, ", "29 and 10 more: not closed")
 
 
 def _on_purpose(mesh):

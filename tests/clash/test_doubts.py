@@ -20,7 +20,14 @@ def test_a_clearance_larger_than_every_part_and_a_tolerance_larger_than_one_are_
     assert_names(said, "tolerance, 10 mm", "far pin", "6.93 mm")
     plain = Assembly.of({part.name: gk.Mesh(part.mesh.vertices, part.mesh.faces) for part in PARTS.parts})
     (said,) = check(plain, 0.5).notes
-    assert_names(said, "clearance, 0.5,", "unit")
+    assert_names(said, "clearance, 0.5,", "state no unit", "unit=", "--unit")
+
+
+def test_a_large_tolerance_is_told_with_its_unit_and_the_option_that_gives_another():
+    far = gk.Mesh(0.1 * CUBE.vertices + (5000, 0, 0), CUBE.faces)
+    parts = {**{part.name: part.mesh for part in PARTS.parts}, "p": far, "q": far}
+    (said,) = (note for note in check(Assembly.of(parts, "m")).notes if "tolerance of" in note)
+    assert_names(said, " mm for ", "--tolerance", "tolerance=")
 
 
 @pytest.mark.parametrize(("out", "doubted"), [(0.05, False), (50.0, True)])

@@ -61,7 +61,7 @@ def test_names_units_and_surfaces_are_written():
     mesh = gk.Mesh(solid.vertices, solid.faces, name="ell", unit="meters", solid=False)
     there = through_json(mesh)
     assert (there.name, there.unit, there.is_solid) == ("ell", "meters", False)
-    assert through_json(gk.Mesh(solid.vertices, solid.faces, rounding=0.25)).rounding == 0.25
+    assert through_json(gk.Mesh(solid.vertices, solid.faces, rounding=2.5e-4)).rounding == 2.5e-4
     assert there == mesh
     assert not gk.collide(there, gk.Sphere(0.1), None, naive.pose(translation=(0.5, 0.5, 0.5)))
 

@@ -123,7 +123,7 @@ def swept(
     grown = max(piece.grown for piece in slices)
     name = f"{body}, swept"
     facets = max(part.facets for part in assembly.parts if part.name in own)
-    part = AssemblyPart(name, "", Mesh(vertices, faces, name=name, unit=assembly.unit), facets=facets)
+    part = AssemblyPart(name, "", Mesh._of(vertices, faces, name=name, unit=assembly.unit), facets=facets)
     still = [part for part in assembly.parts if part.name not in tracks]
     size = float(np.linalg.norm(np.ptp([mesh.bounds for mesh in meshes.values()], axis=(0, 1))))
     moving = {name: tracks[name] for name in own}

@@ -78,7 +78,10 @@ def distrust(status: os.stat_result) -> str:
 
 
 def _is_usable(place: Path) -> bool:
-    """Return whether no other user may write a cache, after an older one of the user's own has been made private."""
+    """Return whether no other user may write or replace a cache; an older one of the user's own is made private."""
+    if reason := _replaceable(place):
+        refused[place] = f"The cache {place} is not used, because {reason} and its files are run as code."
+        return False
     for path in (place, *(place / name for name in _SUBFOLDERS)):
         try:
             reason = distrust(os.stat(path))
@@ -92,12 +95,27 @@ def _is_usable(place: Path) -> bool:
     return True
 
 
+def _replaceable(place: Path) -> str:
+    """Return why other users may put another folder in the place of a cache, or an empty string.
+
+    A folder with the sticky bit keeps the folders of others in place. The user's own group is taken for private.
+    """
+    for parent in place.resolve().parents if os.name == "posix" else ():
+        with contextlib.suppress(OSError):  # not made yet
+            status = os.stat(parent)
+            others = 0o002 if status.st_gid == os.getegid() else 0o022
+            if status.st_mode & others and not status.st_mode & stat.S_ISVTX:
+                return f"the mode {stat.S_IMODE(status.st_mode):03o} of {parent} lets other users replace it"
+    return ""
+
+
 def close(place: Path) -> bool:
-    """Give a cache of the user's own mode 700; return False for a shared folder and one with other content."""
+    """Give a cache of the user's own mode 700; return False for a shared folder and one that is empty or no cache."""
     status = os.stat(place)
     if os.name != "posix" or status.st_uid != os.geteuid() or status.st_mode & stat.S_ISVTX:
         return False
-    if not all(_CACHED.fullmatch(each.name) for each in place.iterdir()):
+    names = os.listdir(place)
+    if not names or not all(map(_CACHED.fullmatch, names)):
         return False
     place.chmod(0o700)
     return True

@@ -411,7 +411,7 @@ class PlanningScene:
         """
         check_margin(padding, f"set_padding({name!r:.80}): padding", "in the robot's unit")
         if not isinstance(name, str) or (name not in self.robot.links and name not in self.attached):
-            raise RobotError(f"set_padding: {name!r} is neither a link nor an attached object")
+            raise RobotError(f"set_padding: {name!r:.80} is no link and not attached: set_margin takes all objects")
         self._set_margins(self.margin, (*self._said.rules, Rule(name, OBSTACLES, float(padding))))
 
     def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None:

@@ -94,6 +94,27 @@ def test_a_shared_folder_is_refused_and_left_as_it_is(places, capfd, open_mode, 
     assert_names(capfd.readouterr().err, str(places.named), f"{open_mode:o}", str(places.users), "GJK3D_CACHE_DIR")
 
 
+def test_an_empty_folder_that_others_can_write_is_refused_and_left_as_it_is(places, capfd):
+    places.named.mkdir()
+    places.named.chmod(0o777)
+    assert folder() == places.users
+    assert mode(places.named) == 0o777
+    assert_names(capfd.readouterr().err, str(places.named), "777", str(places.users))
+
+
+@pytest.mark.parametrize("above", ["shared", "shared/mine"])
+@pytest.mark.parametrize("open_mode", [0o777, 0o707])
+def test_a_cache_that_others_can_replace_is_refused(places, capfd, monkeypatch, tmp_path, above, open_mode):
+    cache = tmp_path / above / "named"
+    cache.mkdir(0o700, parents=True)
+    monkeypatch.setenv("GJK3D_CACHE_DIR", str(cache))
+    (tmp_path / "shared").chmod(open_mode)
+    assert folder() == places.users
+    assert_names(capfd.readouterr().err, str(cache), f"{open_mode:o} of {tmp_path / 'shared'}", str(places.users))
+    (tmp_path / "shared").chmod(open_mode | 0o1000)
+    assert folder() == cache
+
+
 def test_a_folder_of_another_user_is_refused(places, capfd, monkeypatch):
     for place in (places.named, places.users):
         place.mkdir(0o700)

@@ -97,9 +97,8 @@ def check_unit(said: str | None) -> None:
         It is called as no unit is.
     """
     if said is not None and not (isinstance(said, str) and conversion(said, "m")):
-        raise ParseError(
-            f"{said!r:.80} is no unit of length: unit= in Python and --unit on the command line take {', '.join(_METRES)}"
-        )
+        known = ", ".join(_METRES)
+        raise ParseError(f"{said!r:.80} is no unit of length: unit= (on the command line --unit) takes {known}")
 
 
 def one_unit(files: Sequence[tuple[str, str | None]], said: str | None) -> tuple[str | None, list[float], list[str]]:

@@ -22,7 +22,8 @@ def face_each_other(x: Two, f: Met, j: int) -> bool:
     """Tell whether a pair of faces is apart, and has none of either solid between them."""
     n = vec_at(f.out[j], 3)
     ours, theirs = outward_at(f.outward_a, f.pairs[j, 0]), turn(x.m, outward_at(f.outward_b, f.pairs[j, 1]))
-    return bool(f.out[j, 1] > 0.0 and dot(ours, n) >= -LEVEL and dot(theirs, n) <= LEVEL)
+    away_a, away_b = not f.pushes_a or dot(ours, n) >= -LEVEL, not f.pushes_b or dot(theirs, n) <= LEVEL
+    return bool(f.out[j, 1] > 0.0 and away_a and away_b)
 
 
 @kernel

@@ -262,3 +262,16 @@ def test_points_of_thin_plates_lie_on_their_surfaces() -> None:
         assert beside(found.points_a, (1, 1, thick / 2)) < 1e-12, seed
         assert beside((found.points_b - pose[:3, 3]) @ pose[:3, :3], (0.5, 0.5, 0.5)) < 1e-12, seed
     assert met > 100
+
+
+@pytest.mark.parametrize("gap", [1e-3, 0.0, -1e-2])
+def test_points_on_an_open_mesh_do_not_depend_on_how_its_triangles_are_wound(gap: float) -> None:
+    corners = [(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)]
+    for crate in (gk.Box((1, 1, 1)), gk.Mesh(*gk.Box((1, 1, 1)).surface())):
+        for faces in ([(0, 1, 2), (0, 2, 3)], [(0, 2, 1), (0, 3, 2)], [(0, 1, 2), (0, 3, 2)]):
+            sheet = gk.Mesh(corners, faces)
+            for side in (1.0, -1.0):
+                found = gk.contact(sheet, crate, None, at(2, 2, side * (0.5 + gap)), within=0.02)
+                assert found.count == 4
+                assert found.gaps == pytest.approx(gap, abs=1e-12)
+                assert np.abs(found.normals - (0, 0, side)).max() < 1e-9

@@ -3,9 +3,9 @@
 Bodies touch if two of their parts meet and no two parts overlap by more than rounding. Each pair of parts that meet has
 a normal. Two triangles in one plane have several, most of which push other triangles into each other. So the normal of
 the touch is that of a pair along which no other pair overlaps. A translation along it that is no longer than rounding
-then separates the bodies, which proves the touch. Where corners touch, no pair may have such a normal. B is then moved
-away, and the normal is that of the nearest parts. Where bodies touch on several sides, as a ball in a corner, no normal
-separates them, and that along which the pairs overlap least is returned.
+then separates the bodies, which proves the touch. Where corners touch, no pair may have such a normal. Where bodies
+touch on several sides, as a ball in a corner, no normal separates them. B is then moved away, and the normal is that of
+the nearest parts.
 
 A ball has to leave the nearest point of a surface. If its centre is in a closed surface, it is at least as deep as the
 centre is away from the surface, and its radius. If its centre is outside, it is the radius less that distance. The
@@ -32,7 +32,7 @@ from gjk3d.bodies.gaps import (
     report_gap,
 )
 from gjk3d.bodies.order import TIED
-from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TRIANGLES, Given, of, part_at
+from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TRIANGLES, Given, nodes_apart, of, part_at
 from gjk3d.bodies.partings import shifted
 from gjk3d.bodies.raycast import turns_about
 from gjk3d.bodies.rounds import Round, lone_round
@@ -48,13 +48,15 @@ from gjk3d.bodies.walk import (
     GivenBench,
     Two,
     bench_of,
+    children,
     list_parts,
     meet,
+    part_meets,
     parts_at,
     poses_taken,
     two_of_rows,
 )
-from gjk3d.geometry.vec3 import Vec3, add, along, cross, divide, dot, neg, row3, scale, sub, unit
+from gjk3d.geometry.vec3 import Vec3, add, along, cross, divide, dot, neg, offset, row3, scale, sub, turn_back, unit
 from gjk3d.narrow.box_box import WIDTH as BOX_WIDTH
 from gjk3d.narrow.box_box import best_axis, half_extents
 from gjk3d.narrow.cores import Cores
@@ -68,6 +70,7 @@ ANSWERED = 5  #: beside what `walk` says: the row has the signed distance of two
 _DISTANCE, _LOWER, _UPPER, _N, _POINT = 0, 1, 2, 3, 6  #: columns of `gjk3d.narrow.solve`
 _SURELY = 64.0  #: times the error of places, by which parts that only touch overlap less
 _SLACK = 16.0  #: times the error, by which pairs may overlap along the normal of a touch
+_NEARLY = 4.0  #: times the error, by which parts that meet by one formula may be apart by another
 _SAME_NORMAL = 1.0 - 1e-12  #: cosine of normals that are one
 _MOST_NORMALS = 16  #: that are compared
 _STEP = 4.0  #: times the error, by which a translation is longer than what it has to pass
@@ -76,6 +79,7 @@ _MOST_WALLS = 12  #: that a ball has to pass
 _ROOM = 1e-8  #: of a translation, by which it passes walls farther than it has to
 _CLOSE = 1e-2  #: relative width of the bounds of a depth at which no search is worth it
 _AWAY = 1e-5  #: of the size: how far B is moved to see what it touched
+_MOST_TURNS = 8  #: of the way along which it is moved
 
 
 class Touch(NamedTuple):
@@ -185,7 +189,7 @@ def _keep_meeting(x: Two, pairs: Ints, count: int, rows: Array, w: Bench) -> int
         ask_pair(x, pairs, k, w, rows[kept])
         if rows[kept, _UPPER] < -_SURELY * x.error:
             return -1 - kept
-        if rows[kept, _LOWER] <= x.error:
+        if rows[kept, _LOWER] <= _NEARLY * x.error:
             pairs[kept, 0], pairs[kept, 1] = pairs[k, 0], pairs[k, 1]
             kept += 1
     return kept
@@ -248,17 +252,109 @@ def _best_of_pairs(
     return _touch_of(x, rows[chosen], True, inf, normal), False
 
 
+@inlined
+def _end(boxes: Array, i: int, n: Vec3) -> float:
+    """Return how far a box reaches along a unit vector."""
+    p, far = boxes[i], 0.0
+    for c in range(3):
+        far += n[c] * p[c] + abs(n[0] * p[6 + 3 * c] + n[1] * p[7 + 3 * c] + n[2] * p[8 + 3 * c]) * p[3 + c]
+    return float(far)
+
+
+@kernel
+def _is_parted(c: Cores, rows: Array, known: int, slack: float) -> bool:
+    """Tell whether two parts overlap by no more than ``slack`` allows along one of the known normals, either way."""
+    for k in range(known):
+        n = _vec(rows[k], _N)
+        if max(bound_along(c, n), bound_along(c, neg(n))) >= slack:
+            return True
+    return False
+
+
+@kernel
+def _find_blocking(
+    x: Two, n: Vec3, slack: float, pairs: Ints, rows: Array, known: int, w: Bench
+) -> tuple[bool, float, int]:  # fmt: skip
+    """Look for parts that meet with a gap along a unit vector that is less than ``slack``.
+
+    Returns whether there are any, the least gap of others, and how many normals are known: those of the first pairs, to
+    which that of the first parts is added that no known one separates. Of parts that overlap by more than rounding it
+    is -1 less the row of their answer.
+    """
+    blocked, least, stack = False, inf, w.stack
+    stack[0, 0] = stack[0, 1] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        i, j = stack[top, 0], stack[top, 1]
+        between = dot(n, offset(x.m)) - _end(x.a.boxes, i, n) - _end(x.b.boxes, j, turn_back(x.m, neg(n)))
+        if between > x.a.rim + x.b.rim - x.error or nodes_apart(x.m, x.a, i, x.b, j, x.error):
+            continue
+        if x.a.links[i, 0] >= 0 or x.b.links[j, 0] >= 0:
+            stack[top + 1, 0], stack[top + 1, 1], stack[top, 0], stack[top, 1] = children(x, i, j)
+            top += 2
+            continue
+        for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
+            for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
+                c = parts_at(x, p, q, w)
+                gap = bound_along(c, n)
+                if gap >= slack:
+                    least = min(least, gap)
+                elif known == _MOST_NORMALS or _is_parted(c, rows, known, slack):
+                    blocked = blocked or part_meets(c, x.error, w) != APART
+                else:
+                    pairs[known, 0], pairs[known, 1] = p, q
+                    kept = _keep_meeting(x, pairs[known:], plain(1), rows[known:], w)
+                    if kept != 0:
+                        return True, least, known + 1 if kept > 0 else -1 - known
+    return blocked, least, known
+
+
+@kernel
+def _try_normals(
+    x: Two, faces: bool, proven: bool, pairs: Ints, rows: Array, w: Bench
+) -> tuple[Touch, bool, int]:  # fmt: skip
+    """Try the normal of the first pair, and then those of pairs that overlap along all that were tried.
+
+    Any number of pairs may meet. Returns the touch, whether no pair overlaps along its normal, and how many normals are
+    known, as `_find_blocking` does.
+    """
+    known, k, found = plain(1), 0, _touch_of(x, rows[0], True, inf, _vec(rows[0], _N))
+    while 0 <= k < known:
+        n, slack = _vec(rows[k], _N), min(0.0, rows[k, _LOWER]) - _SLACK * x.error
+        for _ in range(2):
+            blocked, gap, known = _find_blocking(x, n, slack, pairs, rows, known, w)
+            if not blocked:
+                sure, most = _is_touch(x, faces, proven, pairs[k], n, gap, w)
+                if sure:
+                    return _touch_of(x, rows[k], True, most, n), True, known
+            if known < 0:
+                return found, False, known
+            n = neg(n)
+        k += 1
+    return found, False, known
+
+
 @kernel
 def _normal_from_away(x: Two, faces: bool, n: Vec3, w: Bench) -> tuple[bool, Vec3]:
-    """Return the normal of the nearest parts after B was moved along a unit vector, if that separates the two."""
-    there = shifted(x, scale(_AWAY * x.error / ROUNDING, n))
-    if not _is_free(there, faces, w):
-        return False, n
-    if faces:
-        nearest_faces(there, inf, w)
-    else:
-        nearest(there, inf, 0.0, 1.0, plain(-1), w)
-    return True, _vec(w.out[1], _N)
+    """Return the normal of the nearest parts after B was moved away, if it can be and these meet; row 0 has the answer.
+
+    The normals of parts that block the way, first that along a unit vector, are added to it, as a perceptron learns.
+    """
+    way, far, pair = n, _AWAY * x.error / ROUNDING, w.last[:2].reshape(1, 2)
+    for k in range(_MOST_TURNS):
+        there = shifted(x, scale(far, unit(way)))
+        if _is_free(there, faces, w):
+            found = nearest_faces(there, inf, w) if faces else nearest(there, inf, 0.0, 1.0, plain(-1), w)
+            pair[0, 0], pair[0, 1], n = found.p, found.q, _vec(w.out[1], _N)
+            return _keep_meeting(x, pair, plain(1), w.out, w) == 1, n
+        if w.last[0] < 0:
+            break
+        own = ask_pair(there, pair, plain(0), w, w.out[0])
+        way = along(way, own, k + 1.0)
+        if not dot(way, way) > 0.0:
+            way = own
+    return False, n
 
 
 @kernel
@@ -273,29 +369,32 @@ def touch(x: Two, faces: bool, proven: bool, w: Bench) -> Touch:
     if kept > 0:
         others, n = pairs[1:], _vec(rows[0], _N)
         count = list_faces(x, w, others) if faces else list_parts(x, 0.0, False, w, others)
-        count, slack = min(int(count), TOUCHES - 1) + 1, min(0.0, rows[0, _LOWER]) - _SLACK * x.error
-        # mostly no pair overlaps along the normal of the first, which costs less than the answers of all
-        gap = _least_gap(x, n, pairs, count, slack, w)
-        if gap >= slack:
-            sure, most = _is_touch(x, faces, proven, pairs[0], n, gap, w)
-            if sure:
-                return _touch_of(x, rows[0], True, most, n)
-        kept = _keep_meeting(x, pairs, count, rows, w)
+        if count >= TOUCHES:  # more than there is room for
+            found, done, kept = _try_normals(x, faces, proven, pairs, rows, w)
+            if done:
+                return found
+            proven = True
+        else:
+            # mostly no pair overlaps along the normal of the first, which costs less than the answers of all
+            slack = min(0.0, rows[0, _LOWER]) - _SLACK * x.error
+            gap = _least_gap(x, n, pairs, count + 1, slack, w)
+            if gap >= slack:
+                sure, most = _is_touch(x, faces, proven, pairs[0], n, gap, w)
+                if sure:
+                    return _touch_of(x, rows[0], True, most, n)
+            kept = _keep_meeting(x, pairs, count + 1, rows, w)
     if kept < 1:
         deep = max(0, -1 - kept)
         return _touch_of(x, rows[deep], False, inf, _vec(rows[deep], _N))
     found, done = _best_of_pairs(x, faces, proven, pairs, rows, kept, w)
     if done:
         return found
-    total = (0.0, 0.0, 0.0)
-    for k in range(kept):
-        total = add(total, _vec(rows[k], _N))
-    sure, n = False, found.normal
-    if dot(total, total) > 0.0:
-        sure, n = _normal_from_away(x, faces, unit(total), w)
-    if sure and _is_free(shifted(x, scale(_STEP * x.error, n)), faces, w):
-        return Touch(True, _STEP * x.error, n, found.point, found.distance, found.upper)
-    return found
+    sure, n = _normal_from_away(x, faces, found.normal, w)
+    if not sure:
+        return found
+    found, most = _touch_of(x, w.out[0], True, inf, n), _STEP * x.error
+    free = _is_free(shifted(x, scale(most, n)), faces, w)
+    return Touch(True, most if free else inf, n, found.point, found.distance, found.upper)
 
 
 @kernel

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 from tests.bodies import every_kind
 from tests.bodies.places import Array, anywhere, at
-from tests.hardening.normals import cast_at_balls, cast_at_gearbox
+from tests.hardening.normals import cast_at_balls, cast_at_gearbox, touch_level_fields
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -119,6 +119,52 @@ def test_normals_of_shapes_that_touch_with_one_point(shape: gk.Shape, ground: st
         pose[2, 3] += 0.5
         hit = gk.shapecast(shape, LEVEL[ground], (0, 0, -2), pose)
         assert np.linalg.norm(hit.normal + UP) < 1e-7
+
+
+@pytest.mark.parametrize("bottom", [-np.inf, -2.0])
+@pytest.mark.parametrize("y", [4.0, 4.3, 4.5])
+def test_the_normal_of_a_crate_on_more_columns_than_are_listed(bottom: float, y: float) -> None:
+    """The first columns only touch its sides."""
+    ground, crate, pose = gk.HeightField(np.zeros((12, 12)), 1.0, bottom=bottom), gk.Box((1, 1, 1)), at(4.5, y, 0.5)
+    for found in (query(ground, crate, None, pose) for query in (gk.distance, gk.signed_distance)):
+        assert np.linalg.norm(found.normal - UP) < 1e-9, found
+        assert gk.verify(found, ground, crate, None, pose).proven
+    assert np.abs(gk.contact(ground, crate, None, pose).normals - UP).max() < 1e-9
+    hit = gk.shapecast(crate, ground, (0, 0, -1), at(4.5, y, 1.0))
+    assert np.linalg.norm(hit.normal + UP) < 1e-9, hit
+
+
+def test_the_normal_of_a_long_mesh_on_many_triangles() -> None:
+    """Its sides touch more triangles than are listed, all with one normal."""
+    surface = gk.HeightField(np.zeros((33, 33)), 1.0).surface()
+    ground, beam = gk.Mesh(surface.vertices, surface.faces), box_mesh((3.0, 34.0, 1.0))
+    for query in (gk.distance, gk.signed_distance):
+        assert np.linalg.norm(query(ground, beam, None, at(16.5, 16.1, 0.5)).normal - UP) < 1e-9
+
+
+def test_the_normal_of_a_closed_mesh_on_an_open_one_is_that_of_its_parts(rng: np.random.Generator) -> None:
+    """A box that drops into a valley touches with a corner, and the hulls of the two overlap."""
+    heights = np.add.outer(np.array([0, -0.2, -0.4, -0.4, -0.2, 0]), np.zeros(6))
+    surface, extents = gk.HeightField(heights, 0.5).surface(), (0.275, 0.53, 0.263)
+    ground, slopes = gk.Mesh(surface.vertices, surface.faces), np.array([(0.4, 0, 1), (-0.4, 0, 1)]) / np.sqrt(1.16)
+    for turned in Rotation.random(12, rng=rng):
+        start = at(*rng.uniform((0.4, 0.8), (0.6, 1.6)), 4.0, rotation=turned)
+        for body in (gk.Box(extents), box_mesh(extents)):
+            hit = gk.shapecast(body, ground, (0, 0, -6), start)
+            there = start.copy()
+            there[2, 3] -= 6.0 * hit.free_until
+            for normal in (hit.normal, gk.signed_distance(body, ground, there).normal):
+                assert np.linalg.norm(normal + slopes, axis=1).min() < 1e-9, (body, hit)
+
+
+@pytest.mark.parametrize("ground", LEVEL)
+@pytest.mark.parametrize("thing", ["ball", "box", "cylinder", "hull", "mesh"])
+def test_normals_of_what_touches_floor_and_wall_lead_away_from_both(ground: str, thing: str) -> None:
+    body, (shape, height) = LEVEL[ground], PLACED[thing]
+    pose = at(1.25, 2.0, 1.0 + height)
+    for query in (gk.signed_distance, gk.distance):
+        normal = query(body, shape, None, pose).normal
+        assert normal[[0, 2]].max() > 1.0 - 1e-9, (query, normal)
 
 
 def test_normals_in_a_corner_are_those_of_a_side() -> None:
@@ -232,7 +278,8 @@ def test_normals_of_meshes_over_a_small_gap(gap: float, rng: np.random.Generator
 def test_a_few_casts_of_the_sweeps() -> None:
     """``python -m tests.hardening.normals`` runs all."""
     rng = np.random.default_rng(7)
-    for found in (cast_at_balls(rng, 150), cast_at_gearbox(rng, 6, parts=12)):
+    fields = touch_level_fields((12,), (1.0,))
+    for found in (cast_at_balls(rng, 150), cast_at_gearbox(rng, 6, parts=12), fields):
         assert found.hits > 60
         assert not found.wrong, str(found)
 

@@ -1,10 +1,14 @@
-"""``python -m tests.hardening.normals``: normals of touches and impacts of balls, judged by closest points in numpy."""
+"""``python -m tests.hardening.normals``: normals of touches and impacts of balls, judged by closest points in numpy.
+
+Those of crates that exactly touch level height fields are vertical.
+"""
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -141,8 +145,23 @@ def cast_at_gearbox(rng: Rng, casts: int, parts: int | None = None) -> Casts:
     return found
 
 
+def touch_level_fields(counts: Sequence[int], sides: Sequence[float]) -> Casts:
+    """Put crates on level height fields of so many posts, at places of a lattice, where edges of columns are theirs."""
+    found = Casts()
+    for n, bottom, side in itertools.product(counts, (-np.inf, -2.0), sides):
+        ground, crate = gk.HeightField(np.zeros((n, n)), 1.0, bottom=bottom), gk.Box((side, side, 1.0))
+        for x, y in itertools.product(np.arange(side / 2, n - 1 - side / 2 + 0.01, 0.5), repeat=2):
+            found.casts, found.hits = found.casts + 1, found.hits + 1
+            normal = gk.signed_distance(ground, crate, None, naive.pose(None, (x, y, 0.5))).normal
+            error = float(np.linalg.norm(normal - (0.0, 0.0, 1.0)))
+            found.worst = max(found.worst, error)
+            if error > ACCURATE:
+                found.wrong.append(f"{n} posts, bottom {bottom}, side {side} at {x}, {y}: normal {normal}")
+    return found
+
+
 def main(given: list[str] | None = None) -> int:
-    """Run both sweeps; return 1 if a normal is wrong."""
+    """Run all sweeps; return 1 if a normal is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.hardening.normals", description=__doc__)
     parser.add_argument("--balls", type=int, default=2000, help="casts at a compound of balls")
     parser.add_argument("--each", type=int, default=60, help="casts at each part of the gearbox")
@@ -151,8 +170,9 @@ def main(given: list[str] | None = None) -> int:
     results = [
         cast_at_balls(np.random.default_rng(arguments.seed), arguments.balls),
         cast_at_gearbox(np.random.default_rng(arguments.seed), arguments.each),
+        touch_level_fields((4, 8, 12, 16, 20, 24, 33), (0.5, 1.0, 3.0)),
     ]
-    for name, found in zip(("compound of balls", "gearbox"), results, strict=True):
+    for name, found in zip(("compound of balls", "gearbox", "level height fields"), results, strict=True):
         print(f"{name}: {found}")
     return int(any(found.wrong for found in results))
 

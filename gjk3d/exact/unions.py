@@ -39,6 +39,7 @@ from gjk3d.wording import kind_of
 
 _SIDES = 4  #: of a touch, that a translation leaves
 _MOST_NEAR = 64  #: parts about a point that are looked at
+_AHEAD = 1e4  #: times what a witness point may be off, by which a point is ahead of it along the normal of a touch
 _PROMISED = {True: 1e-9, False: 1e-12}  #: widths of tight intervals, as parts of the size, by whether a part is curved
 _OUT = "one may be within a closed surface of the other"
 
@@ -70,6 +71,8 @@ def judge_unions(result: Distance, a: Whole, b: Whole, flaws: list[str]) -> Verd
         flaw = _flaw_of_parts(carried, claim, a, b)
         if flaw:
             case.wrong.append(f"its certificate is none: {flaw}")
+    if claim.status == Status.TOUCHING:
+        _judge_normal(case, claim, a, b, allowed)
     if claim.lower >= 0:
         _judge_apart(case, claim, a, b, carried)
     else:
@@ -127,6 +130,38 @@ def judge_point(
     elif found is None:
         case.open.append(f"{name} could not be shown to be in {whole.name}")
     return found
+
+
+def _judge_normal(case: Case, claim: Claim, a: Whole, b: Whole, allowed: Allowed) -> None:
+    """Refute the normal of a touch where a part of either comes nearer to a point ahead of its witness point.
+
+    Two that touch on several sides have the normal of one of these, and the point may be on all.
+    """
+    step = Fraction(_AHEAD) * allowed.points
+    nearer = step - 2 * allowed.points
+    for whole, start, ahead in ((a, claim.point_a, step), (b, claim.point_b, -step)):
+        u, v, w = (ahead * c for c in claim.normal)
+        x, y, z = start[0] + u, start[1] + v, start[2] + w
+        hint, _ = in_integers((u, v, w))
+        for k in whole.union.about((x, y, z), float_above(step))[:_MOST_NEAR]:
+            near = bracket_outside((x, y, z), whole.union.parts[k], hint, nearer, nearer)[1] is not None
+            if near and _is_on_one_side(claim, a, b, allowed):
+                case.wrong.append(f"the normal leads from point_{whole.name} along or into {whole.name}")
+                return
+
+
+def _is_on_one_side(claim: Claim, a: Whole, b: Whole, allowed: Allowed) -> bool:
+    """Tell whether a translation along the normal of two parts at the witness points is proven to part the two."""
+    within = float_above(allowed.points)
+    for i in a.union.about(claim.point_a, within)[:_SIDES]:
+        for j in b.union.about(claim.point_b, within)[:_SIDES]:
+            own = exact_way(a.union.parts[i], b.union.parts[j], Fraction(-_noise(a, b)), _floats(claim.normal))
+            if own is not None:
+                length = sqrt_of(fractions(own))
+                x, y, z = (2 * allowed.points * c / length for c in fractions(own))
+                if not _flaw_of_apart(a, b.moved((x, y, z)), Fraction(0), claim):
+                    return True
+    return False
 
 
 # --- bounds -----------------------------------------------------------------------------------------------------------
@@ -210,6 +245,8 @@ def _moved(claim: Claim, a: Whole, b: Whole) -> Iterator[Whole]:
     """
     way = claim.normal
     for _ in range(_SIDES):
+        if not any(way):  # the sides face each other
+            return
         length = sqrt_of(way)
         x, y, z = (-claim.lower * c / length for c in way)
         yield b.moved((x, y, z))

@@ -62,9 +62,10 @@ def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_
     along its normal. Apart: groups of parts with planes between them, as wide
     apart as ``lower``, and winding numbers, that no piece of the one is within a closed surface of the other; the
     witness points are in a part each. Overlapping: two parts that are so deep in each other, or a point so deep in a
-    closed surface, and a translation as long as the depth after which the two are apart. A normal proves nothing there
-    but the sign law, and the witness points of a depth are not on surfaces. It takes from milliseconds to seconds, as
-    many parts are near each other.
+    closed surface, and a translation as long as the depth after which the two are apart. The normal of a touch is
+    refuted where the way along it from a witness point leads along or into that body. Another normal proves nothing
+    there but the sign law, and the witness points of a depth are not on surfaces. It takes from milliseconds to
+    seconds, as many parts are near each other.
 
     Examples
     --------

@@ -114,6 +114,19 @@ def test_an_overlap_that_is_none_is_refuted_and_one_that_is_denied(query):
     assert gk.verify(far, body, ball, None, at(0, 0, 0)).refuted
 
 
+@pytest.mark.parametrize("bottom", [-np.inf, -2.0])
+@pytest.mark.parametrize("normal", [(1, 0, 0), (0, -1, 0), (0, 0, -1), (0.28, 0, 0.96)])
+def test_the_normal_of_a_touch_that_leads_along_or_into_a_body_is_refuted(bottom, normal):
+    ground, crate = gk.HeightField(np.zeros((12, 12)), 1.0, bottom=bottom), gk.Box((1, 1, 1))
+    there = at(4.5, 4.0, 0.5)
+    touch = gk.signed_distance(ground, crate, None, there)
+    for point in (touch.point_a, np.array([4.0, 3.75, 0.0])):
+        told = changed(touch, point_a=point, point_b=point + touch.distance * touch.normal)
+        assert gk.verify(told, ground, crate, None, there).proven
+        lie = changed(told, normal=np.array(normal), point_b=point + touch.distance * np.array(normal))
+        assert gk.verify(lie, ground, crate, None, there).refuted
+
+
 def test_depths_that_are_too_shallow_or_too_deep_are_not_proven():
     box = gk.Box((1, 1, 1))
     both = gk.Compound([(box, None), (box, at(2, 0, 0))])

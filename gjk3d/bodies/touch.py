@@ -273,13 +273,14 @@ def _is_parted(c: Cores, rows: Array, known: int, slack: float) -> bool:
 
 @kernel
 def _find_blocking(
-    x: Two, n: Vec3, slack: float, pairs: Ints, rows: Array, known: int, w: Bench
+    x: Two, n: Vec3, slack: float, every: bool, pairs: Ints, rows: Array, known: int, w: Bench
 ) -> tuple[bool, float, int]:  # fmt: skip
     """Look for parts that meet with a gap along a unit vector that is less than ``slack``.
 
     Returns whether there are any, the least gap of others, and how many normals are known: those of the first pairs, to
-    which that of the first parts is added that no known one separates. Of parts that overlap by more than rounding it
-    is -1 less the row of their answer.
+    which that of the first parts is added that no known one separates. For these ``every`` pair is looked at, else the
+    search ends at a gap as small as that. Of parts that overlap by more than rounding the number is -1 less the row of
+    their answer.
     """
     blocked, least, stack = False, inf, w.stack
     stack[0, 0] = stack[0, 1] = 0
@@ -302,7 +303,9 @@ def _find_blocking(
                     least = min(least, gap)
                 elif known == _MOST_NORMALS or _is_parted(c, rows, known, slack):
                     blocked = blocked or part_meets(c, x.error, w) != APART
-                else:
+                    if blocked and not every:
+                        return True, least, known
+                elif part_meets(c, x.error, w) != APART:
                     pairs[known, 0], pairs[known, 1] = p, q
                     kept = _keep_meeting(x, pairs[known:], plain(1), rows[known:], w)
                     if kept != 0:
@@ -323,7 +326,7 @@ def _try_normals(
     while 0 <= k < known:
         n, slack = _vec(rows[k], _N), min(0.0, rows[k, _LOWER]) - _SLACK * x.error
         for _ in range(2):
-            blocked, gap, known = _find_blocking(x, n, slack, pairs, rows, known, w)
+            blocked, gap, known = _find_blocking(x, n, slack, False, pairs, rows, known, w)
             if not blocked:
                 sure, most = _is_touch(x, faces, proven, pairs[k], n, gap, w)
                 if sure:
@@ -332,6 +335,8 @@ def _try_normals(
                 return found, False, known
             n = neg(n)
         k += 1
+        if k == known:
+            _, _, known = _find_blocking(x, n, slack, True, pairs, rows, known, w)
     return found, False, known
 
 

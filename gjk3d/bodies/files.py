@@ -126,8 +126,8 @@ def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | N
         There is no such file, or it is a folder.
     ParseError
         The file is damaged, holds no triangles, is of an unknown format, or has no part of that name; or ``unit`` is
-        no unit of length. A file that places many more copies than its size lets expect is refused as well; the message
-        has the limit.
+        no unit of length. A file that has many more parts, or places many more copies, than its size lets expect is
+        refused as well; the message has the limit.
     ImportError
         An optional reader is not installed; the message has the pip line.
 

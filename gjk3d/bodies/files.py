@@ -212,12 +212,11 @@ def _unpacked(archive: Content, data: bytes) -> Content:
 
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            headers.refuse_parts(sum(map(_is_model, map(Path, packed.namelist()))), len(data))
             packed.extractall(folder)  # which keeps within the folder, whatever the names say
         root = Path(folder)
-        files = sorted(path for path in root.rglob("*") if path.is_file() and _is_model(path.relative_to(root)))
-        headers.refuse_parts(len(files), len(data))
         found = []
-        for file in files:
+        for file in sorted(path for path in root.rglob("*") if path.is_file() and _is_model(path.relative_to(root))):
             try:
                 found.append((file.relative_to(root), read(file)))
             except (FileError, ParseError) as error:

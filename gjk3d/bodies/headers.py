@@ -145,7 +145,7 @@ FEW_TRIANGLES, TRIANGLES_PER_BYTE, MAX_TRIANGLES = 4_000_000, 4, 100_000_000
 
 
 #: Parts that any file may have, and so many more for each byte of it: a reader takes about 1 ms for each.
-MAX_PARTS, BYTES_PER_PART = 3000, 300
+MAX_PARTS, BYTES_PER_PART = 2000, 300
 
 
 def refuse_parts(count: int, size: int) -> None:

@@ -33,6 +33,7 @@ def certified_general(
     margins = cell.margins[numbers]
     way, wrong = (_general_ways(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:4]))
     way = np.maximum(way * _MORE, 1e-300)
+    # a gap less its floor, divided by the way, is rounded by a few parts of the way and of the margin
     floor = np.maximum(margins, 0.0) + bounds.slack + wrong + 8.0 * _U * (way + np.abs(margins))
     safe = np.zeros(len(way))  # of each pair
     first, who, step = 2.0, NOBODY, min(0.25, until)

@@ -172,6 +172,14 @@ def test_one_against_all(index):
     assert listed(scene.closest(name, k=5)) == closest(every, k=5)
 
 
+def test_one_against_all_that_its_mask_names():
+    scene = gk.Scene()
+    for name, group in (("a", "floor"), ("b", "arm"), ("c", "arm"), ("d", "tool")):
+        scene.add(name, gk.Sphere(0.5), group=group, mask=[group])
+    assert scene.closest("b", k=5).pairs == [("b", "c")]
+    assert scene.collisions("c") == [("b", "c")]
+
+
 def test_a_shape_of_a_users_function():
     def ball(d):
         return 0.3 * d

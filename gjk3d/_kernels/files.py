@@ -104,7 +104,7 @@ def _replaceable(place: Path) -> str:
         with contextlib.suppress(OSError):  # not made yet
             status = os.stat(parent)
             others = 0o002 if status.st_gid == os.getegid() else 0o022
-            if status.st_mode & others and not status.st_mode & stat.S_ISVTX:
+            if stat.S_ISDIR(status.st_mode) and status.st_mode & others and not status.st_mode & stat.S_ISVTX:
                 return f"the mode {stat.S_IMODE(status.st_mode):03o} of {parent} lets other users replace it"
     return ""
 

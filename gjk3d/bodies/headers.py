@@ -138,8 +138,8 @@ def shown(line: bytes) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "...")
 
 
-#: Objects that any file may place, and so many more for each byte of it: a small file can nest 10^10.
-MAX_PLACED, BYTES_PER_PLACED = 15_000, 60
+#: Objects that any file may place, or one for each 60 bytes, which a transform takes: a small file can nest 10^10.
+MAX_PLACED, BYTES_PER_PLACED = 5000, 60
 #: Triangles of all copies that any file may have, so many more for each byte of it, and the most there are ever.
 FEW_TRIANGLES, TRIANGLES_PER_BYTE, MAX_TRIANGLES = 4_000_000, 4, 100_000_000
 

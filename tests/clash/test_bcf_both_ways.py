@@ -233,6 +233,7 @@ def test_names_that_climb_out_are_not_followed(tmp_path):
     assert read_bcf(tmp_path / "a.bcf", report).triage.issues[one.id].views == ()
 
 
+@pytest.mark.full
 def test_a_client_that_is_none_of_ours_reads_and_writes_it(tmp_path):
     import bcf.v2.bcfxml as client
     import bcf.v2.model as model

@@ -9,13 +9,11 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.bodies.facets import CLEAR_CUT, DEEP, OPEN, SURELY, Facet, put_deep
+from gjk3d.bodies.facets import CLEAR_CUT, DEEP, OPEN, SURELY, WIDTH, Facet, put_deep
 from gjk3d.bodies.triangles import Triangle, normal_of, place, read
 from gjk3d.bodies.walk import Two
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, scale, sub
 from gjk3d.typing import Array, Ints
-
-_WIDTH = 4.0  #: of a gap, in units of the error of places
 
 
 @kernel
@@ -77,7 +75,7 @@ def _past_edges(s: Triangle, t: Triangle, found: Facet) -> Facet:
 @kernel
 def crossed(x: Two, p: int, q: int, out: Array, flags: Ints, row: int) -> int:
     """Answer how deep triangle p of A and q of B are: DEEP with its answer in a row, or OPEN."""
-    s, t, clear = read(x.a.places, p), place(x.m, x.b.places, q), _WIDTH * x.error
+    s, t, clear = read(x.a.places, p), place(x.m, x.b.places, q), WIDTH * x.error
     n, m = normal_of(s), normal_of(t)
     if dot(n, n) == 0.0 or dot(m, m) == 0.0:
         return OPEN

@@ -44,7 +44,9 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 _MOST_EDGES = 192  #: of a polytope: of larger ones GJK and EPA are as fast
 CLEAR_CUT = 0.02  #: sine between two edges, below which the facet is left to GJK and EPA
 SURELY = 1.0 + 1e-9  #: times as much is more, whatever the rounding
-_WIDTH = 4.0  #: of a gap, in units of the error of places
+#: Of a gap, in units of the error of places. This error bounds how far the points of one part are from where they are
+#: together with those of the other one; a foot and the normal through it add at most as much each.
+WIDTH = 4.0
 _ALIKE = 0.9  #: cosine of ways out of which one is enough
 _OFF = 64.0  #: so far may a nearest point be off, in the same units
 APART, DEEP, OPEN = range(3)
@@ -360,7 +362,7 @@ def put_deep(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array, fl
 def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int:
     """Answer how deep triangle k of A and the polytope are: APART, DEEP with its answer in a row, or OPEN."""
     own = _seen_from(x.m, read(x.a.places, k))
-    clear = _WIDTH * x.error
+    clear = WIDTH * x.error
     found, widest = _past_face(own, s)
     if found.gap > clear:
         return APART

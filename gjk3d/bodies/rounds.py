@@ -10,7 +10,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.facets import APART, DEEP, OPEN, put_deep
+from gjk3d.bodies.facets import APART, DEEP, OPEN, WIDTH, put_deep
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, part_at, put_behind
 from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read
 from gjk3d.bodies.walk import Bench, Two
@@ -18,8 +18,6 @@ from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, neg, place, sub, 
 from gjk3d.narrow.closed import half_vector
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
-
-_WIDTH = 4.0  #: of a gap, in units of the error of places
 
 
 class Round(NamedTuple):
@@ -83,7 +81,7 @@ def plane_gap_of(t: Triangle, r: Round, way: Vec3) -> float:
 @kernel
 def round_gap(x: Two, k: int, r: Round, out: Array) -> bool:
     """Write into the first row how far apart triangle k of A and a ball or a capsule are; False where GJK must tell."""
-    t, clear = read(x.a.places, k), _WIDTH * x.error
+    t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)
     far, rim = sqrt(square), x.a.floats[0]
     if not far - r.radius - rim > clear:
@@ -102,7 +100,7 @@ def round_gap(x: Two, k: int, r: Round, out: Array) -> bool:
 @kernel
 def round_of(x: Two, k: int, r: Round, out: Array, flags: Ints, row: int) -> int:
     """Answer how deep triangle k of A and a ball or a capsule are: APART, DEEP with its answer in a row, or OPEN."""
-    t, clear = read(x.a.places, k), _WIDTH * x.error
+    t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)
     far = sqrt(square)
     if not far > clear:

@@ -252,7 +252,8 @@ def _speed_of_guest(here: Here, bound: Bound, p: int, now: int) -> tuple[float, 
     place(layout, frames, guest, now)
     w, v = _relative_motion(here, host, guest)
     turn, reach, balls = sqrt(dot(w, w)), _reach(layout, guest) + core_of(layout, guest).floats[_SLACK], frames.balls
-    # a speed is a sum of some ten products of lengths up to the size and of turns
+    # A speed is a sum of some ten products of lengths up to the size and of turns. The size is at most twice the size S
+    # of the motion, so the slack of the floor, 128 (D + 1) u S (1 + W), is larger; see `gap_bounds`.
     size = reach + abs(balls[guest, 0]) + abs(balls[guest, 1]) + abs(balls[guest, 2])
     return sqrt(dot(v, v)) + turn * reach, 64.0 * _U * size * (1.0 + turn)
 

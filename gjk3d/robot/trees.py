@@ -175,5 +175,7 @@ def gap_bounds(x: Around, p: int, now: int, most: float, margin: float, share: f
     x.bench.last[0] = found.p
     if told == APART:
         into_world(x.frames.rows[host], x.bench.out, plain(1))
+        # The floor of a motion has a slack of 128 (D + 1) u S (1 + W) for D joints in a row, the size S and the turns
+        # W, and the error is at most 256 u S. The terms keep these bounds from depending on that.
         return min(found.lowest, share_of(found.upper, margin, share)) - two.error, found.upper + two.error
     return 0.0, 0.0 if told != DOUBT else found.upper + two.error

@@ -3,7 +3,8 @@
 Each is a few closed meshes: a mesh, a grid of cubes and ground with a bottom are their own surface, a polytope its
 faces, a compound those of its parts. Bodies that overlap are one set of points, so their union takes their place: what
 lies inside another body is no surface. A curved shape is stood in for by a polytope within it, and the bounds are wider
-by how far it lies beyond that.
+by how far it lies beyond that. The crevice between two of these polytopes may be deeper, so where parts overlap and
+some are curved, the union of polytopes that hold the parts bounds the depth from above.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ from gjk3d.typing import Array, Bools
 
 _WORK = 164.0  #: points of each surface that are looked at in the other, at most, over the tolerance
 _FINE = 64  #: segments of a full turn, for curved shapes
+_FLAT = 1e-12  #: area of a face without a normal, of the largest
+_MORE = 1.0 + 1e-6  #: covers rounding
+_OUTWARD = np.repeat([-1.0, 1.0], 3)  #: the ends of a box
 
 
 class Skin(NamedTuple):
@@ -44,6 +48,13 @@ class Skin(NamedTuple):
     slack: float
     decided: bool = True  #: False if a part of it may lie inside another body of the same thing
     curved: bool = False  #: whether it stands in for a curved shape
+    outer: Mesh | None = None  #: of a union of curved parts: what holds it, since `mesh` may have deep crevices
+    parts: tuple[Skin, ...] = ()  #: of such a union
+
+    @property
+    def host(self) -> Mesh:
+        """A surface such that what it holds is no deeper in the true one, but for the slack."""
+        return self.outer or self.mesh
 
 
 class Deepest(NamedTuple):
@@ -84,21 +95,57 @@ def skins(thing: Any) -> list[Skin]:
 
 
 def _skins_of_parts(thing: Compound) -> list[Skin]:
-    return [skin._replace(row=composed(row, skin.row[None])[0]) for part, row in thing._parts for skin in skins(part)]
+    return [
+        each._replace(row=composed(row, each.row[None])[0])
+        for part, row in thing._parts
+        for skin in skins(part)
+        for each in skin.parts or (skin,)
+    ]
 
 
 def _united(parts: list[Skin]) -> list[Skin]:
     """Return the union of surfaces where any of them may overlap; undecided where it cannot be made."""
-    boxes = np.concatenate([turned(skin.mesh.bounds.reshape(1, 6), skin.row) for skin in parts])
-    if not any_overlap(boxes):
+    boxes = [turned(skin.mesh.bounds.reshape(1, 6) + skin.slack * _OUTWARD, skin.row) for skin in parts]
+    if not any_overlap(np.concatenate(boxes)):
         return parts
-    # of curved parts the crevice between two may be deeper than each lies beyond its polytope
-    exact = available() and all(skin.mesh.is_solid and skin.decided and not skin.curved for skin in parts)
-    bodies = [placed(skin.mesh, skin.row) for skin in parts] if exact else [None]
+    exact = available() and all(skin.mesh.is_solid and skin.decided for skin in parts)
+    made = _union([skin.mesh for skin in parts], parts) if exact else None
+    curved = any(skin.curved for skin in parts)
+    around = _union([_around(skin) for skin in parts], parts) if made is not None and curved else made
+    if made is None or around is None:
+        return [skin._replace(decided=False) for skin in parts]
+    slack = max(skin.slack for skin in parts) + max(made[1], around[1])
+    if not curved:
+        return [Skin(made[0], IDENTITY[0], slack)]
+    return [Skin(made[0], IDENTITY[0], slack, curved=True, outer=around[0], parts=tuple(parts))]
+
+
+def _union(meshes: list[Mesh | None], parts: list[Skin]) -> tuple[Mesh, float] | None:
+    """Return the union of closed meshes at the poses of parts, and how far it may be from the true one."""
+    bodies = [mesh and placed(mesh, skin.row) for mesh, skin in zip(meshes, parts, strict=True)]
     made: Any = None if None in bodies else joined(bodies)
     if made is None or not (union := Mesh(*arrays_of(made))).is_solid:
-        return [skin._replace(decided=False) for skin in parts]
-    return [Skin(union, IDENTITY[0], max(skin.slack for skin in parts) + ERROR * made.get_tolerance())]
+        return None
+    return union, ERROR * made.get_tolerance()
+
+
+def _around(skin: Skin) -> Mesh | None:
+    """Return a polytope that holds a shape: that within it, enlarged; None if that has no inside.
+
+    If a polytope holds a ball of radius r round a point, it holds all that is within a distance d of it if it is larger
+    by d / r from that point on (Schneider, Convex Bodies, 2014, section 3.1).
+    """
+    if not skin.curved:
+        return skin.mesh
+    vertices = skin.mesh.vertices
+    corners, center = vertices[skin.mesh.faces], vertices.mean(axis=0)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(normals, axis=1)
+    away = np.abs(np.einsum("ij,ij->i", corners[:, 0] - center, normals)) / np.maximum(length, 1e-300)
+    radius = float(away[length > _FLAT * length.max()].min())
+    if not radius > skin.slack:
+        return None
+    return Mesh(center + (1.0 + _MORE * skin.slack / radius) * (vertices - center), skin.mesh.faces)
 
 
 def _of_curved(shape: Shape) -> Skin:
@@ -158,20 +205,26 @@ def deepest(a: Any, b: Any, surfaces: Surfaces, row_a: Array, row_b: Array, tole
         for other in second:
             at_a, at_b = composed(row_a, one.row[None])[0], composed(row_b, other.row[None])[0]
             found = _deeper(found, one, other, at_a, at_b, tolerance)
+    if any(skin.parts for skin in (*first, *second)) and found.upper > (1.0 + tolerance) * found.known:
+        vertices = _of_vertices(_bodies(first, row_a), _bodies(second, row_b))
+        if vertices.known - vertices.slack > found.known - found.slack:
+            return vertices._replace(upper=found.upper, decided=True)
     return found
 
 
 def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, tolerance: float) -> Deepest:
     """Return the bounds with what two surfaces add to them."""
     m = relative(row_a, row_b)
-    pair = MeshPair.of(a.mesh, b.mesh, m)
+    pair = MeshPair.of(a.host, b.host, m)
     slack = a.slack + b.slack + pair.error
     known, upper, points = so_far.known, 0.0, so_far.points
     for host, guest, pose, by_a in ((a, b, m, True), (b, a, inverse(m), False)):
         if not host.mesh.is_solid:
             continue
-        inside = inner(host.mesh, guest.mesh, pose, pair.error, tolerance, int(_WORK / tolerance), known)
+        inside = inner(host.host, guest.mesh, pose, pair.error, tolerance, int(_WORK / tolerance), known)
         upper = max(upper, inside.upper)
+        if (host.parts or guest.parts) and len(inside.points):
+            inside = _of_surfaces(inside, host, guest, pose)
         if inside.lower > known:
             known, points = inside.lower, _placed(inside, row_a if by_a else row_b, by_a)
     loose = upper > known * (1.0 + tolerance) + pair.error
@@ -180,12 +233,28 @@ def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, toler
     return Deepest(known, max(so_far.upper, upper + slack), points, max(so_far.slack, slack))
 
 
+def _of_surfaces(inside: Inner, host: Skin, guest: Skin, pose: Array) -> Inner:
+    """Return the deepest point known of true surfaces, where there are unions of curved parts.
+
+    The true surface is within the slack of a point of the guest's that is clear of all its parts but one. Such a point
+    is no less deep in the true host than in the union of the polytopes within it.
+    """
+    here = moved_back(pose, inside.points)
+    seen = [_seen(part, here) for part in guest.parts]
+    on = sum(np.asarray(within | (away <= 4.0 * guest.slack), dtype=int) for away, within, _ in seen)
+    away, held, feet = _seen(host._replace(row=IDENTITY[0]), inside.points)
+    depths = np.where(held & (np.asarray(on) <= 1), away, 0.0)
+    order = np.argsort(-depths, kind="stable")
+    return Inner(float(depths.max(initial=0.0)), inside.upper, depths[order], inside.points[order], feet[order])
+
+
 def _bodies(parts: list[Skin], row: Array) -> list[Skin]:
     """Return surfaces at a pose, each body by itself where bodies may overlap."""
     return [
-        skin._replace(mesh=body, row=composed(row, skin.row[None])[0])
+        each._replace(mesh=body, row=composed(row, each.row[None])[0])
         for skin in parts
-        for body in ([skin.mesh] if skin.decided else skin.mesh.bodies())
+        for each in skin.parts or (skin,)
+        for body in ([each.mesh] if each.decided else each.mesh.bodies())
     ]
 
 

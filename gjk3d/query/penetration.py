@@ -38,8 +38,8 @@ class Penetration(NamedTuple):
     Of two that are proven apart ``upper`` is 0.
 
     Bodies of one mesh, or parts of one compound, that overlap are one set of points: what lies inside another of them
-    is no surface. Where manifold3d is missing, or a curved part overlaps another, that is not decided. Then the bounds
-    are wider: ``upper`` is the depth that `signed_distance` proves.
+    is no surface. Where manifold3d is missing that is not decided. Then the bounds are wider: ``upper`` is the depth
+    that `signed_distance` proves.
 
     Examples
     --------

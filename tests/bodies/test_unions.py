@@ -121,6 +121,33 @@ def test_compounds_of_overlapping_parts_are_one_set_of_points():
     assert found.upper >= 0.94
 
 
+@pytest.mark.parametrize("off", [0.2, 0.5, 0.9, 0.99, 0.999, 0.999999])
+def test_the_seam_of_two_balls_of_a_compound_bounds_the_depth(off):
+    """Polytopes within the balls have a crevice there that is deeper, down to the middle from 0.999 on."""
+    two = gk.Compound([(gk.Sphere(1), naive.pose(None, (-off, 0, 0))), (gk.Sphere(1), naive.pose(None, (off, 0, 0)))])
+    seam = sqrt(1 - off**2)
+    for z in (0.0, 0.3 * seam):
+        found = gk.penetration(two, gk.Point((0, 0, z)))
+        assert found.lower <= seam - z <= found.upper < seam - z + 0.05
+    found = gk.penetration(gk.Sphere(5), two)  # nothing of the balls is nearer to its centre
+    assert 0.97 * (5 - seam) < found.lower <= 5 - seam <= found.upper < 5 - seam + 0.07
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.4])
+def test_a_compound_of_a_capsule_s_parts_is_as_deep_as_the_capsule(tilt):
+    parts = [gk.Cylinder(0.5, 2), gk.Sphere(0.5), gk.Sphere(0.5)]
+    pieces = gk.Compound(list(zip(parts, (naive.pose(None, (0, 0, z)) for z in (0, 1, -1)), strict=True)))
+    nested = gk.Compound([(pieces, None), (gk.Sphere(0.3), None)])
+    pose = naive.pose(
+        np.array([[1, 0, 0], [0, np.cos(tilt), -np.sin(tilt)], [0, np.sin(tilt), np.cos(tilt)]]), (0.6, 0, 0)
+    )
+    want = gk.penetration(gk.Capsule(0.5, 2), gk.Box((1, 1, 1)), None, pose)
+    for one in (pieces, nested):
+        found = gk.penetration(one, gk.Box((1, 1, 1)), None, pose)
+        assert max(found.lower, want.lower) <= min(found.upper, want.upper)
+        assert found.upper - found.lower < 0.05 * want.upper
+
+
 def test_random_unions_against_samples(rng):
     """Depth of the vertices of a cube in a few random boxes, by samples of the surface that is outside of all."""
     for _ in range(6):

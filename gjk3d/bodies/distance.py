@@ -22,7 +22,7 @@ from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.search import LEAST as LEAST_DEPTH
 from gjk3d.bodies.search import MOST, NORMAL, PLACE
 from gjk3d.bodies.shelf import Shelf
-from gjk3d.bodies.touch import ANSWERED, distance_rows
+from gjk3d.bodies.touch import ANSWERED, BOUNDS, DEPTHS, NORMALS, distance_rows
 from gjk3d.bodies.walk import bench, meet_each, meet_rows
 from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, take
 from gjk3d.errors import UnsupportedPair
@@ -83,7 +83,7 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
         if margin > 0.0 and len(left):  # by the distance, so that a boolean says what its lower bound does
             few = Rows(take(rows.a, left), take(rows.b, left), len(left), True, rows.workers)
             out, flags = empty_answers(len(left))
-            solve(a, b, few, Wanted(narrow.UNSIGNED), out, flags)
+            solve(a, b, few, Wanted(narrow.UNSIGNED, normals=False), out, flags)
             answer[left] = ~(out[:, 1] > margin)
         else:
             for k in left.tolist():
@@ -129,12 +129,12 @@ def _meshes_within(a: Mesh, b: Mesh, rows: Rows, margin: float) -> Bools:
     away = sum(float(np.abs(each[:, 9:12]).max(initial=0.0)) for each in (rows.a, rows.b))
     size = tree_of(a).reach + tree_of(b).reach + away
     out, flags = empty_answers(rows.total)
-    solve(a, b, rows, Wanted(narrow.UNSIGNED, margin + walk.CLOSE * size), out, flags)
+    solve(a, b, rows, Wanted(narrow.UNSIGNED, margin + walk.CLOSE * size, normals=False), out, flags)
     near = np.flatnonzero((out[:, 2] > margin) & (flags[:, 0] != Status.BEYOND))
     if len(near):
         few = Rows(take(rows.a, near), take(rows.b, near), len(near), True, rows.workers)
         again, flags = empty_answers(len(near))
-        solve(a, b, few, Wanted(narrow.UNSIGNED), again, flags)
+        solve(a, b, few, Wanted(narrow.UNSIGNED, normals=False), again, flags)
         out[near] = again
     answer: Bools = ~(out[:, 1] > margin)
     return answer
@@ -169,12 +169,13 @@ def _told(a: Body, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, f
     if first.any_mapped or second.any_mapped:
         return collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
     told, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
-    faces, signed = isinstance(a, Mesh) and isinstance(b, Mesh), wanted.mode != narrow.UNSIGNED
+    faces = isinstance(a, Mesh) and isinstance(b, Mesh)
+    level = DEPTHS if wanted.mode != narrow.UNSIGNED else NORMALS if wanted.normals else BOUNDS
     most, above = wanted.max_distance, float(np.nextafter(wanted.max_distance, inf))
 
     def run(start: int, stop: int) -> None:
         distance_rows(
-            first.given, second.given, faces, signed, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start,
+            first.given, second.given, faces, level, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start,
             stop, bench(), told, out, flags, parts,
         )  # fmt: skip
 

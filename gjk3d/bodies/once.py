@@ -13,7 +13,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import prepared_meshes
 from gjk3d.bodies.order import TURNED, order_of
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.touch import ANSWERED, distance_rows
+from gjk3d.bodies.touch import ANSWERED, DEPTHS, NORMALS, distance_rows
 from gjk3d.bodies.walk import APART, HELD, MEET, GivenBench, bench, meet_rows
 from gjk3d.convex.solve import Quick
 from gjk3d.narrow import solve as narrow
@@ -72,8 +72,9 @@ def prepare(a: Any, b: Any) -> Quick | None:
         row_a, row_b, said, flags, parts, w = _desk()
         above = nextafter(most, inf)
         signed = mode != narrow.UNSIGNED
+        level = DEPTHS if signed else NORMALS
         told = distance_rows(
-            one, two, faces, signed, ma, mb, row_a, row_b, most, above, order, 0, 1, w, said, out, flags, parts
+            one, two, faces, level, ma, mb, row_a, row_b, most, above, order, 0, 1, w, said, out, flags, parts
         )  # fmt: skip
         if told not in (APART, ANSWERED) and (signed or told not in (MEET, HELD)):
             return -1

@@ -16,7 +16,7 @@ from gjk3d.bodies import walk
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.order import ORDERED
 from gjk3d.bodies.raycast import inside_of
-from gjk3d.bodies.touch import distance_rows
+from gjk3d.bodies.touch import BOUNDS, distance_rows
 from gjk3d.broad.tree import box_gaps
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.rows import NO_POSE, empty_answers
@@ -216,7 +216,7 @@ class BodyPair:
             answer, parts = np.empty(1, dtype=np.int64), np.zeros((1, 2), dtype=np.int64)
             out, flags = np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), dtype=np.int64)
             distance_rows(
-                self.a.given, self.b.given, False, False, NO_POSE, NO_POSE, *self.rows, float(most),
+                self.a.given, self.b.given, False, BOUNDS, NO_POSE, NO_POSE, *self.rows, float(most),
                 float(np.nextafter(most, inf)), ORDERED, 0, 1, walk.bench(), answer, out, flags, parts,
             )  # fmt: skip
             if not flags[0, 3]:

@@ -66,6 +66,7 @@ from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
+BOUNDS, NORMALS, DEPTHS = range(3)  #: what is told of two that meet
 ANSWERED = 5  #: beside what `walk` says: the row has the signed distance of two that meet
 _DISTANCE, _LOWER, _UPPER, _N, _POINT = 0, 1, 2, 3, 6  #: columns of `gjk3d.narrow.solve`
 _SURELY = 64.0  #: times the error of places, by which parts that only touch overlap less
@@ -538,16 +539,16 @@ def _report_depth(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: I
 
 @entry
 def distance_rows(
-    a: Given, b: Given, faces: bool, signed: bool, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, most: float,
+    a: Given, b: Given, faces: bool, level: int, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, most: float,
     above: float, order: int, start: int, stop: int, bench: GivenBench, answer: Ints1, out: Array2, flags: Ints2,
     parts: Ints2,
 ) -> int:  # fmt: skip
     """Write what `walk.meet` says at pose rows start to stop, and of two that are apart how far; return the last.
 
-    Rows are those of `gjk3d.narrow.solve`, and ``parts`` the nearest. Where two meet, a distance is 0 at a common
-    point. Where it is ``signed``, it is written if it needs no search, and the row is ANSWERED. The last flag is set
-    where only the long way tells, or knows more. The order is TURNED where b was asked about first. Two meshes are
-    asked by their ``faces``. See `walk.meet_rows`.
+    Rows are those of `gjk3d.narrow.solve`, and ``parts`` the nearest. Where two meet, the ``level`` says what is
+    written: BOUNDS are 0, NORMALS come with a common point, and DEPTHS are written if they need no search; the row is
+    ANSWERED then. The last flag is set where only the long way tells, or knows more. The order is TURNED where b was
+    asked about first. Two meshes are asked by their ``faces``. See `walk.meet_rows`.
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
@@ -558,7 +559,9 @@ def distance_rows(
         told = faces_meet(x, w) if faces else meet(x, 0.0, w)
         answer[k] = told
         if told in (MEET, HELD):
-            if signed:
+            if level == BOUNDS:
+                _put_bounds(x, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), OVERLAPPING, out, flags, k)
+            elif level == DEPTHS:
                 answer[k] = told = _report_depth(x, told, faces, w, out, flags, k)
             else:
                 _report_common(x, told, faces, w, out, flags, k)

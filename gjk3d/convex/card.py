@@ -24,7 +24,7 @@ def solve(ints: Ints, floats: Array, table: Ints, poses: Array, wanted: Wanted, 
     """Fill ``out`` and ``flags`` as `solve_many` does, for every row of them."""
     from gjk3d._kernels.gpu import Back, Own, run
 
-    mode, most, tol, _ = wanted
+    mode, most, tol, _ = wanted[:4]
     work, places, _ = scratch(FIRST_POINTS)
     run(
         solve_many,

@@ -57,6 +57,7 @@ class Wanted(NamedTuple):
     max_distance: float = inf
     tol: float = 0.0
     log: list[Array] | None = None  #: the steps of the solver are put in its place 0
+    normals: bool = True  #: False if of two bodies that meet only the bounds count
 
 
 def empty_answers(count: int) -> tuple[Array, Ints]:

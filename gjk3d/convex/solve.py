@@ -71,7 +71,7 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
     if wanted.mode == FACETS:
         _solve_facets(a, b, rows, wanted, out, flags)
         return
-    mode, max_distance, tol, log = wanted
+    mode, max_distance, tol, log = wanted[:4]
     ints, floats, starts = arena((a, b))
     pair = pair_row(a, b, starts, len(rows.a), len(rows.b))
     if log is not None:  # a trace shows A on the left, as asked

@@ -320,7 +320,8 @@ def contact(
         points, count = _patches(_pack(prepared(a, b), a, b), rows, found, within, max_points)
         return Contact(found, points, count) if rows.stacked else Contact(found, points[0], int(count[0]))
     answers, flags = empty_answers(rows.total)
-    way.solve(a, b, rows, Wanted(narrow.UNSIGNED if depth_comes_later(a, b) else narrow.SIGNED, within), answers, flags)
+    mode = narrow.UNSIGNED if depth_comes_later(a, b) else narrow.SIGNED
+    way.solve(a, b, rows, Wanted(mode, within, normals=False), answers, flags)
     result = _unread(a, b, pose_a, pose_b, rows, within)
     points, count, normals = _of_bodies(a, b, rows, answers, within, max_points)
     if rows.stacked:

@@ -15,6 +15,8 @@ from scipy.spatial.transform import Rotation
 from strategies import CHOSEN_PAIRS, SHAPES, build
 
 import gjk3d as gk
+from gjk3d.narrow.features import Feature
+from gjk3d.narrow.manifold import skin
 
 
 def ngon(count, low=-0.5, high=0.5):
@@ -269,6 +271,16 @@ def test_a_leaning_capsule_is_touched_where_its_side_really_is():
     # over the ends of the axis: the lower end's ball, and at the upper end the side, as steep as the axis
     low, high = 0.8 - 0.5 * np.sin(0.03) - 0.25, 0.8 + 0.5 * np.sin(0.03) - 0.25 / np.cos(0.03)
     assert np.allclose(sorted(touch.points_b[:, 2]), [low, high], atol=1e-12)
+
+
+@pytest.mark.parametrize("aside", [1.0, 0.1, 1e-3])
+def test_the_surface_round_a_short_edge_is_found_however_the_direction_leans(aside):
+    edge = np.array([(0.0, 0.0, 0.0), (0.02, 0.0, 0.0)])
+    for at in (0.0, 0.001, 0.01, 0.02):
+        way = np.array([1.0, aside, 0.0]) / np.hypot(1.0, aside)
+        far = skin(Feature(2, (0.0, 0.0, 0.0), 0.0), edge, (at, 0.0, 0.0), tuple(way), 0.25)
+        point = np.array([at, 0.0, 0.0]) + far * way
+        assert np.linalg.norm(point - (np.clip(point[0], 0.0, 0.02), 0.0, 0.0)) == pytest.approx(0.25, rel=1e-9)
 
 
 @pytest.mark.parametrize("shape", [gk.Cylinder(0.5, 1), gk.Cone(0.5, 1), gk.Cylinder(0.4, 0.8).inflated(0.1)])

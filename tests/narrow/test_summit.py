@@ -110,7 +110,7 @@ def test_no_direction_of_a_cap_is_less_deep_than_its_floor(one, other):
 def test_depth_of_curved_pairs_beside_a_dense_search(seed, one, other):
     rng = np.random.default_rng(seed)
     spec_a, spec_b = random_spec(rng, one), random_spec(rng, other)
-    poses_a, poses_b = random_poses(rng, spec_a, spec_b, 4)
+    poses_a, poses_b = random_poses(rng, spec_a, spec_b, 2)
     size = gk.bounding_sphere(build(spec_a)).radius + gk.bounding_sphere(build(spec_b)).radius
     for pose_a, pose_b in zip(poses_a, poses_b, strict=True):
         result = gk.signed_distance(build(spec_a), build(spec_b), pose_a, pose_b)

@@ -2,7 +2,8 @@
 
 For work that must not change answers: ``--save FILE`` before it, ``--against FILE`` after each step. Of convex pairs,
 robots, mesh against mesh and clash every bit stays, so a digest tells. Of other bodies booleans stay, and intervals
-overlap the old ones: their rows are compared, and those that changed are listed.
+overlap the old ones: their rows are compared, and those that changed are listed. A number without bounds is an interval
+of a few roundings.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import laws
 import numpy as np
@@ -27,6 +28,7 @@ import gjk3d as gk
 
 Array = NDArray[np.float64]
 Asked = Iterator[tuple[str, Any]]  #: what was asked, and the answer
+CLOSE = 1e-9  #: relative width of numbers that have no bounds
 DATA = Path(__file__).parents[2] / "data"
 ANSWERS = (
     "distance", "normal", "point_a", "point_b", "lower", "upper", "status", "tight", "iterations", "points_a",
@@ -192,6 +194,24 @@ def clash(rng: np.random.Generator) -> Asked:
 # answers whose booleans stay and whose intervals overlap the old ones ------------------------------------------------
 
 
+class Intervals(NamedTuple):
+    """Answers that may change within their bounds."""
+
+    rows: Array  #: (n, 3) a boolean or a count, and a lower and an upper bound
+
+
+def intervals(rows: list[tuple[float, float, float]]) -> Intervals:
+    """Return rows as intervals."""
+    return Intervals(np.array(rows, dtype=float).reshape(-1, 3))
+
+
+def nearly(known: Any, values: Any) -> list[tuple[float, float, float]]:
+    """Return rows of numbers that have no bounds."""
+    values = np.asarray(values, dtype=float).ravel()
+    width = CLOSE * (1.0 + np.abs(values))
+    return [(float(known), float(low), float(high)) for low, high in zip(values - width, values + width, strict=True)]
+
+
 def _bodies(rng: np.random.Generator) -> dict[str, Any]:
     meshes = _meshes()
     heights = np.round(rng.random((9, 7)), 3)
@@ -205,56 +225,128 @@ def _bodies(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def bodies(rng: np.random.Generator) -> Iterator[tuple[str, Array]]:
-    """Rows of (collides, lower, upper) of everything against everything that is not mesh against mesh."""
+def _beside_bodies(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any, Array]]:
+    """Yield every body beside everything else, but no mesh beside a mesh, and six poses."""
     solids = _bodies(rng)
     names = ("sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "hull", "rounded box", "sum")
     others = {name: build(random_spec(rng, name)) for name in names} | {"halfspace": gk.Halfspace((0, 0.6, 0.8), 0.1)}
     for name_a, a in solids.items():
         for name_b, b in (others | solids).items():
-            if isinstance(a, gk.Mesh) and isinstance(b, gk.Mesh):
+            if not (isinstance(a, gk.Mesh) and isinstance(b, gk.Mesh)):
+                yield f"{name_a}, {name_b}", a, b, poses(rng, 6, 1.5)
+
+
+def bodies(rng: np.random.Generator) -> Asked:
+    """Booleans and distances of everything against everything that is not mesh against mesh."""
+    for of, a, b, where in _beside_bodies(rng):
+        rows = []
+        for at in where:
+            try:
+                apart, signed = gk.distance(a, b, None, at), gk.signed_distance(a, b, None, at)
+            except gk.errors.UnsupportedPair:
                 continue
+            hit = gk.collide(a, b, None, at)
+            rows += [(hit, apart.lower, apart.upper), (hit, signed.lower, signed.upper)]
+        yield of, intervals(rows)
+
+
+def contacts_of_bodies(rng: np.random.Generator) -> Asked:
+    """Contacts, penetrations, gradients and impacts of bodies, and rays at them."""
+    for of, a, b, where in _beside_bodies(rng):
+        for question, ask_one in (("contact", _contact), ("penetration", _penetration), ("gradient", _gradient)):
             rows = []
-            for at in poses(rng, 6, 1.5):
+            for at in where[:3]:
                 try:
-                    apart, signed = gk.distance(a, b, None, at), gk.signed_distance(a, b, None, at)
+                    rows += ask_one(a, b, at)
                 except gk.errors.UnsupportedPair:
-                    continue
-                hit = gk.collide(a, b, None, at)
-                rows += [(hit, apart.lower, apart.upper), (hit, signed.lower, signed.upper)]
-            yield f"{name_a}, {name_b}", np.array(rows, dtype=float).reshape(-1, 3)
+                    rows += nearly(False, -1.0)
+            yield f"{question} {of}", intervals(rows)
+        try:
+            met = gk.shapecast(a, b, rng.normal(size=3), None, where[0])
+            yield f"impact {of}", intervals([(met.status.value, *met.time)])
+        except gk.errors.UnsupportedPair:
+            yield f"impact {of}", "unsupported"
+    for name, body in _bodies(rng).items():
+        hit = gk.raycast(body, rng.normal(size=(200, 3)) * 2, rng.normal(size=(200, 3)))
+        yield (
+            f"rays {name}",
+            intervals([row for h, t in zip(hit.hit, hit.distance, strict=True) for row in nearly(h, t if h else -1.0)]),
+        )
 
 
-BITS: dict[str, Callable[[np.random.Generator], Asked]] = {
+def _contact(a: Any, b: Any, at: Array) -> list[tuple[float, float, float]]:
+    found = gk.contact(a, b, None, at, within=0.1)
+    return nearly(found.count > 0, np.sort(found.gaps)[:1] if found.count else -1.0)
+
+
+def _penetration(a: Any, b: Any, at: Array) -> list[tuple[float, float, float]]:
+    found = gk.penetration(a, b, None, at)
+    return [(found.upper > 0.0, found.lower, found.upper)]
+
+
+def _gradient(a: Any, b: Any, at: Array) -> list[tuple[float, float, float]]:
+    apart = gk.distance(a, b, None, at)
+    found = gk.gradient(apart)
+    return nearly(found.unique, found.b if found.unique else np.zeros(6))
+
+
+def with_bodies(rng: np.random.Generator) -> Asked:
+    """A scene and a robot's cell with a mesh and a cloud."""
+    solids = _bodies(rng)
+    scene = gk.Scene()
+    for k in range(60):
+        shape = (gk.Sphere(0.3), gk.Box((0.5, 0.4, 0.3)), *solids.values())[k % 8]
+        scene.add(f"{k:02}", shape, poses(rng, 1, 4.0)[0])
+    yield "scene collisions", scene.collisions()
+    yield "scene one", [scene.collisions("03"), scene.collides("17"), scene.collisions(gk.Sphere(1.0))]
+    yield "scene contacts", [(a, b) for a, b, _ in scene.contacts()]
+    near = scene.closest(within=0.3)
+    yield "scene closest", intervals([(True, row.lower, row.upper) for _, _, row in near])
+    arm = gk.robot.Robot.from_urdf(DATA / "arm" / "arm.urdf", srdf=DATA / "arm" / "arm.srdf")
+    q = rng.uniform(np.maximum(arm.lower, -3.0), np.minimum(arm.upper, 3.0), (200, arm.dof))
+    small = {
+        "torus": gk.Mesh(0.3 * solids["torus"].vertices, solids["torus"].faces),
+        "cloud": gk.PointCloud(0.3 * solids["cloud"].points, 0.02),
+    }
+    for name, body in small.items():
+        checker = gk.robot.Checker(arm, {name: (body, poses(rng, 1, 0.5)[0])})
+        free = checker.free(q)
+        yield f"free {name}", free
+        yield f"collisions {name}", [len(checker.collisions(row)) for row in q[:20]]
+        yield f"sampled {name}", checker.motion_free(q[:30], q[30:60]).free
+        yield f"certified {name}", checker.motion_free(q[:10], q[10:20], certify=True).free
+        least = zip(free[:50], checker.clearance(q[:50]).distance, strict=True)
+        yield f"clearance {name}", intervals([row for each in least for row in nearly(*each)])
+
+
+SECTIONS: dict[str, Callable[[np.random.Generator], Asked]] = {
     "convex": convex,
     "alone": alone,
     "together": together,
     "mesh against mesh": mesh_against_mesh,
     "robots": robots,
     "clash": clash,
+    "bodies": bodies,
+    "contacts of bodies": contacts_of_bodies,
+    "with bodies": with_bodies,
 }
 
 
 def ask(seed: int) -> dict[str, Any]:
     """Digests by question of what must keep its bits, rows of the others."""
     found: dict[str, Any] = {}
-    for name, section in BITS.items():
+    for name, section in SECTIONS.items():
         start = time.perf_counter()
         whole = hashlib.sha256()
         count = 0
         for number, (question, answer) in enumerate(section(np.random.default_rng(seed))):
-            one = hashlib.sha256()
-            digest(answer, one)
+            one, loose = hashlib.sha256(), isinstance(answer, Intervals)
+            digest(answer.rows if loose else answer, one)
             whole.update(one.digest())
-            found[f"{name}/{number}/{question}"] = one.hexdigest()
+            found[f"{name}/{number}/{question}"] = answer.rows if loose else one.hexdigest()
             count += 1
         spent = time.perf_counter() - start
         print(f"{whole.hexdigest()[:16]}  {name}: {count} answers, {spent:.0f} s", flush=True)
-    whole = hashlib.sha256()
-    for question, rows in bodies(np.random.default_rng(seed)):
-        found[f"bodies/{question}"] = rows
-        whole.update(rows.tobytes())
-    print(f"{whole.hexdigest()[:16]}  bodies", flush=True)
     return found
 
 

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from types import BuiltinFunctionType, CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numba import cuda, types
@@ -80,7 +80,7 @@ def run(entry: Function, arguments: Sequence[Any]) -> None:
         return
     block = min(BLOCK, total)
     places = tuple(_place(each) for each in arguments)
-    room = sum(each.array.nbytes for each in arguments if isinstance(each, Own))
+    room = sum(array.nbytes for each in arguments if isinstance(each, Own) for array in _fields(each.array))
     blocks = -(-min(total, MOST_THREADS, max(_free_memory() // (2 * room), 1)) // block)
     kernel = compiled(entry, places)
     sent = [_sent(each, blocks * block) for each in arguments]
@@ -99,8 +99,17 @@ def _place(each: Any) -> str:
     return "[k]" if isinstance(each, Rows) or (isinstance(each, Back) and each.rows) else ""
 
 
+def _fields(each: Any) -> Sequence[Any]:
+    """Return the arrays of a NamedTuple, or one array."""
+    return each if isinstance(each, tuple) else (each,)
+
+
 def _sent(each: Any, threads: int) -> Any:
     """Return an argument as the card takes it."""
+    if isinstance(each, Own) and isinstance(each.array, tuple):
+        return type(each.array)(*(_sent(each._replace(array=array), threads) for array in each.array))
+    if isinstance(each, tuple) and not isinstance(each, Own | Back | Rows):
+        return type(each)(*(_sent(array, threads) for array in each))
     if isinstance(each, Own):
         if each.kept:
             return cuda.to_device(np.repeat(each.array[None], threads, axis=0))
@@ -112,11 +121,15 @@ def _sent(each: Any, threads: int) -> Any:
 
 def _signature(source: Function, places: Sequence[str]) -> tuple[Any, ...]:
     """Return the types that the card's kernel of an entry takes: the number of rows is the last."""
-    taken_by = [
-        types.Array(each.dtype, each.ndim + 1, "C") if place else each
-        for each, place in zip(taken(source), places, strict=True)
-    ]
+    taken_by = [_stacked(each) if place else each for each, place in zip(taken(source), places, strict=True)]
     return (*taken_by, types.int64)
+
+
+def _stacked(kind: Any) -> Any:
+    """Return the type of what is one behind the other for all threads or rows."""
+    if isinstance(kind, types.NamedTuple):
+        return types.NamedTuple([_stacked(each) for each in kind.types], kind.instance_class)
+    return types.Array(kind.dtype, kind.ndim + 1, "C")
 
 
 def _free_memory() -> int:
@@ -161,14 +174,20 @@ def _rows(source: Function, places: Sequence[str]) -> Function:
     """Return the function of a thread: an entry, asked for one row after the other, with the thread's own scratch."""
     names = parameters(source)
     given = {"start": "k", "stop": "k + 1"}
-    passed = [given.get(name, name + place) for name, place in zip(names, places, strict=True)]
+    kinds = {name: hint for name, hint in get_type_hints(source).items() if hasattr(hint, "_fields")}
+    passed = [
+        f"{kinds[name].__name__}({', '.join(f'{name}.{field}{place}' for field in kinds[name]._fields)})"
+        if place and name in kinds
+        else given.get(name, name + place)
+        for name, place in zip(names, places, strict=True)
+    ]
     text = (
         f"def rows({', '.join(names)}, total):\n"
         "    thread = cuda.grid(1)\n"
         "    for k in range(thread, total, cuda.gridsize(1)):\n"
         f"        entry({', '.join(passed)})\n"
     )
-    space: dict[str, Any] = {"cuda": cuda, "entry": _twin_of(source)}
+    space: dict[str, Any] = {"cuda": cuda, "entry": _twin_of(source), **{k.__name__: k for k in kinds.values()}}
     exec(text, space)
     made: Function = space["rows"]
     return made

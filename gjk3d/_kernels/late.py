@@ -113,7 +113,7 @@ def _undressed(each: Any, kind: str) -> Any:
     itself.
     """
     if isinstance(each, tuple):
-        if any(isinstance(x, np.ndarray) for x in each):
+        if any(isinstance(x, np.ndarray | tuple) for x in each):
             plain = tuple(_undressed(x, "") for x in each)
             return each if all(a is b for a, b in zip(plain, each, strict=True)) else plain
         return each if all(type(x) in (float, bool) for x in each) else tuple(map(float, each))

@@ -141,7 +141,9 @@ def _argument(text: _Text, thing: str, kind: Any) -> list[str]:
     if isinstance(kind, types.Array):
         return _array(text, thing, kind)
     if isinstance(kind, types.BaseTuple):
-        text.need_type(thing, "tuple")
+        # a NamedTuple is one, too: its class is a subtype
+        kinds = f"i8* {text.field(thing, TYPE, 'i8*')}, i8* {text.known('tuple')}"
+        text.need(text.value(f"icmp ne i32 {text.value(f'call i32 @PyType_IsSubtype({kinds})')}, 0"))
         size = text.value(f"call i64 @PyTuple_Size(i8* {thing})")
         text.need(text.value(f"icmp eq i64 {size}, {len(kind)}"))
         items = [text.value(f"call i8* @PyTuple_GetItem(i8* {thing}, i64 {k})") for k in range(len(kind))]

@@ -19,7 +19,7 @@ from gjk3d.frozen import Frozen
 from gjk3d.typing import Array, Bools, Ints
 
 if TYPE_CHECKING:
-    from gjk3d.bodies.part_tree import Given
+    from gjk3d.bodies.part_tree import PartTree
     from gjk3d.bodies.surface import TriangleSurface
     from gjk3d.shapes.base import Shape
 
@@ -64,7 +64,7 @@ class Parts(ABC):
         """Return some parts for the kernels."""
 
     @abstractmethod
-    def _give(self) -> Given:
+    def _give(self) -> PartTree:
         """Return all parts as the traversals take them, numbered in the order of the leaves."""
 
     @abstractmethod
@@ -84,12 +84,12 @@ class Parts(ABC):
         """Return a point of every connected piece at least, (k, 3)."""
 
     @property
-    def given(self) -> Given:
+    def given(self) -> PartTree:
         """All parts as the traversals take them, see `gjk3d.bodies.part_tree`; made once."""
         try:
             return self._given
         except AttributeError:
-            self._given: Given = self._give()
+            self._given: PartTree = self._give()
         return self._given
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:

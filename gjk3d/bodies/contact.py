@@ -17,12 +17,12 @@ from gjk3d.bodies.facing import face_each_other, keep_mutual
 from gjk3d.bodies.freed import Outer, freeing
 from gjk3d.bodies.innermost import surface_of
 from gjk3d.bodies.internal_edges import split
-from gjk3d.bodies.manifolds import MOST, Faces, GivenDesk, Writing, desk, desk_of, faces_in, write_points
+from gjk3d.bodies.manifolds import MOST, Desk, Faces, Writing, desk, faces_in, write_points
 from gjk3d.bodies.meetings import FACES, MESHES, PARTS, Listed, list_meeting, sort_pairs
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.order import TURNED, order_of
-from gjk3d.bodies.part_tree import Given, GivenShelf, PartTree, of, on_shelf
+from gjk3d.bodies.part_tree import GivenShelf, PartTree, on_shelf
 from gjk3d.bodies.parts import Triangles, parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.pushes import CORNERS, NOTED, Met, push_out, vec_at
@@ -33,7 +33,7 @@ from gjk3d.bodies.spread import KEY, WIDTH, kept, order_by_key
 from gjk3d.bodies.topology import edges_of
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
-from gjk3d.bodies.walk import Bench, GivenBench, Two, bench, bench_of, two_at
+from gjk3d.bodies.walk import Bench, Two, bench, two_at
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
 from gjk3d.convex.rows import Rows, Wanted, empty_answers, in_chunks, mirror
@@ -59,7 +59,7 @@ GivenSide = tuple[Faces, Array2, int]
 #: pairs of parts and what is known of them, where those of each pair of poses begin, see `Listed`
 GivenList = tuple[Ints2, Array2, Array2, Ints1]
 #: trees of hulls, whether there are any, else whether depths are known, and how far something parts each two
-GivenOuter = tuple[Given, GivenShelf, bool, bool, Array1]
+GivenOuter = tuple[PartTree, GivenShelf, bool, bool, Array1]
 #: scratch: room, noted and some of `Met`, keys and an order, a pair of parts
 GivenNotes = tuple[Array3, Array2, Ints1, Array2, Ints1, Ints2]
 
@@ -300,23 +300,22 @@ def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
 
 @entry
 def point_rows(
-    a: Given, b: GivenShelf, side_a: GivenSide, side_b: GivenSide, planes: tuple[Array2, Ints1], point: Given,
+    a: PartTree, b: GivenShelf, side_a: GivenSide, side_b: GivenSide, planes: tuple[Array2, Ints1], origin: PartTree,
     kind: int, mapped: tuple[bool, bool], within: float, which: Ints1, rows_a: Array2, rows_b: Array2,
-    outer: GivenOuter, listed: GivenList, bench: GivenBench, scratch: GivenDesk, notes: GivenNotes, points: Array2,
+    outer: GivenOuter, listed: GivenList, w: Bench, d: Desk, notes: GivenNotes, points: Array2,
     begins: Ints1,
 ) -> None:  # fmt: skip
     """Write the points of pairs of parts at each pair of poses, in world axes; see `write_points`.
 
     Those of pair k of poses begin at ``begins[k]``; there must be room for all. What is known of pairs of faces changes
     where these push. At pose k it is body ``which[k]`` of the shelf, whose planes lie behind each other. ``mapped``
-    tells which of the two have functions of a user's; ``point`` is one at the origin.
+    tells which of the two have functions of a user's; ``origin`` is a point there.
     """
-    one, all_of_b, origin, w, d = of(a), of(b[0]), of(point), bench_of(bench), desk_of(scratch)
-    first, hull_a, hulls_b = listed[3], of(outer[0]), of(outer[1][0])
+    first, hull_a, hulls_b = listed[3], outer[0], outer[1][0]
     normals_a, normals_b, solid_a, solid_b = side_a[1], side_b[1], side_a[2], side_b[2]
     for k in range(rows_a.shape[0]):
         i, done = which[k], begins[k]
-        x = two_at(one, on_shelf(all_of_b, b[1], i), rows_a[k], rows_b[k])
+        x = two_at(a, on_shelf(b[0], b[1], i), rows_a[k], rows_b[k])
         f = Met(
             listed[0], listed[1], listed[2], normals_a, normals_b, solid_a > 0, solid_b > 0, max(solid_a, solid_b) > 1,
             planes[0][planes[1][i] : planes[1][i + 1]], notes[0], notes[1], notes[2],

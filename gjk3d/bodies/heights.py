@@ -11,7 +11,7 @@ import numpy as np
 from gjk3d.bodies.base import Body, Packed, Parts
 from gjk3d.bodies.bvh import parted, straight
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import PRISMS, Given
+from gjk3d.bodies.part_tree import PRISMS, PartTree
 from gjk3d.bodies.parts import ends_of, given, turned
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import IDENTITY, translations
@@ -102,7 +102,7 @@ class Prisms(Parts):
         starts[:, 1] = np.arange(len(which)) * floats.shape[1]
         return Packed(_PRISM, floats.ravel(), starts)
 
-    def _give(self) -> Given:
+    def _give(self) -> PartTree:
         grid = np.array([*self._origin, *self._pitch, self._bottom, self._bottom if self.endless else -inf])
         return given(
             PRISMS, self._nodes, self._links, self._heights, self._cells[:, None], _PRISM, grid, reach=self.reach,

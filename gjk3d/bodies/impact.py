@@ -16,10 +16,10 @@ from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.order import Thing, in_order
-from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, Given, PartTree, column_gap, of, part_at
+from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, column_gap, part_at
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.passing import Passing, boxes_beyond, passing, triangles_beyond
-from gjk3d.bodies.walk import APART, Bench, GivenBench, Two, bench, bench_of, meet, splits_first, two_at
+from gjk3d.bodies.walk import APART, Bench, Two, bench, meet, splits_first, two_at
 from gjk3d.narrow import toi
 from gjk3d.narrow.motion import CENTER, MOTION, REFERENCE, TURN, WAY, matrix_at, place
 from gjk3d.narrow.toi import FREE, HIT, STARTED, UNRESOLVED, flight_of_parts, turning
@@ -213,8 +213,8 @@ def _first_touch(c: Course) -> Found:
 
 @entry
 def first_touch(
-    a: Given, b: Given, motions: Array2, clearance: float, error: float, asked: bool, steps: int, most: int, box: Ints1,
-    bench: GivenBench, floats: Array2, work: Array1,
+    a: PartTree, b: PartTree, motions: Array2, clearance: float, error: float, asked: bool, steps: int, most: int,
+    box: Ints1, w: Bench, floats: Array2, work: Array1,
 ) -> tuple[int, float, float, int]:  # fmt: skip
     """Return a code of `gjk3d.narrow.toi`, up to which time two bodies are free, when they touch, and the steps taken.
 
@@ -224,7 +224,7 @@ def first_touch(
     """
     # either body is placed with an error, and its turn is off by as much at each radian
     far = clearance + 4.0 * error * (1.0 + turning(motions[0]) + turning(motions[1]))
-    c = Course(of(a), of(b), motions, clearance, error, far, steps, most, box, floats, work, bench_of(bench))
+    c = Course(a, b, motions, clearance, error, far, steps, most, box, floats, work, w)
     if not asked:
         c.w.last[0] = -1
         if meet(_two(c, 0.0), clearance, c.w) != APART:

@@ -46,7 +46,7 @@ _WIDTH = 1e-3  #: relative, of bounds that need no closer look
 FOUND_ROWS = 4 * ROWS + 2  #: of what is found
 
 #: the tree of a mesh and some vertices; the tree of its closed skin, `flat_of` it; whether it is solid; `planes_of` it
-Given = tuple[Array2, Ints2, Array2, Array2, Array2, Ints2, Array2, Ints2, int, Array2]
+Surface = tuple[Array2, Ints2, Array2, Array2, Array2, Ints2, Array2, Ints2, int, Array2]
 #: a stack and its keys, what waits to be enclosed, and what is found
 GivenRoom = tuple[Ints2, Array1, Array1, Ints1, Array2, Array2]
 
@@ -59,7 +59,7 @@ class Innermost(NamedTuple):
 
 
 class Into(NamedTuple):
-    """A closed mesh, what lies inside of which is looked for, and the other; see `Given`."""
+    """A closed mesh, what lies inside of which is looked for, and the other; see `Surface`."""
 
     m: Rigid  #: the pose of the other in its frame
     held_by_b: bool
@@ -90,7 +90,7 @@ def _put(ways: Array, count: int, depth: float, p: Vec3, way: Vec3) -> None:
 
 
 @inlined
-def _into(m: Rigid, held_by_b: bool, host: Given, guest: Given, room: GivenRoom) -> Into:
+def _into(m: Rigid, held_by_b: bool, host: Surface, guest: Surface, room: GivenRoom) -> Into:
     """Return what of the guest is looked for in the host, m being the pose of B in A's frame."""
     to = Host(host[4], host[5], host[6], host[7], host[9], room[0], room[1], room[5])
     return Into(_back(m) if held_by_b else m, held_by_b, to, guest[0], guest[1], guest[2], guest[3])
@@ -109,7 +109,7 @@ def _note_near(m: Rigid, more: float, seeds: Array, boxes: Array, near: Array) -
 
 
 @kernel
-def with_points_near(m: Rigid, most: float, a: Given, b: Given, near: Array) -> tuple[Given, Given]:
+def with_points_near(m: Rigid, most: float, a: Surface, b: Surface, near: Array) -> tuple[Surface, Surface]:
     """Return two surfaces with those points only that may be in the other once it has moved no farther than that."""
     if not most < inf:
         return a, b
@@ -160,7 +160,7 @@ def _far_from_all(ways: Array, started: Ints, starts: int, k: int) -> bool:
 
 
 @kernel
-def grow_balls(m: Rigid, noise: float, a: Given, b: Given, room: GivenRoom, ways: Array, count: int) -> None:
+def grow_balls(m: Rigid, noise: float, a: Surface, b: Surface, room: GivenRoom, ways: Array, count: int) -> None:
     """Let two balls grow from a few of the deepest points, and note how deep two solids are by these, see `climb`."""
     if a[8] == 0 or b[8] == 0:
         return
@@ -206,7 +206,7 @@ def unit_ways(ways: Array, count: int, units: Array) -> int:
 
 
 @kernel
-def look_at_points(m: Rigid, noise: float, first: int, a: Given, b: Given, room: GivenRoom, ways: Array) -> int:
+def look_at_points(m: Rigid, noise: float, first: int, a: Surface, b: Surface, room: GivenRoom, ways: Array) -> int:
     """Write how deep two meshes lie in each other at least by so many vertices of each, and where; return of how many.
 
     Behind the first row are the points that lie inside, the deepest first, and their ways out. The depth in the first
@@ -225,7 +225,15 @@ def look_at_points(m: Rigid, noise: float, first: int, a: Given, b: Given, room:
 
 @kernel
 def look_closer(
-    m: Rigid, noise: float, looks: float, enough: float, a: Given, b: Given, room: GivenRoom, ways: Array, count: int
+    m: Rigid,
+    noise: float,
+    looks: float,
+    enough: float,
+    a: Surface,
+    b: Surface,
+    room: GivenRoom,
+    ways: Array,
+    count: int,
 ) -> int:
     """After `look_at_points` look at both surfaces, so many times at most, or until a point is deep enough."""
     for k in range(2):
@@ -240,7 +248,7 @@ def look_closer(
 
 @entry
 def look_both(
-    m: Rigid, noise: float, first: int, looks: float, a: Given, b: Given, room: GivenRoom, ways: Array2
+    m: Rigid, noise: float, first: int, looks: float, a: Surface, b: Surface, room: GivenRoom, ways: Array2
 ) -> None:  # fmt: skip
     """Do as `look_at_points`, and where ``looks`` is more than 0 as `look_closer`."""
     count = look_at_points(m, noise, first, a, b, room, ways)
@@ -248,19 +256,19 @@ def look_both(
         look_closer(m, noise, looks, inf, a, b, room, ways, count)
 
 
-def surface_of(parts: Parts) -> tuple[Given, Array]:
+def surface_of(parts: Parts) -> tuple[Surface, Array]:
     """Return the surface of a body as the kernels here take it, and the normals of its parts; made once.
 
     Where no part bounds a solid the normals are one row of zeros.
     """
     try:
-        found: tuple[Given, Array] = parts._surface
+        found: tuple[Surface, Array] = parts._surface
     except AttributeError:
         found = parts._surface = _find_surface(parts)
     return found
 
 
-def _find_surface(parts: Parts) -> tuple[Given, Array]:
+def _find_surface(parts: Parts) -> tuple[Surface, Array]:
     skin = closed_skin(parts.solids)
     if isinstance(parts, Triangles):
         own, seeds = parts.tree.arrays, seeds_of(parts.mesh)

@@ -376,20 +376,10 @@ def most_corners_in(faces: ShapeFaces) -> int:
     return max(4, int(faces.corners.max()))
 
 
-#: `Desk` as entries take it
-GivenDesk = tuple[Array3, Array3, Ints2, Array2, int, Array2, Array2, Array2, Array2]
-
-
-@inlined
-def desk_of(t: GivenDesk) -> Desk:
-    """Return what Python handed over by names."""
-    return Desk(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8])
-
-
-def desk(most_a: int, most_b: int) -> GivenDesk:
+def desk(most_a: int, most_b: int) -> Desk:
     """Return scratch for parts of which a feature has so many corners at most."""
     most = most_a + most_b + 4
-    return (
+    return Desk(
         np.empty((2, max(most_a, most_b), 3)), np.empty((3, most, 2)), np.empty((2, _INTS), dtype=np.int64),
         np.empty((2, _FLOATS)), most, np.empty((NORMALS, _GAP + 1)), np.empty((_FACES, _DEPTH + 1)),
         np.zeros((2, WIDTH)), np.zeros((2, WIDEST)),

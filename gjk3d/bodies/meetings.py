@@ -16,13 +16,13 @@ from gjk3d.bodies.crossed import crossed
 from gjk3d.bodies.facets import APART, DEEP, GivenSolids, Solid, facet_of, solid_in, with_scratch
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
-from gjk3d.bodies.part_tree import Given, GivenShelf, of, on_shelf
+from gjk3d.bodies.part_tree import GivenShelf, PartTree, on_shelf
 from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.rounds import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.walk import APART as PARTS_APART
-from gjk3d.bodies.walk import Bench, GivenBench, Two, bench, bench_of, list_parts, part_meets, parts_at, two_at
+from gjk3d.bodies.walk import Bench, Two, bench, list_parts, part_meets, parts_at, two_at
 from gjk3d.convex.rows import empty_answers
 from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, UNSIGNED, solve
 from gjk3d.poses import IDENTITY, moved, moved_back, relative
@@ -110,8 +110,8 @@ def _measure_faces(
 
 @entry
 def list_rows(
-    a: Given, b: GivenShelf, solids: GivenSolids, order_a: Ints1, order_b: Ints1, kind: int, within: float,
-    which: Ints1, rows_a: Array2, rows_b: Array2, start: int, bench: GivenBench, pairs: Ints2, out: Array2,
+    a: PartTree, b: GivenShelf, solids: GivenSolids, order_a: Ints1, order_b: Ints1, kind: int, within: float,
+    which: Ints1, rows_a: Array2, rows_b: Array2, start: int, w: Bench, pairs: Ints2, out: Array2,
     flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
     """Write what `Listed` holds from pose rows ``start`` on; return at which the room is at an end.
@@ -119,9 +119,8 @@ def list_rows(
     At pose k it is body ``which[k]`` of the shelf. The orders are the numbers of the faces of meshes, in the order of
     their leaves; ``solids`` are the polytopes that these meet, see `facets`.
     """
-    one, all_of_b, w = of(a), of(b[0]), bench_of(bench)
     for k in range(start, rows_a.shape[0]):
-        x, s = two_at(one, on_shelf(all_of_b, b[1], which[k]), rows_a[k], rows_b[k]), solid_in(solids, which[k])
+        x, s = two_at(a, on_shelf(b[0], b[1], which[k]), rows_a[k], rows_b[k]), solid_in(solids, which[k])
         for step in range(2):
             first, count = begins[2 * k + step], 0
             found = pairs[first:]

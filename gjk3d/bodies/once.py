@@ -14,7 +14,7 @@ from gjk3d.bodies.mesh_pair import prepared_meshes
 from gjk3d.bodies.order import TURNED, order_of
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.touch import ANSWERED, DEPTHS, NORMALS, distance_rows
-from gjk3d.bodies.walk import APART, HELD, MEET, GivenBench, bench, meet_rows
+from gjk3d.bodies.walk import APART, HELD, MEET, Bench, bench, meet_rows
 from gjk3d.convex.solve import Quick
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import WIDTH
@@ -29,7 +29,7 @@ class _Desk(NamedTuple):
     told: Ints
     flags: Ints
     parts: Ints
-    bench: GivenBench
+    bench: Bench
 
 
 _local = threading.local()

@@ -181,7 +181,7 @@ class BodyPair:
         if self.in_kernels:
             (one, two), bench = self.rows, walk.bench()
             told = walk.held_at(self.a.given, self.b.given, one[0], two[0], bench)
-            return Held(1 + bench[9].item(0), bench[8][0, 6:9].copy()) if told == walk.HELD else None
+            return Held(1 + bench.flags.item(0), bench.out[0, 6:9].copy()) if told == walk.HELD else None
         for by, host, guest in ((1, self.a, self.b), (2, self.b, self.a)):
             solids = host.solids
             if not solids:

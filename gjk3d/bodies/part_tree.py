@@ -34,7 +34,7 @@ _CENTER, _RADIUS, _RHO, _HEAD = layout.CENTER, layout.RADIUS, layout.RHO, layout
 
 
 class PartTree(NamedTuple):
-    """See the module. To entries it is a plain tuple; `of` makes it of one."""
+    """See the module."""
 
     boxes: Array2  #: (nodes, 15)
     links: Ints2  #: (nodes, 3)
@@ -53,21 +53,8 @@ class PartTree(NamedTuple):
     reach: float  #: greatest coordinate
 
 
-Given = tuple[
-    Array2, Ints2, Array2, Ints2, Ints1, Array1, Array2, Ints2, Array2, Array1, Array2, int, int, float, float
-]
-
-
-@inlined
-def of(t: Given) -> PartTree:
-    """Return what Python handed over by names."""
-    return PartTree(
-        t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10], t[11], t[12], t[13], t[14]
-    )  # fmt: skip
-
-
 #: several bodies of one part behind each other, and of each its rim and reach; or any body, and one row
-GivenShelf = tuple[Given, Array2]
+GivenShelf = tuple[PartTree, Array2]
 
 
 @inlined

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.deepest import find_deepest, leave_behind
 from gjk3d.bodies.exits import Walk, parting
-from gjk3d.bodies.innermost import Given as Surface
-from gjk3d.bodies.innermost import GivenRoom, look_at_points
+from gjk3d.bodies.innermost import GivenRoom, Surface, look_at_points
 from gjk3d.bodies.part_tree import ENDLESS, PRISMS
 from gjk3d.bodies.traversal import crossings, to_point
 from gjk3d.bodies.walk import APART, HELD, Bench, Two, held, list_parts, meet

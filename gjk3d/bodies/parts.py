@@ -12,7 +12,7 @@ import numpy as np
 from gjk3d.bodies.base import Body, Packed, Parts
 from gjk3d.bodies.bvh import NO_TREE, built, fitted_to, parted, straight, tree_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, TRIANGLES, Given
+from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, TRIANGLES, PartTree
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.broad.tree import Tree
 from gjk3d.convex.boxes import placed_boxes
@@ -101,7 +101,7 @@ class Copies(TreeParts):
         ints, floats, starts = self._arena
         return Packed(ints, floats, starts[self._which[which]])
 
-    def _give(self) -> Given:
+    def _give(self) -> PartTree:
         ints, floats, starts = self._arena
         table = starts if len(starts) == 1 else starts[self._which]
         nodes, rim = self._boxes_of_nodes()
@@ -170,7 +170,7 @@ class Triangles(Parts):
         """See `Parts`."""
         return packed_triangles(self.tree.corners[which])
 
-    def _give(self) -> Given:
+    def _give(self) -> PartTree:
         boxes, links, corners = self.tree.arrays
         one = np.zeros((1, 3), dtype=np.int64)
         return given(
@@ -313,7 +313,7 @@ class PlacedParts(TreeParts):
         )  # fmt: skip
         return out
 
-    def _give(self) -> Given:
+    def _give(self) -> PartTree:
         table = np.column_stack([self._starts, self._owners])
         nodes, rim = straight(self._spans, self._links), 0.0
         if self.count == 1 and not self.any_mapped:
@@ -439,11 +439,12 @@ def given(
     kind: int, boxes: Array, links: Ints, places: Array, table: Ints, ints: Ints, floats: Array, *, points: Array,
     reach: float, rim: float = 0.0, inside: int = OPEN, skin: tuple[Array, Ints, Array] | None = None,
     span: Array | None = None,
-) -> Given:  # fmt: skip
+) -> PartTree:  # fmt: skip
     """Return a body's parts as the traversals take them, see `gjk3d.bodies.part_tree`; ``skin`` is a tree's arrays."""
     box = np.zeros(6) if span is None else span
     arrays = boxes, links, places, table, ints, floats, *(skin or NO_TREE), box, points
-    return (*map(_plain, arrays), kind, inside, rim, reach)
+    fields: Any = (*map(_plain, arrays), kind, inside, rim, reach)
+    return PartTree(*fields)
 
 
 def _plain(array: Any) -> Any:

@@ -67,7 +67,7 @@ def _root_of(thing: Any) -> Array:
     if isinstance(thing, (Body, Shape)) and not isinstance(thing, Halfspace):
         parts = parts_of(thing)
         if not parts.endless:
-            boxes, rim, reach = parts.given[0], parts.given[13], parts.reach
+            boxes, rim, reach = parts.given.boxes, parts.given.rim, parts.reach
             row[:BOX], row[_REACH], row[_RIM] = boxes[0], reach, rim
     return row
 

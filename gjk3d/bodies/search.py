@@ -20,18 +20,18 @@ from gjk3d.bodies.innermost import (
     INNER,
     SAME_WAY,
     GivenRoom,
+    Surface,
     grow_balls,
     look_at_points,
     look_closer,
     unit_ways,
     with_points_near,
 )
-from gjk3d.bodies.innermost import Given as Surface
-from gjk3d.bodies.part_tree import Given, of
+from gjk3d.bodies.part_tree import PartTree
 from gjk3d.bodies.partings import Sides, deeper, listed, meets, outward_at, past, shifted
 from gjk3d.bodies.touch import ball_in
 from gjk3d.bodies.triangles import common_of, place, read
-from gjk3d.bodies.walk import HELD, GivenBench, Two, bench_of, held, list_parts, parts_at, two_at
+from gjk3d.bodies.walk import HELD, Bench, Two, held, list_parts, parts_at, two_at
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
@@ -385,9 +385,9 @@ def _follow_best(x: Two, s: Sides, d: Desk) -> None:
 
 @entry
 def depth_rows(
-    a: Given, b: Given, skin: Given, surface_a: Surface, surface_b: Surface, normals: tuple[Array2, Array2, Array2],
-    kind: int, solids: GivenSolids, rows_a: Array2, rows_b: Array2, start: int, stop: int, bench: GivenBench,
-    room: GivenRoom, desk: GivenDesk, out: Array2,
+    a: PartTree, b: PartTree, skin: PartTree, surface_a: Surface, surface_b: Surface,
+    normals: tuple[Array2, Array2, Array2], kind: int, solids: GivenSolids, rows_a: Array2, rows_b: Array2,
+    start: int, stop: int, w: Bench, room: GivenRoom, desk: GivenDesk, out: Array2,
 ) -> None:  # fmt: skip
     """Enclose the depth at pose rows, a single one serving all; rows of ``out`` hold `outer`'s ways, and get answers.
 
@@ -395,7 +395,6 @@ def depth_rows(
     The kind is how many of a and b are meshes, where of one the skin is a mesh, too; else 0. The only one of ``solids``
     is b where the kind is 1.
     """
-    w, one, two, three = bench_of(bench), of(a), of(b), of(skin)
     solid = solid_in(solids, plain(0))
     inner, there = desk[1][:FOUND_ROWS], desk[1][FOUND_ROWS:]
     s = Sides(
@@ -408,6 +407,6 @@ def depth_rows(
     )  # fmt: skip
     for k in range(start, stop):
         p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
-        x = two_at(one, two, p, q)
+        x = two_at(a, b, p, q)
         d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[8], x, s.found, solid, desk[10], desk[11])
-        enclose_depth(x, two_at(one, three, p, q), s, all_of, d)
+        enclose_depth(x, two_at(a, skin, p, q), s, all_of, d)

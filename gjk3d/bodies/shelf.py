@@ -15,7 +15,7 @@ from gjk3d.bodies.base import Parts
 from gjk3d.bodies.facets import GivenSolids, solids_of
 from gjk3d.bodies.manifolds import Faces, faces_in, most_corners_in
 from gjk3d.bodies.order import Thing
-from gjk3d.bodies.part_tree import PLACED, Given, GivenShelf
+from gjk3d.bodies.part_tree import PLACED, GivenShelf, PartTree
 from gjk3d.bodies.parts import given, parts_of
 from gjk3d.convex.patches import faces_of
 from gjk3d.convex.planes import planes_of
@@ -79,7 +79,7 @@ class Shelf:
         return solids_of(self.parts)
 
 
-def _behind_each_other(every: Sequence[Given]) -> Given:
+def _behind_each_other(every: Sequence[PartTree]) -> PartTree:
     """Return lone shapes, none of them moved, behind each other: a node, a row of the table and a point each."""
     boxes, links, places, tables, ints, floats = (list(column) for column in list(zip(*every, strict=True))[:6])
     q, f, starts = arena_of(list(zip(ints, floats, strict=True)))

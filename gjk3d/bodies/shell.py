@@ -9,7 +9,7 @@ import numpy as np
 from gjk3d.bodies.base import Body, Packed
 from gjk3d.bodies.bvh import straight
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import TRIANGLES, Given
+from gjk3d.bodies.part_tree import TRIANGLES, PartTree
 from gjk3d.bodies.parts import ONE_TRIANGLE, TreeParts, boxes_round, ends_of, given, inside_of_mesh, packed_triangles
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.errors import ShapeError
@@ -135,7 +135,7 @@ class Plates(TreeParts):
         packed.floats[packed.starts[:, 1] + layout.RADIUS] = self.radius
         return packed
 
-    def _give(self) -> Given:
+    def _give(self) -> PartTree:
         nodes = straight(boxes_round(self._corners), self._links)
         return given(
             TRIANGLES, nodes, self._links, self._corners.reshape(-1, 9), np.zeros((1, 3), dtype=np.int64), ONE_TRIANGLE,

@@ -32,7 +32,7 @@ from gjk3d.bodies.gaps import (
     report_gap,
 )
 from gjk3d.bodies.order import TIED
-from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TRIANGLES, Given, nodes_apart, of, part_at
+from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TRIANGLES, PartTree, nodes_apart, part_at
 from gjk3d.bodies.partings import shifted
 from gjk3d.bodies.raycast import turns_about
 from gjk3d.bodies.rounds import Round, lone_round
@@ -45,9 +45,7 @@ from gjk3d.bodies.walk import (
     NO_POSE,
     TOUCHES,
     Bench,
-    GivenBench,
     Two,
-    bench_of,
     children,
     list_parts,
     meet,
@@ -539,8 +537,8 @@ def _report_depth(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: I
 
 @entry
 def distance_rows(
-    a: Given, b: Given, faces: bool, level: int, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, most: float,
-    above: float, order: int, start: int, stop: int, bench: GivenBench, answer: Ints1, out: Array2, flags: Ints2,
+    a: PartTree, b: PartTree, faces: bool, level: int, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2,
+    most: float, above: float, order: int, start: int, stop: int, w: Bench, answer: Ints1, out: Array2, flags: Ints2,
     parts: Ints2,
 ) -> int:  # fmt: skip
     """Write what `walk.meet` says at pose rows start to stop, and of two that are apart how far; return the last.
@@ -552,9 +550,9 @@ def distance_rows(
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
-    one, two, w, told = of(a), of(b), bench_of(bench), APART
+    told = APART
     for k in range(start, stop):
-        x, turned = two_of_rows(one, two, rows_a, rows_b, order, k)
+        x, turned = two_of_rows(a, b, rows_a, rows_b, order, k)
         w.last[0] = -1  # the common point of two that meet is none of other rows
         told = faces_meet(x, w) if faces else meet(x, 0.0, w)
         answer[k] = told

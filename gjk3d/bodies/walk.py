@@ -22,12 +22,10 @@ from gjk3d.bodies.part_tree import (
     OPEN,
     PRISMS,
     WIDEST,
-    Given,
     GivenShelf,
     PartTree,
     column_gap,
     nodes_apart,
-    of,
     on_shelf,
     part_at,
     put_behind,
@@ -51,25 +49,21 @@ TOUCHES = 64  #: pairs of parts that are looked at where two bodies touch
 CLOSE = 2e-9  #: twice the width of a tight distance, in units of the size
 _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
-#: scratch: the stack of nodes and its keys, pose rows and floats of the two parts, room of the solver, two answers and
-#: those of `TOUCHES` pairs, the two parts that met the last time, -1 for none, and such pairs, and a box along the axes
-GivenBench = tuple[Ints2, Array1, Array1, Array1, Array1, Array1, Array1, Ints1, Array2, Ints2, Ints1, Array2]
-
 
 class Bench(NamedTuple):
-    """What a walk works with; see `GivenBench`."""
+    """Scratch of a walk."""
 
-    stack: Ints2
-    keys: Array1
-    row_a: Array1
+    stack: Ints2  #: of nodes
+    keys: Array1  #: of these
+    row_a: Array1  #: pose rows of two parts
     row_b: Array1
-    floats_a: Array1
+    floats_a: Array1  #: and their floats
     floats_b: Array1
     room: Room
-    out: Array2
+    out: Array2  #: two answers, and those of `TOUCHES` pairs
     flags: Ints2
-    last: Ints1
-    box: Array2
+    last: Ints1  #: the two parts that met the last time, -1 for none, and `TOUCHES` such pairs
+    box: Array2  #: along the axes
 
 
 class Two(NamedTuple):
@@ -79,14 +73,6 @@ class Two(NamedTuple):
     b: PartTree
     m: Rigid  #: the pose of B in A's frame
     error: float  #: of a place of one next to one of the other
-
-
-@inlined
-def bench_of(t: GivenBench) -> Bench:
-    """Return what Python handed over by names."""
-    return Bench(
-        t[0], t[1], t[2], t[3], t[4], t[5], room_in(t[6], t[7], FIRST_POINTS, t[6][:0]), t[8], t[9], t[10], t[11]
-    )
 
 
 @inlined
@@ -260,8 +246,8 @@ def poses_taken(ma: Array, mb: Array, rows_a: Array, rows_b: Array) -> bool:
 
 @entry
 def meet_rows(
-    a: Given, b: Given, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, order: int, margin: float, start: int,
-    stop: int, bench: GivenBench, answer: Ints1,
+    a: PartTree, b: PartTree, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, order: int, margin: float,
+    start: int, stop: int, w: Bench, answer: Ints1,
 ) -> int:  # fmt: skip
     """Write what `meet` says at pose rows start to stop, a single one serving all; return the last.
 
@@ -270,10 +256,10 @@ def meet_rows(
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
-    one, two, w, told = of(a), of(b), bench_of(bench), APART
+    told = APART
     w.last[0] = -1
     for k in range(start, stop):
-        x, _ = two_of_rows(one, two, rows_a, rows_b, order, k)
+        x, _ = two_of_rows(a, b, rows_a, rows_b, order, k)
         if order == TIED:
             w.last[0] = -1  # parts of the one are none of the other
         told = meet(x, margin, w)
@@ -283,20 +269,19 @@ def meet_rows(
 
 @entry
 def meet_each(
-    a: Given, b: GivenShelf, which: Ints1, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
-    bench: GivenBench, answer: Ints1,
+    a: PartTree, b: GivenShelf, which: Ints1, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
+    w: Bench, answer: Ints1,
 ) -> None:  # fmt: skip
     """Write what `meet` says of a body and ``which[k]`` of a shelf at pose rows k, start to stop."""
-    one, all_of_b, w = of(a), of(b[0]), bench_of(bench)
     for k in range(start, stop):
         w.last[0] = -1
-        answer[k] = meet(two_at(one, on_shelf(all_of_b, b[1], which[k]), rows_a[k], rows_b[k]), margin, w)
+        answer[k] = meet(two_at(a, on_shelf(b[0], b[1], which[k]), rows_a[k], rows_b[k]), margin, w)
 
 
 @entry
-def held_at(a: Given, b: Given, row_a: Array1, row_b: Array1, bench: GivenBench) -> int:
+def held_at(a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, w: Bench) -> int:
     """Do as `held` at two pose rows."""
-    return int(held(two_at(of(a), of(b), row_a, row_b), bench_of(bench)))
+    return int(held(two_at(a, b, row_a, row_b), w))
 
 
 @kernel
@@ -332,19 +317,19 @@ def list_parts(x: Two, within: float, asks: bool, w: Bench, found: Ints) -> int:
 
 @entry
 def meeting_parts(
-    a: Given, b: Given, row_a: Array1, row_b: Array1, within: float, asks: bool, bench: GivenBench, found: Ints2
+    a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, within: float, asks: bool, w: Bench, found: Ints2
 ) -> int:  # fmt: skip
     """Do as `list_parts` at two pose rows."""
-    return int(list_parts(two_at(of(a), of(b), row_a, row_b), within, asks, bench_of(bench), found))
+    return int(list_parts(two_at(a, b, row_a, row_b), within, asks, w, found))
 
 
 @entry
 def solve_parts(
-    a: Given, b: Given, row_a: Array1, row_b: Array1, pairs: Ints2, mode: int, bench: GivenBench, out: Array2,
+    a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, pairs: Ints2, mode: int, w: Bench, out: Array2,
     flags: Ints2,
 ) -> None:  # fmt: skip
     """Write what `gjk3d.narrow.solve` answers of pairs of parts, in a mode of it, in A's frame."""
-    x, w = two_at(of(a), of(b), row_a, row_b), bench_of(bench)
+    x = two_at(a, b, row_a, row_b)
     for k in range(pairs.shape[0]):
         c = parts_at(x, pairs[k, 0], pairs[k, 1], w)
         solve(c, mode, inf, 0.0, w.room, w.room.simplex[:0], out, flags, k)
@@ -353,16 +338,22 @@ def solve_parts(
 _local = threading.local()
 
 
-def bench() -> GivenBench:
+def bench() -> Bench:
     """Return this thread's scratch of walks."""
     try:
-        found: GivenBench = _local.bench
+        found: Bench = _local.bench
     except AttributeError:
-        work, table = workspace(FIRST_POINTS)
-        found = _local.bench = (
-            np.empty((STACK, 2), dtype=np.int64), np.empty(STACK), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDEST),
-            np.zeros(WIDEST), np.empty(work), np.empty(table, dtype=np.int64), np.empty((2 + TOUCHES, FLOATS)),
-            np.empty((2, INTS), dtype=np.int64), np.full(2 + 2 * TOUCHES, -1, dtype=np.int64),
-            np.concatenate([np.zeros(6), np.eye(3).ravel()])[None],
-        )  # fmt: skip
+        found = _local.bench = new_bench()
     return found
+
+
+def new_bench() -> Bench:
+    """Return scratch of walks for one owner."""
+    work, table = workspace(FIRST_POINTS)
+    room = room_in(np.empty(work), np.empty(table, dtype=np.int64), FIRST_POINTS, np.empty(0))
+    return Bench(
+        np.empty((STACK, 2), dtype=np.int64), np.empty(STACK), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDEST),
+        np.zeros(WIDEST), room, np.empty((2 + TOUCHES, FLOATS)),
+        np.empty((2, INTS), dtype=np.int64), np.full(2 + 2 * TOUCHES, -1, dtype=np.int64),
+        np.concatenate([np.zeros(6), np.eye(3).ravel()])[None],
+    )  # fmt: skip

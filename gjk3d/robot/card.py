@@ -20,11 +20,11 @@ def hits(cell: Cell, rows: Array) -> Ints:
 
     chain, order = cell.robot._chain, cell.memory.fresh().order
     told = np.empty((len(rows), 1), dtype=np.int64)
-    own = (*cell.frames(), scratch(FIRST_POINTS)[2])
+    own = (cell.frames(), scratch(FIRST_POINTS)[2])
     run(
         hit_of_one,
         (
-            Rows(rows), *chain, *cell.layout, Own(order, kept=True), cell.margins, NO_CACHE, *map(Own, own),
+            Rows(rows), chain, cell.layout, Own(order, kept=True), cell.margins, NO_CACHE, *map(Own, own),
             Back(told, rows=True),
         ),
     )  # fmt: skip

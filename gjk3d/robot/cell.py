@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.part_tree import Given
+from gjk3d.bodies.part_tree import PartTree
 from gjk3d.convex.rows import FIRST_POINTS, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.room import workspace
+from gjk3d.narrow.room import Solver, solver_in, workspace
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD
 from gjk3d.robot.trees import Guests
-from gjk3d.robot.walk import Frames, Layout
+from gjk3d.robot.walk import Frames, Layout, Task
 from gjk3d.typing import Array, Bools, Ints
 
 
@@ -157,9 +157,9 @@ class Cell(NamedTuple):
         behind = len(self.layout.pairs)
         return self.general._replace(pairs=self.general.pairs[host.first - behind : host.last - behind])
 
-    def body(self, host: Host) -> Given:
+    def body(self, host: Host) -> PartTree:
         """Return the tree of a host."""
-        tree: Given = self.shapes[host.slot]._as_parts().given
+        tree: PartTree = self.shapes[host.slot]._as_parts().given
         return tree
 
     def frames(self) -> Frames:
@@ -169,6 +169,12 @@ class Cell(NamedTuple):
             np.empty((4, 4)), np.empty((links, 4, 4)), np.empty((slots, 13)), np.empty((slots, 4)),
             np.empty(slots, dtype=np.int64),
         )  # fmt: skip
+
+    def task(self, layout: Layout | None = None, axes: Array | None = None, *, own: bool = False) -> Task:
+        """Return what a walk over pairs works in, this thread's or one to be kept; these remember nothing or axes."""
+        axes = np.empty((0, MEMORY)) if axes is None else axes
+        gaps = np.empty(len(self.memory.axes))
+        return Task(self.robot._chain, layout or self.layout, self.frames(), solver(own=own), axes, gaps)
 
     def has(self, a: str, b: str) -> bool:
         """Tell whether two names are checked against each other."""
@@ -208,12 +214,12 @@ class Cell(NamedTuple):
         return found
 
 
-def scratch_of_solve(*, own: bool = False) -> tuple[Array, Ints, int, Array, Ints]:
-    """Return what entries solve pairs in, this thread's or one to be kept: work, table, room, an answer, its flags."""
+def solver(*, own: bool = False) -> Solver:
+    """Return what entries solve pairs in, this thread's or one to be kept."""
     floats, ints = workspace(FIRST_POINTS)
     work, table = (np.empty(floats), np.empty(ints, np.int64)) if own else scratch(FIRST_POINTS)[:2]
     one, marks = np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64)
-    return work, table, FIRST_POINTS, one, marks
+    return solver_in(work, table, FIRST_POINTS, one, marks)
 
 
 def local_row(pose: Array) -> Array:

@@ -17,23 +17,22 @@ import numpy as np
 
 import gjk3d.query.distance as two_shapes
 from gjk3d._kernels.decorators import entry, kernel, plain
-from gjk3d.bodies.walk import APART, HELD, bench
+from gjk3d.bodies.walk import APART, HELD, bench, new_bench
 from gjk3d.bodies.walk import MEET as MET
 from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.room import solver_in
 from gjk3d.narrow.solve import solve
 from gjk3d.results import Distance
 from gjk3d.robot.capsules import between_capsules
-from gjk3d.robot.cell import Cell, Host, scratch_of_solve
+from gjk3d.robot.cell import Cell, Host
 from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.trees import gaps_many, meet_many
-from gjk3d.robot.walk import FREE, Frames, Layout, balls_meet, between_balls, core_of, pair_collides, place
+from gjk3d.robot.trees import Around, gaps_many, meet_many
+from gjk3d.robot.walk import FREE, Frames, Layout, Task, balls_meet, between_balls, core_of, pair_collides, place
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Bools2, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Bools, Bools2, Ints
 
 MEET = -1e308  #: the bound of two outlines that touch: nothing is known of what is in them
 _AT_ONCE = 1 << 18  #: most numbers of configurations times pairs that are held
@@ -67,23 +66,17 @@ def _above_plane(layout: Layout, frames: Frames, a: int, planes: Array, b: int) 
 
 @entry
 def _far_many(
-    q: Array2,
-    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2, planes: Array2,
-    margins: Array1, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1, nothing: Array2,
+    q: Array2, chain: Chain, layout: Layout, planes: Array2, margins: Array1, frames: Frames, nothing: Array2,
     simplex: Array2, out: Bools2,
 ) -> bool:  # fmt: skip
     """Write for each configuration and pair whether its outlines are proven farther apart than its margin.
 
     Returns whether all are.
     """
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    frames = Frames(matrix, links, rows, balls, stamp)
-    stamp[:] = -1
-    every = True
+    frames.stamp[:] = -1
+    pairs, every = layout.pairs, True
     for k in range(q.shape[0]):
-        link_poses(chain, q[k], matrix, links)
+        link_poses(chain, q[k], frames.matrix, frames.links)
         for p in range(pairs.shape[0]):
             a, b = pairs[p, 0], pairs[p, 1]
             meet = balls_meet(layout, frames, k, p, margins[p])
@@ -96,23 +89,17 @@ def _far_many(
 
 
 @entry
-def _gaps_many(
-    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    q: Array2, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
-    planes: Array2, most: Array1, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1,
-    work: Array1, table: Ints1, points: int, one: Array2, marks: Ints2, nothing: Array2, out: Array2,
-) -> None:  # fmt: skip
+def _gaps_many(task: Task, q: Array2, planes: Array2, most: Array1, out: Array2) -> None:
     """Write for each configuration and pair a lower bound of the signed distance, `MEET` where its outlines touch.
 
     Where it is more than ``most`` of the pair it is not looked for closely.
     """
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    frames = Frames(matrix, links, rows, balls, stamp)
-    solver = solver_in(work, table, points, one, marks)
-    stamp[:] = -1
+    chain, layout, frames, solver, axes, _ = task
+    pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
+    one = solver.one
+    frames.stamp[:] = -1
     for k in range(q.shape[0]):
-        link_poses(chain, q[k], matrix, links)
+        link_poses(chain, q[k], frames.matrix, frames.links)
         for p in range(pairs.shape[0]):
             a, b = pairs[p, 0], pairs[p, 1]
             place(layout, frames, a, k)
@@ -126,8 +113,8 @@ def _gaps_many(
             out[k, p] = between_capsules(rows, floats, starts, a, b)
             if out[k, p] > most[p]:
                 continue
-            cores = cores_of(ints, floats, starts, rows, a, b)
-            solve(cores, narrow.UNSIGNED, max(most[p], 0.0), 0.0, solver.room, nothing, one, marks, plain(0))
+            cores = cores_of(layout.ints, floats, starts, rows, a, b)
+            solve(cores, narrow.UNSIGNED, max(most[p], 0.0), 0.0, solver.room, axes, one, solver.marks, plain(0))
             out[k, p] = one[0, 1] if one[0, 1] > 0.0 else MEET
 
 
@@ -135,7 +122,7 @@ def hit_of_one(cell: Cell, q: Array) -> int:
     """Answer `hits` of one configuration (1, dof), for who holds the lock of the cell's memory."""
     kept = cell.kept.general
     if kept is None:
-        trees = [(host, _told(host, 1), _asked_of_tree(cell, host)) for host in cell.hosts]
+        trees = [(host, _told(host, 1), _asked_of_tree(cell, host, own=True)) for host in cell.hosts]
         kept = cell.kept.general = (
             [(host, told, (*asked, False, 0, 1, told)) for host, told, asked in trees],
             [_asked(cell, 1, np.empty((6, 10))) for _ in range(cell.rest < len(cell.slots))],
@@ -157,10 +144,15 @@ def _told(host: Host, count: int) -> Ints:
     return np.empty((count, host.last - host.first), dtype=np.int64)
 
 
-def _asked_of_tree(cell: Cell, host: Host) -> Any:
-    """Return what `meet_many` takes behind the configurations, as far as the scratch."""
+def _asked_of_tree(cell: Cell, host: Host, own: bool = False) -> Any:
+    """Return what `meet_many` takes behind the configurations, as far as the margins."""
     margins = np.ascontiguousarray(cell.margins[host.first : host.last])
-    return *cell.robot._chain, *cell.layout_of(host), *cell.guests, cell.body(host), margins, *cell.frames(), bench()
+    return cell.robot._chain, _around(cell, host, cell.layout_of(host), own), margins
+
+
+def _around(cell: Cell, host: Host, layout: Layout, own: bool = False) -> Around:
+    """Return a host, and what is needed to ask about some of its pairs: this thread's scratch or one to be kept."""
+    return Around(layout, cell.frames(), cell.guests, cell.body(host), new_bench() if own else bench())
 
 
 def _rest(cell: Cell) -> Layout:
@@ -171,7 +163,7 @@ def _rest(cell: Cell) -> Layout:
 def _asked(cell: Cell, count: int, simplex: Array) -> Any:
     """Return what `_far_many` takes behind the configurations; its last is the answer."""
     return (
-        *cell.robot._chain, *_rest(cell), cell.planes, cell.margins[cell.rest :], *cell.frames(),
+        cell.robot._chain, _rest(cell), cell.planes, cell.margins[cell.rest :], cell.frames(),
         np.empty((0, MEMORY)), simplex, np.empty((count, len(cell.slots) - cell.rest), dtype=bool),
     )  # fmt: skip
 
@@ -182,10 +174,7 @@ def _gaps(cell: Cell, rows: Array, most: Array, which: Ints | None = None) -> Ar
     if which is not None:
         asked = asked._replace(pairs=np.ascontiguousarray(asked.pairs[which]))
     out = np.empty((len(rows), len(asked.pairs)))
-    _gaps_many(
-        *cell.robot._chain, rows, *asked, cell.planes, np.minimum(most, 1e50), *cell.frames(),
-        *scratch_of_solve(), np.empty((0, MEMORY)), out,
-    )  # fmt: skip
+    _gaps_many(cell.task(asked), rows, cell.planes, np.minimum(most, 1e50), out)
     return out
 
 
@@ -218,11 +207,8 @@ def _tree_touches(cell: Cell, host: Host, rows: Array, some: Ints) -> Bools:
     layout = cell.layout_of(host)
     layout = layout._replace(pairs=np.ascontiguousarray(layout.pairs[some - host.first]))
     told = np.empty((len(rows), len(some)), dtype=np.int64)
-    asked: Any = (
-        *cell.robot._chain, *layout, *cell.guests, cell.body(host), np.zeros(len(some)), *cell.frames(), bench(),
-        True, 0, len(rows), told,
-    )  # fmt: skip
-    meet_many(rows, *asked)
+    around = _around(cell, host, layout)
+    meet_many(rows, cell.robot._chain, around, np.zeros(len(some)), True, 0, len(rows), told)
     answer: Bools = (told == MET) | (told == HELD)
     for k, s in np.argwhere((told != APART) & ~answer).tolist():
         answer[k, s] = _collide(cell, rows[k : k + 1], int(some[s]), 0.0)[0]
@@ -237,9 +223,8 @@ def _tree_gaps(cell: Cell, host: Host, rows: Array, most: Array, best: Array | N
     told, pairs = _told(host, len(rows)), host.last - host.first
     out = np.empty((len(rows), pairs, narrow.FLOATS))
     gaps_many(
-        *cell.robot._chain, rows, *cell.layout_of(host), *cell.guests, cell.body(host), np.ascontiguousarray(most),
-        np.full(len(rows), inf) if best is None else best.copy(), best is not None, *cell.frames(), bench(), 0,
-        len(rows), out, np.empty((pairs, narrow.INTS), dtype=np.int64), told,
+        cell.robot._chain, rows, _around(cell, host, cell.layout_of(host)), np.ascontiguousarray(most),
+        np.full(len(rows), inf) if best is None else best.copy(), best is not None, 0, len(rows), out, told,
     )  # fmt: skip
     for s in np.flatnonzero((told != APART).any(axis=0)).tolist():
         at = np.flatnonzero(told[:, s] != APART)

@@ -17,7 +17,7 @@ from gjk3d.errors import RobotError
 from gjk3d.robot import urdf
 from gjk3d.robot.allowed import State
 from gjk3d.robot.bodies import WAYS, Body, Geometry, of_mesh
-from gjk3d.robot.kinematics import FIXED, NUMBERS, many_link_poses
+from gjk3d.robot.kinematics import FIXED, NUMBERS, Chain, many_link_poses
 from gjk3d.robot.mechanism import Mechanism
 from gjk3d.robot.obstacles import in_metres, one_pose
 from gjk3d.robot.urdf import Description, Joint, Link
@@ -148,9 +148,9 @@ def held(robot: Robot, q: Array, names: Iterable[str]) -> list[Joint]:
             found.append(joint)
             continue
         pose = np.empty((1, 1, 4, 4))
-        alone = (each[k : k + 1] for each in chain[1:])  # a link that hangs on the world
-        given: Any = np.array([-1]), *alone, q[None], np.empty((4, 4)), pose
-        many_link_poses(*given)
+        one: Any = (each[k : k + 1] for each in chain)
+        alone = Chain(*one)._replace(parent=np.array([-1]))  # it hangs on the world
+        many_link_poses(alone, q[None], np.empty((4, 4)), pose)
         found.append(joint._replace(type="fixed", origin=pose[0, 0], mimic=None))
     return found
 

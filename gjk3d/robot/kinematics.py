@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
-from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints1, Ints2
 
 FIXED, TURNING, SLIDING, PLANAR, FLOATING = range(5)
 #: how many numbers a joint of each kind takes
@@ -27,15 +27,15 @@ _QUARTER, _QUARTER_REST = 1.57079632673412561417, 6.07710050650619224932e-11  # 
 
 
 class Chain(NamedTuple):
-    """The arrays that the kernels take, in their order, and pack into one again; see the text of this file."""
+    """The links and joints as the kernels take them; see the text of this file."""
 
-    parent: Ints
-    kind: Ints
-    axis: Array
-    origin: Array
-    source: Ints
-    multiplier: Array
-    offset: Array
+    parent: Ints1
+    kind: Ints1
+    axis: Array2
+    origin: Array3
+    source: Ints1
+    multiplier: Array1
+    offset: Array1
 
 
 @kernel
@@ -147,11 +147,9 @@ def link_poses(chain: Chain, q: Array, scratch: Array, out: Array) -> None:
 
 @entry
 def many_link_poses(
-    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    q: Array2, scratch: Array2, out: Array4,
+    chain: Chain, q: Array2, scratch: Array2, out: Array4,
 ) -> None:  # fmt: skip
     """Do as `link_poses` for n configurations (n, dof) into (n, links, 4, 4)."""
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     for k in range(q.shape[0]):
         link_poses(chain, q[k], scratch, out[k])
 
@@ -239,11 +237,9 @@ def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3
 
 @entry
 def many_point_jacobians(
-    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    q: Array2, link: int, points: Array2, scratch: Array2, poses: Array3, out: Array3,
+    chain: Chain, q: Array2, link: int, points: Array2, scratch: Array2, poses: Array3, out: Array3,
 ) -> None:  # fmt: skip
     """Do as `_point_jacobian` for n configurations and points (n, 3) in the frame of the link, into (n, 3, dof)."""
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     for k in range(q.shape[0]):
         link_poses(chain, q[k], scratch, poses)
         out[k, :, :] = 0.0
@@ -255,9 +251,8 @@ def many_point_jacobians(
 
 @entry
 def distance_gradients(
-    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    q: Array2, of: Ints1, found: Ints2, answers: Array2, scratch: Array2, poses: Array3, every: bool, moved: Array4,
-    out: Array2,
+    chain: Chain, q: Array2, of: Ints1, found: Ints2, answers: Array2, scratch: Array2, poses: Array3, every: bool,
+    moved: Array4, out: Array2,
 ) -> None:  # fmt: skip
     """Write how distances change with q into ``out`` (rows, dof): their normal times the motion of their points.
 
@@ -265,7 +260,6 @@ def distance_gradients(
     the links of the two points, negative for none. The motions of the points go to ``moved`` (rows, 2, 3, dof) where
     ``every`` one is asked for, else (1, 2, 3, dof) is scratch, as are (4, 4) and (links, 4, 4).
     """
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     at = -1
     for k in range(found.shape[0]):
         out[k, :] = 0.0

@@ -31,15 +31,22 @@ _TOGETHER = 8  #: loops over lanes go over those in use, rounded up to a multipl
 _NUMBERS = 2 * LANES + 5  #: of `Room.held`
 
 
-class Questions(NamedTuple):
-    """The edges, and which of their samples the lanes hold."""
+class Edges(NamedTuple):
+    """Straight lines, and what is told of them."""
 
-    q0: Array
-    q1: Array
-    steps: Ints
-    begin: Ints
-    at: Ints
-    which: Ints
+    q0: Array2
+    q1: Array2
+    each: Array1  #: (dof,), no number of q changes by more between two samples
+    begin: Ints1  #: the first sample that is asked
+    steps: Ints1  #: how many samples there are, less one
+    at: Ints1  #: the sample that hits
+    which: Ints1  #: and the pair that does
+
+
+class Questions(NamedTuple):
+    """Which samples of edges the lanes hold."""
+
+    edges: Edges
     edge: Ints  #: of each lane
     sample: Ints  #: of each lane
     #: an edge and a sample of it, which are asked next, the edge to stop at, how far apart samples are that are not
@@ -50,14 +57,28 @@ class Questions(NamedTuple):
 class Room(NamedTuple):
     """Scratch of `first_hits_of_many`, for lanes and for what is asked of them one by one; see `room`."""
 
-    numbers: Array
-    spots: Array
-    links: Array
-    rows: Array
-    balls: Array
-    stamp: Ints
-    used: Ints  #: which slots move
-    held: Ints
+    numbers: Array1
+    spots: Array2
+    links: Array4
+    rows: Array3
+    balls: Array3
+    stamp: Ints2
+    used: Ints1  #: which slots move
+    held: Ints1
+
+
+class Task(NamedTuple):
+    """A cell, and what a walk in lanes over its pairs works in."""
+
+    chain: Chain
+    layout: Layout
+    order: Ints1  #: of pairs, likely hits first
+    margins: Array1
+    axes: Array2  #: what pairs remember, then sub-pairs
+    room: Room
+    poses: Array3  #: (2, 4, 4), scratch
+    simplex: Array2
+    q: Array1
 
 
 def room(dof: int, links: int, layout: Layout) -> Room:
@@ -68,18 +89,15 @@ def room(dof: int, links: int, layout: Layout) -> Room:
         np.empty((LANES, slots, 13)), np.empty((LANES, slots, 4)), np.zeros((LANES, slots), dtype=np.int64),
         np.empty(slots, dtype=np.int64), np.zeros(_NUMBERS, dtype=np.int64),
     )  # fmt: skip
-    stand_in_lanes(*layout, made.spots, made.used)
+    stand_in_lanes(layout, made.spots, made.used)
     return made
 
 
 @entry
-def stand_in_lanes(
-    link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
-    spots: Array2, used: Ints1,
-) -> None:  # fmt: skip
+def stand_in_lanes(layout: Layout, spots: Array2, used: Ints1) -> None:
     """Write what lanes need of slots that are in pairs, where those are that never move, and in ``used`` which do."""
-    layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    lanes = Lanes(floats[:0], floats[:0], floats[:0], floats[:0], spots)
+    none, pairs, link = layout.floats[:0], layout.pairs, layout.link
+    lanes = Lanes(none, none, none, none, spots)
     used[:] = 0
     for p in range(pairs.shape[0]):
         used[pairs[p, 0]] = used[pairs[p, 1]] = 1
@@ -121,11 +139,13 @@ def _steps_of(q0: Array, q1: Array, each: Array) -> int:
 
 
 @kernel
-def _begin(asked: Questions, each: Array, start: int, stop: int, whole: bool) -> None:
+def _begin(asked: Questions, start: int, stop: int, whole: bool) -> None:
     """Say how many samples every edge has, and that nothing is known of it, or that it is refused."""
+    edges = asked.edges
     for e in range(start, stop):
-        steps = _steps_of(asked.q0[e], asked.q1[e], each)
-        asked.steps[e], asked.at[e], asked.which[e] = steps, steps + 1, FREE if 0 <= steps <= MOST_STEPS else REFUSED
+        steps = _steps_of(edges.q0[e], edges.q1[e], edges.each)
+        edges.steps[e], edges.at[e] = steps, steps + 1
+        edges.which[e] = FREE if 0 <= steps <= MOST_STEPS else REFUSED
     asked.next[0], asked.next[2] = start - 1, stop
     _next_edge(asked, whole)
 
@@ -135,11 +155,11 @@ def _next_edge(asked: Questions, whole: bool) -> None:
     """Go on to the next edge that is not refused."""
     next = asked.next
     next[0] += 1
-    while next[0] < next[2] and asked.which[next[0]] == REFUSED:
+    while next[0] < next[2] and asked.edges.which[next[0]] == REFUSED:
         next[0] += 1
     if next[0] < next[2]:
-        steps = asked.steps[next[0]]
-        next[1], next[3] = steps if whole else asked.begin[next[0]], 2
+        steps = asked.edges.steps[next[0]]
+        next[1], next[3] = steps if whole else asked.edges.begin[next[0]], 2
         while next[3] < 2 * steps:
             next[3] *= 2
 
@@ -151,7 +171,7 @@ def _next_sample(asked: Questions, whole: bool) -> None:
     Of an edge as a whole the end comes first, which is new to a planner, then what is between from the middle outwards
     (a van der Corput order, level by level), the beginning last.
     """
-    next, steps = asked.next, asked.steps[asked.next[0]]
+    next, steps = asked.next, asked.edges.steps[asked.next[0]]
     if not whole:
         next[1] += 1
     elif next[1] == 0:
@@ -169,10 +189,10 @@ def _fill(asked: Questions, lanes: Lanes, most: int, whole: bool, q: Array) -> i
     next, n = asked.next, plain(0)
     while n < most and next[0] < next[2]:
         e, s = next[0], next[1]
-        if s > asked.steps[e] or asked.which[e] != FREE:
+        if s > asked.edges.steps[e] or asked.edges.which[e] != FREE:
             _next_edge(asked, whole)
             continue
-        along(asked.q0[e], asked.q1[e], s / asked.steps[e] if s > 0 else 0.0, q)
+        along(asked.edges.q0[e], asked.edges.q1[e], s / asked.edges.steps[e] if s > 0 else 0.0, q)
         for j in range(q.shape[0]):
             lanes.q[j * LANES + n] = q[j]
         asked.edge[n], asked.sample[n] = e, s
@@ -211,14 +231,7 @@ def _ask(
 
 
 @entry
-def first_hits_of_many(
-    q0: Array2, q1: Array2, each: Array1, begin: Ints1, parent: Ints1, kind: Ints1, axis: Array2, origin: Array3,
-    source: Ints1, multiplier: Array1, offset: Array1, link: Ints1, local: Array2, ints: Ints1, floats: Array1,
-    starts: Ints2, pairs: Ints2, subs: Ints2, order: Ints1, margins: Array1, axes: Array2, numbers: Array1,
-    spots: Array2, links: Array4, rows: Array3, balls: Array3, stamp: Ints2, used: Ints1, held: Ints1,
-    matrix: Array2, one: Array2, simplex: Array2, q: Array1, steps: Ints1, at: Ints1, which: Ints1, start: int,
-    stop: int, whole: bool,
-) -> None:  # fmt: skip
+def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, whole: bool) -> None:
     """Write for each edge the first of its samples that is not free, and a pair closer than its margin there.
 
     Edge e is a straight line from q0[e] to q1[e]; it has steps[e] + 1 samples, of which no number of q changes by more
@@ -226,15 +239,13 @@ def first_hits_of_many(
     hits, those before it must be asked in any order, and none behind it. As a ``whole`` an edge is asked in another
     order, see `_next_sample`, and what is told is any of its samples that is not free. ``which`` is `FREE`, and ``at``
     behind the last, where all are free; `UNSURE` where GJK alone cannot tell; `REFUSED` where q is not finite, or
-    samples are too many. Rows of ``axes`` are of the pairs, then of sub-pairs.
+    samples are too many.
     """
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    lanes = lanes_in(numbers, spots, q.shape[0], parent.shape[0])
-    asked = Questions(
-        q0, q1, steps, begin, at, which, held[:LANES], held[LANES : 2 * LANES], held[2 * LANES : _NUMBERS]
-    )  # fmt: skip
-    _begin(asked, each, start, stop, whole)
+    layout, room, order, margins, q = task.layout, task.room, task.order, task.margins, task.q
+    pairs, used, held = layout.pairs, room.used, room.held
+    lanes = lanes_in(room.numbers, room.spots, q.shape[0], task.chain.parent.shape[0])
+    asked = Questions(edges, held[:LANES], held[LANES : 2 * LANES], held[2 * LANES : _NUMBERS])
+    _begin(asked, start, stop, whole)
     most = _TOGETHER if whole else LANES  # what hits mostly does so at one of the first few
     while True:
         n = _fill(asked, lanes, most, whole, q)
@@ -244,10 +255,10 @@ def first_hits_of_many(
         held[_NUMBERS - 1] += 1
         now = held[_NUMBERS - 1]
         count = (n + _TOGETHER - 1) // _TOGETHER * _TOGETHER
-        link_lanes(chain, lanes, matrix, one, q, count)
+        link_lanes(task.chain, lanes, task.poses[0], task.poses[1], q, count)
         for k in range(used.shape[0]):
             if used[k] != 0:
-                place_lanes(lanes, link[k], k, count)
+                place_lanes(lanes, layout.link[k], k, count)
         alive = (1 << n) - 1
         for r in range(order.shape[0]):
             p = order[r]
@@ -258,11 +269,12 @@ def first_hits_of_many(
                 near >>= 1
                 if here == 0 or alive >> k & 1 == 0:
                     continue
-                frames = Frames(matrix, links[k], rows[k], balls[k], stamp[k])
-                told = _ask(layout, lanes, frames, k, p, now, margins[p], axes, simplex)
+                frames = Frames(task.poses[0], room.links[k], room.rows[k], room.balls[k], room.stamp[k])
+                told = _ask(layout, lanes, frames, k, p, now, margins[p], task.axes, task.simplex)
                 if told == 0:
                     continue
-                at[asked.edge[k]], which[asked.edge[k]] = asked.sample[k], p if told == 1 else UNSURE
+                e = asked.edge[k]
+                edges.at[e], edges.which[e] = asked.sample[k], p if told == 1 else UNSURE
                 alive = _without(asked, 0 if whole else k, k, n, alive)
                 if told == 1 and order[r] == p and r > 0:
                     order[r], order[r // 2] = order[r // 2], p

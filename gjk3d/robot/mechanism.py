@@ -241,7 +241,7 @@ class Mechanism:
         """
         rows, stack = self.configurations(q)
         out = np.empty((len(rows), len(self.links), 4, 4))
-        many_link_poses(*self._chain, rows, np.empty((4, 4)), out)
+        many_link_poses(self._chain, rows, np.empty((4, 4)), out)
         return out if stack else out[0]
 
     def jacobian(self, q: Rows, link: str | int, point: Row = (0.0, 0.0, 0.0)) -> Array:
@@ -275,7 +275,7 @@ class Mechanism:
         points = np.ascontiguousarray(np.broadcast_to(given, (len(rows), 3))).copy()
         out = np.empty((len(rows), 3, self.dof))
         poses = np.empty((len(self.links), 4, 4))
-        many_point_jacobians(*self._chain, rows, number, points, np.empty((4, 4)), poses, out)
+        many_point_jacobians(self._chain, rows, number, points, np.empty((4, 4)), poses, out)
         return out if stack else out[0]
 
 

@@ -2,30 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from gjk3d.bodies.walk import new_bench
 from gjk3d.robot import queries
-from gjk3d.robot.cell import Cell, Host, Memory, scratch_of_solve
-from gjk3d.robot.motion_bounds import MotionBounds
-from gjk3d.robot.trees import NO_BODY
-from gjk3d.typing import Array, Ints
+from gjk3d.robot.cell import Cell, Host, Memory, solver
+from gjk3d.robot.kinematics import Chain
+from gjk3d.robot.lanes_walk import Room
+from gjk3d.robot.motion_bounds import Arms, MotionBounds
+from gjk3d.robot.motion_cover import Here
+from gjk3d.robot.trees import NO_BODY, Around
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints1, Ints2
 
 PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
 NOBODY = -1
 FINER = 2.0**-12  #: of the tolerance, are the smallest pieces just before a contact; and 1 / FINER is just before
 LEVELS = 64  #: of halves that wait
-Edges = tuple[Ints, Array, Array, Ints]  #: of n edges: status, safe, hit or NaN, and the pair, -1 for none
+Edges = tuple[Ints1, Array1, Array1, Ints1]  #: of n edges: status, safe, hit or NaN, and the pair, -1 for none
+
+
+class Pieces(NamedTuple):
+    """Pieces of an edge that wait, each with the pairs that are open in it, and for each from where to where."""
+
+    ids: Ints2  #: (LEVELS, pairs)
+    near: Array3  #: (2, LEVELS, pairs)
+    counts: Ints1  #: (LEVELS,)
+
+
+class Task(NamedTuple):
+    """Pairs of a cell, those that the walk answers or those of a body, and what a proof about them works in."""
+
+    chain: Chain
+    here: Here
+    arms: Arms
+    margins: Array1
+    slack: float  #: of poses
+    room: Room  #: of lanes; of no slots in use where the pairs are of a body
+    poses: Array3  #: (2, 4, 4), scratch
+    q: Array1
+    joints: Array2  #: (8, links)
+    bounds: Array2  #: (5, pairs)
+    widths: Array1  #: (pairs,)
+    pieces: Pieces
 
 
 class Asked(NamedTuple):
-    """Arguments of `gjk3d.robot.motion_certified.certified_many`, but for edges and what belongs to a thread."""
+    """What is asked about a cell, and the bounds that this was made for."""
 
     bounds: MotionBounds
-    chain: tuple[Any, ...]
-    before: tuple[Any, ...]  #: what stands between the tolerance and the bench
-    behind: tuple[Any, ...]  #: and between that and up to where edges are asked
+    task: Task
 
 
 class OneEdge(NamedTuple):
@@ -62,19 +89,15 @@ def _made(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -
         cell.layout_of(host), host.first, cell.body(host),
     )  # fmt: skip
     pairs, links = len(layout.pairs), len(cell.robot.links)
-    margins = np.ascontiguousarray(cell.margins[start : start + pairs])
-    begins, steps, sides, floating, like = bounds.arms
-    begins, like = begins[start : start + pairs + 1], like[start : start + pairs] - start
-    room = queries.lanes_of(cell, memory).room
-    return Asked(
-        bounds, tuple(cell.robot._chain),
-        (
-            bounds.slack, room.numbers, room.spots, room.used if host is None else room.used[:0], np.empty((2, 4, 4)),
-            *layout, margins, memory.axes, *cell.frames(), *scratch_of_solve(own=True), begins, steps, sides, floating,
-            like, *cell.guests, body,
+    begins, like = bounds.arms.begins[start : start + pairs + 1], bounds.arms.like[start : start + pairs] - start
+    lanes, frames = queries.lanes_of(cell, memory).room, cell.frames()
+    around = Around(layout, frames, cell.guests, body, new_bench())
+    return Asked(bounds, Task(
+        cell.robot._chain, Here(layout, frames, solver(own=True), memory.axes, np.empty((links, 6)), around),
+        bounds.arms._replace(begins=begins, like=like), np.ascontiguousarray(cell.margins[start : start + pairs]),
+        bounds.slack, lanes if host is None else lanes._replace(used=lanes.used[:0]), np.empty((2, 4, 4)),
+        np.empty(cell.robot.dof), np.empty((8, links)), np.empty((5, pairs)), np.empty(pairs),
+        Pieces(
+            np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64)
         ),
-        (
-            np.empty(cell.robot.dof), np.empty((8, links)), np.empty((links, 6)), np.empty((5, pairs)), np.empty(pairs),
-            np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64),
-        ),
-    )  # fmt: skip
+    ))  # fmt: skip

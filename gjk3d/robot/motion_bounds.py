@@ -26,13 +26,13 @@ _TRANSLATIONS = {SLIDING: 1, PLANAR: 2, FLOATING: 3}
 
 
 class Arms(NamedTuple):
-    """Which joints lie between the two of each pair, and how far these may be from their axes; as kernels take it."""
+    """Which joints lie between the two of each pair, and how far these may be from their axes."""
 
-    begins: Ints  #: (pairs + 1,), where the joints of a pair begin in the next
-    steps: Ints  #: joints, from the first of a pair to the second
-    arms: Array  #: (2, steps), how far either may be from the axis of the joint
-    floating: Ints  #: (links,), 1 for a floating joint
-    like: Ints  #: (pairs,), the first pair that has the same joints, and is as far from them
+    begins: Ints1  #: (pairs + 1,), where the joints of a pair begin in the next
+    steps: Ints1  #: joints, from the first of a pair to the second
+    arms: Array2  #: (2, steps), how far either may be from the axis of the joint
+    floating: Ints1  #: (links,), 1 for a floating joint
+    like: Ints1  #: (pairs,), the first pair that has the same joints, and is as far from them
 
 
 class MotionBounds(NamedTuple):
@@ -44,11 +44,10 @@ class MotionBounds(NamedTuple):
 
 @entry
 def curve_speeds(
-    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    curve: Array2, loose: Array1, joints: Array2,
+    chain: Chain, curve: Array2, loose: Array1, joints: Array2
 ) -> None:  # fmt: skip
     """Do as `speeds` for Python."""
-    speeds(Chain(parent, kind, axis, origin, source, multiplier, offset), curve, loose, joints)
+    speeds(chain, curve, loose, joints)
 
 
 @kernel
@@ -234,13 +233,10 @@ def slot_reaches(cell: Cell, curves: Array) -> tuple[Array, float]:
 
 
 def _reaches(cell: Cell, boxes: Array) -> Array:
-    layout, chain = cell.layout, cell.robot._chain
+    chain = cell.robot._chain
     count = len(chain.parent)
-    reach = np.zeros((len(layout.link), count))
-    reaches(
-        chain.parent, chain.kind, chain.axis, chain.origin, boxes, layout.link, layout.local, layout.ints,
-        layout.floats, layout.starts, np.empty((count, SET)), np.empty(count, dtype=np.int64), reach,
-    )  # fmt: skip
+    reach = np.zeros((len(cell.layout.link), count))
+    reaches(chain, cell.layout, boxes, np.empty((count, SET)), np.empty(count, dtype=np.int64), reach)
     return reach
 
 

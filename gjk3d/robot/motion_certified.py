@@ -12,10 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.part_tree import Given, of
-from gjk3d.bodies.walk import GivenBench, bench, bench_of
 from gjk3d.convex.rows import in_chunks
-from gjk3d.narrow.room import solver_in
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import queries, results
 from gjk3d.robot.cell import Cell, Host
@@ -23,7 +20,19 @@ from gjk3d.robot.curves import Curves, on_curve, points_on, rates_on_curve
 from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.robot.lanes import LANES, Lanes, link_lanes, near_balls, near_lanes, place_lanes
 from gjk3d.robot.lanes_walk import lanes_in
-from gjk3d.robot.motion_asked import FINER, HIT, LEVELS, NOBODY, OPEN, PROVEN, Edges, asked_of, one_edge
+from gjk3d.robot.motion_asked import (
+    FINER,
+    HIT,
+    LEVELS,
+    NOBODY,
+    OPEN,
+    PROVEN,
+    Edges,
+    Pieces,
+    Task,
+    asked_of,
+    one_edge,
+)
 from gjk3d.robot.motion_bounds import (
     Arms,
     MotionBounds,
@@ -37,9 +46,8 @@ from gjk3d.robot.motion_bounds import (
 )
 from gjk3d.robot.motion_cover import Bound, Here, cover, twists
 from gjk3d.robot.motion_general import certified_general
-from gjk3d.robot.trees import Around, Guests
-from gjk3d.robot.walk import Frames, Layout
-from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
+from gjk3d.robot.walk import Layout
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints
 
 _MORE = 1.0 + 2.0**-40
 _FEW = LANES // 2  #: lanes that are asked first
@@ -49,14 +57,6 @@ _MOST_TRIES = 40  #: at the contact of one pair
 _NEAR = 0.25  #: of a motion, is a short piece
 MOST_LOOKS = 200_000  #: at configurations of one motion: two shapes may glide along each other, just apart
 MOST_BODY_LOOKS = 20_000  #: the same of a body, whose looks cost more
-
-
-class Pieces(NamedTuple):
-    """Pieces of an edge that wait, each with the pairs that are open in it, and for each from where to where."""
-
-    ids: Ints  #: (LEVELS, pairs)
-    near: Array  #: (2, LEVELS, pairs)
-    counts: Ints  #: (LEVELS,)
 
 
 class Moves(NamedTuple):
@@ -323,36 +323,24 @@ def _prove(
 
 @entry
 def certified_many(
-    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    curves: Array3, loose: Array2, tolerance: float, slack: float, numbers: Array1, spots: Array2, used: Ints1,
-    both: Array3, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
-    margins: Array1, axes: Array2, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1,
-    work: Array1, table: Ints1, points: int, one: Array2, marks: Ints2, begins: Ints1, steps: Ints1, arms: Array2,
-    floating: Ints1, like: Ints1, boxes: Array2, shapes: Ints2, inner: Array2, sizes: Array2, leaf: Ints2, at: Array2,
-    body: Given, bench: GivenBench, q: Array1, joints: Array2, twist: Array2, bounds: Array2, widths: Array1,
-    ids: Ints2, near: Array3, counts: Ints1, until: Array1, looks: int, start: int, stop: int,
-    status: Ints1, safe: Array1, hit: Array1, which: Ints1,
+    task: Task, curves: Array3, loose: Array2, tolerance: float, until: Array1, looks: int, start: int, stop: int,
+    found: Edges,
 ) -> None:  # fmt: skip
     """Write for each edge whether it is proven free, or the bracket of its first contact, or where proof ends.
 
-    Edges are curves, see `curves`, and what each may be wrong by. Only up to a parameter of each edge. The pairs are
-    those that the walk answers, or those of a body. Scratch: joints (8, links), twist (links, 6), bounds (5, pairs),
-    widths (pairs,), ids (LEVELS, pairs), near (2, LEVELS, pairs), counts (LEVELS,). ``slack`` is of poses.
+    Edges are curves, see `curves`, and what each may be wrong by. Only up to a parameter of each edge. Found are
+    status, safe, hit or NaN, and the pair.
     """
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    frames = Frames(matrix, links, rows, balls, stamp)
-    around = Around(layout, frames, Guests(boxes, shapes, inner, sizes, leaf, at), of(body), bench_of(bench))
-    around.bench.last[0] = -1
-    here = Here(layout, frames, solver_in(work, table, points, one, marks), axes, twist, around)
-    every, pieces = Arms(begins, steps, arms, floating, like), Pieces(ids, near, counts)
-    lanes = lanes_in(numbers, spots, q.shape[0], parent.shape[0])
+    chain, here, room, q, pieces, bounds = task.chain, task.here, task.room, task.q, task.pieces, task.bounds
+    status, safe, hit, which = found
+    here.around.bench.last[0] = -1
+    lanes = lanes_in(room.numbers, room.spots, q.shape[0], chain.parent.shape[0])
     for e in range(start, stop):
-        moved = _all_joints(chain, curves[e], loose[e], joints)
-        moves = Moves(every, joints, margins, slack * moved, bounds, widths)
-        if used.shape[0] > 0:
-            _fill(chain, lanes, curves[e], both, q)
-        _sweep(layout, lanes, used, moves, pieces, until[e])
+        moved = _all_joints(chain, curves[e], loose[e], task.joints)
+        moves = Moves(task.arms, task.joints, task.margins, task.slack * moved, bounds, task.widths)
+        if room.used.shape[0] > 0:
+            _fill(chain, lanes, curves[e], task.poses, q)
+        _sweep(here.layout, lanes, room.used, moves, pieces, until[e])
         _forget(here, pieces)
         status[e], safe[e], hit[e], which[e] = _prove(
             chain, here, bounds, pieces, curves[e], q, until[e], tolerance, looks
@@ -432,12 +420,8 @@ def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[in
         controls[0, 0], controls[0, 1] = first, second
         if not np.isfinite(controls).all():
             return None
-        asked = asked_of(cell, None, motion_bounds(cell, controls), cell.memory)
-        given: Any = (
-            *asked.chain, controls, edge.loose, tolerance, *asked.before, bench(), *asked.behind, edge.until,
-            MOST_LOOKS, 0, 1, *found,
-        )  # fmt: skip
-        certified_many(*given)
+        task = asked_of(cell, None, motion_bounds(cell, controls), cell.memory).task
+        certified_many(task, controls, edge.loose, tolerance, edge.until, MOST_LOOKS, 0, 1, found)
         if found[0][0] != OPEN:
             return found[0].item(), found[1].item(), found[2].item(), found[3].item()
         # others may use the lent arrays next
@@ -457,11 +441,8 @@ def _walk(
     looks = MOST_LOOKS if host is None else MOST_BODY_LOOKS
 
     def run(start: int, stop: int) -> None:
-        asked = asked_of(cell, host, bounds, lent or cell.memory.fresh())
-        given: Any = (
-            *asked.chain, *curves, tolerance, *asked.before, bench(), *asked.behind, until, looks, start, stop, *found,
-        )  # fmt: skip
-        certified_many(*given)
+        task = asked_of(cell, host, bounds, lent or cell.memory.fresh()).task
+        certified_many(task, curves.controls, curves.loose, tolerance, until, looks, start, stop, found)
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(curves.controls), workers, run)

@@ -44,7 +44,7 @@ from gjk3d.robot.trees import Around, gap_bounds
 from gjk3d.robot.walk import Frames, Layout, between_balls, core_of, place, solve_slots
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array
+from gjk3d.typing import Array, Array2
 
 #: of a motion, is too long a piece to ask GJK of what capsules prove apart: halves of it often need neither
 _LONG = 0.3
@@ -69,8 +69,8 @@ class Here(NamedTuple):
     layout: Layout
     frames: Frames
     solver: Solver
-    axes: Array  #: what each pair remembers
-    twist: Array  #: (links, 6), see `twists`
+    axes: Array2  #: what each pair remembers
+    twist: Array2  #: (links, 6), see `twists`
     around: Around  #: a body that all pairs are of, or `gjk3d.robot.trees.NO_BODY`
 
 

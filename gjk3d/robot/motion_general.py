@@ -29,7 +29,7 @@ def certified_general(
 ) -> tuple[int, float, float, int]:
     """Return what is known of one edge and some pairs up to a parameter: status, safe, hit or NaN, and the pair."""
     joints, curve = np.zeros((6, len(cell.robot.links))), curves.controls[e]
-    curve_speeds(*cell.robot._chain, curve, curves.loose[e], joints)
+    curve_speeds(cell.robot._chain, curve, curves.loose[e], joints)
     margins = cell.margins[numbers]
     way, wrong = (_general_ways(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:4]))
     way = np.maximum(way * _MORE, 1e-300)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -11,16 +10,16 @@ import gjk3d.query.distance as two_shapes
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.convex.rows import in_chunks
 from gjk3d.narrow.cores import cores_at
-from gjk3d.narrow.room import Solver, solver_in
+from gjk3d.narrow.room import Solver
 from gjk3d.narrow.solve import quick_collide, settle
 from gjk3d.poses import translations
 from gjk3d.robot.capsules import end_of
-from gjk3d.robot.cell import Cell, scratch_of_solve
-from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.walk import Frames, Layout, core_of, place
+from gjk3d.robot.cell import Cell
+from gjk3d.robot.kinematics import link_poses
+from gjk3d.robot.walk import Frames, Layout, Task, core_of, place
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.simplices import Point
-from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2
 
 OUT, IN, ASK = range(3)  #: of a point and a slot: apart, or not, or only what the slot really is can tell
 
@@ -70,30 +69,24 @@ def _of_slot(
 
 @entry
 def points_of_robot(
-    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    q: Array2, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
-    slots: Ints2, points: Array2, dot_ints: Ints1, dot_floats: Array1, row: Array1, margin: float, matrix: Array2,
-    links: Array3, rows: Array2, balls: Array2, stamp: Ints1, work: Array1, table: Ints1, room: int, one: Array2,
-    marks: Ints2, start: int, stop: int, answer: Ints2,
+    task: Task, q: Array2, slots: Ints2, points: Array2, dot: Core, row: Array1, margin: float, start: int, stop: int,
+    answer: Ints2,
 ) -> None:  # fmt: skip
     """Write at configurations start to stop whether each point is within a margin of any of the slots.
 
     ``slots`` (n, 2) has their numbers, and whether the shape in the kernels is the slot itself.
     """
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    frames = Frames(matrix, links, rows, balls, stamp)
-    solver, dot = solver_in(work, table, room, one, marks), Core(dot_ints, dot_floats)
-    stamp[:] = -1
+    chain, layout, frames, solver = task.chain, task.layout, task.frames, task.solver
+    frames.stamp[:] = -1
     for k in range(start, stop):
-        link_poses(chain, q[k], matrix, links)
+        link_poses(chain, q[k], frames.matrix, frames.links)
         answer[k, :] = OUT
         for n in range(slots.shape[0]):
             place(layout, frames, slots[n, 0], k)
             _of_slot(layout, frames, slots[n, 0], slots[n, 1] != 0, points, dot, row, margin, solver, answer[k])
 
 
-_DOT = Point()._packed
+_DOT = Core(*Point()._packed)
 _CHUNK = 16  #: configurations a call into the kernel
 
 
@@ -105,11 +98,8 @@ def outside(cell: Cell, rows: Array, points: Array, margin: float, workers: int)
     places = points if points.flags.writeable else points.copy()
 
     def run(start: int, stop: int) -> None:
-        asked: Any = (
-            *cell.robot._chain, rows, *cell.layout, slots, places, *_DOT, translations(np.zeros((1, 3)))[0], margin,
-            *cell.frames(), *scratch_of_solve(), start, stop, told,
-        )  # fmt: skip
-        points_of_robot(*asked)
+        row = translations(np.zeros((1, 3)))[0]
+        points_of_robot(cell.task(), rows, slots, places, _DOT, row, margin, start, stop, told)
 
     in_chunks(len(rows), workers, run, _CHUNK)
     for k in np.flatnonzero((told == ASK).any(axis=1)).tolist():

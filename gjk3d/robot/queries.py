@@ -15,20 +15,20 @@ from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.robot import card, general_pairs
-from gjk3d.robot.cell import Cell, Kept, Memory, scratch_of_solve
+from gjk3d.robot.cell import Cell, Kept, Memory
 from gjk3d.robot.kinematics import distance_gradients
-from gjk3d.robot.lanes_walk import Room, first_hits_of_many, room
+from gjk3d.robot.lanes_walk import Edges, Task, first_hits_of_many, room
 from gjk3d.robot.walk import (
     FAR,
     FREE,
     REFUSED,
     UNSURE,
-    Layout,
     clearance_many,
     collide_many,
     every_many,
     hit_of_one,
 )
+from gjk3d.robot.walk import Task as WalkTask
 from gjk3d.typing import Array, Bools, Device, Ints
 
 _NOTHING = np.empty((0, MEMORY))
@@ -68,7 +68,7 @@ def prepared(cell: Cell) -> Kept:
     if kept.free is None:
         kept.told = np.empty(1, dtype=np.int64)
         kept.free = (
-            *cell.robot._chain, *cell.layout, memory.order, cell.margins, memory.axes, *cell.frames(),
+            cell.robot._chain, cell.layout, memory.order, cell.margins, memory.axes, cell.frames(),
             np.empty((6, 10)), kept.told,
         )  # fmt: skip
     return kept
@@ -124,36 +124,25 @@ def _quick_edges(cell: Cell, first: Array, second: Array, each: Array, whole: bo
     if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
-        none, _, asked = lanes_of(cell, cell.memory)
-        count = len(first)
+        task, count = lanes_of(cell, cell.memory), len(first)
         told = np.empty((3, count), dtype=np.int64)
-        begin = none if count == 1 else np.zeros(count, dtype=np.int64)
-        given: Any = first, second, each, begin, *asked, *told, 0, count, whole
-        first_hits_of_many(*given)
+        begin = _FIRST if count == 1 else np.zeros(count, dtype=np.int64)
+        first_hits_of_many(task, Edges(first, second, each, begin, told[0], told[1], told[2]), 0, count, whole)
     finally:
         cell.memory.lock.release()
     return told
 
 
-class _Lanes(NamedTuple):
-    """What `first_hits_of_many` takes besides edges and answers: where one edge begins, its scratch, and all of it."""
-
-    none: Ints
-    room: Room
-    asked: tuple[Any, ...]
-
-
-def lanes_of(cell: Cell, memory: Memory) -> _Lanes:
-    """Return that; kept for who holds the lock of the memory."""
+def lanes_of(cell: Cell, memory: Memory) -> Task:
+    """Return what `first_hits_of_many` works in; kept for who holds the lock of the memory."""
     own, dof = memory is cell.memory, cell.robot.dof
-    kept: _Lanes | None = cell.kept.lanes if own else None
+    kept: Task | None = cell.kept.lanes if own else None
     if kept is not None:
         return kept
-    scratch = room(dof, len(cell.robot.links), cell.layout)
-    made = _Lanes(np.zeros(1, dtype=np.int64), scratch, (
-        *cell.robot._chain, *cell.layout, memory.order, cell.margins, memory.axes, *scratch, *np.empty((2, 4, 4)),
-        np.empty((6, 10)), np.empty(dof),
-    ))  # fmt: skip
+    made = Task(
+        cell.robot._chain, cell.layout, memory.order, cell.margins, memory.axes,
+        room(dof, len(cell.robot.links), cell.layout), np.empty((2, 4, 4)), np.empty((6, 10)), np.empty(dof),
+    )  # fmt: skip
     if own:
         cell.kept.lanes = made
     return made
@@ -164,11 +153,10 @@ def walk_edges(
 ) -> tuple[Ints, Ints, Ints]:
     """Return of each edge how many steps it takes, at which it hits first, and the pair: see `first_hits_of_many`."""
     told = np.empty((3, len(first)), dtype=np.int64)
+    edges = Edges(first, second, each, begin, told[0], told[1], told[2])
 
     def run(start: int, stop: int) -> None:
-        asked = lanes_of(cell, lent or cell.memory.fresh()).asked
-        given: Any = first, second, each, begin, *asked, *told, start, stop, False
-        first_hits_of_many(*given)
+        first_hits_of_many(lanes_of(cell, lent or cell.memory.fresh()), edges, start, stop, False)
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(first), workers, run)
@@ -208,7 +196,7 @@ def collide(cell: Cell, rows: Array, asked: Ints) -> Bools:
     known, margins = asked < len(cell.layout.pairs), np.zeros(len(cell.layout.pairs))
     told = np.empty((len(rows), int(known.sum())), dtype=np.int64)
     collide_many(
-        rows, *cell.robot._chain, *cell.layout, asked[known], margins, cell.memory.fresh().axes, *cell.frames(),
+        rows, cell.robot._chain, cell.layout, asked[known], margins, cell.memory.fresh().axes, cell.frames(),
         scratch(FIRST_POINTS)[2], told,
     )  # fmt: skip
     for k in np.flatnonzero(((told != 0) & (told != 1)).any(axis=1)):
@@ -226,14 +214,11 @@ def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
     """
     shape = len(rows), len(cell.layout.pairs)
     out, which = np.empty((*shape, narrow.FLOATS)), np.empty(shape, dtype=np.int64)
-    asked, answer = (*cell.robot._chain, rows, *cell.layout, most), (_NOTHING, out, which)
-    given: Any
     if len(rows) != 1 or not cell.memory.lock.acquire(blocking=False):
-        given = *asked, *cell.frames(), *scratch_of_solve(), np.empty(len(cell.memory.axes)), *answer
-        return out, which, every_many(*given)
+        return out, which, every_many(cell.task(), rows, most, out, which)
     try:
-        given = *asked, *_kept(cell).scratch, *answer
-        return out, which, every_many(*given)
+        task = _kept(cell).task._replace(axes=_NOTHING)
+        return out, which, every_many(task, rows, most, out, which)
     finally:
         cell.memory.lock.release()
 
@@ -244,11 +229,8 @@ def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Arr
     out[:, :3] = inf
 
     def run(start: int, stop: int) -> None:
-        axes, frames = (memory or cell.memory.fresh()).axes, cell.frames()
-        clearance_many(
-            *cell.robot._chain, rows, *cell.layout, min(most, 1e50), axes, *frames, *scratch_of_solve(),
-            np.empty(len(cell.memory.axes)), start, stop, out, which,
-        )  # fmt: skip
+        task = cell.task(axes=(memory or cell.memory.fresh()).axes)
+        clearance_many(task, rows, min(most, 1e50), start, stop, out, which)
 
     with cell.memory.lent(workers) as memory:
         in_chunks(len(rows), workers, run)
@@ -267,8 +249,7 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
     try:
         kept = _kept(cell)
         kept.row[0] = row
-        asked: Any = *kept.before, min(most, 1e50), *kept.behind
-        clearance_many(*asked)
+        clearance_many(kept.task, kept.row, min(most, 1e50), 0, 1, kept.out, kept.which)
         pair, row = kept.which.item(0), kept.out[0].copy()
     finally:
         cell.memory.lock.release()
@@ -280,34 +261,24 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
 
 
 def _kept(cell: Cell) -> _OneKept:
-    """Return that for the cell as it is, for who holds the lock of its memory."""
+    """Return that for the cell as it is, for who holds the lock of its memory; it keeps the scratch of other states."""
     kept: _OneKept | None = cell.kept.clearance
-    if kept is None or kept.layout is not cell.layout:
-        kept = cell.kept.clearance = _one_kept(cell, kept)
+    if kept is None:
+        row, out, which = np.empty((1, cell.robot.dof)), np.empty((1, narrow.FLOATS)), np.empty((1, 2), dtype=np.int64)
+        kept = cell.kept.clearance = _OneKept(cell.task(axes=cell.memory.axes, own=True), row, out, which)
+    elif kept.task.layout is not cell.layout:
+        task = kept.task._replace(chain=cell.robot._chain, layout=cell.layout, axes=cell.memory.axes)
+        kept = cell.kept.clearance = kept._replace(task=task)
     return kept
 
 
 class _OneKept(NamedTuple):
-    """What `nearest_of_one` calls, and where it asks and answers."""
+    """What `nearest_of_one` asks with, and where it answers."""
 
-    layout: Layout
-    before: tuple[Any, ...]  #: the limit of the distance
-    behind: tuple[Any, ...]
+    task: WalkTask
     row: Array
     out: Array
     which: Ints
-    scratch: tuple[Any, ...]
-
-
-def _one_kept(cell: Cell, old: _OneKept | None) -> _OneKept:
-    """Return that for a cell, with the scratch of another state of it."""
-    if old is None:
-        scratch = *cell.frames(), *scratch_of_solve(own=True), np.empty(len(cell.memory.axes))
-    else:
-        scratch = old.scratch
-    row, out, which = np.empty((1, cell.robot.dof)), np.empty((1, narrow.FLOATS)), np.empty((1, 2), dtype=np.int64)
-    before, behind = (*cell.robot._chain, row, *cell.layout), (cell.memory.axes, *scratch, 0, 1, out, which)
-    return _OneKept(cell.layout, before, behind, row, out, which, scratch)
 
 
 def gradient(cell: Cell, rows: Array) -> Array:
@@ -350,7 +321,7 @@ def _gradients(
     robot = cell.robot
     total, moved = np.empty((len(of), robot.dof)), np.empty((len(of) if every else 1, 2, 3, robot.dof))
     distance_gradients(
-        *robot._chain, rows, of, links, answers, np.empty((4, 4)), np.empty((len(robot.links), 4, 4)), every, moved,
+        robot._chain, rows, of, links, answers, np.empty((4, 4)), np.empty((len(robot.links), 4, 4)), every, moved,
         total,
     )  # fmt: skip
     return total, moved

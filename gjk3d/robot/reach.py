@@ -12,11 +12,12 @@ from math import cos, pi, sin, sqrt
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular
-from gjk3d.robot.kinematics import plane_axes
+from gjk3d.robot.kinematics import Chain, plane_axes
+from gjk3d.robot.walk import Layout, core_of
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Array1, Array2, Array3, Ints1, Ints2
+from gjk3d.typing import Array, Array2, Ints1
 
 _RADIUS, _CENTER, _SLACK = layout.RADIUS, layout.CENTER, layout.SLACK
 #: directions round a half circle; a point farther than a height in each of them is not by more than this
@@ -177,15 +178,13 @@ def _carry(exact: bool, m: Array, back: bool, s: Array) -> None:
 
 
 @entry
-def reaches(
-    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, boxes: Array2, link: Ints1, local: Array2, ints: Ints1,
-    floats: Array1, starts: Ints2, sets: Array2, known: Ints1, out: Array2,
-) -> None:  # fmt: skip
+def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, known: Ints1, out: Array2) -> None:
     """Write how far each slot may be from the axis of each joint, (slots, links); 0 for fixed joints and the world's.
 
     ``boxes`` (links, 6) are the translations of joints, see `_sweep`. ``sets`` (links, 12) and ``known`` (links,) are
     scratch: the slot as seen from each link; known is 0 where it is not yet, 1 for a cylinder, 2 for the shape itself.
     """
+    parent, kind, axis, origin, link = chain.parent, chain.kind, chain.axis, chain.origin, layout.link
     count = parent.shape[0]
     for k in range(link.shape[0]):
         for j in range(count):
@@ -193,10 +192,10 @@ def reaches(
             out[k, j] = 0.0
         if link[k] < 0:
             continue
-        core = Core(ints[starts[k, 0] :], floats[starts[k, 1] :])
+        core = core_of(layout, k)
         j = link[k]
         for n in range(12):
-            sets[j, n] = local[k, n]
+            sets[j, n] = layout.local[k, n]
         known[j] = 2
         while parent[j] >= 0:
             above = parent[j]

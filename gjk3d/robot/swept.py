@@ -182,7 +182,7 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
     reach, slack = slot_reaches(cell, parts.curves.controls)
     joints = np.zeros((len(parts.curves.controls), 6, len(cell.robot.links)))
     for e in range(len(joints)):
-        curve_speeds(*cell.robot._chain, parts.curves.controls[e], parts.curves.loose[e], joints[e])
+        curve_speeds(cell.robot._chain, parts.curves.controls[e], parts.curves.loose[e], joints[e])
     found: list[SweptPiece] = []
     worst = 0.0
     slots = [s for s in cell.own.tolist() if cell.owners[cell.owner[s]] in (wanted or names)]

@@ -12,12 +12,12 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.gaps import Found, into_world, nearest, report_gap, share_of
-from gjk3d.bodies.part_tree import OPEN, PLACED, PRISMS, Given, PartTree, of
-from gjk3d.bodies.walk import APART, DOUBT, HELD, MEET, Bench, GivenBench, Two, bench_of, held, meet, two_at
+from gjk3d.bodies.part_tree import OPEN, PLACED, PRISMS, PartTree
+from gjk3d.bodies.walk import APART, DOUBT, HELD, MEET, Bench, Two, held, meet, two_at
 from gjk3d.narrow.pairs import mirror
 from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.robot.walk import Frames, Layout, place
-from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
+from gjk3d.typing import Array1, Array2, Array3, Ints2
 
 RIM, REACH = range(2)  #: columns of a guest's sizes
 
@@ -25,17 +25,17 @@ RIM, REACH = range(2)  #: columns of a guest's sizes
 class Guests(NamedTuple):
     """The slots of a cell as trees of one box; rows of slots that are none's guests hold nothing."""
 
-    boxes: Array  #: (slots, 15)
-    table: Ints  #: (slots, 3), where the shape begins
-    points: Array  #: (slots, 3), one of each
-    sizes: Array  #: (slots, 2)
-    leaf: Ints  #: (1, 3), the links of each
-    place: Array  #: (1, 13), the pose row of each
+    boxes: Array2  #: (slots, 15)
+    table: Ints2  #: (slots, 3), where the shape begins
+    points: Array2  #: (slots, 3), one of each
+    sizes: Array2  #: (slots, 2)
+    leaf: Ints2  #: (1, 3), the links of each
+    place: Array2  #: (1, 13), the pose row of each
 
 
 _NO_ROWS, _NO_LINKS = np.zeros((0, 15)), np.zeros((0, 3), dtype=np.int64)
 #: of pairs that the walk answers
-NO_BODY: Given = (
+NO_BODY = PartTree(
     _NO_ROWS, _NO_LINKS, _NO_ROWS, _NO_LINKS, np.zeros(0, dtype=np.int64), np.zeros(0), _NO_ROWS, _NO_LINKS, _NO_ROWS,
     np.zeros(6), _NO_ROWS, -1, OPEN, 0.0, 0.0,
 )  # fmt: skip
@@ -96,24 +96,17 @@ def asked(two: Two, most: float, margin: float, share: float, first: int, w: Ben
 
 @entry
 def meet_many(
-    q: Array2, parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1,
-    offset: Array1, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
-    boxes: Array2, table: Ints2, points: Array2, sizes: Array2, leaf: Ints2, at: Array2, body: Given, margins: Array1,
-    matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1, bench: GivenBench,
-    every: bool, start: int, stop: int, answer: Ints2,
-) -> bool:  # fmt: skip
+    q: Array2, chain: Chain, x: Around, margins: Array1, every: bool, start: int, stop: int, answer: Ints2
+) -> bool:
     """Write for configurations start to stop, and each pair, what `gjk3d.bodies.walk.meet` says of it.
 
     Unless ``every`` is asked for, what is behind the first pair that meets is called APART. Returns whether all are.
     """
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    frames = Frames(matrix, links, rows, balls, stamp)
-    x = Around(layout, frames, Guests(boxes, table, points, sizes, leaf, at), of(body), bench_of(bench))
-    stamp[:] = -1
+    frames, pairs = x.frames, x.layout.pairs
+    frames.stamp[:] = -1
     apart = True
     for k in range(start, stop):
-        link_poses(chain, q[k], matrix, links)
+        link_poses(chain, q[k], frames.matrix, frames.links)
         met = False
         for p in range(pairs.shape[0]):
             answer[k, p] = APART
@@ -129,37 +122,32 @@ def meet_many(
 
 @entry
 def gaps_many(
-    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    q: Array2, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
-    boxes: Array2, table: Ints2, points: Array2, sizes: Array2, leaf: Ints2, at: Array2, body: Given, most: Array1,
-    best: Array1, least: bool, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1,
-    bench: GivenBench, start: int, stop: int, out: Array3, flags: Ints2, answer: Ints2,
+    chain: Chain, q: Array2, x: Around, most: Array1, best: Array1, least: bool, start: int, stop: int,
+    out: Array3, answer: Ints2,
 ) -> None:  # fmt: skip
     """Write the distance of each pair at configurations start to stop, a row as of `solve`, and what `asked` says.
 
     Where that is not APART the row is none. Farther apart than ``most`` of the pair,
     or ``best`` of the configuration, need only be proven; of the ``least`` that becomes the least distance seen.
     """
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    frames = Frames(matrix, links, rows, balls, stamp)
-    x = Around(layout, frames, Guests(boxes, table, points, sizes, leaf, at), of(body), bench_of(bench))
-    stamp[:] = -1
+    frames, pairs = x.frames, x.layout.pairs
+    frames.stamp[:] = -1
     for k in range(start, stop):
-        link_poses(chain, q[k], matrix, links)
+        link_poses(chain, q[k], frames.matrix, frames.links)
         for p in range(pairs.shape[0]):
             limit = max(min(most[p], best[k]), 0.0)
             two, host = two_of(x, p, k)
             answer[k, p], found = asked(two, limit, 0.0, 1.0, plain(-1), x.bench)
             if answer[k, p] != APART:
                 continue
-            report_gap(two, found, limit, limit * (1.0 + 2.0**-52) + 1e-300, x.bench, out[k], flags, p)
-            if flags[p, 3] != 0:
+            row, flags = out[k, p : p + 1], x.bench.flags
+            report_gap(two, found, limit, limit * (1.0 + 2.0**-52) + 1e-300, x.bench, row, flags, plain(0))
+            if flags[0, 3] != 0:
                 answer[k, p] = DOUBT
                 continue
-            into_world(rows[host], out[k], p)
+            into_world(frames.rows[host], row, plain(0))
             if pairs[p, 2] == 0:  # the body stands second
-                mirror(out[k], p)
+                mirror(row, plain(0))
             if least:
                 best[k] = min(best[k], out[k, p, 0])
 

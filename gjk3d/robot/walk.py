@@ -16,7 +16,7 @@ from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
 from gjk3d.narrow.pairs import above_plane, solve_plane
-from gjk3d.narrow.room import Solver, solver_in
+from gjk3d.narrow.room import Solver
 from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.robot.boxes import between_boxes
@@ -37,25 +37,36 @@ _CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RAD
 
 
 class Layout(NamedTuple):
-    """What hangs where, and which pairs are asked; the arrays that kernels take, in their order."""
+    """What hangs where, and which pairs are asked."""
 
-    link: Ints  #: of each slot, -1 for what stands in the world
-    local: Array  #: (slots, 13), where a slot is on its link, and the residual of that
-    ints: Ints
-    floats: Array
-    starts: Ints  #: (slots, 4), where the shape of each slot begins in either, and its capsule and box, if it has any
-    pairs: Ints  #: (pairs, 4): two slots, and where sub-pairs begin and end
-    subs: Ints  #: (sub-pairs, 2): two slots
+    link: Ints1  #: of each slot, -1 for what stands in the world
+    local: Array2  #: (slots, 13), where a slot is on its link, and the residual of that
+    ints: Ints1
+    floats: Array1
+    starts: Ints2  #: (slots, 4), where the shape of each slot begins in either, and its capsule and box, if it has any
+    pairs: Ints2  #: (pairs, 4): two slots, and where sub-pairs begin and end
+    subs: Ints2  #: (sub-pairs, 2): two slots
 
 
 class Frames(NamedTuple):
     """Where links and slots are at a configuration."""
 
-    matrix: Array  #: scratch of `link_poses`
-    links: Array  #: (links, 4, 4)
-    rows: Array  #: (slots, 13)
-    balls: Array  #: (slots, 4): centre and radius
-    stamp: Ints  #: (slots,), the number of the configuration that a slot was placed for
+    matrix: Array2  #: scratch of `link_poses`
+    links: Array3  #: (links, 4, 4)
+    rows: Array2  #: (slots, 13)
+    balls: Array2  #: (slots, 4): centre and radius
+    stamp: Ints1  #: (slots,), the number of the configuration that a slot was placed for
+
+
+class Task(NamedTuple):
+    """A cell, and what a walk over its pairs works in."""
+
+    chain: Chain
+    layout: Layout
+    frames: Frames
+    solver: Solver
+    axes: Array2  #: what pairs remember, then sub-pairs; of no rows where they do not
+    gaps: Array1  #: of these
 
 
 @inlined
@@ -194,19 +205,14 @@ def hit_at(
 
 @entry
 def hit_of_one(
-    q: Array1, parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1,
-    offset: Array1, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
-    order: Ints1, margins: Array1, axes: Array2, matrix: Array2, links: Array3, rows: Array2, balls: Array2,
-    stamp: Ints1, simplex: Array2, told: Ints1,
+    q: Array1, chain: Chain, layout: Layout, order: Ints1, margins: Array1, axes: Array2, frames: Frames,
+    simplex: Array2, told: Ints1,
 ) -> None:  # fmt: skip
     """Write what `hit_at` tells of a configuration, or `REFUSED` where it is not finite; told is (1,).
 
     Rows of ``axes`` are of the pairs, then of sub-pairs.
     """
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    frames = Frames(matrix, links, rows, balls, stamp)
-    stamp[:] = -1
+    frames.stamp[:] = -1
     for c in range(q.shape[0]):
         if q[c] - q[c] != 0.0:
             told[0] = REFUSED
@@ -216,18 +222,13 @@ def hit_of_one(
 
 @entry
 def collide_many(
-    q: Array2, parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1,
-    offset: Array1, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
-    asked: Ints1, margins: Array1, axes: Array2, matrix: Array2, links: Array3, rows: Array2, balls: Array2,
-    stamp: Ints1, simplex: Array2, answer: Ints2,
+    q: Array2, chain: Chain, layout: Layout, asked: Ints1, margins: Array1, axes: Array2, frames: Frames,
+    simplex: Array2, answer: Ints2,
 ) -> None:  # fmt: skip
     """Write for each configuration, and each of the pairs that are asked, what `pair_collides` tells."""
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    frames = Frames(matrix, links, rows, balls, stamp)
-    stamp[:] = -1
+    frames.stamp[:] = -1
     for k in range(q.shape[0]):
-        link_poses(chain, q[k], matrix, links)
+        link_poses(chain, q[k], frames.matrix, frames.links)
         for n in range(asked.shape[0]):
             p = asked[n]
             answer[k, n] = 0
@@ -296,24 +297,16 @@ def nearest_in_pair(
 
 
 @entry
-def clearance_many(
-    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    q: Array2, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
-    most: float, axes: Array2, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1, work: Array1,
-    table: Ints1, points: int, one: Array2, marks: Ints2, gaps: Array1, start: int, stop: int, out: Array2,
-    which: Ints2,
-) -> None:  # fmt: skip
+def clearance_many(task: Task, q: Array2, most: float, start: int, stop: int, out: Array2, which: Ints2) -> None:
     """Write for each configuration the least signed distance, as a row of `solve`, and its pair or -1 beyond most.
 
     ``which`` is (n, 2): the pair, and the sub-pair or -1; `REFUSED` where q is not finite. Pairs are asked in the order
     of what their capsules prove, until that is more than the least found; of pairs whose balls are far apart the
     capsules are not looked at.
     """
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    frames = Frames(matrix, links, rows, balls, stamp)
-    solver = solver_in(work, table, points, one, marks)
-    stamp[:] = -1
+    chain, layout, frames, solver, axes, gaps = task
+    pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
+    frames.stamp[:] = -1
     for k in range(start, stop):
         which[k, 0] = which[k, 1] = -1
         for c in range(q.shape[1]):
@@ -321,7 +314,7 @@ def clearance_many(
                 which[k, 0] = REFUSED
         if which[k, 0] == REFUSED:
             continue
-        link_poses(chain, q[k], matrix, links)
+        link_poses(chain, q[k], frames.matrix, frames.links)
         best, lower = most, 1e308
         near = most  # a guess of the least distance: all is right with any
         for p in range(pairs.shape[0]):
@@ -354,25 +347,18 @@ def clearance_many(
 
 
 @entry
-def every_many(
-    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    q: Array2, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
-    most: Array1, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1, work: Array1, table: Ints1,
-    points: int, one: Array2, marks: Ints2, gaps: Array1, nothing: Array2, out: Array3, which: Ints2,
-) -> int:  # fmt: skip
+def every_many(task: Task, q: Array2, most: Array1, out: Array3, which: Ints2) -> int:
     """Write the signed distance of every pair, a row of `solve`, and which sub-pair it is of, or -1 for the pair.
 
     Where a pair is proven farther apart than its ``most``, `FAR` is written, and its row is no answer. ``out`` and
     ``which`` have a row for each configuration, and in it one for each pair. Returns how many are not proven farther.
     """
+    chain, layout, frames, solver, axes, gaps = task
+    pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
     near = plain(0)
-    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    frames = Frames(matrix, links, rows, balls, stamp)
-    solver = solver_in(work, table, points, one, marks)
-    stamp[:] = -1
+    frames.stamp[:] = -1
     for k in range(q.shape[0]):
-        link_poses(chain, q[k], matrix, links)
+        link_poses(chain, q[k], frames.matrix, frames.links)
         for p in range(pairs.shape[0]):
             a, b = pairs[p, 0], pairs[p, 1]
             place(layout, frames, a, k)
@@ -381,7 +367,7 @@ def every_many(
             if between_balls(balls, a, b) > most[p] or between_capsules(rows, floats, starts, a, b) > most[p]:
                 continue
             _, lower, sub = nearest_in_pair(
-                layout, frames, solver, k, p, most[p], which[k, p] != FAR, nothing, gaps, out[k, p]
+                layout, frames, solver, k, p, most[p], which[k, p] != FAR, axes, gaps, out[k, p]
             )
             out[k, p, 1], which[k, p] = lower, sub
             if sub != FAR and not lower > most[p]:

@@ -33,7 +33,6 @@ from gjk3d.bodies import (
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.bodies.part_tree import of
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.traversal import STACK
 from gjk3d.narrow.motion import CENTER, MOTION, WAY
@@ -48,7 +47,7 @@ CUBE = np.array([(x, y, z) for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 
 SIDES = [(0, 2, 1), (0, 3, 2), (0, 1, 5), (0, 5, 4), (1, 2, 6), (1, 6, 5), (2, 3, 7), (2, 7, 6), (3, 0, 4), (3, 4, 7)]
 TOP = [(4, 5, 6), (4, 6, 7)]
 SOLID = gk.Mesh(CUBE, SIDES + TOP)
-ORIGIN = of(parts_of(gk.Point()).given)
+ORIGIN = parts_of(gk.Point()).given
 #: the same cube with a shallow dent in its top: no convex shape
 DENTED = gk.Mesh(np.vstack([CUBE, [(0.0, 0.0, 0.75)]]), [*SIDES, (4, 5, 8), (5, 6, 8), (6, 7, 8), (7, 4, 8)])
 
@@ -66,7 +65,7 @@ def moved(*move: float) -> tuple[float, ...]:
 
 
 def two(a: Any, b: Any, move: tuple[float, float, float], error: float) -> walk.Two:
-    first, second = of(parts_of(a).given), of(parts_of(b).given)
+    first, second = parts_of(a).given, parts_of(b).given
     return walk.two_at(first, second, IDENTITY[0], row(*move))._replace(error=error)
 
 
@@ -260,7 +259,7 @@ def met(out: Array, outward: Array) -> pushes.Met:
 
 
 def test_a_pair_that_is_deeper_than_the_whole_by_less_than_the_error_is_chosen() -> None:
-    x, w = two(SOLID, SOLID, (1.5, 0.25, 0.125), NOISE), walk.bench_of(walk.bench())
+    x, w = two(SOLID, SOLID, (1.5, 0.25, 0.125), NOISE), walk.bench()
     for more, chosen in ((2.0, 2), (6.0, 1)):
         out = np.zeros((2, FLOATS))
         out[:, 0] = -0.5, -0.5 - more * NOISE
@@ -273,7 +272,7 @@ def test_a_face_pushes_a_triangle_beside_it_by_less_than_the_error() -> None:
         other = flat([(1.0, -gap * NOISE, -0.5), (2.0, -gap * NOISE, -0.5), (1.5, -gap * NOISE - 1.0, -0.5)])
         f = met(np.zeros((1, FLOATS)), np.array([UP]))
         x = two(face, other, (0.0, 0.0, 0.0), NOISE)
-        pushes._note_pushes(x, True, f, 0, 1, ORIGIN, walk.bench_of(walk.bench()))
+        pushes._note_pushes(x, True, f, 0, 1, ORIGIN, walk.bench())
         assert f.noted[0, pushes.BEST] == behind
 
 
@@ -286,7 +285,7 @@ CLOUD = gk.PointCloud(CUBE, 0.0)
 @pytest.mark.parametrize("body", [SOLID, CLOUD])
 def test_what_is_within_the_margin_to_the_width_of_a_distance_is_in_doubt(body: Any) -> None:
     close = 2.0**-6
-    x, w = two(body, body, (3.0, 0.0, 0.0), close * ROUNDING / walk.CLOSE), walk.bench_of(walk.bench())
+    x, w = two(body, body, (3.0, 0.0, 0.0), close * ROUNDING / walk.CLOSE), walk.bench()
     for margin, verdicts in (
         (1.0 - 2.0 * close, [walk.APART]),
         (1.0 - 0.5 * close, [walk.DOUBT]),
@@ -299,7 +298,7 @@ def test_what_is_within_the_margin_to_the_width_of_a_distance_is_in_doubt(body: 
 
 @pytest.mark.parametrize("body", [SOLID, CLOUD])
 def test_surfaces_nearer_than_the_error_are_not_proven_to_be_apart(body: Any) -> None:
-    w = walk.bench_of(walk.bench())
+    w = walk.bench()
     for gap, verdict in ((0.5, walk.MEET), (2.0, walk.APART)):
         w.last[0] = -1
         assert walk.surfaces_meet(two(body, body, (2.0 + gap * NOISE, 0.0, 0.0), NOISE), 0.0, w) == verdict
@@ -307,7 +306,7 @@ def test_surfaces_nearer_than_the_error_are_not_proven_to_be_apart(body: Any) ->
 
 @pytest.mark.parametrize("body", [SOLID, CLOUD, gk.PointCloud(CUBE * 0.75, 0.25)])
 def test_the_distance_of_bodies_is_proven_to_the_error_only(body: Any) -> None:
-    x, w = two(body, body, (3.0, 0.0, 0.0), NOISE), walk.bench_of(walk.bench())
+    x, w = two(body, body, (3.0, 0.0, 0.0), NOISE), walk.bench()
     out, flags = np.zeros((1, FLOATS)), np.zeros((1, INTS), dtype=np.int64)
     found = gaps.nearest(x, inf, 0.0, 1.0, -1, w)
     gaps.report_gap(x, found, inf, inf, w, out, flags, 0)
@@ -316,7 +315,7 @@ def test_the_distance_of_bodies_is_proven_to_the_error_only(body: Any) -> None:
 
 
 def test_a_distance_that_may_be_within_the_limit_is_reported() -> None:
-    x, w = two(CLOUD, CLOUD, (3.0, 0.0, 0.0), NOISE), walk.bench_of(walk.bench())
+    x, w = two(CLOUD, CLOUD, (3.0, 0.0, 0.0), NOISE), walk.bench()
     out, flags = np.zeros((1, FLOATS)), np.zeros((1, INTS), dtype=np.int64)
     found = gaps.nearest(x, inf, 0.0, 1.0, -1, w)
     for gap, beyond in ((0.5, False), (2.0, True)):
@@ -325,7 +324,7 @@ def test_a_distance_that_may_be_within_the_limit_is_reported() -> None:
 
 
 def test_an_interval_is_tight_up_to_the_width_of_parts_and_the_error() -> None:
-    x, w = two(CLOUD, CLOUD, (3.0, 0.0, 0.0), 2.0**-20), walk.bench_of(walk.bench())
+    x, w = two(CLOUD, CLOUD, (3.0, 0.0, 0.0), 2.0**-20), walk.bench()
     out, flags = np.zeros((1, FLOATS)), np.zeros((1, INTS), dtype=np.int64)
     found, parts = gaps.nearest(x, inf, 0.0, 1.0, -1, w), gaps.TIGHT_POLYTOPE / ROUNDING
     for more, tight in ((1.0, True), (3.0, False)):
@@ -334,7 +333,7 @@ def test_an_interval_is_tight_up_to_the_width_of_parts_and_the_error() -> None:
 
 
 def test_bounds_by_the_plane_across_the_nearest_direction_allow_for_the_error() -> None:
-    x, w = two(CLOUD, gk.Sphere(0.5), (3.0, 0.0, 0.0), NOISE), walk.bench_of(walk.bench())
+    x, w = two(CLOUD, gk.Sphere(0.5), (3.0, 0.0, 0.0), NOISE), walk.bench()
     way, nearest = (1.0, 0.0, 0.0), inf
     for part in range(len(CUBE)):
         c = walk.parts_at(x, part, 0, w)._replace(error=NOISE)
@@ -347,7 +346,7 @@ def test_the_depth_of_a_ball_in_a_surface_is_at_least_the_error_uncertain() -> N
     """It is 1 deep, by its centre that is 0.75 below the top or by its radius that is 1 more than its distance."""
     noise = NOISE / 8.0
     for radius, z in ((0.25, 0.25), (1.5, 1.5)):
-        x, w = two(SOLID, gk.Sphere(radius), (0.0, 0.0, z), noise), walk.bench_of(walk.bench())
+        x, w = two(SOLID, gk.Sphere(radius), (0.0, 0.0, z), noise), walk.bench()
         found = touch.ball_in(x, True, x.a.skin_boxes, x.a.skin_links, x.a.skin_corners, w)
         assert 0.9 < found.least <= 1.0 - noise
         assert 1.0 + noise <= found.most < 1.1
@@ -357,7 +356,7 @@ def test_the_depth_of_a_ball_in_a_surface_is_at_least_the_error_uncertain() -> N
 def test_the_bounds_of_triangles_and_balls_allow_for_the_error() -> None:
     """A triangle in the plane x = 0, and a ball that begins 2.5 from there."""
     face = flat([(0.0, -1.0, -1.0), (0.0, 1.0, -1.0), (0.0, 0.0, 1.0)])
-    x, w = two(face, gk.Sphere(0.5), (3.0, 0.0, 0.0), NOISE), walk.bench_of(walk.bench())
+    x, w = two(face, gk.Sphere(0.5), (3.0, 0.0, 0.0), NOISE), walk.bench()
     r = rounds.round_in(x, w)
     nothing = gaps.Found(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     found = gaps._ask_round(x, 0, 0, inf, nothing, r, w)
@@ -411,7 +410,7 @@ def test_the_box_of_every_triangle_of_a_height_field_holds_its_corners_exactly()
 
 def enclosed(a: Any, b: Any, move: tuple[float, float, float]) -> Array:
     """Return what the search for the depth knows in the end, for bodies that a translation of 4 along x separates."""
-    x, w, (room, desk) = two(a, b, move, NOISE), walk.bench_of(walk.bench()), depth._room()
+    x, w, (room, desk) = two(a, b, move, NOISE), walk.bench(), depth._room()
     (of_a, out_a), (of_b, out_b) = innermost.surface_of(parts_of(a)), innermost.surface_of(parts_of(b))
     faces = isinstance(a, gk.Mesh)
     rows = innermost.FOUND_ROWS
@@ -450,7 +449,7 @@ def test_the_search_ends_at_bounds_as_close_as_the_error() -> None:
 
 
 def test_a_translation_past_the_hulls_separates_bodies_whose_places_are_off_by_the_error() -> None:
-    w, hull = walk.bench_of(walk.bench()), gk.ConvexHull(CUBE)
+    w, hull = walk.bench(), gk.ConvexHull(CUBE)
     x = two(SOLID, SOLID, (1.5, 0.0, 0.0), NOISE)
     outer = freed.Outer(*two(hull, hull, (1.5, 0.0, 0.0), NOISE)[:2], True, False, inf)
     for near in (inf, 0.0):
@@ -466,9 +465,9 @@ def course(body: Any, error: float, speed: float = -2.0) -> impact.Course:
     moves = np.zeros((2, MOTION))
     moves[:, :9] = np.eye(3).ravel()
     moves[1, CENTER], moves[1, WAY] = 3.0, speed
-    tree = of(parts_of(body).given)
+    tree = parts_of(body).given
     floats, work = np.zeros((2, impact._BOX_FLOATS)), np.zeros(PART_WORK)
-    w = walk.bench_of(walk.bench())
+    w = walk.bench()
     return impact.Course(tree, tree, moves, 0.0, error, 4.0 * error, 100, 1000, impact._BOX, floats, work, w)
 
 

@@ -23,10 +23,9 @@ from gjk3d.bodies.deepest import (
 from gjk3d.bodies.facets import solid_in, solids_of, with_scratch
 from gjk3d.bodies.inner import KNOWN, in_box
 from gjk3d.bodies.innermost import surface_of, with_points_near
-from gjk3d.bodies.part_tree import of
 from gjk3d.bodies.partings import shifted
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.walk import Bench, Two, bench, bench_of, list_parts, two_at
+from gjk3d.bodies.walk import Bench, Two, bench, list_parts, two_at
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.poses import IDENTITY, pose_rows
 
@@ -44,10 +43,10 @@ def near_each_other(seed: int) -> tuple[Two, Bench, np.ndarray]:
     """A mesh or a compound and another compound, and the pairs of parts whose boxes meet."""
     rng = np.random.default_rng(seed)
     host: Any = torus(seed) if seed % 2 else some_compound(rng, 6, 0.3)
-    guest, w = some_compound(rng, 3, 0.4), bench_of(bench())
+    guest, w = some_compound(rng, 3, 0.4), bench()
     while True:
         row = pose_rows(anywhere(rng, 0.4))[0][0]
-        x = two_at(of(host._as_parts().given), of(guest._as_parts().given), IDENTITY[0], row)
+        x = two_at(host._as_parts().given, guest._as_parts().given, IDENTITY[0], row)
         pairs = np.zeros((4096, 2), dtype=np.int64)
         count = list_parts(x, 0.0, False, w, pairs)
         if count > 8 and asked_all(x, pairs[:count], w)[:, UPPER].min() < -1e-3:
@@ -84,10 +83,10 @@ def test_the_deepest_pair_is_that_of_all_and_bounds_hold(seed: int) -> None:
     "shape", [gk.Box((0.5, 0.3, 0.4)), gk.ConvexHull(np.random.default_rng(3).normal(size=(20, 3)))]
 )
 def test_facets_tell_of_a_polytope_what_epa_does(shape: Any) -> None:
-    parts, host, w = parts_of(shape), torus(1), bench_of(bench())
+    parts, host, w = parts_of(shape), torus(1), bench()
     x = two_at(
-        of(host._as_parts().given),
-        of(parts.given),
+        host._as_parts().given,
+        parts.given,
         IDENTITY[0],
         pose_rows(anywhere(np.random.default_rng(1), 0.2))[0][0],
     )
@@ -156,7 +155,7 @@ def test_what_is_blocked_meets_all_the_way(seed: int) -> None:
 def test_points_near_are_all_that_come_into_the_box(seed: int) -> None:
     rng = np.random.default_rng(seed)
     a, b, most = torus(seed)._as_parts(), torus(seed + 50).scaled(0.4)._as_parts(), 0.1
-    x = two_at(of(a.given), of(b.given), IDENTITY[0], pose_rows(anywhere(rng, 0.6))[0][0])
+    x = two_at(a.given, b.given, IDENTITY[0], pose_rows(anywhere(rng, 0.6))[0][0])
     given_a, given_b = surface_of(a)[0], surface_of(b)[0]
     near_a, near_b = with_points_near(x.m, most, given_a, given_b, np.empty((2 * KNOWN, 3)))
     turn, place = np.array(x.m[:9]).reshape(3, 3), np.array(x.m[9:])

@@ -374,7 +374,7 @@ def some_body(kind: str) -> Any:
 def test_every_box_of_a_body_holds_its_parts_exactly(kind: str) -> None:
     """A part is its local corners about a middle, both rounded: their exact sums are not the corners it is made of."""
     parts = some_body(kind)._as_parts()
-    boxes, links, rim = parts.given[0], parts.given[1], Fraction(parts.given[13])
+    boxes, links, rim = parts.given.boxes, parts.given.links, Fraction(parts.given.rim)
     every = np.arange(parts.count)
     rows, spans = parts.rows(every), parts.boxes(every)
     nodes: list[list[int]] = [[] for _ in every]
@@ -427,7 +427,7 @@ def test_the_reach_of_an_unpacked_part_covers_its_corners_exactly(kind: str) -> 
     parts = some_body(kind)._as_parts()
     floats, row = np.zeros(part_tree.WIDEST), np.zeros(WIDTH)
     for k in range(parts.count):
-        core = part_tree.part_at(part_tree.of(parts.given), k, floats, row)
+        core = part_tree.part_at(parts.given, k, floats, row)
         count = int(core.ints[layout.VERTICES])
         corners = core.floats[layout.FLOAT_HEAD : layout.FLOAT_HEAD + 3 * count].reshape(3, count).T
         squares = [sum(Fraction(x) ** 2 for x in corner) for corner in corners.tolist()]

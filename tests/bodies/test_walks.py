@@ -246,7 +246,7 @@ def test_every_box_holds_its_parts(count: int) -> None:
     ]  # fmt: skip
     for body in bodies:
         parts = body._as_parts()
-        boxes, links, rim = parts.given[0], parts.given[1], parts.given[13]
+        boxes, links, rim = parts.given.boxes, parts.given.links, parts.given.rim
         leaves = links[links[:, 0] < 0]
         assert sorted(k for _, first, some in leaves.tolist() for k in range(first, first + some)) == list(
             range(parts.count)

@@ -19,7 +19,8 @@ BODY = gk.Mesh.from_trimesh(trimesh.creation.torus(0.8, 0.3, 8, 6))
 
 def fill(number: float, whole: int) -> None:
     """Leave in this thread's scratch what no question would."""
-    for array in (*scratch(FIRST_POINTS), bench()[1], *bench()[6:9]):
+    w = bench()
+    for array in (*scratch(FIRST_POINTS), w.keys, w.room.work, w.room.table, w.out):
         array.fill(number if array.dtype.kind == "f" else whole)
 
 

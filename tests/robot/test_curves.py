@@ -53,7 +53,7 @@ def test_where_a_curve_is(controls, t):
 def test_how_fast_joints_move_at_most(controls, times, loose):
     robot = Robot.load(GANTRY)
     joints = np.empty((6, 3))
-    curve_speeds(*robot._chain, controls, np.array([loose]), joints)
+    curve_speeds(robot._chain, controls, np.array([loose]), joints)
     cart, arm = robot.link_number("cart"), robot.link_number("arm")
     more = 1.0 + 2.0**-45
     for t in times:
@@ -72,7 +72,7 @@ def test_how_fast_joints_move_at_most(controls, times, loose):
 @given(curves, st.floats(0, 1))
 def test_joints_are_where_they_are_computed_up_to_their_errors(controls, t):
     joints = np.empty((6, 3))
-    curve_speeds(*GANTRY_CHAIN, controls, np.zeros(1), joints)
+    curve_speeds(GANTRY_CHAIN, controls, np.zeros(1), joints)
     found, true = points_on(controls, np.array([t]))[0, 0], exact(controls[:, 0], t)
     assert abs(Fraction(float(found)) - true) <= Fraction(joints[3, CART_JOINT] + 1e-300)
     turn, true = -2.5 * found + 0.3, Fraction(-2.5) * true + Fraction(0.3)
@@ -81,7 +81,7 @@ def test_joints_are_where_they_are_computed_up_to_their_errors(controls, t):
 
 def test_a_curve_bends_by_what_rounding_of_its_differences_hides():
     controls, joints = np.array([[-1e-17], [1.0], [2.0]]), np.empty((6, 3))
-    curve_speeds(*GANTRY_CHAIN, controls, np.zeros(1), joints)
+    curve_speeds(GANTRY_CHAIN, controls, np.zeros(1), joints)
     bend = abs(exact(controls[:, 0], 0.5, 2))
     assert 0 < bend <= Fraction(joints[5, CART_JOINT])
     assert Fraction(2.5) * bend <= Fraction(joints[4, ARM_JOINT])
@@ -93,7 +93,7 @@ def test_a_straight_line_of_any_degree_is_one(degree):
     robot = Robot.load(GANTRY)
     controls = np.linspace(0.3, 1.1, degree + 1)[:, None]
     joints = np.empty((6, 3))
-    curve_speeds(*robot._chain, controls, np.zeros(1), joints)
+    curve_speeds(robot._chain, controls, np.zeros(1), joints)
     assert joints[1, robot.link_number("cart")] == pytest.approx(0.8, rel=1e-13)
     assert joints[5].max() <= 1e-12
     assert joints[3].max() <= 1e-12
@@ -118,7 +118,7 @@ def test_a_planar_joint_next_to_the_opposite_of_z_slides_no_faster_than_its_boun
         controls, loose, joints = np.zeros((3, 3)), np.zeros(3), np.empty((6, 2))
         k = int(np.argmax(sides))
         controls[2, k], loose[k] = 1.0, 0.25
-        curve_speeds(*chain, controls, loose, joints)
+        curve_speeds(chain, controls, loose, joints)
         for n, size in ((1, Fraction(2)), (3, Fraction(1, 4)), (5, Fraction(2))):
             assert Fraction(joints[n, number]) ** 2 >= lengths[-1] * size**2
     assert max(lengths) > 1.0 + 1e-6

@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 from gjk3d.bodies import walk
 from gjk3d.bodies.distance import pair_of
+from gjk3d.bodies.parts import parts_of
 from gjk3d.poses import pose_rows, relative
 from tests.bodies.places import Array, anywhere, at, some_compound, some_shape
 
@@ -234,6 +235,13 @@ def test_listed_pairs_are_all_that_meet(seed: int) -> None:
         assert {tuple(pair) for pair in x.meeting(margin).tolist()} == met
         assert met <= {tuple(pair) for pair in x.candidates(margin).tolist()}
     assert walk.bench() is walk.bench()
+
+
+@pytest.mark.parametrize("shape", [gk.Cylinder(0.5, 20).inflated(0.25), gk.Ellipsoid((0.1, 0.2, 9)).inflated(0.5)])
+def test_the_box_of_a_long_rounded_shape_is_that_of_its_core(shape) -> None:
+    given = parts_of(shape).given
+    half = 0.5 * (shape.bounds[1] - shape.bounds[0])
+    np.testing.assert_allclose(given.boxes[0, 3:6] + given.rim, half, rtol=1e-6)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 40, 300])

@@ -148,6 +148,13 @@ def test_attached_objects_move_with_their_link(checker):
     np.testing.assert_allclose(load.vertices.mean(axis=0), (1.3 * np.cos(0.8), 1.3 * np.sin(0.8), 0), atol=1e-12)
 
 
+def test_a_hall_around_the_robot_is_out_of_focus(crane):
+    near, far = ({"wall": (gk.Box((size, 1, size)), pose(0, size / 2, 0))} for size in (1, 100))
+    assert robots.draw_robot(gk.robot.Checker(crane, near), Style()).focus is None
+    _, radius = robots.draw_robot(gk.robot.Checker(crane, far), Style()).focus
+    assert radius < 10.0
+
+
 @pytest.mark.full
 def test_the_robot_fills_the_picture_and_a_hall_does_not_count(crane):
     hall = gk.robot.Checker(crane, {"wall": (gk.Box((100, 1, 100)), pose(0, 50, 0))})

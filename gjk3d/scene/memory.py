@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, empty_answers, in_chunks, scratch
 from gjk3d.narrow.again import KEPT
 from gjk3d.narrow.gjk import AXIS
+from gjk3d.narrow.room import room_in
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.results import Status
 from gjk3d.scene.candidates import Candidates, wider
 from gjk3d.scene.narrow import Answers, Narrow
 from gjk3d.scene.objects import Objects
 from gjk3d.scene.proxies import SolidPairs
-from gjk3d.scene.steps import ASIDE, BOXLESS, NONE, UNSURE, collide_again, moves, solve_again
+from gjk3d.scene.steps import ASIDE, BOXLESS, NONE, UNSURE, Known, PairRows, collide_again, moves, solve_again
 from gjk3d.shapes import layout
 from gjk3d.typing import Bools, Ints
 
@@ -133,13 +134,19 @@ class Memory:
         hits: NDArray[np.bool_] = told != 0
         return hits
 
+    def _rows(self, narrow: Narrow) -> PairRows:
+        return PairRows(*narrow.pairs._arena, self._table, narrow.rows)
+
+    def _known(self) -> Known:
+        return Known(self._axes, self._at, self._kept)
+
     def _told(self, narrow: Narrow, margin: float, trust: bool) -> Ints:
-        told, solids, boxes = np.empty(len(self.pairs), dtype=np.int64), narrow.pairs, narrow.boxes
+        told = np.empty(len(self.pairs), dtype=np.int64)
 
         def run(start: int, stop: int) -> None:
             collide_again(
-                *solids._arena, self._table, narrow.rows, boxes, wider(margin), margin, trust, start, stop,
-                scratch(FIRST_POINTS)[2], self._axes, self._at, self._kept, told,
+                self._rows(narrow), narrow.boxes, wider(margin), margin, trust, start, stop,
+                scratch(FIRST_POINTS)[2], self._known(), told,
             )  # fmt: skip
 
         in_chunks(len(told), narrow.workers, run)
@@ -160,11 +167,8 @@ class Memory:
         out, flags = empty_answers(len(near))
 
         def run(start: int, stop: int) -> None:
-            work, ints, _ = scratch(FIRST_POINTS)
-            solve_again(
-                *narrow.pairs._arena, self._table, narrow.rows, near, within, start, stop, work, ints, FIRST_POINTS,
-                out, flags, self._axes, self._at, self._kept, NO_LOG,
-            )  # fmt: skip
+            room = room_in(*scratch(FIRST_POINTS)[:2], FIRST_POINTS, NO_LOG)
+            solve_again(self._rows(narrow), near, within, start, stop, room, self._known(), out, flags)
 
         in_chunks(len(near), narrow.workers, run)
         wide = (flags[:, 2] == 0) & self._flat[near] & (flags[:, 0] != Status.BEYOND)

@@ -9,7 +9,7 @@ from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.broad.search import meets, split, split_between
 from gjk3d.narrow.cores import Cores, is_curved
 from gjk3d.narrow.pairs import mirror, solve_plane
-from gjk3d.narrow.room import room_in
+from gjk3d.narrow.room import Room
 from gjk3d.narrow.solve import BEYOND, FLOATS, INTS, SIGNED, solve
 from gjk3d.scene.sides import (
     ASIDE,
@@ -26,7 +26,7 @@ from gjk3d.scene.sides import (
     place,
     wider,
 )
-from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 NONE, UNKNOWN = -1, -2
 
@@ -144,12 +144,8 @@ def nearest_on_floors(
 
 @entry
 def nearest(
-    q: Ints1, f: Array1, table: Ints2,
-    which: Ints1, rows: Array2, bits: Ints2, boxes: Array2, links: Ints2, state: Ints1, floors: Ints1, fresh: int,
-    which_b: Ints1, rows_b: Array2, bits_b: Ints2, boxes_b: Array2, links_b: Ints2, state_b: Ints1, floors_b: Ints1,
-    fresh_b: int,
-    shift: int, one: int, keys: Ints1, within: float, ranks: Ints1, ranks_b: Ints1, work: Array1, entries: Ints1,
-    points: int, stack: Ints2, out: Array2, flags: Ints2,
+    shapes: Shapes, side: Side, other: Side, one: int, keys: Ints1, within: float, both_ranks: tuple[Ints1, Ints1],
+    room: Room, stack: Ints2, answer: Answer,
 ) -> int:  # fmt: skip
     """Write the nearest pair of slots, and in row 0 of ``out`` and ``flags`` its signed distance; of equals by rank.
 
@@ -158,14 +154,11 @@ def nearest(
     answer the two rows of ``out`` get the two matrices, those of ``flags`` the slots and the numbers of their shapes;
     row 1 is scratch but for that. See `gjk3d.scene.walk.meeting` for the rest.
     """
-    shapes, own = Shapes(q, f, table), shift == 0
-    side, other = (
-        Side(which, rows, bits, boxes, links, state, floors, plain(0)),
-        Side(which_b, rows_b, bits_b, boxes_b, links_b, state_b, floors_b, shift),
-    )
-    place(shapes, side, fresh)
-    place(shapes, other, fresh_b)
-    room = room_in(work, entries, points, work[:0])
+    own, ranks, ranks_b, out, flags = other.shift == 0, both_ranks[0], both_ranks[1], answer.out, answer.flags
+    boxes, links, rows, bits = side.boxes, side.links, side.rows, side.bits
+    boxes_b, links_b, rows_b, bits_b = other.boxes, other.links, other.rows, other.bits
+    place(shapes, side)
+    place(shapes, other)
     best, least = NONE, within
     top = first_nodes(side, other, one, inf, stack)
     while top > 0:
@@ -185,7 +178,7 @@ def nearest(
         if own and 0 <= ranks[j] < ranks[i]:
             i, j = j, i
         a, b = number_at(side, i), number_at(other, j)
-        if table[a, ASIDE] != 0 or table[b, ASIDE] != 0:
+        if shapes.table[a, ASIDE] != 0 or shapes.table[b, ASIDE] != 0:
             return UNKNOWN
         if away > least and least < 0.0:
             continue  # boxes are larger than what is in them by more than a depth is off
@@ -199,8 +192,7 @@ def nearest(
             best, least = rank, min(least, out[1, 0])
             flags[0, INTS], flags[0, INTS + 1], flags[1, INTS], flags[1, INTS + 1] = i, j, a, b
             take_over(turned, out, flags)
-    known, answer = Known(best, least), Answer(out, flags)
-    known = nearest_on_floors(shapes, side, other, one, keys, ranks, ranks_b, known, stack, answer)
+    known = nearest_on_floors(shapes, side, other, one, keys, ranks, ranks_b, Known(best, least), stack, answer)
     if known.best != UNKNOWN:
         known = nearest_on_floors(shapes, other, side, plain(-1), keys, ranks_b, ranks, known, stack, answer)
     if known.best < 0:

@@ -21,7 +21,7 @@ from gjk3d.errors import PoseError, SceneError
 from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
 from gjk3d.query.dispatch import Collider, is_collider
 from gjk3d.scene.proxies import SolidPairs, planes_of
-from gjk3d.scene.sides import ANSWERED_ASIDE, HALF_SPACE
+from gjk3d.scene.sides import ANSWERED_ASIDE, HALF_SPACE, Shapes, Side
 from gjk3d.typing import Array, Ints
 from gjk3d.units import rescaling
 
@@ -69,10 +69,10 @@ class Objects:
         "_keys",
         "_listed",
         "_moved",
+        "_packed",
         "_ranks",
         "_room",
         "_swept",
-        "_table",
         "_visitor",
         "allowed",
         "births",
@@ -115,8 +115,8 @@ class Objects:
         self._guest: Objects | None = None
         self._joined: tuple[SolidPairs, SolidPairs, SolidPairs] | None = None
         self.ray_planes: Any = None  #: see `gjk3d.scene.rays`
-        self._table: tuple[SolidPairs, Ints] | None = None
-        self._both: tuple[SolidPairs, Ints] | None = None
+        self._packed: tuple[SolidPairs, Shapes] | None = None
+        self._both: tuple[SolidPairs, Shapes] | None = None
         self._visitor: tuple[Collider | None, int] = None, -1  #: a shape by itself at a slot that is no leaf
         self._room = 0
         self.version = 0  #: grows with each change but of a pose
@@ -271,6 +271,15 @@ class Objects:
         self._moved.clear()
         self._swept = _NONE
 
+    def side(self, fresh: int, *, floors: Ints | None = None, bits: Ints | None = None, shift: int = 0) -> Side:
+        """Return the scene as the kernels take it, and a slot that has a new pose; its half-spaces or groups are other.
+
+        These are those of the scene where none are given.
+        """
+        tree = self.tree
+        bits, floors = self.bits if bits is None else bits, self.floors if floors is None else floors
+        return Side(self.which, self.rows, bits, tree.boxes, tree.links, tree.state, floors, shift, fresh)
+
     def settle_but_one(self) -> int:
         """Do as `settle` does, but for a single object that has moved; return its slot, -1 where there is none such.
 
@@ -366,21 +375,21 @@ class Objects:
         return slot
 
     @property
-    def table(self) -> Ints:
-        """The shapes by their numbers, see `gjk3d.scene.sides`."""
-        if self._table is None or self._table[0] is not self.pairs:
-            self._table = self.pairs, _table_of(self.pairs)
-        return self._table[1]
+    def packed(self) -> Shapes:
+        """The shapes by their numbers as the kernels take them."""
+        if self._packed is None or self._packed[0] is not self.pairs:
+            self._packed = self.pairs, _packed(self.pairs)
+        return self._packed[1]
 
-    def joined_table(self, other: Objects) -> tuple[SolidPairs, Ints]:
-        """Return the shapes of both, see `joined`, and their table."""
+    def packed_with(self, other: Objects) -> tuple[SolidPairs, Shapes]:
+        """Return the shapes of both, see `joined`, and as the kernels take them."""
         kept = self._joined
         if kept is None or kept[0] is not self.pairs or kept[1] is not other.pairs:
             pairs = self.joined(other)
         else:
             pairs = kept[2]
         if self._both is None or self._both[0] is not pairs:
-            self._both = pairs, _table_of(pairs)
+            self._both = pairs, _packed(pairs)
         return self._both
 
     def joined(self, other: Objects) -> SolidPairs:
@@ -439,9 +448,9 @@ class Objects:
         return out
 
 
-def _table_of(pairs: SolidPairs) -> Ints:
+def _packed(pairs: SolidPairs) -> Shapes:
     aside = (pairs.mapped | pairs.mixed) * ANSWERED_ASIDE + pairs.planes * HALF_SPACE
-    return np.column_stack([pairs._columns, pairs.mapped, aside]).astype(np.int64)
+    return Shapes(*pairs._arena, np.column_stack([pairs._columns, pairs.mapped, aside]).astype(np.int64))
 
 
 def pose_rows_of(poses: Any, count: int, names: Sequence[str], one: bool) -> Array:

@@ -13,12 +13,14 @@ import numpy as np
 from gjk3d.convex.pairs import pair_distance
 from gjk3d.convex.rows import FIRST_POINTS, scratch
 from gjk3d.narrow import solve
+from gjk3d.narrow.room import Solver, solver_in
 from gjk3d.results import Distance, pack_marks
 from gjk3d.scene import walk
-from gjk3d.scene.nearest import NONE
+from gjk3d.scene.nearest import NONE, Answer
 from gjk3d.scene.nearest import nearest as walk_nearest
 from gjk3d.scene.objects import Objects
 from gjk3d.scene.results import Clearance, NamePair, ScenePairs
+from gjk3d.scene.sides import Shapes, Side
 from gjk3d.typing import Array, Ints
 
 _MOST = 16384  #: pairs that meet or may meet; where there are more, they are asked in blocks, so that Ctrl-C is heard
@@ -29,10 +31,6 @@ _NO_FLOORS = np.zeros(0, dtype=np.int64)
 _NO_KEYS = np.zeros(0, dtype=np.int64)
 _local = threading.local()
 
-#: how `walk` takes a scene: shapes by slot, poses, groups, boxes, tree, its state, half-spaces, and a slot with a new
-#: pose or -1
-Side = tuple[Ints, Array, Ints, Array, Ints, Ints, Ints, int]
-
 
 class Quick:
     """Two scenes, or one with itself, or a single slot of one with the rest of it, which may be that of a guest."""
@@ -42,28 +40,27 @@ class Quick:
     def __init__(self, mine: Objects, theirs: Objects, slot: int = -1, guest: bool = False) -> None:
         self.mine, self.theirs, self.slot, self.guest = mine, theirs, slot, guest
 
-    def _sides(self) -> tuple[Any, Ints, Side, Side, int, Ints]:
-        """Return the shapes and their table, both scenes, by how much the second's shapes are shifted, what is allowed.
+    def _sides(self) -> tuple[Any, Shapes, Side, Side, Ints]:
+        """Return the pairs, the shapes, both scenes, and what is allowed.
 
         What has moved by itself is moved in the tree by the walk, which has to follow.
         """
         mine, theirs = self.mine, self.theirs
         if mine is theirs:
             fresh, guest = mine.settle_but_one(), self.slot if self.guest else -1
-            side: Any = mine.which, mine.rows, mine.bits, mine.tree.boxes, mine.tree.links, mine.tree.state
-            return mine.pairs, mine.table, (*side, mine.floors, fresh), (*side, _NO_FLOORS, guest), 0, mine.keys
+            side, again = mine.side(fresh), mine.side(guest, floors=_NO_FLOORS)
+            return mine.pairs, mine.packed, side, again, mine.keys
         fresh, fresh_b = mine.settle_but_one(), theirs.settle_but_one()
-        pairs, table = mine.joined_table(theirs)
-        side = mine.which, mine.rows, mine.bits, mine.tree.boxes, mine.tree.links, mine.tree.state, mine.floors
-        bits, tree = mine.translated(theirs), theirs.tree
-        other = theirs.which, theirs.rows, bits, tree.boxes, tree.links, tree.state, theirs.floors
-        return pairs, table, (*side, fresh), (*other, fresh_b), len(mine.pairs), _NO_KEYS
+        pairs, shapes = mine.packed_with(theirs)
+        side = mine.side(fresh)
+        other = theirs.side(fresh_b, bits=mine.translated(theirs), shift=len(mine.pairs))
+        return pairs, shapes, side, other, _NO_KEYS
 
     def _placed(self, side: Side, other: Side) -> None:
         """Take note of what the walk has moved."""
-        if side[-1] >= 0:
+        if side.fresh >= 0:
             self.mine.placed()
-        if other[-1] >= 0 and self.theirs is not self.mine:
+        if other.fresh >= 0 and self.theirs is not self.mine:
             self.theirs.placed()
 
     def _some_left(self) -> bool:
@@ -84,17 +81,14 @@ class Quick:
         """
         if not self.mine.slots or not self.theirs.slots or (self.slot < 0 and len(self.mine.slots) > _MANY):
             return None
-        pairs, table, side, other, shift, keys = self._sides()
+        _, shapes, side, other, keys = self._sides()
         if self.slot in self.mine.planes:
             return None
         rows = self._most_rows()
         stack, found = room(rows, 64)
-        scratched = *scratch(FIRST_POINTS)[:2], FIRST_POINTS, *one_answer()
+        solver = one_solver()
         while True:
-            count = walk.meeting(
-                pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, margin, any_will_do,
-                *scratched, stack, found,
-            )  # fmt: skip
+            count = walk.meeting(shapes, side, other, self.slot, keys, margin, any_will_do, solver, stack, found)
             self._placed(side, other)
             if count >= 0:
                 return found[:count] if count else _NOTHING
@@ -102,7 +96,7 @@ class Quick:
                 return True
             if len(found) >= _MOST:
                 return None
-            side, other = (*side[:-1], -1), (*other[:-1], -1)
+            side, other = side._replace(fresh=-1), other._replace(fresh=-1)
             stack, found = room(rows, 4 * len(found))
 
     def nearest(self, within: float) -> Nearest | None:
@@ -111,16 +105,23 @@ class Quick:
             return None
         if self.slot < 0 and len(self.mine.slots) > _MANY:
             return None
-        pairs, table, side, other, shift, keys = self._sides()
+        pairs, shapes, side, other, keys = self._sides()
         if self._some_left():
             return None
-        work, ints, _ = scratch(FIRST_POINTS)
         stack, _ = room(self._most_rows(), 64)
         out, flags = np.empty((2, solve.FLOATS + 16)), np.empty((2, solve.INTS + 2), dtype=np.int64)
         code = walk_nearest(
-            pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, within, self.mine.ranks,
-            self.theirs.ranks, work, ints, FIRST_POINTS, stack, out, flags,
-        )  # fmt: skip
+            shapes,
+            side,
+            other,
+            self.slot,
+            keys,
+            within,
+            (self.mine.ranks, self.theirs.ranks),
+            one_solver().room,
+            stack,
+            Answer(out, flags),
+        )
         self._placed(side, other)
         return None if code < 0 else Nearest(out, flags, pairs.shapes, within)
 
@@ -195,9 +196,10 @@ def room(rows: int, pairs: int) -> tuple[Ints, Ints]:
     return kept
 
 
-def one_answer() -> tuple[Array, Ints]:
-    """Return this thread's room for the answer of one pair."""
-    kept: tuple[Array, Ints] | None = getattr(_local, "answer", None)
+def one_solver() -> Solver:
+    """Return this thread's solver of one pair."""
+    kept: Solver | None = getattr(_local, "solver", None)
     if kept is None:
-        kept = _local.answer = np.empty((1, solve.FLOATS)), np.empty((1, solve.INTS), dtype=np.int64)
+        one, marks = np.empty((1, solve.FLOATS)), np.empty((1, solve.INTS), dtype=np.int64)
+        kept = _local.solver = solver_in(*scratch(FIRST_POINTS)[:2], FIRST_POINTS, one, marks)
     return kept

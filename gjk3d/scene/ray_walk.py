@@ -11,7 +11,7 @@ from gjk3d.broad.search import along_ray
 from gjk3d.geometry.vec3 import Vec3, row3
 from gjk3d.narrow.ray import GENERAL, MISS, cast, is_ray, unit_of, write_ray
 from gjk3d.scene.sides import ANSWERED_ASIDE, ASIDE, Shapes, Side, core_of, number_at, place
-from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 NO_RAY, LEFT_OPEN, LACKS = -1, -2, -3
 START, WAY, SLOT = range(1, 4)  #: rows of `first_of_one` behind the answer
@@ -23,6 +23,21 @@ class Faces(NamedTuple):
 
     planes: Array2
     spans: Ints2
+
+
+class Rays(NamedTuple):
+    """Where rays start, and their unit directions, (n, 3) each."""
+
+    starts: Array2
+    ways: Array2
+
+
+class Hits(NamedTuple):
+    """Where rays are answered."""
+
+    out: Array2  #: rows as `gjk3d.narrow.ray.ray_once` has them
+    codes: Ints1
+    slots: Ints1
 
 
 class First(NamedTuple):
@@ -98,17 +113,14 @@ def first_of(
 
 @entry
 def first_of_one(
-    q: Ints1, f: Array1, table: Ints2, which: Ints1, rows: Array2, bits: Ints2, boxes: Array2, links: Ints2,
-    state: Ints1, floors: Ints1, fresh: int, planes: Array2, spans: Ints2, ranks: Ints1, origin: Vec3, direction: Vec3,
-    most: float, stack: Ints2, out: Array2,
+    shapes: Shapes, side: Side, faces: Faces, ranks: Ints1, origin: Vec3, direction: Vec3, most: float, stack: Ints2,
+    out: Array2,
 ) -> int:  # fmt: skip
     """Write the answer of one ray into row 0 as `gjk3d.narrow.ray.ray_once` does, and the slot into row SLOT.
 
-    Returns what happens, NO_RAY where the numbers are none, or as `first_of`. ``fresh`` is a slot that has a new pose,
-    -1 for none.
+    Returns what happens, NO_RAY where the numbers are none, or as `first_of`.
     """
-    shapes, side = Shapes(q, f, table), Side(which, rows, bits, boxes, links, state, floors, plain(0))
-    place(shapes, side, fresh)
+    place(shapes, side)
     if not is_ray(origin, direction):
         return NO_RAY
     d, is_zero = unit_of(direction)
@@ -116,7 +128,7 @@ def first_of_one(
         return NO_RAY
     out[START, 0], out[START, 1], out[START, 2] = origin
     out[WAY, 0], out[WAY, 1], out[WAY, 2] = d
-    first = first_of(shapes, side, Faces(planes, spans), ranks, out[START:], out[WAY:], plain(0), most, stack)
+    first = first_of(shapes, side, faces, ranks, out[START:], out[WAY:], plain(0), most, stack)
     write_ray((first.code, first.distance, first.normal), origin, d, out, plain(0))
     out[SLOT, 0] = first.slot
     return first.code
@@ -124,17 +136,15 @@ def first_of_one(
 
 @entry
 def first_of_many(
-    q: Ints1, f: Array1, table: Ints2, which: Ints1, rows: Array2, bits: Ints2, boxes: Array2, links: Ints2,
-    state: Ints1, floors: Ints1, planes: Array2, spans: Ints2, ranks: Ints1, starts: Array2, ways: Array2, most: float,
-    stack: Ints2, begin: int, stop: int, out: Array2, codes: Ints1, slots: Ints1,
+    shapes: Shapes, side: Side, faces: Faces, ranks: Ints1, rays: Rays, most: float, stack: Ints2, begin: int,
+    stop: int, hits: Hits,
 ) -> int:  # fmt: skip
     """Do so with rays from ``begin`` to ``stop``, of unit directions, row by row; return where planes are lacking."""
-    shapes, side = Shapes(q, f, table), Side(which, rows, bits, boxes, links, state, floors, plain(0))
-    faces = Faces(planes, spans)
+    starts, ways, codes, slots = rays.starts, rays.ways, hits.codes, hits.slots
     for k in range(begin, stop):
         first = first_of(shapes, side, faces, ranks, starts, ways, k, most, stack)
         codes[k], slots[k] = first.code, first.slot
         if first.code == LACKS:
             return k
-        write_ray((first.code, first.distance, first.normal), row3(starts, k), row3(ways, k), out, k)
+        write_ray((first.code, first.distance, first.normal), row3(starts, k), row3(ways, k), hits.out, k)
     return stop

@@ -12,7 +12,7 @@ from gjk3d.narrow.ray import HIT, INSIDE, MISS
 from gjk3d.query.raycast import ROW_WIDTH, RayHit, cast_rays
 from gjk3d.scene.objects import Objects
 from gjk3d.scene.quick import room
-from gjk3d.scene.ray_walk import LACKS, LEFT_OPEN, NO_RAY, ROWS, SLOT, first_of_many, first_of_one
+from gjk3d.scene.ray_walk import LACKS, LEFT_OPEN, NO_RAY, ROWS, SLOT, Faces, Hits, Rays, first_of_many, first_of_one
 from gjk3d.scene.results import SceneHit
 from gjk3d.typing import Array, Ints
 
@@ -23,29 +23,22 @@ _NO_SPAN = np.array([(-1, 0)], dtype=np.int64)
 class Planes:
     """The planes of the shapes of a scene, of each once a ray may meet it; see `gjk3d.scene.ray_walk.Faces`."""
 
-    __slots__ = ("arrays", "pairs", "used")
+    __slots__ = ("faces", "pairs", "used")
 
     def __init__(self, pairs: Any) -> None:
         self.pairs, self.used = pairs, 0
-        self.arrays: Any = np.empty((0, 4)), np.repeat(_NO_SPAN, len(pairs), axis=0)
+        self.faces = Faces(np.empty((0, 4)), np.repeat(_NO_SPAN, len(pairs), axis=0))
 
     def add(self, number: int) -> None:
         """Put the planes of a shape behind the others."""
-        planes, spans = self.arrays
+        planes, spans = self.faces
         more = planes_of(self.pairs.shapes[number])
         stop = self.used + len(more)
         if stop > len(planes):
             planes = np.resize(planes, (2 * stop, 4))
         planes[self.used : stop] = more
         spans[number] = self.used, len(more)
-        self.arrays, self.used = (planes, spans), stop
-
-
-def _asked(objects: Objects) -> Any:
-    """Return the shapes and the scene as the kernels take them."""
-    tree, pairs = objects.tree, objects.pairs
-    side = objects.which, objects.rows, objects.bits, tree.boxes, tree.links, tree.state, objects.floors
-    return (*pairs._arena, objects.table, *side)
+        self.faces, self.used = Faces(planes, spans), stop
 
 
 def _planes(objects: Objects) -> Planes:
@@ -62,11 +55,11 @@ def first_hit(objects: Objects, origin: Any, direction: Any, far: float) -> Scen
     fresh = objects.settle_but_one()
     if len(objects.planes) > len(objects.floors):
         return None
-    planes, asked = _planes(objects), _asked(objects)
+    planes = _planes(objects)
     stack, out = room(len(objects.tree.links) + 4, 0)[0], np.empty((ROWS, ROW_WIDTH))
     while True:
-        given: Any = *asked, fresh, *planes.arrays, objects.ranks, origin, direction, far, stack, out
-        code = first_of_one(*given)
+        side = objects.side(fresh)
+        code = first_of_one(objects.packed, side, planes.faces, objects.ranks, origin, direction, far, stack, out)
         if fresh >= 0:
             objects.placed()
             fresh = -1
@@ -90,9 +83,10 @@ def first_hits(objects: Objects, starts: Array, units: Array, far: float, stacke
     done = 0
     while done < count:
         stop = min(done + _CHUNK, count)
-        rays: Any = starts, units, far, stack, done, stop, out, codes, owner
-        given: Any = *_asked(objects), *planes.arrays, objects.ranks, *rays
-        done = first_of_many(*given)
+        rays, hits = Rays(starts, units), Hits(out, codes, owner)
+        done = first_of_many(
+            objects.packed, objects.side(-1), planes.faces, objects.ranks, rays, far, stack, done, stop, hits
+        )
         if done < stop:
             planes.add(int(owner[done]))
     some_left = len(objects.planes) > len(objects.floors)

@@ -35,7 +35,8 @@ class Shapes(NamedTuple):
 class Side(NamedTuple):
     """A scene: by slot the numbers of shapes, poses and groups; its tree; and slots of half-spaces, which have no box.
 
-    The numbers of its shapes are shifted by ``shift``, 0 but for the second of two scenes.
+    The numbers of its shapes are shifted by ``shift``, 0 but for the second of two scenes. ``fresh`` is a slot that has
+    a new pose, -1 for none.
     """
 
     which: Ints1
@@ -46,6 +47,7 @@ class Side(NamedTuple):
     state: Ints1
     floors: Ints1
     shift: int
+    fresh: int
 
 
 @inlined
@@ -91,8 +93,9 @@ def is_allowed(keys: Ints, i: int, j: int) -> bool:
 
 
 @kernel
-def place(shapes: Shapes, side: Side, slot: int) -> None:
-    """Fit the box of what has a new pose, unless the slot is negative; give its leaf a new place, if it has one."""
+def place(shapes: Shapes, side: Side) -> None:
+    """Fit the box of what has a new pose, if anything has; give its leaf a new place, if it has one."""
+    slot = side.fresh
     if slot < 0:
         return
     number = number_at(side, slot)

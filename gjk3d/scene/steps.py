@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from gjk3d._kernels.decorators import entry
 from gjk3d.broad.nodes import HEIGHT
 from gjk3d.broad.search import near
 from gjk3d.narrow.again import holds_again, keep_faces, solved_again
 from gjk3d.narrow.pairs import cores_of_row, mirror
-from gjk3d.narrow.room import room_in
+from gjk3d.narrow.room import Room
 from gjk3d.narrow.solve import SIGNED, quick_collide, solve
 from gjk3d.typing import Array1, Array2, Ints1, Ints2
 
@@ -16,6 +18,23 @@ _POSE_A, _POSE_B = 3, 8  #: columns of a pair row: the slots of both
 NONE, ASIDE, BOXLESS = -1, -2, -3
 APART, MEETS, UNSURE = range(3)
 MET = -1.0  #: in place of an axis: the two met at the last step
+
+
+class PairRows(NamedTuple):
+    """Pairs of shapes that lie behind each other, and their poses."""
+
+    ints: Ints1
+    floats: Array1
+    table: Ints2  #: pair rows, see `gjk3d.narrow.pairs`
+    poses: Array2
+
+
+class Known(NamedTuple):
+    """What the last step left of each pair."""
+
+    axes: Array2
+    at: Ints1  #: of which row of ``kept`` it has its faces, or why it has none
+    kept: Array2
 
 
 @entry
@@ -43,14 +62,15 @@ def moves(
 
 @entry
 def collide_again(
-    q: Ints1, f: Array1, table: Ints2, poses: Array2, boxes: Array2, within: float, margin: float, trust: bool,
-    start: int, stop: int, simplex: Array2, axes: Array2, at: Ints1, kept: Array2, told: Ints1,
+    pairs: PairRows, boxes: Array2, within: float, margin: float, trust: bool, start: int, stop: int,
+    simplex: Array2, known: Known, told: Ints1,
 ) -> None:  # fmt: skip
     """Tell of pairs start to stop what `quick_collide` tells of those no farther apart by their boxes than ``within``.
 
     With ``trust`` those count as meeting that met at the last step: their distance is asked anyway. Of what is answered
     elsewhere nobody can tell here.
     """
+    table, axes, at, kept = pairs.table, known.axes, known.at, known.kept
     for k in range(start, stop):
         told[k] = APART
         if at[k] != BOXLESS and not near(boxes, table[k, _POSE_A], boxes, table[k, _POSE_B], within):
@@ -61,7 +81,7 @@ def collide_again(
         if trust and axes[k, 0] == MET:
             told[k] = MEETS
             continue
-        c, _ = cores_of_row(q, f, table, poses, k)
+        c, _ = cores_of_row(pairs.ints, pairs.floats, pairs.table, pairs.poses, k)
         if at[k] >= 0 and kept[at[k], 0] > 0.0 and holds_again(c, margin, kept, at[k]):
             told[k] = MEETS
         else:
@@ -72,17 +92,16 @@ def collide_again(
 
 @entry
 def solve_again(
-    q: Ints1, f: Array1, table: Ints2, poses: Array2, which: Ints1, max_distance: float, start: int, stop: int,
-    work: Array1, ints: Ints1, points: int, out: Array2, flags: Ints2, axes: Array2, at: Ints1, kept: Array2,
-    log: Array1,
+    pairs: PairRows, which: Ints1, max_distance: float, start: int, stop: int, room: Room, known: Known, out: Array2,
+    flags: Ints2,
 ) -> None:  # fmt: skip
     """Answer the signed distances of the pairs ``which[start:stop]`` into these rows of ``out`` and ``flags``."""
-    room = room_in(work, ints, points, log)
+    axes, at, kept = known.axes, known.at, known.kept
     for r in range(start, stop):
         k = which[r]
         if at[k] < NONE:
             continue
-        c, turned = cores_of_row(q, f, table, poses, k)
+        c, turned = cores_of_row(pairs.ints, pairs.floats, pairs.table, pairs.poses, k)
         if at[k] < 0 or not solved_again(c, max_distance, room, kept, at[k], out, flags, r):
             solve(c, SIGNED, max_distance, 0.0, room, kept[:0], out, flags, r)
             if at[k] >= 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.broad.search import meets, split, split_between
 from gjk3d.narrow.pairs import above_plane
-from gjk3d.narrow.room import Solver, solver_in
+from gjk3d.narrow.room import Solver
 from gjk3d.narrow.solve import quick_collide, settle
 from gjk3d.scene.sides import (
     ASIDE,
@@ -22,7 +22,7 @@ from gjk3d.scene.sides import (
     place,
     wider,
 )
-from gjk3d.typing import Array1, Array2, Ints, Ints1, Ints2
+from gjk3d.typing import Ints, Ints1, Ints2
 
 APART, MEETS, UNSURE = range(3)
 
@@ -82,38 +82,27 @@ def on_floors(
 
 @entry
 def meeting(
-    q: Ints1, f: Array1, table: Ints2,
-    which: Ints1, rows: Array2, bits: Ints2, boxes: Array2, links: Ints2, state: Ints1, floors: Ints1, fresh: int,
-    which_b: Ints1, rows_b: Array2, bits_b: Ints2, boxes_b: Array2, links_b: Ints2, state_b: Ints1, floors_b: Ints1,
-    fresh_b: int,
-    shift: int, one: int, keys: Ints1, margin: float, any_will_do: bool, work: Array1, entries: Ints1, points: int,
-    out: Array2, flags: Ints2, stack: Ints2, found: Ints2,
+    shapes: Shapes, a: Side, b: Side, one: int, keys: Ints1, margin: float, any_will_do: bool, solver: Solver,
+    stack: Ints2, found: Ints2,
 ) -> int:  # fmt: skip
     """Write pairs of slots, of two scenes or of one with itself, that meet or may meet, and which; return how many.
 
-    Where any will do it is -1 once two are known to meet; and it is -2 where there is no room for a pair. ``fresh`` are
-    slots that have new poses, if not negative, and ``one`` is the only one of the second scene that is asked about.
-    The numbers of the second scene's shapes are shifted; where that is 0 it is the first one again, and its half-spaces
-    are not told twice.
+    Where any will do it is -1 once two are known to meet; and it is -2 where there is no room for a pair. ``one`` is
+    the only slot of the second scene that is asked about, if not negative. The numbers of the second scene's shapes are
+    shifted; where that is by 0 it is the first one again, and its half-spaces are not told twice.
     """
-    shapes, own = Shapes(q, f, table), shift == 0
-    a, b = (
-        Side(which, rows, bits, boxes, links, state, floors, plain(0)),
-        Side(which_b, rows_b, bits_b, boxes_b, links_b, state_b, floors_b, shift),
-    )
-    place(shapes, a, fresh)
-    place(shapes, b, fresh_b)
-    within = wider(margin)
-    solver = solver_in(work, entries, points, out, flags)
+    own, within = b.shift == 0, wider(margin)
+    place(shapes, a)
+    place(shapes, b)
     count, top = 0, first_nodes(a, b, one, within, stack)
     while top > 0:
         top -= 1
         i, j = stack[top, 0], stack[top, 1]
         if own and one < 0:
-            top, leaves = split(boxes, links, within, stack, top)
+            top, leaves = split(a.boxes, a.links, within, stack, top)
         else:
-            top, leaves = split_between(boxes, links, boxes_b, links_b, within, stack, top)
-        if not leaves or (own and (i == j or is_allowed(keys, i, j))) or not meets(bits, i, bits_b, j):
+            top, leaves = split_between(a.boxes, a.links, b.boxes, b.links, within, stack, top)
+        if not leaves or (own and (i == j or is_allowed(keys, i, j))) or not meets(a.bits, i, b.bits, j):
             continue
         told = told_of(shapes, a, i, b, j, margin, solver)
         if told == MEETS and any_will_do:

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 from gjk3d.clash import Assembly, AssemblyPart, check, instances
 from gjk3d.errors import PoseError
+from gjk3d.poses import pose_rows
 
 
 def mesh_of(model):
@@ -101,6 +102,19 @@ def test_poses_that_are_rounded_are_taken_for_one_and_the_bounds_know(seed, size
     report = assert_as_without_sharing(Assembly.of(parts, "mm"))
     assert len(report.clashes) == 12
     assert report.decisions == 2 or (kind is np.float32 and report.decisions <= 12)
+
+
+def test_what_pairs_share_allows_for_both_parts_and_for_the_size_of_the_second():
+    """Two pairs whose second parts are turned a little apart, at places that are known to a slack."""
+    poses = np.array([at((0, 0, 0)), at((8, 0, 0)), at((0, 64, 0)), at((8, 64, 0), (0, 0, 1e-9))])
+    which, slacks = np.array([0, 1, 0, 1]), np.array([0.25, 0.5, 0.125, 2.0])
+    found = instances.alike(
+        np.array([(0, 1), (2, 3)]), [BLOCK, PIN], which, pose_rows(poses)[0], slacks, np.full(2, 1e-6)
+    )
+    assert found.group.tolist() == [0, 0]
+    assert found.slack == pytest.approx([0.75, 2.125])
+    # a corner of the pin is 1 from its middle, one of the block 0.5
+    assert max(found.slack - [0.75, 2.125]) > np.sqrt(3.0) * 1e-9
 
 
 def test_poses_in_float32_share_most_decisions():

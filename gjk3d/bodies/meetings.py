@@ -221,6 +221,7 @@ def _mutual(x: BodyPair, out: Array) -> Ints:
     if len(apart):
         far = float(out[apart, 0].max())
         nearer = np.minimum(_nearest(x.a, out[apart, 9:12], far), _nearest(x.b, moved_back(x.m, out[apart, 6:9]), far))
+        # Either distance is off by at most two errors of places: one for each of its points.
         kept[apart] = nearer >= out[apart, 0] * (1.0 - NEARLY) - 4.0 * x.error
     return np.flatnonzero(kept)
 

@@ -178,6 +178,7 @@ def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: In
     unsigned, most = wanted.mode == narrow.UNSIGNED, wanted.max_distance
     there = rows._replace(a=x.rows_a, b=x.rows_b)
     crossing = np.zeros(rows.total, dtype=bool)
+    # Each bound moves by an error below, so what is told to be beyond has to be so by two; the sum is rounded, too.
     wanted = wanted._replace(max_distance=float(np.nextafter(most + 2.0 * x.error, np.inf)))
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
         way(x.a, x.b).solve(x.a, x.b, there, wanted, out, flags)

@@ -106,7 +106,8 @@ def boxes_at(poses: Array3, extents: Array2, matrix: Array2, rows: Array2, out: 
         reach = _length(extents[j, 0], extents[j, 1], extents[j, 2])
         reach += _length(poses[j, 0, 3], poses[j, 1, 3], poses[j, 2, 3]) + _length(rows[k, 9], rows[k, 10], rows[k, 11])
         for i in range(3):
-            # `reach` holds the longest edge: a thin box feels how the others are rounded, more than its own product
+            # `reach` holds the longest edge: a thin box feels how the others are rounded, more than its own product,
+            # which is rounded by less than 4 u
             lengths[k, i] = extents[j, i] * (1.0 + 4.0 * _U) + 64.0 * _U * reach
             largest = max(largest, lengths[k, i], abs(out[k, i, 3]))
     return ODD if _is_odd(largest) else 0

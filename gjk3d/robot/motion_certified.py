@@ -283,6 +283,7 @@ def _prove(
         halves = low < c < high
         _look(chain, here, curve, c, q)
         # what comes on slowly has little room before it touches: near a contact pieces may be smaller
+        # A parameter is rounded by u where it is halved and where a bound is added: pieces of a few u do not end.
         least = max(tolerance * FINER if first - low <= 1.5 * tolerance / FINER else tolerance, 8.0 * _U)
         touching, stuck, further = NOBODY, False, min(top + 1, LEVELS - 1)
         for i in range(n):

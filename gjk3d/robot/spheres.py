@@ -168,6 +168,7 @@ def _covered(bodies: list[Body], excess: float, name: str) -> LinkSpheres:
     for k, (j, own) in enumerate(zip(chosen, owners, strict=True)):
         far = float(np.linalg.norm(middles[own] - middles[j], axis=1).max())
         radii[k] = far + ball + rounding
+    # The sum and the radii are rounded by a few u, and bounds of distances hold; so the factor is more than needed.
     outside = float((upper[chosen] + radii).max())
     return LinkSpheres(middles[chosen], radii, max(0.0, outside * (1.0 + _ROUNDING)))
 

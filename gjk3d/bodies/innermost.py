@@ -225,16 +225,9 @@ def look_at_points(m: Rigid, noise: float, first: int, a: Surface, b: Surface, r
 
 @kernel
 def look_closer(
-    m: Rigid,
-    noise: float,
-    looks: float,
-    enough: float,
-    a: Surface,
-    b: Surface,
-    room: GivenRoom,
-    ways: Array,
+    m: Rigid, noise: float, looks: float, enough: float, a: Surface, b: Surface, room: GivenRoom, ways: Array,
     count: int,
-) -> int:
+) -> int:  # fmt: skip
     """After `look_at_points` look at both surfaces, so many times at most, or until a point is deep enough."""
     for k in range(2):
         if (b if k == 0 else a)[8] == 0 or ways[0, 0] >= enough:

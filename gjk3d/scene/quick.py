@@ -110,18 +110,8 @@ class Quick:
             return None
         stack, _ = room(self._most_rows(), 64)
         out, flags = np.empty((2, solve.FLOATS + 16)), np.empty((2, solve.INTS + 2), dtype=np.int64)
-        code = walk_nearest(
-            shapes,
-            side,
-            other,
-            self.slot,
-            keys,
-            within,
-            (self.mine.ranks, self.theirs.ranks),
-            one_solver().room,
-            stack,
-            Answer(out, flags),
-        )
+        ranks, room_of_one = (self.mine.ranks, self.theirs.ranks), one_solver().room
+        code = walk_nearest(shapes, side, other, self.slot, keys, within, ranks, room_of_one, stack, Answer(out, flags))
         self._placed(side, other)
         return None if code < 0 else Nearest(out, flags, pairs.shapes, within)
 

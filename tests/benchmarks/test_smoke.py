@@ -20,6 +20,7 @@ from . import (
     robots_motion,
     scenes_many,
 )
+from . import rows as batch_rows
 from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
@@ -169,6 +170,13 @@ def test_the_libraries_alone_take_time_for_parts_without_a_copy(capsys):
     assert len(spent) == 4
     assert spent[-1] == pytest.approx(sum(spent[:-1]), abs=2e-3)
     assert spent[-1] > 0.0
+
+
+def test_the_table_of_batches_is_written_and_two_processes_return_the_same_bits(capsys):
+    assert batch_rows.main(["--rows", "100", "--motions", "50"]) == 0
+    lines = [line.split("|") for line in capsys.readouterr().out.splitlines()[2:]]
+    assert len(lines) == 5
+    assert [line[-2].strip() for line in lines] == ["yes"] * 5
 
 
 def test_many_findings_go_out_as_lines(tmp_path, capsys):

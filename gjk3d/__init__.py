@@ -74,7 +74,7 @@ _WHERE = {
     "SceneHit": "scene",
     "Clearance": "scene",
     "Mesh": "bodies.mesh",
-    "load": "bodies.files",
+    "load": "files.load",
     "meeting_faces": "query.faces",
     "nearest_faces": "query.faces",
     "intersection_curve": "query.faces",
@@ -99,7 +99,6 @@ if TYPE_CHECKING:
     from gjk3d.bodies.cloud import PointCloud as PointCloud
     from gjk3d.bodies.compound import Compound as Compound
     from gjk3d.bodies.conversions import from_implicit as from_implicit
-    from gjk3d.bodies.files import load as load
     from gjk3d.bodies.heights import HeightField as HeightField
     from gjk3d.bodies.mesh import Mesh as Mesh
     from gjk3d.bodies.shell import Shell as Shell
@@ -108,6 +107,7 @@ if TYPE_CHECKING:
     from gjk3d.compat import scene_to_collision as scene_to_collision
     from gjk3d.compiling import warmup as warmup
     from gjk3d.exact import Verdict as Verdict
+    from gjk3d.files.load import load as load
     from gjk3d.query.bounding import aabb as aabb
     from gjk3d.query.bounding import bounding_sphere as bounding_sphere
     from gjk3d.query.bounding import obb as obb

@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2034, 14),
     "_kernels": (3557, 19),
-    "bodies": (17157, 80),
+    "bodies": (14721, 65),
     "broad": (754, 5),
     "clash": (9701, 50),
     "cli": (4179, 26),
@@ -29,7 +29,7 @@ BUDGET = {
     "query": (5320, 25),
     "replay": (1090, 5),
     "robot": (12966, 56),
-    "scene": (3234, 15),
+    "scene": (3224, 15),
     "shapes": (3462, 23),
     "viz": (5648, 27),
 }

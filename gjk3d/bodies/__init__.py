@@ -1,5 +1,5 @@
-"""What is not convex: meshes, compounds, voxels, clouds of points, height fields; model files.
+"""Bodies that are not convex: meshes, compounds, voxels, point clouds, height fields, shells.
 
-`base` is the protocol of all of them, and what two bodies answer lies here too; convex shapes are in `shapes`, the
-questions that a user asks in `query`.
+`base` is the protocol of all bodies. The other files are the kinds, and the algorithms for a pair of bodies. Convex
+shapes are in `shapes`, model files in `files`, and what users call in `query`.
 """

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies.files import natural
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.nodes import Colour
 from gjk3d.clash.instances import moved_points
 from gjk3d.errors import ShapeError
+from gjk3d.files.load import natural
+from gjk3d.files.nodes import Colour
 from gjk3d.poses import as_matrices, matrices, pose_rows
 from gjk3d.shapes.layout import in_range
 from gjk3d.typing import Array

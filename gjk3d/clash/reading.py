@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies import files as model_files
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.nodes import Colour
 from gjk3d.bodies.precision import file_spacing, spacings, stretch
 from gjk3d.bodies.solids import solids
 from gjk3d.clash.instances import Placed, Shapes, moved_points
 from gjk3d.clash.parts import MARK, AssemblyPart, Scaled, order
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
+from gjk3d.files import load as model_files
+from gjk3d.files.nodes import Colour
 from gjk3d.poses import matrices
 from gjk3d.shapes.layout import in_range
 from gjk3d.typing import Array

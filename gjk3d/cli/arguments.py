@@ -233,7 +233,7 @@ def in_one_unit(models: list[Model], said: str | None) -> tuple[list[Model], str
 
 def size_notes(meshes: Sequence[Mesh], unit: str | None, said: bool) -> list[str]:
     """Return the remark on sizes that suggest another unit, if there is one and a file does not state its unit."""
-    from gjk3d.bodies.files import states_unit
+    from gjk3d.files.load import states_unit
     from gjk3d.units import doubt
 
     sizes = [float((mesh.bounds[1] - mesh.bounds[0]).max()) for mesh in meshes]

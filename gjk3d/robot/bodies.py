@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import spatial
 
-from gjk3d.bodies.files import load
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import Gjk3dError, ParseError, ShapeError
+from gjk3d.files.load import load
 from gjk3d.robot import files, urdf
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box

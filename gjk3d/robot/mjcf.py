@@ -17,9 +17,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gjk3d.bodies import apart
-from gjk3d.bodies.headers import HeaderError
 from gjk3d.errors import ParseError
+from gjk3d.files import process
+from gjk3d.files.headers import HeaderError
 from gjk3d.poses import GREATEST
 from gjk3d.robot.files import TEXT
 from gjk3d.robot.urdf import Description, Geometry, Joint, Link, Mimic
@@ -43,9 +43,9 @@ def read_mjcf(file: Path, root: Element, collision: str) -> Description:
             with tempfile.TemporaryDirectory() as folder:
                 source = Path(folder) / "text"
                 source.write_text(ElementTree.tostring(root, encoding="unicode"), encoding="utf-8")
-                made = apart.converted(source, "MJCF text", alone=alone)
+                made = process.converted(source, "MJCF text", alone=alone)
         else:
-            made = apart.converted(file, "MJCF", alone=alone)
+            made = process.converted(file, "MJCF", alone=alone)
     except HeaderError as reason:
         raise ParseError(f"{file}: {reason}") from None
     model = mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": made})

@@ -82,7 +82,7 @@ def _model(file: Path, way: str, unit: str | None, up: str) -> list[Thing]:
     import numpy as np
 
     import gjk3d as gk
-    from gjk3d.bodies.files import FORMATS
+    from gjk3d.files.load import FORMATS
     from gjk3d.units import conversion, symbol
 
     if file.suffix.lower() not in FORMATS:

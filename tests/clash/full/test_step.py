@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from words import assert_names
 
-from gjk3d.bodies.step_unit import unit_of
 from gjk3d.clash import Assembly, Movement, check
 from gjk3d.cli.app import main
 from gjk3d.cli.serve import read_whole
 from gjk3d.errors import ParseError
+from gjk3d.files.step import unit_of
 from tests.model_files import CORNERS, QUADS, glb, step, write_zip
 
 PLATES = [("low", CORNERS * 40, QUADS), ("high", CORNERS * 40 + (0, 0, 40.3), QUADS)]

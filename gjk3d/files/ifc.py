@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies.headers import HeaderError
-from gjk3d.bodies.nodes import Node, Nodes, Shape
+from gjk3d.files.headers import HeaderError
+from gjk3d.files.nodes import Node, Nodes, Shape
 
 _DEEPEST = 64  #: steps from an element up to the project
 _BEGIN, _END = b"ISO-10303-21;", b"END-ISO-10303-21;"

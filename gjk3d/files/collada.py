@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 from xml.etree import ElementTree
 
-from gjk3d.bodies.headers import HeaderError, refuse_copies, shown
+from gjk3d.files.headers import HeaderError, refuse_copies, shown
 
 _FEW = 1000  #: copies of geometries that are read without counting
 _DEEPEST = 100  #: levels of nodes that refer to nodes

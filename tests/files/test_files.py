@@ -38,8 +38,8 @@ from model_files import (
 from words import assert_names
 
 import gjk3d as gk
-from gjk3d.bodies import apart, files, headers
 from gjk3d.errors import FileError, ParseError
+from gjk3d.files import headers, load, process
 
 LOOP = [{"mesh": 0, "children": [1]}, {"mesh": 0, "children": [0]}]
 FORMATS = (".stl", ".obj", ".ply", ".off", ".glb", ".gltf", ".3mf")
@@ -109,8 +109,8 @@ def test_step_keeps_names_comes_in_meters_and_prints_nothing(save, capfd):
 
 @pytest.mark.full
 def test_a_step_reader_that_never_ends_is_stopped(save, monkeypatch):
-    monkeypatch.setattr(apart, "SECONDS", 0.3)
-    monkeypatch.setattr(apart, "_RUN", ("-c", "import time; time.sleep(60)"))
+    monkeypatch.setattr(process, "SECONDS", 0.3)
+    monkeypatch.setattr(process, "_RUN", ("-c", "import time; time.sleep(60)"))
     with pytest.raises(ParseError) as caught:
         gk.load(save("endless.step", b"x"))
     assert_names(caught.value, "STEP", "0.3 s")
@@ -125,7 +125,7 @@ def test_a_reader_has_time_by_the_size_of_its_file(tmp_path, monkeypatch, size, 
     path = tmp_path / "endless.vtk"
     with path.open("wb") as file:
         file.truncate(size)
-    monkeypatch.setattr(apart.subprocess, "run", run)
+    monkeypatch.setattr(process.subprocess, "run", run)
     with pytest.raises(ParseError, match=rf"\bVTK\b.*\b{limit} s\b"):
         gk.load(path)
 
@@ -133,19 +133,19 @@ def test_a_reader_has_time_by_the_size_of_its_file(tmp_path, monkeypatch, size, 
 PARENT = """
 import sys
 from pathlib import Path
-from gjk3d.bodies import apart
-apart._RUN = ("-c", sys.argv[2])
-apart.converted(Path(sys.argv[1]), "VTK")
+from gjk3d.files import process
+process._RUN = ("-c", sys.argv[2])
+process.converted(Path(sys.argv[1]), "VTK")
 """
 READER = """
 import sys, time
-from gjk3d.bodies import apart
+from gjk3d.files import process
 def endless(source, target):
     with open(source, "wb", 0) as pipe:
         pipe.write(b"x")
         time.sleep(60)
-apart.READERS["VTK"] = endless
-apart._main(*sys.argv[1:])
+process.READERS["VTK"] = endless
+process._main(*sys.argv[1:])
 """
 
 
@@ -163,7 +163,7 @@ def test_a_reader_ends_with_the_process_that_began_it(tmp_path):
 
 @pytest.mark.full
 def test_a_step_reader_that_crashes_is_an_error(save, monkeypatch):
-    monkeypatch.setattr(apart, "_RUN", ("-c", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"))
+    monkeypatch.setattr(process, "_RUN", ("-c", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"))
     with pytest.raises(ParseError, match="signal 11"):
         gk.load(save("crash.step", b"x"))
 
@@ -592,9 +592,9 @@ LATE = {
 @pytest.mark.parametrize("name", [*(f"{what}{kind}" for what in WASTE for kind in FORMATS), *LATE])
 def test_no_reader_is_given_garbage(save, name, monkeypatch):
     """Its cost in time and memory is many times the file's size: gigabytes of this are refused before."""
-    monkeypatch.setattr(files, "_read", lambda *_: pytest.fail("the reader was called"))
-    monkeypatch.setattr(files.gltf, "MAX_VALUES", 500_000)
-    monkeypatch.setattr(files.headers, "MAX_REMARKS", 200_000)
+    monkeypatch.setattr(load, "_read", lambda *_: pytest.fail("the reader was called"))
+    monkeypatch.setattr(load.gltf, "MAX_VALUES", 500_000)
+    monkeypatch.setattr(load.headers, "MAX_REMARKS", 200_000)
     path = save(name, LATE[name] if name in LATE else WASTE[name.split(".")[0]])
     with pytest.raises(ParseError) as caught:
         gk.load(path)
@@ -615,11 +615,11 @@ def test_blank_lines_and_remarks_within_the_rows_are_no_garbage(save):
 def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "bomb.3mf"
     write_3mf(path, [("a", np.zeros((100_000, 3)), TRIANGLES)])
-    monkeypatch.setattr(files.headers, "MAX_UNPACKED", 1 << 20)
+    monkeypatch.setattr(load.headers, "MAX_UNPACKED", 1 << 20)
     with pytest.raises(ParseError, match=r"\b1048576\b"):
         gk.load(path)
     monkeypatch.undo()
-    monkeypatch.setattr(files.headers, "SMALL", 1 << 20)
+    monkeypatch.setattr(load.headers, "SMALL", 1 << 20)
     with pytest.raises(ParseError, match=r"\d+ bytes.*\b1048576\b.*\b100\b"):
         gk.load(path)
     with zipfile.ZipFile(path, "w") as archive:
@@ -699,7 +699,7 @@ def test_damaged_files_raise_parse_error_and_nothing_else(save, tmp_path, name):
 
 
 def test_a_missing_extra_is_an_import_error_with_the_pip_line(save, monkeypatch):
-    monkeypatch.setattr(files.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(load.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError) as caught:
         gk.load(save("a.3mf", b"x"))
     assert_names(caught.value, "lxml", 'pip install "gjk3d[io]"')

@@ -1,6 +1,6 @@
 """What a GLB or glTF says about its own arrays and parts, held against what is read of it before a reader believes it.
 
-What `gjk3d.bodies.headers` does for the formats without JSON.
+What `gjk3d.files.headers` does for the formats without JSON.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from gjk3d.bodies.headers import HeaderError, refuse_copies, refuse_parts
+from gjk3d.files.headers import HeaderError, refuse_copies, refuse_parts
 
 DEEPEST = 200  #: levels of nodes above a mesh
 #: Bytes and values of the JSON: each value takes a hundred bytes once it is read.

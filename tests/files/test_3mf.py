@@ -10,8 +10,8 @@ from model_files import CORNERS, TRIANGLES
 from words import assert_names
 
 import gjk3d as gk
-from gjk3d.bodies import threemf
 from gjk3d.errors import ParseError
+from gjk3d.files import threemf
 
 SPACE = "http://schemas.microsoft.com/3dmanufacturing"
 CUBE = "".join(f'<vertex x="{x}" y="{y}" z="{z}"/>' for x, y, z in CORNERS.tolist())

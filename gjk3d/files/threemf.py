@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.headers import HeaderError, refuse_copies, shown
-from gjk3d.bodies.nodes import Colour
+from gjk3d.files.headers import HeaderError, refuse_copies, shown
+from gjk3d.files.nodes import Colour
 from gjk3d.typing import Array
 
 UNITS = ("micron", "millimeter", "centimeter", "inch", "foot", "meter")

@@ -1,15 +1,13 @@
-"""The names of products in a STEP file, for occurrences that have none of their own.
-
-An assembly's occurrences (NEXT_ASSEMBLY_USAGE_OCCURRENCE in ISO 10303-44) are often called NAUO1, NAUO2, a blank or
-nothing by the program that wrote them. The nodes of the GLB that is made of the file have these names. What a designer
-named is the product that each is an occurrence of.
-"""
+"""Read what the STEP reader leaves out: names of products, units, curves that are no parts, and the facet error."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import islice
 from typing import Any, NamedTuple
+
+from gjk3d.units import conversion, symbol
 
 _STRING = rb"'(?:[^']|'')*+'"
 _OCCURRENCE, _DEFINITION, _FORMATION, _PRODUCT = (
@@ -121,3 +119,101 @@ def name_shapes(tree: dict[str, Any]) -> None:
             del whole["children"]
         for number, child in enumerate(unnamed, 1):
             nodes[child]["name"] = str(number)
+
+
+_TRIANGLES = 4  #: the mode of a primitive of triangles; lower modes are points and lines
+_NAMED = 5  #: names in a note
+
+
+def leave_out_curves(tree: dict[str, Any]) -> None:
+    """Take points and lines out of a glTF that was made of a STEP file, and note the nodes that were nothing else.
+
+    Parameters
+    ----------
+    tree : dict
+        The glTF. Its first scene gets the note, in ``extras["notes"]``.
+    """
+    meshes, nodes, scenes = (tree.get(key, []) for key in ("meshes", "nodes", "scenes"))
+    for mesh in meshes:
+        mesh["primitives"] = [each for each in mesh["primitives"] if each.get("mode", _TRIANGLES) >= _TRIANGLES]
+    empty = {number for number, mesh in enumerate(meshes) if not mesh["primitives"]}
+    gone = {number: node.get("name", "") for number, node in enumerate(nodes) if node.get("mesh") in empty}
+    if not gone:
+        return
+    for whole in nodes:  # a shape without a name is one of several of its product
+        unnamed = [child for child in whole.get("children", []) if REFERENCE.fullmatch(gone.get(child, ""))]
+        gone |= dict.fromkeys(unnamed, whole.get("name", ""))
+    for owner, key in (*((node, "children") for node in nodes), *((scene, "nodes") for scene in scenes)):
+        if gone.keys() & owner.get(key, []):
+            owner[key] = [child for child in owner[key] if child not in gone]
+    names = list(gone.values())
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    note = f"left out, since curves and points are not matter: {', '.join(names[:_NAMED])}{more}"
+    scenes[0]["extras"] = {"notes": [note]}
+
+
+#: Millimetres from a curved face that the mesher of Open CASCADE is asked to keep.
+ASKED = 0.01
+#: Times that it may be: of round bodies with circles across it keeps to it, spheres it was seen to miss by 2.1 times.
+_MISSED = {"plane": 0.0, "cylinder": 1.0, "cone": 1.0, "torus": 1.0}
+_MOST_MISSED = 2.5
+#: The kinds of faces that it is to tell of.
+KINDS = frozenset(_MISSED)
+_FACES = "TM_brep_faces"
+
+
+def tell_facets(tree: dict[str, Any]) -> None:
+    """Write to each mesh of a glTF how far its triangles may be from its faces, in metres, as ``extras["facets"]``.
+
+    Parameters
+    ----------
+    tree : dict
+        As cascadio makes it, with the kinds of all faces; these are taken out.
+    """
+    for mesh in tree.get("meshes", []):
+        error = 0.0
+        for primitive in mesh.get("primitives", []):
+            told = primitive.get("extensions", {}).pop(_FACES, None)
+            faces = [None] if told is None else told["faces"]
+            error = max([error, *(_MISSED.get(str((face or {}).get("type")), _MOST_MISSED) for face in faces)])
+        mesh["extras"] = {"facets": 1e-3 * ASKED * error}
+    for key in ("extensionsUsed", "extensionsRequired"):
+        if _FACES in tree.get(key, []):
+            tree[key].remove(_FACES)
+
+
+_CONTEXT = re.compile(rb"GLOBAL_UNIT_ASSIGNED_CONTEXT\s{0,99}\(\s{0,99}\(([^)]{0,999})")
+_UNIT, _NUMBER = re.compile(rb"LENGTH_UNIT"), re.compile(rb"#(\d{1,18})\s*=")
+_SI = re.compile(rb"SI_UNIT\s*\(\s*(?:\$|\.([A-Z]+)\.)\s*,\s*\.METRE\.\s*\)")
+_CONVERTED = re.compile(rb"CONVERSION_BASED_UNIT\s*\(\s*'([^']*)'")
+_PREFIXES = {
+    b"": "m", b"NANO": "nm", b"MICRO": "um", b"MILLI": "mm", b"CENTI": "cm", b"DECI": "dm", b"KILO": "km"
+}  # fmt: skip
+_MOST, _AROUND = 4096, 500  #: units and contexts that are looked at, and bytes before and behind where one is named
+
+
+def unit_of(step: bytes) -> str | None:
+    """Return the unit of most representations of a STEP file, the first of several; None where it is not known.
+
+    ISO 10303-21 has no one place for it: each GLOBAL_UNIT_ASSIGNED_CONTEXT refers to a LENGTH_UNIT, which is an SI_UNIT
+    or a CONVERSION_BASED_UNIT with a name. What these are based on is a LENGTH_UNIT, too, and in no context.
+    """
+    units: dict[bytes, str] = {}
+    for found in islice(_UNIT.finditer(step), _MOST):
+        before = step[max(0, found.start() - _AROUND) : found.start()].rpartition(b";")[2]
+        entity = before + step[found.start() : found.end() + _AROUND].partition(b";")[0]
+        number, unit = _NUMBER.search(before), _named(entity)
+        if number is not None and unit is not None:
+            units[number[1]] = unit
+    contexts = islice(_CONTEXT.finditer(step), _MOST)
+    used = [units[each] for context in contexts for each in re.findall(rb"#(\d+)", context[1]) if each in units]
+    return Counter(used).most_common(1)[0][0] if used else None
+
+
+def _named(entity: bytes) -> str | None:
+    own = _CONVERTED.search(entity)
+    if own is not None:
+        name = symbol(own[1].decode("latin-1").lower()) or ""
+        return name if conversion(name, "m") is not None else None
+    metric = _SI.search(entity)
+    return None if metric is None else _PREFIXES.get(metric[1] or b"")

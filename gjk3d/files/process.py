@@ -1,6 +1,6 @@
 """Readers that may crash, never end or fill the memory on a damaged file: each runs in a process of its own.
 
-What it finds comes back as bytes: GLB of STEP, else arrays of numpy and a tree, as `gjk3d.bodies.nodes` has them.
+What it finds comes back as bytes: GLB of STEP, else arrays of numpy and a tree, as `gjk3d.files.nodes` has them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies import gltf, ifc, nodes
-from gjk3d.bodies.headers import HeaderError
-from gjk3d.bodies.step_facets import ASKED, KINDS, tell_facets
-from gjk3d.bodies.step_matter import leave_out_curves
-from gjk3d.bodies.step_names import name_products, name_shapes
 from gjk3d.errors import ShapeError
+from gjk3d.files import gltf, ifc, nodes
+from gjk3d.files.headers import HeaderError
+from gjk3d.files.step import ASKED, KINDS, leave_out_curves, name_products, name_shapes, tell_facets
 
 #: Seconds that a reader may take, and so many more for each megabyte of its file.
 SECONDS, PER_MEGABYTE = 30.0, 60.0
-_RUN = ("-P", "-m", "gjk3d.bodies.apart")
+_RUN = ("-P", "-m", "gjk3d.files.process")
 _ON_DEATH_OF_PARENT = 1  #: prctl's PR_SET_PDEATHSIG
 #: Seconds of CPU and bytes that a reader may take for a file below `SMALL` that refers to no other file.
 SMALL, SMALL_SECONDS, SMALL_BYTES = 1_000_000, 5, 1 << 30

@@ -23,13 +23,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import apart, collada_file, gltf, headers, nodes, threemf, wavefront
-from gjk3d.bodies.colours import colour_gltf, colour_obj
-from gjk3d.bodies.fans import unfolded
 from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.bodies.precision import corner_rounding, stretch
-from gjk3d.bodies.step_unit import unit_of
 from gjk3d.errors import FileError, ParseError, ShapeError
+from gjk3d.files import collada, gltf, headers, nodes, obj, process, threemf
+from gjk3d.files.nodes import colour_gltf, colour_obj
+from gjk3d.files.obj import unfolded
+from gjk3d.files.step import unit_of
 from gjk3d.typing import Array
 from gjk3d.units import check_unit
 
@@ -50,7 +50,7 @@ class _Format(NamedTuple):
     unit: str | None = None
     needs: tuple[str, ...] = ()
     extra: str = "io"
-    apart: str = ""  #: the reader of `gjk3d.bodies.apart` that has the file first
+    apart: str = ""  #: the reader of `gjk3d.files.process` that has the file first
     drawn: Callable[[bytes], str | None] = lambda data: None  #: the unit that was drawn in, where the reader's differs
     states: Callable[[bytes], bool] = lambda data: False  #: whether the file itself states its unit
     faceted: bool = False  #: whether the reader tells of its triangles how far they may be from curved faces
@@ -62,19 +62,19 @@ _STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), apart="STEP", dr
 #: Every extension that `load` reads; STEP becomes GLB first, in metres as GLB always is; Collada is brought to metres.
 FORMATS = {
     ".stl": _Format(headers.check_stl, "stl"),
-    ".obj": _Format(wavefront.check_obj, "obj"),
+    ".obj": _Format(obj.check_obj, "obj"),
     ".ply": _Format(headers.check_ply, "ply"),
     ".off": _Format(headers.check_off, "off"),
     ".glb": _Format(gltf.check_glb, "glb", "meters"),
     ".gltf": _Format(gltf.check_gltf, "gltf", "meters"),
     ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml",), states=lambda data: True),
     ".dae": _Format(
-        collada_file.check_dae,
+        collada.check_dae,
         "dae",
         "meters",
         ("collada",),
         "robot",
-        states=lambda data: collada_file.meters(data) is not None,
+        states=lambda data: collada.meters(data) is not None,
     ),
     ".step": _STEP,
     ".stp": _STEP,
@@ -175,7 +175,7 @@ def read(path: str | os.PathLike[str]) -> Content:
         raise FileError(f"{file} cannot be read: {error.strerror or error}") from error
     with _blamed_on(file, kind):
         drawn = kind.drawn(data)
-        content = apart.converted(file, kind.apart) if kind.apart else data
+        content = process.converted(file, kind.apart) if kind.apart else data
         content, promised = kind.check(content)
         stated = drawn is not None or kind.states(data)
         if kind.reader == ARCHIVE:
@@ -359,7 +359,7 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
     elif reader == "obj":
         colour_obj(scene, data, _Beside(folder).get)
     if reader == "dae":  # axes stay as they are in the file, as in glTF, and as robots have them
-        scaling = np.diag([*[collada_file.meters(data) or 1.0] * 3, 1.0])
+        scaling = np.diag([*[collada.meters(data) or 1.0] * 3, 1.0])
         for node, place, _ in list(_placed(scene.graph)):  # scene.apply_transform hashes all nodes for each node
             scene.graph.transforms.edge_data[scene.graph.base_frame, node]["matrix"] = np.dot(scaling, place)
     return scene

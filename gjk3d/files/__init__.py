@@ -1,0 +1,1 @@
+"""Read model files: meshes with their names, units, colours and transforms."""

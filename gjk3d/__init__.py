@@ -44,7 +44,7 @@ _WHERE = {
     "ConvexUnion": "shapes.combined",
     "Swept": "query.swept",
     "Support": "shapes.mapped",
-    "Pairs": "query.pairs",
+    "Pairs": "query.pair",
     "raycast": "query.raycast",
     "RayHit": "query.raycast",
     "Motion": "query.motion",
@@ -60,7 +60,7 @@ _WHERE = {
     "BoundingSphere": "query.volumes",
     "gradient": "query.gradient",
     "Gradient": "query.gradient",
-    "verify": "query.verify",
+    "verify": "query.certify",
     "Verdict": "exact",
     "Axis": "results",
     "AxisKind": "results",
@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     from gjk3d.query.bounding import aabb as aabb
     from gjk3d.query.bounding import bounding_sphere as bounding_sphere
     from gjk3d.query.bounding import obb as obb
+    from gjk3d.query.certify import verify as verify
     from gjk3d.query.contact import Contact as Contact
     from gjk3d.query.contact import contact as contact
     from gjk3d.query.distance import collide as collide
@@ -125,7 +126,7 @@ if TYPE_CHECKING:
     from gjk3d.query.motion import Motion as Motion
     from gjk3d.query.overlap import overlap as overlap
     from gjk3d.query.pair import Pair as Pair
-    from gjk3d.query.pairs import Pairs as Pairs
+    from gjk3d.query.pair import Pairs as Pairs
     from gjk3d.query.penetration import Penetration as Penetration
     from gjk3d.query.penetration import penetration as penetration
     from gjk3d.query.raycast import RayHit as RayHit
@@ -135,7 +136,6 @@ if TYPE_CHECKING:
     from gjk3d.query.time_of_impact import ImpactStatus as ImpactStatus
     from gjk3d.query.time_of_impact import shapecast as shapecast
     from gjk3d.query.time_of_impact import time_of_impact as time_of_impact
-    from gjk3d.query.verify import verify as verify
     from gjk3d.query.volumes import AABB as AABB
     from gjk3d.query.volumes import OBB as OBB
     from gjk3d.query.volumes import BoundingSphere as BoundingSphere

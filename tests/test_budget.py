@@ -17,21 +17,21 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2034, 14),
     "_kernels": (3557, 19),
-    "bodies": (14721, 65),
+    "bodies": (14428, 44),
     "broad": (754, 5),
     "clash": (9701, 50),
     "cli": (4179, 26),
     "compat": (1242, 5),
-    "convex": (1368, 9),
+    "convex": (1339, 6),
     "exact": (3157, 14),
     "geometry": (2154, 14),
-    "narrow": (5776, 25),
-    "query": (5320, 25),
+    "narrow": (5659, 19),
+    "query": (5257, 20),
     "replay": (1090, 5),
     "robot": (12966, 56),
     "scene": (3224, 15),
     "shapes": (3462, 23),
-    "viz": (5648, 27),
+    "viz": (5647, 27),
 }
 
 

@@ -41,8 +41,8 @@ class Parts(ABC):
     reach: float  #: greatest coordinate of any part
     endless: bool  #: whether all of it goes down without end, below what its boxes say
     _looped: tuple[Any, int]  #: see `gjk3d.bodies.manifolds`
-    _solids: Any  #: see `gjk3d.bodies.depth`
-    _surface: Any  #: see `gjk3d.bodies.innermost`
+    _solids: Any  #: see `gjk3d.bodies.depth.depth`
+    _surface: Any  #: see `gjk3d.bodies.depth.two_surfaces`
 
     # --- what a body must say -----------------------------------------------------------------------------------
 

@@ -11,28 +11,34 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
-from gjk3d.bodies.depth import depths, outer_ways
+from gjk3d.bodies.depth.depth import depths, outer_ways
+from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Met, Outer, freeing, push_out, vec_at
+from gjk3d.bodies.depth.search import MOST as MOST_DEPTH
+from gjk3d.bodies.depth.search import STATE
+from gjk3d.bodies.depth.two_surfaces import surface_of
 from gjk3d.bodies.distance import groups, parts_near, solve
-from gjk3d.bodies.facing import face_each_other, keep_mutual
-from gjk3d.bodies.freed import Outer, freeing
-from gjk3d.bodies.innermost import surface_of
-from gjk3d.bodies.internal_edges import split
 from gjk3d.bodies.manifolds import MOST, Desk, Faces, Writing, desk, faces_in, write_points
-from gjk3d.bodies.meetings import FACES, MESHES, PARTS, Listed, list_meeting, sort_pairs
+from gjk3d.bodies.meetings import (
+    FACES,
+    MESHES,
+    PARTS,
+    Listed,
+    face_each_other,
+    keep_mutual,
+    list_meeting,
+    sort_pairs,
+    split,
+)
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
-from gjk3d.bodies.order import TURNED, order_of
-from gjk3d.bodies.part_tree import GivenShelf, PartTree, on_shelf
+from gjk3d.bodies.part_tree import TURNED, GivenShelf, PartTree, on_shelf, order_of
 from gjk3d.bodies.parts import Triangles, parts_of
 from gjk3d.bodies.planes import standing_in
-from gjk3d.bodies.pushes import CORNERS, NOTED, Met, push_out, vec_at
-from gjk3d.bodies.search import MOST as MOST_DEPTH
-from gjk3d.bodies.search import STATE
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.spread import KEY, WIDTH, kept, order_by_key
 from gjk3d.bodies.topology import edges_of
 from gjk3d.bodies.traversal import crossings
-from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
+from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, placed_triangle, read
 from gjk3d.bodies.walk import Bench, Two, bench, two_at
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
@@ -395,7 +401,7 @@ def touch_rows(
         for i in range(count):
             p, q = found[i, 0], found[i, 1]
             faces[first + i, 0], faces[first + i, 1] = order_a[p], order_b[q]
-            _touch(read(wound_a, p), place(m, wound_b, q), rows_a[k], out[first + i])
+            _touch(read(wound_a, p), placed_triangle(m, wound_b, q), rows_a[k], out[first + i])
         begins[k + 1] = first + count
     return int(rows_a.shape[0])
 

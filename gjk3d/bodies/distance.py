@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from math import inf
+from math import inf, nextafter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,24 +12,27 @@ import numpy as np
 from gjk3d.bodies import walk
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import tree_of
-from gjk3d.bodies.depth import depths
+from gjk3d.bodies.depth.depth import depths
+from gjk3d.bodies.depth.search import LEAST as LEAST_DEPTH
+from gjk3d.bodies.depth.search import MOST, NORMAL, PLACE
 from gjk3d.bodies.gaps import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import APART, MeshPair, meet_many
-from gjk3d.bodies.order import TIED, TURNED, Thing, in_order, order_of
+from gjk3d.bodies.mesh_pair import APART as MESHES_APART
+from gjk3d.bodies.mesh_pair import MeshPair, meet_many, prepared_meshes
 from gjk3d.bodies.pair import BodyPair, Nearest
+from gjk3d.bodies.part_tree import TIED, TURNED, Thing, in_order, order_of
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.search import LEAST as LEAST_DEPTH
-from gjk3d.bodies.search import MOST, NORMAL, PLACE
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.touch import ANSWERED, BOUNDS, DEPTHS, NORMALS, distance_rows
-from gjk3d.bodies.walk import bench, meet_each, meet_rows
+from gjk3d.bodies.walk import APART, HELD, MEET, Bench, bench, meet_each, meet_rows
 from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, take
+from gjk3d.convex.solve import Quick
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
-from gjk3d.poses import ROUNDING, relative, relatives
+from gjk3d.poses import ROUNDING, WIDTH, composed, relative, relatives
 from gjk3d.results import Status
+from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
 
 _CHUNK = 256  #: rows a call into the kernels: of large bodies each may take a millisecond
@@ -120,7 +124,7 @@ def _meshes_meet(a: Mesh, b: Mesh, rows: Rows, order: int) -> Bools:
     turned &= order == TIED
     for some, mine, theirs, p, q in ((~turned, a, b, first, second), (turned, b, a, second, first)):
         if some.any():
-            answer[some] = meet_many(mine, theirs, p[some], q[some]) != APART
+            answer[some] = meet_many(mine, theirs, p[some], q[some]) != MESHES_APART
     return answer
 
 
@@ -304,3 +308,165 @@ def _overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     marks = np.zeros((len(most), narrow.INTS), dtype=np.int64)
     marks[:, 0], marks[:, 2] = np.where(narrowly & ~(least > 0.0), Status.TOUCHING, Status.OVERLAPPING), narrowly
     flags[deep.which] = marks
+
+
+class _Desk(NamedTuple):
+    """What is written beside an answer, and the scratch of walks."""
+
+    row_a: Array
+    row_b: Array
+    told: Ints
+    flags: Ints
+    parts: Ints
+    bench: Bench
+
+
+_local = threading.local()
+
+
+def _desk() -> _Desk:
+    """Return this thread's desk."""
+    try:
+        found: _Desk = _local.desk
+    except AttributeError:
+        row_a, row_b = np.empty((2, 1, WIDTH))
+        flags, parts = (np.empty((1, n), dtype=np.int64) for n in (narrow.INTS, 2))
+        found = _local.desk = _Desk(row_a, row_b, np.empty(1, dtype=np.int64), flags, parts, bench())
+    return found
+
+
+def prepare(a: Any, b: Any) -> Quick | None:
+    """Return what answers single questions of two, one of them a body; None where the long way must."""
+    faces = isinstance(a, Mesh) and isinstance(b, Mesh)
+    order = order_of(a, b)
+    swap = order == TURNED
+    first, second = (b, a) if swap else (a, b)
+    parts = (parts_of(first), parts_of(second)) if faces else walked(first, second)
+    if parts is None or parts[1].endless:
+        return None
+    one, two = (each.given for each in parts)
+
+    def collide(a: Any, b: Any, ma: Array, mb: Array, margin: float) -> bool | None:
+        if swap:
+            ma, mb = mb, ma
+        at = _desk()
+        told = meet_rows(one, two, ma, mb, at.row_a, at.row_b, order, margin, 0, 1, at.bench, at.told)
+        if told == APART:
+            return False
+        return True if told in (MEET, HELD) else None
+
+    def measure(ma: Array, mb: Array, mode: int, most: float, out: Array) -> int:
+        if swap:
+            ma, mb = mb, ma
+        row_a, row_b, said, flags, parts, w = _desk()
+        above = nextafter(most, inf)
+        signed = mode != narrow.UNSIGNED
+        level = DEPTHS if signed else NORMALS
+        told = distance_rows(
+            one, two, faces, level, ma, mb, row_a, row_b, most, above, order, 0, 1, w, said, out, flags, parts
+        )  # fmt: skip
+        if told not in (APART, ANSWERED) and (signed or told not in (MEET, HELD)):
+            return -1
+        status, _, tight, unsure = flags[0].tolist()
+        return -1 if unsure else int(status + 8 * tight)
+
+    return Quick(prepared_meshes(a, b) if faces else collide, measure)
+
+
+_STEP = 1e-7  #: of the size: so far apart are the two moved to see what they touch
+_TIE = 1e-9  #: of the size: parts that are nearer than the nearest and this are as near
+_SAME_PLACE = 1e-6  #: of the size: points that are one
+_SAME_WAY = 1e-6  #: of normals that are one, the length of their difference
+_MOST = 64  #: parts that are looked at
+
+
+class Levers(NamedTuple):
+    """What carries a distance: answers of parts in world axes, b moved by ``shift``, and a weight each."""
+
+    rows: Array
+    weights: Array
+    shift: Array
+    parts: list[tuple[Shape, Array, Shape, Array]]  #: the two parts of each row, and their pose rows
+    sure: bool  #: whether nothing but these, and just these, may carry it
+
+
+def levers(a: Thing, b: Thing, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
+    """Return what carries the signed distance of two of which one is a body, and none a half-space."""
+    if not in_order(a, b, row_a, row_b):
+        turned = answer[None].copy()
+        mirror(turned, True)
+        own = levers(b, a, row_b, row_a, turned[0], tight)
+        # b stands, and a has been moved the other way: all of it is moved back
+        rows = own.rows.copy()
+        mirror(rows, True)
+        parts = [(t, q, s, p) for s, p, t, q in own.parts]
+        back = -own.shift
+        rows[:, 6:9] += back
+        rows[:, 9:12] += back
+        for k, (s, p, t, q) in enumerate(parts):
+            parts[k] = s, _shifted(p, back), t, _shifted(q, back)
+        return own._replace(rows=rows, shift=back, parts=parts)
+    assert isinstance(a, Body)
+    x = pair_of(a, b, relative(row_a, row_b))
+    size = x.error / ROUNDING
+    apart = bool(answer[1] > 0.0)
+    shift, margin = np.zeros(3), answer[0] + _TIE * size + 4.0 * x.error
+    if not apart:
+        step = _STEP * size
+        shift = (step - min(float(answer[0]), 0.0)) * answer[3:6]
+        x = x.moved(row_a[:9].reshape(3, 3).T @ shift)
+        margin = step * (1.0 + 1e-3) + 4.0 * x.error
+    pairs = BodyPair.meeting(x, margin)
+    out, _ = x.solve(pairs, narrow.SIGNED)
+    some = np.flatnonzero(out[:, 0] <= margin)
+    some = some[np.argsort(out[some, 0], kind="stable")][:_MOST]
+    pairs, out = pairs[some], out[some]
+    first = _distinct(out, _SAME_PLACE * size)
+    parts = _parts(x, pairs[first], row_a)
+    for column, place in ((3, 0.0), (6, row_a[9:12]), (9, row_a[9:12])):
+        out[:, column : column + 3] = out[:, column : column + 3] @ row_a[:9].reshape(3, 3).T + place
+    rows = out[first]
+    alone = len(rows) == 1 and len(some) < _MOST
+    if apart or not len(rows):
+        if not alone:
+            return Levers(answer[None], np.ones(1), np.zeros(3), [], False)
+        return Levers(rows, np.ones(1), shift, parts, True)
+    weights, whole = _weights(rows[:, 3:6], answer[3:6])
+    if not whole:
+        return Levers(answer[None], np.ones(1), np.zeros(3), [], False)
+    return Levers(rows, weights, shift, parts, bool(tight and (weights > _SAME_WAY).all() and len(some) < _MOST))
+
+
+def _shifted(row: Array, by: Array) -> Array:
+    out = row.copy()
+    out[9:12] += by
+    return out
+
+
+def _distinct(out: Array, same: float) -> Ints:
+    """Return the first of those rows that have one normal and one pair of points."""
+    kept: list[int] = []
+    for k, row in enumerate(out):
+        if not any(
+            np.linalg.norm(row[3:6] - out[j, 3:6]) <= _SAME_WAY and np.abs(row[6:12] - out[j, 6:12]).max() <= same
+            for j in kept
+        ):
+            kept.append(k)
+    return np.array(kept, dtype=np.int64)
+
+
+def _parts(x: BodyPair, pairs: Ints, row_a: Array) -> list[tuple[Shape, Array, Shape, Array]]:
+    """Return the two parts of pairs and where they are in world axes."""
+    placed_a = composed(row_a, x.a.rows(pairs[:, 0]))
+    placed_b = composed(row_a, composed(x.m, x.b.rows(pairs[:, 1])))
+    return [(x.a.shape(i), p, x.b.shape(j), q) for (i, j), p, q in zip(pairs.tolist(), placed_a, placed_b, strict=True)]
+
+
+def _weights(normals: Array, way: Array) -> tuple[Array, bool]:
+    """Return weights of at least 0 with which normals make up a direction, and whether they do, in just one way."""
+    if (np.linalg.norm(normals - way, axis=1) <= 1e-4).all():
+        return np.full(len(normals), 1.0 / len(normals)), len(normals) == 1
+    from scipy.optimize import nnls  # few overlaps are held by more than one contact
+
+    weights, left = nnls(normals.T, way)
+    return weights, left <= 1e-4 and int((weights > 0.0).sum()) == np.linalg.matrix_rank(normals, tol=1e-6)

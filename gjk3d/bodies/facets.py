@@ -1,10 +1,4 @@
-"""How deep a triangle lies in a solid polytope of few faces, by the facets of their Minkowski difference.
-
-The facets of A - B, A being the triangle, are its two sides, the faces of B, and the pairs of edges whose arcs cross
-on the sphere of directions, see `gjk3d.narrow.sat`. The arc of a triangle's edge is half a circle, so the edges of B
-that may cross it are those between a face that looks along it and one that looks the other way: its outline. Where
-edges are nearly parallel, or the nearest points are not those of these features, GJK and EPA answer.
-"""
+"""Depth of a triangle in a polytope of few faces, or in a triangle, by facets of their Minkowski difference."""
 
 from __future__ import annotations
 
@@ -17,7 +11,7 @@ import numpy as np
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.parts import PlacedParts
-from gjk3d.bodies.triangles import Triangle, normal_of, read
+from gjk3d.bodies.triangles import Triangle, normal_of, placed_triangle, read
 from gjk3d.bodies.walk import Two
 from gjk3d.geometry.vec3 import (
     Rigid,
@@ -49,7 +43,7 @@ SURELY = 1.0 + 1e-9  #: times as much is more, whatever the rounding
 WIDTH = 4.0
 _ALIKE = 0.9  #: cosine of ways out of which one is enough
 _OFF = 64.0  #: so far may a nearest point be off, in the same units
-APART, DEEP, OPEN = range(3)
+IS_APART, IS_DEEP, IS_OPEN = range(3)
 
 #: several of `Solid` behind each other; where the vertices, planes and edges of each begin, and the last end; scratch
 GivenSolids = tuple[Array2, Array2, Array2, Ints2, Ints2, Array2, Array2, Ints1]
@@ -360,25 +354,99 @@ def put_deep(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array, fl
 
 @kernel
 def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int:
-    """Answer how deep triangle k of A and the polytope are: APART, DEEP with its answer in a row, or OPEN."""
+    """Answer how deep triangle k of A and the polytope are: IS_APART, IS_DEEP with its answer in a row, or IS_OPEN."""
     own = _seen_from(x.m, read(x.a.places, k))
     clear = WIDTH * x.error
     found, widest = _past_face(own, s)
     if found.gap > clear:
-        return APART
+        return IS_APART
     if not (widest and found.gap <= -clear):
         n = normal_of(own)
         if n[0] == 0.0 and n[1] == 0.0 and n[2] == 0.0:
-            return OPEN
+            return IS_OPEN
         found = _past_triangle(own, n, s, found)
         if found.gap > clear:
-            return APART
+            return IS_APART
         _put_corners(own, n, s)
         found = _past_edges(s, found, clear)
         if found.gap > clear and found.sure:
-            return APART
+            return IS_APART
         if found.gap > -clear or not found.sure or not _holds(s, found.b, _OFF * x.error):
-            return OPEN
+            return IS_OPEN
     way, b = turn(x.m, found.normal), place(x.m, found.b)
     put_deep(way, along(b, way, -found.gap), b, found.gap, clear, out, flags, row)
-    return DEEP
+    return IS_DEEP
+
+
+@kernel
+def _over(p: Vec3, t: Triangle, n: Vec3) -> bool:
+    """Tell whether a point of a triangle's plane lies in the triangle."""
+    for k in range(3):
+        q, r = t[k], t[(k + 1) % 3]
+        if dot(cross(n, sub(r, q)), sub(p, q)) < 0.0:
+            return False
+    return True
+
+
+@kernel
+def _past_sides(flat: Triangle, other: Triangle, n: Vec3, turned: bool, found: Facet) -> Facet:
+    """Try both sides of a triangle with unit normal n, which is the second of the two if these are turned."""
+    x, y, z = dot(n, sub(other[0], flat[0])), dot(n, sub(other[1], flat[0])), dot(n, sub(other[2], flat[0]))
+    low, high = min(x, y, z), max(x, y, z)
+    gap = max(low, -high)
+    if not gap > found.gap:
+        return found
+    end, way = (low, n) if low >= -high else (high, neg(n))
+    corner = other[0] if x == end else other[1] if y == end else other[2]
+    foot = along(corner, way, -gap)
+    sure = _over(foot, flat, n)
+    return Facet(gap, neg(way), corner, foot, sure) if turned else Facet(gap, way, foot, corner, sure)
+
+
+@kernel
+def _past_edge_pairs(s: Triangle, t: Triangle, found: Facet) -> Facet:
+    """Try the pairs of edges."""
+    for i in range(3):
+        p, e = s[i], sub(s[(i + 1) % 3], s[i])
+        third = sub(s[(i + 2) % 3], p)
+        for j in range(3):
+            q, f = t[j], sub(t[(j + 1) % 3], t[j])
+            d = cross(e, f)
+            d = neg(d) if dot(d, third) > 0.0 else d
+            square, rise = dot(d, d), dot(d, sub(q, p))
+            if (rise < 0.0) & (rise * rise > SURELY * (found.gap * found.gap) * square):
+                continue  # no gap as wide, and no root needed to tell
+            if dot(d, sub(t[(j + 2) % 3], q)) < 0.0 or not square > 0.0:
+                continue
+            far = sqrt(square)
+            gap = rise / far
+            if not gap > found.gap:
+                continue
+            if square < CLEAR_CUT * CLEAR_CUT * dot(e, e) * dot(f, f):
+                return Facet(found.gap, found.normal, found.a, found.b, False)
+            way = scale(1.0 / far, d)
+            across = cross(f, way)
+            r = dot(across, sub(q, p)) / dot(across, e)
+            a = along(p, e, r)
+            b = along(a, way, gap)
+            u = dot(sub(b, q), f) / dot(f, f)
+            found = Facet(gap, way, a, b, min(r, u) >= 0.0 and max(r, u) <= 1.0)
+    return found
+
+
+@kernel
+def crossed(x: Two, p: int, q: int, out: Array, flags: Ints, row: int) -> int:
+    """Answer how deep triangle p of A and q of B are: IS_DEEP with its answer in a row, or IS_OPEN."""
+    s, t, clear = read(x.a.places, p), placed_triangle(x.m, x.b.places, q), WIDTH * x.error
+    n, m = normal_of(s), normal_of(t)
+    if dot(n, n) == 0.0 or dot(m, m) == 0.0:
+        return IS_OPEN
+    found = _past_sides(s, t, n, False, Facet(-inf, n, s[0], s[0], False))
+    found = _past_sides(t, s, m, True, found)
+    if found.gap > -clear:
+        return IS_OPEN
+    found = _past_edge_pairs(s, t, found)
+    if found.gap > -clear or not found.sure:
+        return IS_OPEN
+    put_deep(found.normal, along(found.b, found.normal, -found.gap), found.b, found.gap, clear, out, flags, row)
+    return IS_DEEP

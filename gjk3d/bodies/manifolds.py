@@ -14,8 +14,8 @@ import numpy as np
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.cones import is_contact, is_parallel, look_at
+from gjk3d.bodies.depth.pushes import Met, vec_at
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
-from gjk3d.bodies.pushes import Met, vec_at
 from gjk3d.bodies.walk import Bench, Two
 from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
@@ -353,7 +353,7 @@ def write_points(t: Writing, kept: int, count: int, origin: PartTree, points: Ar
     """Write the points of the chosen pairs of parts, in A's frame; return how many there are.
 
     Each is as `gjk3d.narrow.manifold.patch` writes it, and a normal. The first ``kept`` pairs are contacts of the
-    bodies, see `gjk3d.bodies.internal_edges`. If no pair has a point that is one, all have theirs.
+    bodies, see `gjk3d.bodies.meetings`. If no pair has a point that is one, all have theirs.
     """
     written = _write_pairs(t, 0, kept, points)
     if kept < count:

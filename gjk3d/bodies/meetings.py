@@ -5,6 +5,7 @@ Of a mesh the parts are its faces. Functions of a user's are not called by the k
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -12,20 +13,24 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.crossed import crossed
-from gjk3d.bodies.facets import APART, DEEP, GivenSolids, Solid, facet_of, solid_in, with_scratch
+from gjk3d.bodies.cones import is_contact, is_normal, is_sure, look_of, shortest_look
+from gjk3d.bodies.depth.partings import outward_at
+from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, Met, vec_at
+from gjk3d.bodies.facets import IS_APART, IS_DEEP, GivenSolids, Solid, crossed, facet_of, solid_in, with_scratch
+from gjk3d.bodies.gaps import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
-from gjk3d.bodies.part_tree import GivenShelf, PartTree, on_shelf
+from gjk3d.bodies.part_tree import GivenShelf, PartTree, nodes_apart, on_shelf, part_at, put_behind
 from gjk3d.bodies.parts import PlacedParts, Triangles
-from gjk3d.bodies.rounds import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.walk import APART as PARTS_APART
 from gjk3d.bodies.walk import Bench, Two, bench, list_parts, part_meets, parts_at, two_at
 from gjk3d.convex.rows import empty_answers
+from gjk3d.geometry.vec3 import Rigid, Vec3, dot, neg, offset, place, row3, sub, turn, turn_back
 from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, UNSIGNED, solve
-from gjk3d.poses import IDENTITY, moved, moved_back, relative
+from gjk3d.poses import IDENTITY, ROUNDING, moved, moved_back, relative
+from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 PARTS, FACES, MESHES = range(3)  #: what meets: any parts; faces of a mesh and a shape; faces of two meshes
@@ -99,9 +104,9 @@ def _measure_faces(
             told = facet_of(x, p, s, out, flags, kept)
         else:
             told = round_of(x, p, r, out, flags, kept)
-        if told == APART or (told != DEEP and part_meets(parts_at(x, p, q, w), x.error, w) == PARTS_APART):
+        if told == IS_APART or (told != IS_DEEP and part_meets(parts_at(x, p, q, w), x.error, w) == PARTS_APART):
             continue
-        if told != DEEP:
+        if told != IS_DEEP:
             _measure(x, p, q, w, out, flags, kept)
         pairs[kept, 0], pairs[kept, 1] = p, q
         kept += 1
@@ -141,7 +146,7 @@ def list_rows(
             else:
                 formula = step == 0 and kind == MESHES
                 for i in range(first, first + count):
-                    if formula and crossed(x, pairs[i, 0], pairs[i, 1], out, flags, i) == DEEP:
+                    if formula and crossed(x, pairs[i, 0], pairs[i, 1], out, flags, i) == IS_DEEP:
                         continue
                     _measure(x, pairs[i, 0], pairs[i, 1], w, out, flags, i)
             begins[2 * k + step + 1] = first + count
@@ -215,7 +220,7 @@ def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, w
 
 
 def _mutual(x: BodyPair, out: Array) -> Ints:
-    """Do as `gjk3d.bodies.facing.keep_mutual`."""
+    """Do as `gjk3d.bodies.meetings.keep_mutual`."""
     apart = np.flatnonzero(out[:, 1] > 0.0)
     kept = np.ones(len(out), dtype=bool)
     if len(apart):
@@ -234,3 +239,127 @@ def _nearest(parts: Parts, points: Array, within: float) -> Array:
     pairs = x.candidates(within)
     np.minimum.at(near, cloud._order[pairs[:, 1]], x.solve(pairs, UNSIGNED)[0][:, 0])
     return near
+
+
+_ONLY = 0
+
+
+@kernel
+def face_each_other(x: Two, f: Met, j: int) -> bool:
+    """Tell whether a pair of faces is apart, and has none of either solid between them."""
+    n = vec_at(f.out[j], 3)
+    ours, theirs = outward_at(f.outward_a, f.pairs[j, 0]), turn(x.m, outward_at(f.outward_b, f.pairs[j, 1]))
+    away_a, away_b = not f.pushes_a or dot(ours, n) >= -LEVEL, not f.pushes_b or dot(theirs, n) <= LEVEL
+    return bool(f.out[j, 1] > 0.0 and away_a and away_b)
+
+
+@kernel
+def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: Bench) -> float:
+    """Return how far a point is from the nearest of some parts, infinite beyond a distance; ``point`` is the origin."""
+    to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, p[0], p[1], p[2])
+    error = ROUNDING * (parts.reach + max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
+    x, best = Two(parts, point, to, error), inf
+    stack = w.stack
+    stack[0, 0] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        i = stack[top, 0]
+        if nodes_apart(to, parts, i, point, _ONLY, min(best, within) + error):
+            continue
+        if parts.links[i, 0] >= 0:
+            stack[top, 0], stack[top + 1, 0] = parts.links[i, 0], parts.links[i, 0] + 1
+            top += 2
+            continue
+        for k in range(parts.links[i, 1], parts.links[i, 1] + parts.links[i, 2]):
+            solve(parts_at(x, k, _ONLY, w), UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
+            best = min(best, w.out[0, 0])
+    return best
+
+
+@kernel
+def keep_mutual(x: Two, point: PartTree, f: Met, count: int, w: Bench) -> int:
+    """Leave of the pairs chosen those that touch, or are apart with no part nearer to the point of either."""
+    far, kept = 0.0, 0
+    for i in range(count):
+        if f.out[f.some[i], 1] > 0.0:
+            far = max(far, f.out[f.some[i], 0])
+    for i in range(count):
+        j = f.some[i]
+        if f.out[j, 1] > 0.0:
+            least = f.out[j, 0] * (1.0 - NEARLY) - 4.0 * x.error
+            own = turn_back(x.m, sub(vec_at(f.out[j], 6), offset(x.m)))
+            if _gap_of(x.a, point, vec_at(f.out[j], 9), far, w) < least or _gap_of(x.b, point, own, far, w) < least:
+                continue
+        f.some[kept] = j
+        kept += 1
+    return kept
+
+
+_FIRST = 0
+_SLACK = 16.0  #: of a lowest point, in units of the error of places
+_LEANING = 0.25  #: cosine between normals of two meshes that cross
+
+
+@kernel
+def _is_lowest(x: Two, f: Met, j: int, n: Vec3, w: Bench) -> bool:
+    """Tell whether the point on a shape, which a face of a mesh pushes, is its lowest one along the normal."""
+    if f.lowest.shape[0] > 0:
+        low = row3(f.lowest, j)
+    else:
+        core = part_at(x.b, _FIRST, w.floats_b, w.row_b)
+        put_behind(x.m, w.row_b)
+        low = place(w.row_b, farthest_point(core, turn_back(w.row_b, neg(n))))
+    return dot(n, sub(vec_at(f.out[j], 9), low)) <= _SLACK * x.error
+
+
+@kernel
+def _is_of_bodies(
+    x: Two, kind: int, mapped: tuple[bool, bool], f: Met, j: int, state: float, origin: PartTree, w: Bench
+) -> bool:  # fmt: skip
+    """Tell whether the contact of a pair of parts is one of the two bodies."""
+    p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
+    inside = kind == PARTS or f.walls
+    if state == NORMAL or mapped[0]:
+        return True
+    if state != PUSHED and is_sure(x.a, p, n, inside) and is_sure(x.b, q, turn_back(x.m, neg(n)), inside):
+        return True
+    a, b = vec_at(f.out[j], 6), vec_at(f.out[j], 9)
+    if state == PUSHED and kind == FACES:
+        look = look_of(x, p, q, -f.out[j, 0], f.walls, w)
+        return _is_lowest(x, f, j, n, w) and is_normal(x.a, p, origin, a, n, look, w)
+    if state == PUSHED and not f.walls:  # where two meshes cross, the normal of a face leans from those of the other
+        ours, theirs = dot(n, outward_at(f.outward_a, p)), -dot(n, turn(x.m, outward_at(f.outward_b, q)))
+        if min(ours, theirs) >= _LEANING:
+            return True
+    if state == PUSHED:
+        return is_contact(x, p, q, origin, a, b, n, shortest_look(x.error, _LEANING, f.walls), w)
+    look = look_of(x, p, q, -f.out[j, 0], inside, w)
+    if mapped[1]:
+        return is_normal(x.a, p, origin, a, n, look, w)
+    return is_contact(x, p, q, origin, a, b, n, look, w)
+
+
+@kernel
+def split(
+    x: Two, kind: int, mapped: tuple[bool, bool], f: Met, first: int, stop: int, count: int, origin: PartTree,
+    order: Ints, w: Bench,
+) -> int:  # fmt: skip
+    """Put contacts of the two bodies before all others that are chosen; return how many these are.
+
+    The order is else as it was: by gap. Pairs of faces that meet are ``first`` to ``stop``. The nearest points of two
+    that are apart are one. Where functions of a user's have no contact all count.
+    """
+    kept, left = 0, 0
+    for i in range(count):
+        j = f.some[i]
+        state = f.noted[j - first, STATE] if kind != PARTS and first <= j < stop else 0.0
+        if (i == 0 and f.out[j, 1] > 0.0) or _is_of_bodies(x, kind, mapped, f, j, state, origin, w):
+            f.some[kept] = j
+            kept += 1
+        else:
+            order[left] = j
+            left += 1
+    for i in range(left):
+        f.some[kept + i] = order[i]
+    return count if kept == 0 and (mapped[0] or mapped[1]) else kept

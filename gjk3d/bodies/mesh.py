@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from gjk3d.bodies.precision import stretch
-from gjk3d.bodies.surface import TriangleSurface
+from gjk3d.bodies.surface import TriangleSurface, stretch
 from gjk3d.bodies.topology import body_numbers, checked_faces, checked_vertices, largest_rounding
 from gjk3d.convex.checks import is_finite
 from gjk3d.errors import ParseError, ShapeError
@@ -200,7 +199,7 @@ class Mesh(TriangleSurface):
         >>> ring.is_watertight, gk.collide(ring, gk.Sphere(1))
         (True, False)
         """
-        from gjk3d.bodies.foreign import of_trimesh
+        from gjk3d.bodies.conversions import of_trimesh
 
         given = of_trimesh(mesh)
         return cls(given.vertices, given.faces, name=given.name, unit=given.unit)
@@ -214,7 +213,7 @@ class Mesh(TriangleSurface):
         >>> gk.Mesh(*gk.Box((1, 2, 3)).surface()[:2]).to_trimesh().bounds.tolist()
         [[-0.5, -1.0, -1.5], [0.5, 1.0, 1.5]]
         """
-        from gjk3d.bodies.foreign import to_trimesh
+        from gjk3d.bodies.conversions import to_trimesh
 
         return to_trimesh(self)
 
@@ -243,7 +242,7 @@ class Mesh(TriangleSurface):
         >>> len(cube.faces), cube.is_watertight
         (12, True)
         """
-        from gjk3d.bodies.foreign import arrays_of
+        from gjk3d.bodies.conversions import arrays_of
 
         return cls(*arrays_of(data))
 
@@ -256,7 +255,7 @@ class Mesh(TriangleSurface):
         >>> gk.Mesh(*gk.Box((1, 2, 3)).surface()[:2]).to_pyvista().n_cells
         12
         """
-        from gjk3d.bodies.foreign import to_pyvista
+        from gjk3d.bodies.conversions import to_pyvista
 
         return to_pyvista(self)
 

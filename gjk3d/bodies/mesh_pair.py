@@ -16,8 +16,8 @@ from gjk3d.bodies import traversal
 from gjk3d.bodies.bvh import BOX, traversal_stack, tree_of
 from gjk3d.bodies.gaps import SHORT, TIGHT_POLYTOPE
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.order import TIED, TURNED, order_of
 from gjk3d.bodies.pair import BodyPair, Nearest
+from gjk3d.bodies.part_tree import TIED, TURNED, order_of
 from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.traversal import box_pose, boxes_apart, crossings
 from gjk3d.bodies.walk import CLOSE

@@ -14,7 +14,7 @@ import numpy as np
 
 from gjk3d.bodies import walk
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.order import ORDERED
+from gjk3d.bodies.part_tree import ORDERED
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.bodies.touch import BOUNDS, distance_rows
 from gjk3d.broad.tree import box_gaps

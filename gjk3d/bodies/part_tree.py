@@ -8,12 +8,14 @@ where they are asked about, so that a large body is not there twice.
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.bodies.base import Body
 from gjk3d.bodies.traversal import box_pose, boxes_apart, from_box, gap_squared
 from gjk3d.geometry.vec3 import Rigid, Vec3, place
 from gjk3d.shapes import layout
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
@@ -217,3 +219,23 @@ def column_gap(m: Rigid, a: PartTree, k: int, b: PartTree, j: int, box: Array) -
     q = b.boxes
     square = gap_squared(box_pose(m, box, 0, q, j), box[0, 3], box[0, 4], box[0, 5], q[j, 3], q[j, 4], q[j, 5])
     return sqrt(square) - b.rim
+
+
+Thing = Body | Shape
+
+ORDERED, TURNED, TIED = range(3)  #: two are as they were asked about, or turned round, or their poses tell
+
+
+def order_of(a: Thing, b: Thing) -> int:
+    """Return the order of two."""
+    if isinstance(a, Body) != isinstance(b, Body):
+        return ORDERED if isinstance(a, Body) else TURNED
+    first: Any = a._order
+    second: Any = b._order
+    return TIED if first == second else ORDERED if first < second else TURNED
+
+
+def in_order(a: Thing, b: Thing, row_a: Array, row_b: Array) -> bool:
+    """Tell whether a comes first of two at these pose rows, or on such ways."""
+    order = order_of(a, b)
+    return order == ORDERED or (order == TIED and not row_a.tolist() > row_b.tolist())

@@ -12,21 +12,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import distance as parted
+from gjk3d.bodies import distance
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.hulls import placing
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.parts import parts_of
 from gjk3d.convex.rows import Rows, Wanted, empty_answers, take
 from gjk3d.convex.solve import way
-from gjk3d.errors import UnsupportedPair
+from gjk3d.errors import UnboundedShapeError, UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.motion import REFERENCE, TURN, WAY
 from gjk3d.poses import ROUNDING, pose_rows, relative
 from gjk3d.results import Status
+from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace, Plane
 from gjk3d.typing import Array, Bools, Ints
+from gjk3d.wording import kind_of
 
 Thing = Body | Shape
 _WIDE = 7.0  #: half of the square, in greatest coordinates of the body: 4 sqrt(3), and a little
@@ -157,7 +159,7 @@ def _collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
         return way(x.a, x.b).collide(x.a, x.b, there, margin + x.error)
     if margin + x.error >= 0.0:  # the depth below has the same answer for what is between the margin and 0
-        return parted.collide(x.a, x.b, there, margin + x.error)
+        return distance.collide(x.a, x.b, there, margin + x.error)
     out, flags = empty_answers(rows.total)
     _solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
     met: Bools = out[:, 1] <= margin
@@ -166,7 +168,7 @@ def _collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
 
 def solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     """Answer distances of a body and a half-space or a plane."""
-    parted.check_no_log(wanted)
+    distance.check_no_log(wanted)
     for some, few in _pieces(a, b, rows):
         own, marks = empty_answers(len(some))
         _solve(a, b, few, wanted, own, marks)
@@ -183,7 +185,7 @@ def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: In
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
         way(x.a, x.b).solve(x.a, x.b, there, wanted, out, flags)
     else:
-        parted.solve(x.a, x.b, there, wanted._replace(mode=narrow.UNSIGNED), out, flags)
+        distance.solve(x.a, x.b, there, wanted._replace(mode=narrow.UNSIGNED), out, flags)
         _turn(a, b, rows, out)
         if not unsigned:
             crossing = ~(out[:, 1] > x.error)
@@ -259,3 +261,64 @@ def _least_push(spans: Array, ends: Array, gap: float) -> tuple[float, Array, fl
         return float(away[k]), ends[order[first[k]], 0], 1.0
     at = first[k] + int(np.argmax(high[first[k] : last[k] + 1]))
     return float(away[k]), ends[order[at], 1], -1.0
+
+
+_CORNERS = np.array([(x, y, z) for x in (0, 3) for y in (1, 4) for z in (2, 5)])
+
+
+def placing(body: Body | Shape) -> float:
+    """Bound how far a corner of the hull is from where it is meant: it went through the pose of its part."""
+    return 0.0 if isinstance(body, Mesh) else ROUNDING * parts_of(body).reach
+
+
+def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
+    """Return two hulls that are sharp polytopes, and by how much both together may be off.
+
+    Raises
+    ------
+    UnsupportedPair
+        Where the hull of a body is none, or it has none.
+    """
+    hulls, error = [], 0.0
+    for name, x in (("a", a), ("b", b)):
+        if isinstance(x, Shape):
+            hulls.append(x)
+            continue
+        hull = parts_of(x).hull()
+        if hull is None or not hull._packed[0][layout.POLYTOPE] or hull._packed[1][layout.RADIUS] != 0.0:
+            what = "which has no hull" if hull is None else "whose hull is none"
+            raise UnsupportedPair(
+                f"separating_axis takes polytopes, and {name} is {kind_of(x)}, {what}: "
+                "use distance or signed_distance, whose normal parts the two where a plane does"
+            )
+        hulls.append(hull)
+        error += placing(x)
+    return hulls[0], hulls[1], error
+
+
+def shape_round(body: Body) -> Shape:
+    """Return a convex shape that holds all of a body: its hull, grown by what rounding may leave out of it.
+
+    Where the hull costs too much, as that of hundreds of curved parts, it is that of the parts' boxes.
+
+    Raises
+    ------
+    UnboundedShapeError
+        Of a height field, which has no end.
+    """
+    if body._as_parts().endless:
+        raise UnboundedShapeError(
+            "a HeightField goes down without end; give it a bottom, or of its surface alone ask "
+            "gjk3d.Mesh(*field.surface())"
+        )
+    return body._cached("shape round", lambda: _shape_round(body))
+
+
+def _shape_round(body: Body) -> Shape:
+    parts = body._as_parts()
+    hull = parts.hull()
+    if hull is None:
+        boxes: Array = parts.boxes(np.arange(parts.count))
+        hull = ConvexHull(boxes[:, _CORNERS].reshape(-1, 3))
+    missing = placing(body) + float(hull._packed[1][layout.SLACK])
+    return hull.inflated(max(missing, layout.LEAST)) if missing > 0.0 else hull

@@ -14,12 +14,11 @@ import numpy as np
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.facets import GivenSolids, solids_of
 from gjk3d.bodies.manifolds import Faces, faces_in, most_corners_in
-from gjk3d.bodies.order import Thing
-from gjk3d.bodies.part_tree import PLACED, GivenShelf, PartTree
+from gjk3d.bodies.part_tree import PLACED, GivenShelf, PartTree, Thing
 from gjk3d.bodies.parts import given, parts_of
 from gjk3d.convex.patches import faces_of
-from gjk3d.convex.planes import planes_of
 from gjk3d.convex.rows import arena_of
+from gjk3d.convex.solve import planes_of
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Ints
 
@@ -69,7 +68,7 @@ class Shelf:
 
     @cached_property
     def planes(self) -> tuple[Array, Ints]:
-        """See `gjk3d.convex.planes.planes_of`, and where those of each begin, and the last end."""
+        """See `gjk3d.convex.solve.planes_of`, and where those of each begin, and the last end."""
         every = [planes_of(thing) if isinstance(thing, Shape) else _NO_PLANES for thing in self.things]
         return np.concatenate(every), np.cumsum([0, *map(len, every)])
 

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.bodies.base import Body, Parts
-from gjk3d.bodies.precision import corner_rounding
-from gjk3d.bodies.topology import Mended, body_numbers, largest_rounding, mended
+from gjk3d.bodies.topology import Mended, body_numbers, edges_of, largest_rounding, mended
 from gjk3d.errors import Gjk3dWarning, ShapeError
-from gjk3d.typing import Array, Ints, Row, Rows, Unclear
+from gjk3d.typing import Array, Bools, Ints, Row, Rows, Unclear
 
 if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
     from gjk3d.shapes.convex_hull import ConvexHull
+
 
 _Any = TypeVar("_Any", bound=NDArray[Any])
 #: A closed mesh counts as convex when its volume is that of its hull to this part (float32 files round their corners).
@@ -340,3 +340,118 @@ class TriangleSurface(Body):
 def _frozen(array: _Any) -> _Any:
     array.flags.writeable = False
     return array
+
+
+#: Edges of a smaller angle are of a curved surface, others are edges of the part.
+_SMOOTH = np.radians(30.0)
+#: A chord error is less than this part of the size of its mesh.
+STEEPEST = float(np.tan(_SMOOTH / 4.0) / 2.0)
+_FLAT = 1e-4  #: radians: edges of a smaller angle are inside a plane
+
+
+def chord_error(mesh: TriangleSurface) -> float:
+    """Return the estimated distance of the triangles from the curved faces that they stand for, 0 if all are flat.
+
+    A circle and a chord of length c whose neighbours turn by an angle t are c * tan(t / 4) / 2 apart. At each edge that
+    joins two triangles smoothly, the chord runs across the edge: it is the height of the lower triangle over it. The
+    edge itself may be as long as the part, such as on a cylinder. The estimate proves nothing: evenly triangulated
+    spheres are off by 2.7 times as much.
+    """
+    return float(mesh._cached("chord error", lambda: _chord_error(mesh)))
+
+
+def _chord_error(mesh: TriangleSurface) -> float:
+    edges = edges_of(mesh._places, mesh.faces)
+    number = edges.numbers.ravel()
+    order = np.argsort(number, kind="stable")
+    counts = np.bincount(number, minlength=len(edges.ends))
+    two = np.repeat(counts == 2, counts)
+    sides = order[two].reshape(-1, 2)
+    corners = mesh.vertices[mesh.faces[edges.faces]]
+    along = corners[:, [1, 2, 0]] - corners
+    normals = np.cross(along[:, 0], along[:, 1])
+    twice = np.sqrt(np.einsum("ij,ij->i", normals, normals))
+    lengths = np.sqrt(np.einsum("ijk,ijk->ij", along, along)).ravel()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        heights = np.repeat(twice, 3) / lengths
+        normals = normals / twice[:, None]
+    across = normals[sides[:, 0] // 3] - normals[sides[:, 1] // 3]
+    angles = 2.0 * np.arcsin(np.minimum(0.5 * np.sqrt(np.einsum("ij,ij->i", across, across)), 1.0))
+    smooth = (angles > _FLAT) & (angles < _SMOOTH)
+    errors = heights[sides[smooth]].min(axis=1) * np.tan(angles[smooth] / 4.0) / 2.0
+    return float(errors.max(initial=0.0))
+
+
+#: Copies of a corner may differ by so many spacings of float32, since each is rounded after its own transform.
+COPIES = 8.0
+_TEXT_COPIES = 3.0  #: and by so many units of the last digit of text, which rounds once
+_SAMPLES = 64  #: coordinates along each axis that are looked at
+_FEW, _EXACT, _TEXT = 3, 5, 9  #: decimal digits: of no text, fewer than rounding leaves, and the most of float32
+_WHOLE = 1e-5  #: how far from a whole number a decimal is in units of its last digit, by the rounding of float64
+
+
+def corner_rounding(points: Array) -> float:
+    """Return the distance, along any axis, up to which two corners may be copies of one that were rounded apart."""
+    rows = _sample(points)
+    single, digits, unit, _ = _units(rows)
+    text = (digits > _FEW) & (digits <= _TEXT)
+    if not _are_whole(rows / unit[:, None]).all():  # numbers of few digits, some smaller ones finer: these are exact
+        text &= digits > _EXACT
+    return float(max(COPIES * single.max(initial=0.0), _TEXT_COPIES * unit[text].max(initial=0.0)))
+
+
+def file_spacing(points: Array) -> float:
+    """Return the largest of the `spacings` of points along the axes."""
+    return float(spacings(_sample(points)).max(initial=0.0))
+
+
+def spacings(rows: Array) -> Array:
+    """Return the spacing of float32 numbers at the largest of each row, or 0 if nothing shows that they were rounded.
+
+    Numbers of few digits are exact, and numbers that float32 cannot hold were not rounded to it, unless they are
+    decimal text of no more digits than float32 has.
+    """
+    single, digits, _, held = _units(rows)
+    found: Array = np.where((digits > _EXACT) & ((digits <= _TEXT) | held), single, 0.0)
+    return found
+
+
+def stretch(linear: Array) -> Array:
+    """Return by how much matrices, (..., 3, 3), lengthen a step along an axis, at most."""
+    most: Array = np.sqrt((linear * linear).sum(axis=-2)).max(axis=-1)
+    return most
+
+
+def _sample(points: Array) -> Array:
+    """Return some of the largest coordinates along each axis, and some of all, (3, k)."""
+    if len(points) <= _SAMPLES:
+        return np.abs(points).T
+    found = np.zeros((3, 2, _SAMPLES))
+    for rows, sizes in zip(found, np.abs(points).T, strict=True):
+        for row, some in zip(rows, (sizes[sizes >= 0.1 * sizes.max()], sizes), strict=True):
+            if len(some):
+                row[:] = some[np.linspace(0, len(some) - 1, _SAMPLES).astype(np.int64)]
+    return found.reshape(3, -1)
+
+
+def _are_whole(numbers: Array) -> Bools:
+    whole: Bools = np.abs(numbers - np.rint(numbers)) < _WHOLE
+    return whole
+
+
+def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
+    """Return the spacing of float32 numbers, the decimal digits, the unit of the last one, and if float32 holds a row.
+
+    Those numbers count that have as many digits before the point as the largest of a row, since text may have more
+    behind the point of smaller ones. More digits than float32 has are not counted.
+    """
+    sizes = np.abs(np.where(np.isfinite(rows), rows, 0.0))
+    most = sizes.max(axis=1, initial=0.0)
+    power = np.floor(np.log10(np.where(most > 0.0, most, 1.0)))
+    small = sizes < (10.0**power)[:, None]
+    single = np.where(most > 0.0, np.ldexp(1.0, np.frexp(most)[1] - 24), 0.0)
+    counts = np.arange(_FEW, _TEXT + 1)[:, None]
+    enough = (_are_whole(sizes / (10.0 ** (power + 1 - counts))[:, :, None]) | small).all(axis=2)
+    digits = np.where(enough.any(axis=0), _FEW + enough.argmax(axis=0), _TEXT + 1)
+    bits = np.ascontiguousarray(sizes).view(np.uint64) << np.uint64(35)  # float32 has 29 bits less
+    return single, digits, 10.0 ** (power + 1 - digits), ((bits == 0) | small).all(axis=1)

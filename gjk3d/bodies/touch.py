@@ -19,25 +19,24 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.deepest import ask_pair
-from gjk3d.bodies.exits import past_all
+from gjk3d.bodies.depth.exits import past_all
+from gjk3d.bodies.depth.partings import ask_pair, shifted
 from gjk3d.bodies.gaps import (
     TIGHT_CURVED,
+    Round,
     bound_along,
     faces_meet,
     into_world,
     list_faces,
+    lone_round,
     nearest,
     nearest_faces,
     report_gap,
 )
-from gjk3d.bodies.order import TIED
-from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TRIANGLES, PartTree, nodes_apart, part_at
-from gjk3d.bodies.partings import shifted
+from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, TRIANGLES, PartTree, nodes_apart, part_at
 from gjk3d.bodies.raycast import turns_about
-from gjk3d.bodies.rounds import Round, lone_round
 from gjk3d.bodies.traversal import to_point
-from gjk3d.bodies.triangles import common_of, normal_of, pierced, place, read
+from gjk3d.bodies.triangles import common_of, normal_of, pierced, placed_triangle, read
 from gjk3d.bodies.walk import (
     APART,
     HELD,
@@ -55,8 +54,8 @@ from gjk3d.bodies.walk import (
     two_of_rows,
 )
 from gjk3d.geometry.vec3 import Vec3, add, along, cross, divide, dot, neg, offset, row3, scale, sub, turn_back, unit
-from gjk3d.narrow.box_box import WIDTH as BOX_WIDTH
-from gjk3d.narrow.box_box import best_axis, half_extents
+from gjk3d.narrow.closed import WIDTH as BOX_WIDTH
+from gjk3d.narrow.closed import best_axis, half_extents
 from gjk3d.narrow.cores import Cores
 from gjk3d.narrow.pairs import mirror
 from gjk3d.narrow.solve import OVERLAPPING, TOUCHING, UNDECIDED, UNSIGNED, solve
@@ -495,7 +494,7 @@ def _report_common(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: 
     """Write a point of both of two that meet, and the normal of the parts that do, in A's frame."""
     deep, n, point = True, (1.0, 0.0, 0.0), (w.out[0, 6], w.out[0, 7], w.out[0, 8])
     if told == MEET and faces:
-        one, two = read(x.a.places, w.last[0]), place(x.m, x.b.places, w.last[1])
+        one, two = read(x.a.places, w.last[0]), placed_triangle(x.m, x.b.places, w.last[1])
         n, point = normal_of(one), common_of(one, two)
         limit = _SURELY * x.error
         deep = dot(n, n) > 0.0 and (pierced(one, two) > limit or pierced(two, one) > limit)

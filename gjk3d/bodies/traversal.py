@@ -11,7 +11,7 @@ from gjk3d.bodies.triangles import (
     meet,
     nearest,
     nearest_on,
-    place,
+    placed_triangle,
     proven_square,
     reach_through,
     read,
@@ -155,7 +155,7 @@ def crossings(
         inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
         if not inner_a and not inner_b:
             for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
-                t = place(m, cb, q)
+                t = placed_triangle(m, cb, q)
                 for p in range(la[i, 1], la[i, 1] + la[i, 2]):
                     if meet(read(ca, p), t, noise):
                         if count >= room:
@@ -222,7 +222,7 @@ def nearest_triangles(
     a, b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     w, v = a, b  # from a to b, also as B sees it
     some = False
-    s, t = read(ca, seed[0]), place(m, cb, seed[1])
+    s, t = read(ca, seed[0]), placed_triangle(m, cb, seed[1])
     d, x, y = nearest(s, t)
     if d <= best:
         w = sub(y, x)
@@ -239,7 +239,7 @@ def nearest_triangles(
         inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
         if not inner_a and not inner_b:
             for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
-                t = place(m, cb, q)
+                t = placed_triangle(m, cb, q)
                 for p in range(la[i, 1], la[i, 1] + la[i, 2]):
                     s = read(ca, p)
                     if some:
@@ -281,7 +281,7 @@ def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
     """Write the segments in which pairs of triangles cut, in A's frame; return how many there are."""
     count = 0
     for k in range(pairs.shape[0]):
-        length, x, y = crossing_segment(read(ca, pairs[k, 0]), place(m, cb, pairs[k, 1]))
+        length, x, y = crossing_segment(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1]))
         if length > 0.0:
             out[count, 0], out[count, 1], out[count, 2] = x[0], x[1], x[2]
             out[count, 3], out[count, 4], out[count, 5] = y[0], y[1], y[2]
@@ -294,7 +294,7 @@ def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
     """Return how far those of some pairs of triangles reach through each other that do so most."""
     most = 0.0
     for k in range(pairs.shape[0]):
-        most = max(most, reach_through(read(ca, pairs[k, 0]), place(m, cb, pairs[k, 1])))
+        most = max(most, reach_through(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1])))
     return most
 
 

@@ -18,7 +18,7 @@ Nearest = tuple[float, Vec3, Vec3]
 
 
 @inlined
-def place(m: Rigid, corners: Array, k: int) -> Triangle:
+def placed_triangle(m: Rigid, corners: Array, k: int) -> Triangle:
     """Return a triangle in the frame that m leads to."""
     x, y, z = corners[k, 0], corners[k, 1], corners[k, 2]
     a = (m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],

@@ -16,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.order import TIED, TURNED
 from gjk3d.bodies.part_tree import (
     ENDLESS,
     OPEN,
     PRISMS,
+    TIED,
+    TURNED,
     WIDEST,
     GivenShelf,
     PartTree,

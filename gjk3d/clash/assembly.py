@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.precision import file_spacing
+from gjk3d.bodies.surface import file_spacing
 from gjk3d.clash.finding import Vector
 from gjk3d.clash.instances import Shapes
 from gjk3d.clash.parts import AssemblyPart, Scaled, order

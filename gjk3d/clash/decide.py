@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.bvh import from_points
-from gjk3d.bodies.depth import deepest_inside, depth
+from gjk3d.bodies.depth.depth import deepest_inside, depth
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.pieces import solid, union_of
 from gjk3d.bodies.raycast import holds
-from gjk3d.bodies.union import solid, union_of
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.contacts import HERE, LOOKED_AT, Two, shared_depth, touching
 from gjk3d.clash.finding import Vector

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies.union import available
+from gjk3d.bodies.pieces import available
 from gjk3d.clash.assembly import Assembly, check_assembly
 from gjk3d.clash.blocking import Seen, blocked, frame_of, seen
 from gjk3d.clash.finding import Vector

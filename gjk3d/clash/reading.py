@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.precision import file_spacing, spacings, stretch
-from gjk3d.bodies.solids import solids
+from gjk3d.bodies.pieces import solids
+from gjk3d.bodies.surface import file_spacing, spacings, stretch
 from gjk3d.clash.instances import Placed, Shapes, moved_points
 from gjk3d.clash.parts import MARK, AssemblyPart, Scaled, order
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gjk3d.bodies import union
-from gjk3d.bodies.chords import STEEPEST, chord_error
+from gjk3d.bodies import pieces
+from gjk3d.bodies.surface import STEEPEST, chord_error
 from gjk3d.clash.causes import causes, moves, told
 from gjk3d.clash.finding import KINDS
 from gjk3d.clash.findings import differences, grouped, missing, ranked
@@ -84,7 +84,7 @@ def _notes(run: Run, known: Collection[int]) -> tuple[str, ...]:
     if run.moving is not None:
         notes += run.moving.notes
     notes += _surfaces(run, known)
-    if not union.available():
+    if not pieces.available():
         notes.append('overlaps have no volume, and are found by samples: pip install "gjk3d[mesh]" gives manifold3d')
     return tuple(notes)
 

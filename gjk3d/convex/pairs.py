@@ -10,7 +10,6 @@ from typing import Any, Literal, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex import card
 from gjk3d.convex.checks import FACETS, check_device, check_limits, check_margin, check_workers, depth_mode, no_shape
 from gjk3d.convex.rows import (
     FIRST_POINTS,
@@ -21,9 +20,11 @@ from gjk3d.convex.rows import (
     Rows,
     Wanted,
     arena_of,
+    collide_on_gpu,
     empty_answers,
     in_chunks,
     scratch,
+    solve_on_gpu,
     take_turns,
 )  # fmt: skip
 from gjk3d.convex.solve import is_mapped, plane_core, way
@@ -255,7 +256,7 @@ class Pairs:
             )  # fmt: skip
 
         if on_card:
-            card.collide(self._ints, self._floats, table, rows, margin, answer)
+            collide_on_gpu(self._ints, self._floats, table, rows, margin, answer)
         else:
             in_chunks(len(pairs), workers, run)
         singly = self._are_singly(pairs)
@@ -374,7 +375,7 @@ class Pairs:
         curved = (self._ints[table[:, 0] + layout.POLYTOPE] & self._ints[table[:, 5] + layout.POLYTOPE]) == 0
         points, again = FIRST_POINTS, False
         if on_card:
-            card.solve(self._ints, self._floats, table, rows, Wanted(mode, max_distance, tol), out, flags)
+            solve_on_gpu(self._ints, self._floats, table, rows, Wanted(mode, max_distance, tol), out, flags)
         else:
             in_chunks(len(pairs), workers, partial(run, points=points, again=again))
         while flags[:, 3].any() and points < MOST_POINTS[True]:

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.pairs import TURN
+from gjk3d.narrow.pairs import TURN, collide_many, solve_many
 from gjk3d.narrow.room import workspace
 from gjk3d.narrow.solve import FLOATS, INTS
+from gjk3d.results import Status
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
 
@@ -172,3 +173,29 @@ def mirror(out: Array, which: Any) -> None:
 def take(rows: Array, which: Ints) -> Array:
     """Return the poses of some questions, where each has its own."""
     return rows[which] if len(rows) > 1 else rows
+
+
+def collide_on_gpu(ints: Ints, floats: Array, table: Ints, poses: Array, margin: float, answer: Ints) -> None:
+    """Fill ``answer`` as `collide_many` does, for every row of it."""
+    from gjk3d._kernels.gpu import Back, Own, run  # numba-cuda is loaded where it is asked for
+
+    own = Own(scratch(FIRST_POINTS)[2])
+    asked = ints, floats, table, NO_POSE, NO_POSE, poses, margin, 0, len(answer), own, Back(answer), NO_CACHE
+    run(collide_many, asked)
+
+
+def solve_on_gpu(ints: Ints, floats: Array, table: Ints, poses: Array, wanted: Wanted, out: Array, flags: Ints) -> None:
+    """Fill ``out`` and ``flags`` as `solve_many` does, for every row of them."""
+    from gjk3d._kernels.gpu import Back, Own, run
+
+    mode, most, tol, _ = wanted[:4]
+    work, places, _ = scratch(FIRST_POINTS)
+    run(
+        solve_many,
+        (
+            ints, floats, table, NO_POSE, NO_POSE, poses, mode, most, tol, 0, len(out), False, Own(work), Own(places),
+            FIRST_POINTS, Back(out), Back(flags), NO_CACHE, NO_LOG,
+        ),
+    )  # fmt: skip
+    if tol == 0.0:  # what is wider than promised is asked again, as what was too large for the workspace
+        flags[(flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND), 3] = 1

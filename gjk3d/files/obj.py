@@ -12,7 +12,7 @@ from bisect import bisect
 
 import numpy as np
 
-from gjk3d.bodies.foreign import triangulated
+from gjk3d.bodies.conversions import triangulated
 from gjk3d.files.headers import HeaderError, refuse_nul, refuse_parts, share_of_lines, shown
 from gjk3d.typing import Array, Ints
 

@@ -99,7 +99,7 @@ def _pyvista(source: str, target: str) -> None:
     """Read a data set of VTK: a surface as it is, of a volume the surface."""
     import pyvista
 
-    from gjk3d.bodies.foreign import arrays_of
+    from gjk3d.bodies.conversions import arrays_of
 
     with pyvista.VtkErrorCatcher(raise_errors=True):  # a file that ends early is an error, not half a model
         data = pyvista.read(source)

@@ -30,9 +30,8 @@ from gjk3d.geometry.vec3 import (
     turn_back,
 )
 from gjk3d.narrow.cores import Cores, support_pair
-from gjk3d.narrow.epa import APART, CLOSED, Depth
+from gjk3d.narrow.epa import APART, CLOSED, Depth, polytope_in
 from gjk3d.narrow.gjk import set_row
-from gjk3d.narrow.polytope import polytope_in
 from gjk3d.narrow.room import Room
 from gjk3d.narrow.solve import SIGNED, WIDTH_POLYTOPE, Asked, Known, meet, penetrate, report
 from gjk3d.shapes import layout

@@ -11,12 +11,16 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.vec3 import (
     NO_LENGTH,
+    Rigid,
     Vec3,
+    add,
     along,
+    cross,
     divide,
     dot,
     neg,
     offset,
+    perpendicular,
     place,
     scale,
     sub,
@@ -24,8 +28,6 @@ from gjk3d.geometry.vec3 import (
     turn_back,
     unit,
 )
-from gjk3d.narrow.box_box import as_boxes, is_boxes, seen_from_a
-from gjk3d.narrow.box_gap import nearest_of_boxes
 from gjk3d.narrow.cores import Cores, between_centers, direction_between, support_pair
 from gjk3d.narrow.gjk import TOUCHING
 from gjk3d.shapes import layout
@@ -33,7 +35,7 @@ from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array
 
 _POINT, _SEGMENT, _BOX, _CYLINDER = layout.POINT, layout.SEGMENT, layout.BOX, layout.CYLINDER
-_KIND, _HEAD = layout.KIND, layout.FLOAT_HEAD
+_KIND, _HEAD, _SEGMENT, _BOX = layout.KIND, layout.FLOAT_HEAD, layout.SEGMENT, layout.BOX
 _APART = 16.0  #: in units of `Cores.tiny`: how far witnesses and the vector between them may be apart
 
 
@@ -192,3 +194,347 @@ def from_cylinder(r: float, h: float, q: Vec3) -> tuple[float, Vec3, Vec3]:
     if up >= out:  # above a cap, or nearer to it
         return up, (0.0, 0.0, s), (x, y, s * h)
     return out, (ux, uy, 0.0), (r * ux, r * uy, z)
+
+
+#: sines of the angle between two edges
+PARALLEL, CLEAR_CUT = 1e-14, 0.02
+BLURRED = 1e-5  #: below it the gap is off by up to 1e-10 of the size or more: it proves nothing
+#: error of a gap along a cross product of `CLEAR_CUT`, in units of the pair's size
+WIDTH = 1e-13
+FACE_A, FACE_B, EDGES = 0, 3, 6
+
+
+@inlined
+def edge_gap(p: float, q: float, t: float, reach: float) -> tuple[float, float]:
+    """Return the gap along a cross product with components 0, p, q, and its length; below `BLURRED` no gap."""
+    length = sqrt(p * p + q * q)
+    if length < PARALLEL:
+        return -1e300, 1.0
+    if length < BLURRED:
+        return -1e300, length
+    return (abs(t) - reach) / length, length
+
+
+@inlined
+def half_extents(a: Core) -> Vec3:
+    """Return those of a box; of a segment the vector from its middle to an end."""
+    return (a.floats[_HEAD], a.floats[_HEAD + 1], a.floats[_HEAD + 2])
+
+
+@kernel
+def is_boxes(c: Cores) -> bool:
+    """Tell whether two cores are a box and a box or segment."""
+    a, b = c.a.ints[_KIND], c.b.ints[_KIND]
+    return bool(max(a, b) == _BOX and min(a, b) >= _SEGMENT)
+
+
+@kernel
+def as_boxes(c: Cores) -> tuple[bool, Vec3, Vec3, Rigid]:
+    """Return whether B comes first, as the box it is; half extents of the first and the second; the second's pose.
+
+    Of a segment's frame only the axis along it is there, see `completed`.
+    """
+    flipped = c.a.ints[_KIND] != _BOX
+    first, second, m = (c.b, c.a, inverse(c.m)) if flipped else (c.a, c.b, c.m)
+    h, g = half_extents(first), half_extents(second)
+    if second.ints[_KIND] == _SEGMENT:
+        length = sqrt(dot(g, g))
+        e = divide(turn(m, g), length) if length > NO_LENGTH else (1.0, 0.0, 0.0)
+        m, g = (e[0], 0.0, 0.0, e[1], 0.0, 0.0, e[2], 0.0, 0.0, m[9], m[10], m[11]), (length, 0.0, 0.0)
+    return flipped, h, g, m
+
+
+@kernel
+def completed(m: Rigid) -> Rigid:
+    """Return the pose of a segment with a whole frame, whose other axes are nearly parallel to none of the box."""
+    e = (m[0], m[3], m[6])
+    y = perpendicular(e)
+    z = cross(e, y)
+    u, w = scale(sqrt(0.5), add(y, z)), scale(sqrt(0.5), sub(z, y))
+    return (e[0], u[0], w[0], e[1], u[1], w[1], e[2], u[2], w[2], m[9], m[10], m[11])
+
+
+@inlined
+def seen_from_a(c: Cores, n: Vec3, b: Vec3, a: Vec3) -> tuple[Vec3, Vec3, Vec3]:
+    """Turn a direction from B to A and a point of each, in B's frame, into that from A to B, A's point and B's."""
+    return turn(c.m, neg(n)), place(c.m, a), place(c.m, b)
+
+
+@kernel
+def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, float, bool]:
+    """Return the widest gap, which axis it is along, the widest of all, and whether they are the signed distance.
+
+    Of two boxes by their half extents and the second's pose in the first. An axis is 0-2 a face of the first, 3-5 one
+    of the second, 6 + 3 i + j the first's edge i and the second's edge j. A gap of more than ``enough`` ends the
+    search. Edges win over faces only by more than rounding.
+    """
+    h0, h1, h2 = h
+    g0, g1, g2 = g
+    r00, r01, r02, r10, r11, r12, r20, r21, r22, t0, t1, t2 = m
+    a00, a01, a02 = abs(r00), abs(r01), abs(r02)
+    a10, a11, a12 = abs(r10), abs(r11), abs(r12)
+    a20, a21, a22 = abs(r20), abs(r21), abs(r22)
+    best, which = abs(t0) - h0 - (g0 * a00 + g1 * a01 + g2 * a02), 0
+    gap = abs(t1) - h1 - (g0 * a10 + g1 * a11 + g2 * a12)
+    if gap > best:
+        best, which = gap, 1
+    gap = abs(t2) - h2 - (g0 * a20 + g1 * a21 + g2 * a22)
+    if gap > best:
+        best, which = gap, 2
+    gap = abs(t0 * r00 + t1 * r10 + t2 * r20) - g0 - (h0 * a00 + h1 * a10 + h2 * a20)
+    if gap > best:
+        best, which = gap, 3
+    gap = abs(t0 * r01 + t1 * r11 + t2 * r21) - g1 - (h0 * a01 + h1 * a11 + h2 * a21)
+    if gap > best:
+        best, which = gap, 4
+    gap = abs(t0 * r02 + t1 * r12 + t2 * r22) - g2 - (h0 * a02 + h1 * a12 + h2 * a22)
+    if gap > best:
+        best, which = gap, 5
+    if best > enough:
+        return best, which, best, True
+    x0, l0 = edge_gap(r20, r10, t2 * r10 - t1 * r20, h1 * a20 + h2 * a10 + g1 * a02 + g2 * a01)
+    x1, l1 = edge_gap(r21, r11, t2 * r11 - t1 * r21, h1 * a21 + h2 * a11 + g0 * a02 + g2 * a00)
+    x2, l2 = edge_gap(r22, r12, t2 * r12 - t1 * r22, h1 * a22 + h2 * a12 + g0 * a01 + g1 * a00)
+    x3, l3 = edge_gap(r20, r00, t0 * r20 - t2 * r00, h0 * a20 + h2 * a00 + g1 * a12 + g2 * a11)
+    x4, l4 = edge_gap(r21, r01, t0 * r21 - t2 * r01, h0 * a21 + h2 * a01 + g0 * a12 + g2 * a10)
+    x5, l5 = edge_gap(r22, r02, t0 * r22 - t2 * r02, h0 * a22 + h2 * a02 + g0 * a11 + g1 * a10)
+    x6, l6 = edge_gap(r10, r00, t1 * r00 - t0 * r10, h0 * a10 + h1 * a00 + g1 * a22 + g2 * a21)
+    x7, l7 = edge_gap(r11, r01, t1 * r01 - t0 * r11, h0 * a11 + h1 * a01 + g0 * a22 + g2 * a20)
+    x8, l8 = edge_gap(r12, r02, t1 * r02 - t0 * r12, h0 * a12 + h1 * a02 + g0 * a21 + g1 * a20)
+    sure = min(min(min(l0, l1), min(l2, l3)), min(min(l4, l5), min(min(l6, l7), l8))) > CLEAR_CUT
+    widest = max(max(max(x0, x1), max(x2, x3)), max(max(x4, x5), max(max(x6, x7), x8)))
+    if widest > best + WIDTH * (h0 + h1 + h2 + g0 + g1 + g2):
+        which = 6
+        for x in (x0, x1, x2, x3, x4, x5, x6, x7, x8):
+            if x == widest:
+                break
+            which += 1
+        return widest, which, widest, sure
+    return best, which, max(best, widest), sure
+
+
+@inlined
+def clamp(x: float, h: float) -> float:
+    """Return the number nearest to x in [-h, h]."""
+    return min(max(x, -h), h)
+
+
+@kernel
+def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Vec3, Vec3, Vec3]:
+    """Return the normal along A's axis, from A to B, and a point of either face, one above the other.
+
+    False where there is none that moving along the edges of B parallel to the face finds.
+    """
+    s = 1.0 if m[9 + axis] >= 0.0 else -1.0
+    c = (s * m[3 * axis], s * m[3 * axis + 1], s * m[3 * axis + 2])
+    free0, free1, free2 = abs(c[0]) < PARALLEL, abs(c[1]) < PARALLEL, abs(c[2]) < PARALLEL
+    x0 = 0.0 if free0 else (-g[0] if c[0] > 0.0 else g[0])
+    x1 = 0.0 if free1 else (-g[1] if c[1] > 0.0 else g[1])
+    x2 = 0.0 if free2 else (-g[2] if c[2] > 0.0 else g[2])
+    n = (s if axis == 0 else 0.0, s if axis == 1 else 0.0, s if axis == 2 else 0.0)
+    for _ in range(8):
+        b = place(m, (x0, x1, x2))
+        a = (
+            s * h[0] if axis == 0 else clamp(b[0], h[0]),
+            s * h[1] if axis == 1 else clamp(b[1], h[1]),
+            s * h[2] if axis == 2 else clamp(b[2], h[2]),
+        )
+        away = (
+            0.0 if axis == 0 else a[0] - b[0], 0.0 if axis == 1 else a[1] - b[1], 0.0 if axis == 2 else a[2] - b[2]
+        )  # fmt: skip
+        if max(abs(away[0]), max(abs(away[1]), abs(away[2]))) <= tol:
+            return True, n, a, b
+        if not (free0 or free1 or free2):
+            break
+        if free0:
+            x0 = clamp(x0 + m[0] * away[0] + m[3] * away[1] + m[6] * away[2], g[0])
+        if free1:
+            x1 = clamp(x1 + m[1] * away[0] + m[4] * away[1] + m[7] * away[2], g[1])
+        if free2:
+            x2 = clamp(x2 + m[2] * away[0] + m[5] * away[1] + m[8] * away[2], g[2])
+    return False, n, n, n
+
+
+@kernel
+def on_edges(h: Vec3, g: Vec3, m: Rigid, i: int, j: int, tol: float) -> tuple[bool, Vec3, Vec3, Vec3]:
+    """Return the normal of A's edge i and B's edge j, from A to B, and the nearest points of both."""
+    e = (m[j], m[3 + j], m[6 + j])
+    n = (
+        0.0 if i == 0 else (e[2] if i == 1 else -e[1]),
+        -e[2] if i == 0 else (0.0 if i == 1 else e[0]),
+        e[1] if i == 0 else (-e[0] if i == 1 else 0.0),
+    )
+    length = sqrt(dot(n, n))
+    if dot(n, offset(m)) < 0.0:
+        length = -length
+    n = divide(n, length)
+    p = (
+        0.0 if i == 0 else (h[0] if n[0] > 0.0 else -h[0]),
+        0.0 if i == 1 else (h[1] if n[1] > 0.0 else -h[1]),
+        0.0 if i == 2 else (h[2] if n[2] > 0.0 else -h[2]),
+    )
+    x0 = 0.0 if j == 0 else (-g[0] if n[0] * m[0] + n[1] * m[3] + n[2] * m[6] > 0.0 else g[0])
+    x1 = 0.0 if j == 1 else (-g[1] if n[0] * m[1] + n[1] * m[4] + n[2] * m[7] > 0.0 else g[1])
+    x2 = 0.0 if j == 2 else (-g[2] if n[0] * m[2] + n[1] * m[5] + n[2] * m[8] > 0.0 else g[2])
+    q = place(m, (x0, x1, x2))
+    w = sub(q, p)
+    u, ahead = e[i], dot(w, e)
+    x = (w[i] - u * ahead) / (length * length)
+    y = x * u - ahead
+    if abs(x) > h[i] + tol or abs(y) > g[j] + tol:
+        return False, n, p, q
+    x, y = clamp(x, h[i]), clamp(y, g[j])
+    a = (p[0] + (x if i == 0 else 0.0), p[1] + (x if i == 1 else 0.0), p[2] + (x if i == 2 else 0.0))
+    b = along(q, e, y)
+    return True, n, a, b
+
+
+@kernel
+def inverse(m: Rigid) -> Rigid:
+    """Return the pose of A in B from that of B in A."""
+    x, y, z = neg(turn_back(m, offset(m)))
+    return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8], x, y, z)
+
+
+@kernel
+def overlapping_boxes(c: Cores) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
+    """Return whether that settles it; then the gap, an upper bound of it, normal, A's and B's point in A's frame."""
+    flipped, h, g, m = as_boxes(c)
+    if min(c.a.ints[_KIND], c.b.ints[_KIND]) == _SEGMENT:
+        m = completed(m)
+    gap, which, widest, sure = best_axis(h, g, m, 0.0)
+    upper = widest + WIDTH * c.size + c.error
+    n = (1.0, 0.0, 0.0)
+    if not sure or not upper < 0.0:
+        return False, gap, upper, n, n, n
+    tol = 16.0 * WIDTH * c.size
+    if which < FACE_B:
+        found, n, p, q = on_face(h, g, m, which, tol)
+    elif which < EDGES:
+        found, n, q, p = on_face(g, h, inverse(m), which - FACE_B, tol)
+        n = turn(m, neg(n))
+        p, q = place(m, p), place(m, q)
+    else:
+        found, n, p, q = on_edges(h, g, m, (which - EDGES) // 3, (which - EDGES) % 3, tol)
+    if flipped:
+        n, p, q = seen_from_a(c, n, p, q)
+    return found, gap, upper, n, p, q
+
+
+_TRIES = 16
+_NOTHING = 1e-20  #: of a square: what is left where a common point is ahead
+_FARTHER = 1.25  #: times the way there, a step goes: a point on A's surface is none that is proven
+_FULL = 1.0 - 1e-12  #: of a square of a cosine: above it an edge of B is at right angles to a face of A
+
+
+@inlined
+def at_end(x: float, q: float, g: float) -> float:
+    """Return 0 where a number at its end is pushed on by a slope, or has no room; else 1: it is free."""
+    return 0.0 if g <= 0.0 or (x >= g and q <= 0.0) or (x <= -g and q >= 0.0) else 1.0
+
+
+@inlined
+def step_of(m: Rigid, r: Vec3, q: Vec3, f: Vec3) -> Vec3:
+    """Return by how much to move B's numbers that are free, to the least of this piece.
+
+    The matrix of its normal equations is I where the point is beyond faces of A along all three axes, I - u u' where
+    along two, with u the free part of the third's row of the rotation, v v' where along one, with v that of its own.
+    """
+    out0, out1, out2 = r[0] != 0.0, r[1] != 0.0, r[2] != 0.0
+    q = (f[0] * q[0], f[1] * q[1], f[2] * q[2])
+    if out0 and out1 and out2:
+        return (-q[0], -q[1], -q[2])
+    if (out0 and out1) or (out0 and out2) or (out1 and out2):
+        k = 6 if not out2 else 3 if not out1 else 0
+        u = (f[0] * m[k], f[1] * m[k + 1], f[2] * m[k + 2])
+        square = dot(u, u)
+        # where u is of length 1 the matrix is singular, and moving along u does nothing
+        t = dot(u, q) / (1.0 - square if square < _FULL else -square)
+        return (-q[0] - t * u[0], -q[1] - t * u[1], -q[2] - t * u[2])
+    k = 0 if out0 else 3 if out1 else 6
+    square = f[0] * m[k] * m[k] + f[1] * m[k + 1] * m[k + 1] + f[2] * m[k + 2] * m[k + 2]
+    if not square > 0.0:
+        return (0.0, 0.0, 0.0)
+    return (-q[0] / square, -q[1] / square, -q[2] / square)
+
+
+@inlined
+def cut_short(x: Vec3, d: Vec3, g: Vec3) -> Vec3:
+    """Return the part of a step up to where the first number comes to its end."""
+    t = 1.0
+    for j in range(3):
+        if d[j] != 0.0:
+            t = min(t, (g[j] - (x[j] if d[j] > 0.0 else -x[j])) / abs(d[j]))
+    return (t * d[0], t * d[1], t * d[2])
+
+
+@kernel
+def slope_at(h: Vec3, y: Vec3, e: Vec3, t: float) -> float:
+    """Return the slope, along e, of half the square of the distance of y + t e from a box."""
+    total = 0.0
+    for i in range(3):
+        x = y[i] + t * e[i]
+        total += e[i] * (x - clamp(x, h[i]))
+    return total
+
+
+@kernel
+def turning_point(h: Vec3, y: Vec3, e: Vec3, ahead: float, behind: float) -> float:
+    """Return at which t the slope is 0 that is ``ahead`` at t = 0, where it falls, and ``behind`` at 1, where it rises.
+
+    Between two planes of the box it is a straight line.
+    """
+    low, high = 0.0, 1.0
+    for i in range(3):
+        for side in range(2):
+            t = ((h[i] if side == 0 else -h[i]) - y[i]) / e[i] if e[i] != 0.0 else 0.0
+            if low < t < high:
+                slope = slope_at(h, y, e, t)
+                if slope > 0.0:
+                    high, behind = t, slope
+                else:
+                    low, ahead = t, slope
+    return low + (high - low) * ahead / (ahead - behind)
+
+
+@kernel
+def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec3, Vec3]:
+    """Return the nearest points of a box and one at a pose, by their half extents, and from the first to the second.
+
+    That vector is at right angles to the edges that may move, where the points' own difference is all cancellation.
+    """
+    x = turn_back(m, offset(m))
+    x = (clamp(-x[0], g[0]), clamp(-x[1], g[1]), clamp(-x[2], g[2]))
+    y = offset(m)
+    p = r = y
+    s, slope, careful = (0.0, 0.0, 0.0), 0.0, False
+    for _ in range(_TRIES):
+        y = place(m, x)
+        p = (clamp(y[0], h[0]), clamp(y[1], h[1]), clamp(y[2], h[2]))
+        r = sub(y, p)
+        if r[0] == 0.0 and r[1] == 0.0 and r[2] == 0.0:
+            break
+        q = turn_back(m, r)
+        beyond = dot(q, s)
+        if beyond > -0.5 * slope:  # too far: the step before ends where it is best, and the next ones at corners
+            e = turn(m, s)
+            t = turning_point(h, sub(y, e), e, slope, beyond) if slope < 0.0 else 0.0
+            x = along(x, s, t - 1.0)
+            s, slope, careful = (0.0, 0.0, 0.0), 0.0, True
+            continue
+        d = step_of(m, r, q, (at_end(x[0], q[0], g[0]), at_end(x[1], q[1], g[1]), at_end(x[2], q[2], g[2])))
+        here, whole = r, max(abs(d[0]), max(abs(d[1]), abs(d[2])))
+        w, (r0, r1, r2), square = turn(m, d), r, dot(r, r)
+        r = (r0 + w[0] if r0 != 0.0 else 0.0, r1 + w[1] if r1 != 0.0 else 0.0, r2 + w[2] if r2 != 0.0 else 0.0)
+        if dot(r, r) <= _NOTHING * square:
+            d = scale(_FARTHER, d)
+        if careful:
+            d = cut_short(x, d, g)
+        z = (clamp(x[0] + d[0], g[0]), clamp(x[1] + d[1], g[1]), clamp(x[2] + d[2], g[2]))
+        s = sub(z, x)
+        if max(abs(s[0]), max(abs(s[1]), abs(s[2]))) <= tiny:
+            if whole > tiny:  # B ends before the step does, and so does what it would lead to
+                r = here
+            break
+        x, slope = z, dot(q, s)
+    return r, p, y

@@ -23,30 +23,28 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel, plain
-from gjk3d.geometry.vec3 import Vec3, divide, dot, neg, row3, unit
-from gjk3d.narrow.caps import Cap, cap_round, in_cap
-from gjk3d.narrow.cores import Cores, support_pair
-from gjk3d.narrow.gjk import AS_GOOD, TOUCHING, known, set_row
-from gjk3d.narrow.pierce import reach_both_ways
-from gjk3d.narrow.polytope import (
-    Polytope,
-    add_vertex,
-    closest_on_face,
-    first_faces,
-    let_go,
-    let_wait,
-    lowest_face,
-    lowest_waiting,
-    normal_of,
-    polytope_in,
-    take_simplex,
+from gjk3d._kernels.decorators import inlined, kernel, plain
+from gjk3d.geometry.simplex import blend, closest_on_triangle
+from gjk3d.geometry.vec3 import (
+    NO_LENGTH,
+    Vec3,
+    cross,
+    divide,
+    dot,
+    neg,
+    perpendicular,
+    row3,
+    scale,
+    sub,
+    triangle_normal,
+    unit,
 )
-from gjk3d.narrow.room import EPA_START, EPA_STEP, VERTEX_ROW, Room, put, put3
-from gjk3d.narrow.summit import FIRST as SUMMIT
-from gjk3d.narrow.summit import find_summit, glide_both
-from gjk3d.narrow.tetrahedron import first_tetrahedron, is_sliver
-from gjk3d.typing import Array
+from gjk3d.narrow.cores import Cores, support_pair
+from gjk3d.narrow.curved import FIRST as SUMMIT
+from gjk3d.narrow.curved import Cap, cap_round, find_summit, glide_both, in_cap
+from gjk3d.narrow.gjk import AS_GOOD, TOUCHING, first_four, known, set_row
+from gjk3d.narrow.room import EPA_START, EPA_STEP, FACES_PER_POINT, SIMPLEX, VERTEX_ROW, Room, put, put3
+from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 CLOSED, APART, FLAT, STUCK, FULL = range(5)
 #: of a curved pair's size: what the depth is known to where nothing else is asked for
@@ -208,7 +206,7 @@ def epa(c: Cores, width: float, both: bool, seeded: bool, least: float, best: Ve
     rounding stopped it. FULL: the room is too small. The bounds hold after all of them.
 
     ``least`` and ``best`` come in as the best that GJK has seen; ``both`` asks for the length behind, too. Of curved
-    cores, what a face of chords cannot show a cap of directions round a summit does; see `gjk3d.narrow.summit`.
+    cores, what a face of chords cannot show a cap of directions round a summit does; see `gjk3d.narrow.curved`.
     """
     p, log = polytope_in(room), room.log
     if seeded:
@@ -279,3 +277,424 @@ def epa(c: Cores, width: float, both: bool, seeded: bool, least: float, best: Ve
         points += 1
     found = Depth(code, steps, least, best, outer, -1.0, -1.0)
     return left_behind(c, p, found, faces, face, (inside, held, cap.cosine <= 1.0, both))
+
+
+#: square of a sine: two edges that far apart make as good a normal as any
+_WIDE = 0.01
+
+
+class Polytope(NamedTuple):
+    """EPA's polytope in the room it is lent; see `gjk3d.narrow.room`."""
+
+    simplex: Array2
+    v: Array2  #: vertex rows
+    ff: Array2  #: floats of faces: normal, key
+    fi: Ints2  #: ints of faces: vertices, neighbours, alive, place among those that wait
+    keys: Array1  #: of the faces that wait, inf of those removed since
+    waiting: Ints1  #: faces that may have to be asked, from old to new
+    stack: Ints1
+    rim: Ints2
+    mark: Ints1
+
+
+@kernel
+def polytope_in(room: Room) -> Polytope:
+    """Return the views of a room that EPA works on."""
+    work, table, points = room.work, room.table, room.points
+    cap = FACES_PER_POINT * points
+    o = SIMPLEX + VERTEX_ROW * points
+    end = 10 * cap + 3 * (2 * points + 16)
+    return Polytope(
+        room.simplex,
+        work[SIMPLEX:o].reshape(points, VERTEX_ROW),
+        work[o : o + 4 * cap].reshape(cap, 4),
+        table[: 8 * cap].reshape(cap, 8),
+        work[o + 4 * cap : o + 5 * cap],
+        table[8 * cap : 9 * cap],
+        table[9 * cap : 10 * cap],
+        table[10 * cap : end].reshape(2 * points + 16, 3),
+        table[end : end + points + 1],
+    )
+
+
+@kernel
+def normal_of(p: Polytope, f: int) -> Vec3:
+    """Return a face's normal."""
+    return row3(p.ff, f)
+
+
+@kernel
+def closest_on_face(p: Polytope, f: int, tiny: float) -> Vec3:
+    """Return a face's point nearest to the origin."""
+    point, _ = closest_on_triangle(row3(p.v, p.fi[f, 0]), row3(p.v, p.fi[f, 1]), row3(p.v, p.fi[f, 2]), tiny)
+    return point
+
+
+@inlined
+def add_face(p: Polytope, f: int, i: int, j: int, k: int) -> bool:
+    """Store face f = (i, j, k) with its unit normal and key; False where it is too thin to have a normal."""
+    a, b, c = row3(p.v, i), row3(p.v, j), row3(p.v, k)
+    ab, ac = sub(b, a), sub(c, a)
+    n = cross(ab, ac)
+    square = dot(n, n)
+    if not square > _WIDE * dot(ab, ab) * dot(ac, ac):
+        n = triangle_normal(a, b, c)
+        square = dot(n, n)
+    p.fi[f, 0], p.fi[f, 1], p.fi[f, 2] = i, j, k
+    p.fi[f, 6] = 1
+    if not square > NO_LENGTH * NO_LENGTH:
+        return False
+    n = scale(1.0 / sqrt(square), n)
+    p.ff[f, 0], p.ff[f, 1], p.ff[f, 2] = n
+    p.ff[f, 3] = min(dot(n, a), dot(n, b), dot(n, c))
+    return True
+
+
+@kernel
+def take_simplex(p: Polytope) -> None:
+    """Take GJK's tetrahedron as the first four vertices."""
+    for i in range(4):
+        for j in range(VERTEX_ROW):
+            p.v[i, j] = p.simplex[i, j]
+
+
+@kernel
+def first_faces(p: Polytope) -> Vec3:
+    """Wind the tetrahedron of the first four vertices outward, and let its faces wait; return its centre.
+
+    That orients all faces to come, wherever the origin is.
+    """
+    p0, p1, p2, p3 = first_four(p.v)
+    inner = scale(0.25, (p0[0] + p1[0] + p2[0] + p3[0], p0[1] + p1[1] + p2[1] + p3[1], p0[2] + p1[2] + p2[2] + p3[2]))
+    if dot(triangle_normal(p0, p1, p2), sub(p3, p0)) > 0.0:
+        for j in range(VERTEX_ROW):
+            p.v[1, j], p.v[2, j] = p.v[2, j], p.v[1, j]
+    for f in range(4):
+        i, j, k = ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0))[f]
+        add_face(p, f, i, j, k)
+        p.fi[f, 3], p.fi[f, 4], p.fi[f, 5] = ((1, 2, 3), (3, 2, 0), (1, 3, 0), (2, 1, 0))[f]
+        p.waiting[f], p.keys[f], p.fi[f, 7] = f, p.ff[f, 3], f
+        p.mark[f] = -1
+    return inner
+
+
+@inlined
+def let_wait(p: Polytope, count: int, faces: int, grown: int, most: float) -> int:
+    """Let the new faces wait that are nearer than ``most``; return how many wait."""
+    nowhere = p.keys.shape[0] - 1  # as many never wait
+    for f in range(faces, grown):
+        key = p.ff[f, 3]
+        near = key < most
+        p.fi[f, 7] = count if near else nowhere
+        p.waiting[count], p.keys[count] = f, key
+        count += 1 if near else 0
+    return count
+
+
+@inlined
+def lowest_waiting(p: Polytope, count: int) -> int:
+    """Return where the face with the least key waits, the oldest of ties, -1 where none is left.
+
+    They are few, for a face above what is known of the depth never waits: to look at all costs less than a heap, whose
+    every branch is a guess.
+    """
+    at, least = -1, inf
+    for i in range(count):
+        key = p.keys[i]
+        at = i if key < least else at
+        least = key if key < least else least
+    return at
+
+
+@kernel
+def let_go(p: Polytope, count: int) -> int:
+    """Let removed faces wait no longer; return how many do."""
+    kept = 0
+    for i in range(count):
+        f, key = p.waiting[i], p.keys[i]
+        if key < inf:
+            p.waiting[kept], p.keys[kept], p.fi[f, 7] = f, key, kept
+            kept += 1
+    return kept
+
+
+@inlined
+def horizon(p: Polytope, seed: int, w: Vec3, threshold: float, faces: int) -> tuple[int, int, bool]:
+    """Put the faces that w sees on the stack, from ``seed`` on, marked by 2, and the edges round them on the rim.
+
+    Return how many faces, how many edges, and whether none begins where another does. A face counts as seen where w is
+    more than ``threshold`` above its plane. An edge is marked where it begins by the face that may stand on it.
+    """
+    fi, ff, v, stack, rim, mark = p.fi, p.ff, p.v, p.stack, p.rim, p.mark
+    fi[seed, 6] = 2
+    stack[0] = seed
+    depth, at, edges, good = 1, 0, 0, True
+    while at < depth:
+        f = stack[at]
+        at += 1
+        for e in range(3):
+            g = fi[f, 3 + e]
+            if fi[g, 6] == 2:
+                continue
+            if dot(row3(ff, g), sub(w, row3(v, fi[g, 0]))) > threshold:
+                fi[g, 6] = 2
+                stack[depth] = g
+                depth += 1
+            else:
+                i = fi[f, e]
+                good = good and mark[i] < faces
+                mark[i] = faces + edges
+                rim[edges, 0], rim[edges, 1], rim[edges, 2] = i, fi[f, e + 1 if e < 2 else 0], g
+                edges += 1
+    return depth, edges, good
+
+
+@inlined
+def add_fan(p: Polytope, edges: int, new: int, faces: int, inner: Vec3) -> bool:
+    """Add the faces between the rim and a vertex, in the rim's order.
+
+    False unless the rim is one cycle, or where a face is too thin, or wound inward about ``inner``.
+    """
+    fi, rim, mark = p.fi, p.rim, p.mark
+    up = sub(row3(p.v, new), inner)
+    k = 0
+    for f in range(faces, faces + edges):
+        if not add_face(p, f, rim[k, 0], rim[k, 1], new):
+            return False
+        if not dot(row3(p.ff, f), up) > 0.0:
+            return False
+        fi[f, 3], fi[f, 4], fi[f, 5] = rim[k, 2], f + 1, f - 1
+        k = mark[rim[k, 1]] - faces
+        if k < 0 or (k == 0) != (f == faces + edges - 1):
+            return False
+    fi[faces, 5], fi[faces + edges - 1, 4] = faces + edges - 1, faces
+    return True
+
+
+@inlined
+def sew(p: Polytope, edges: int, faces: int) -> None:
+    """Make the fan's faces neighbours of those behind the rim."""
+    fi = p.fi
+    for f in range(faces, faces + edges):
+        g, j = fi[f, 3], fi[f, 1]
+        fi[g, 3 if fi[g, 0] == j else (4 if fi[g, 1] == j else 5)] = f
+
+
+@inlined
+def expand(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, threshold: float) -> tuple[int, int]:
+    """Replace the faces that vertex ``new`` sees by a fan; return the new face count, and how many went.
+
+    Or -1 and 0, with nothing changed: unless the horizon is one simple cycle and every new face is wound outward.
+    """
+    p.mark[new] = -1
+    depth, edges, good = horizon(p, seed, row3(p.v, new), threshold, faces)
+    good = good and edges >= 3 and add_fan(p, edges, new, faces, inner)
+    if not good:
+        for k in range(depth):
+            p.fi[p.stack[k], 6] = 1
+        for k in range(edges):
+            p.mark[p.rim[k, 0]] = -1
+        return -1, 0
+    for k in range(depth):
+        f = p.stack[k]
+        p.fi[f, 6] = 0
+        p.keys[p.fi[f, 7]] = inf
+    sew(p, edges, faces)
+    return faces + edges, depth
+
+
+@kernel
+def lowest_face(p: Polytope, faces: int, w: Vec3, tiny: float) -> int:
+    """Return the live face that a point is highest above, -1 where it is above none."""
+    seed, most = -1, tiny
+    for g in range(faces):
+        if p.fi[g, 6] == 1:
+            above = dot(normal_of(p, g), sub(w, row3(p.v, p.fi[g, 0])))
+            if above > most:
+                most, seed = above, g
+    return seed
+
+
+@kernel
+def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: float) -> tuple[int, int]:
+    """Do as `expand` does; keep coplanar faces, else split them, else swallow them."""
+    if seed < 0:
+        return -1, 0
+    for k in range(3):
+        grown, gone = expand(p, seed, new, faces, inner, (1.0 - k) * tiny)
+        if grown > 0:
+            return grown, gone
+    return -1, 0
+
+
+@kernel
+def seen_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
+    """Return the areas that the origin's image spans with the edges of a face seen along e1 x e2, edge opposite each.
+
+    All are positive where the ray pierces the face from inside; this much cancels nothing.
+    """
+    a, b, c = row3(p.v, p.fi[f, 0]), row3(p.v, p.fi[f, 1]), row3(p.v, p.fi[f, 2])
+    ax, ay, bx, by, cx, cy = dot(e1, a), dot(e2, a), dot(e1, b), dot(e2, b), dot(e1, c), dot(e2, c)
+    return (bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx)
+
+
+@kernel
+def pierced(p: Polytope, faces: int, likely: int, n: Vec3, row: int) -> float:
+    """Put the face hit by the ray from the origin along n into the simplex from a row on; return the ray's length.
+
+    The witness points of an overlap: a convex combination of points of A - B that lies on n to the last bit, whatever
+    stopped the loop. The face is ``likely``, else it is searched for.
+    """
+    s = p.simplex
+    e1 = perpendicular(n)
+    e2 = cross(n, e1)
+    chosen = likely
+    u = seen_along(p, likely, e1, e2)
+    if not min(u[0], u[1], u[2]) > 0.0:
+        chosen = -1
+        best = -inf
+        for f in range(faces):
+            if p.fi[f, 6] != 1:
+                continue
+            w = seen_along(p, f, e1, e2)
+            total = w[0] + w[1] + w[2]
+            if total > 0.0:
+                worst = min(w[0], w[1], w[2]) / total
+                if worst > best:
+                    best = worst
+                    chosen = f
+                    u = (max(w[0], 0.0), max(w[1], 0.0), max(w[2], 0.0))
+        if chosen < 0:  # never seen; some point of the polytope all the same
+            chosen = 0
+            while p.fi[chosen, 6] != 1:
+                chosen += 1
+            u = (1.0, 0.0, 0.0)
+    total = u[0] + u[1] + u[2]
+    s[row, 9], s[row + 1, 9], s[row + 2, 9] = u[0] / total, u[1] / total, u[2] / total
+    length = 0.0
+    for i in range(3):
+        for j in range(9):
+            s[row + i, j] = p.v[p.fi[chosen, i], j]
+        length += s[row + i, 9] * dot(n, row3(p.v, p.fi[chosen, i]))
+    return length
+
+
+@kernel
+def reach_both_ways(p: Polytope, faces: int, chosen: int, n: Vec3, both: bool) -> tuple[float, float]:
+    """Return how far the polytope reaches from an origin inside along n, and along -n where ``both`` are asked for."""
+    if p.fi[chosen, 6] != 1:  # the last step removed it, and left its own faces
+        chosen = faces - 1
+    front, back = 0.0, 0.0
+    for side in range(2 if both else 1):
+        if side == 0:
+            front = pierced(p, faces, chosen, n, 3 * side)
+        else:
+            back = pierced(p, faces, chosen, neg(n), 3 * side)
+    return front, back
+
+
+#: of its longest edge: a tetrahedron is a sliver where it is lower, or its base narrower
+_SLIVER = 1e-3
+_DIAGONAL, _SIXTH = 0.7071067811865476, 0.8660254037844386
+#: directions of the plane, an eighth of a turn apart
+EIGHT = (
+    (1.0, 0.0), (_DIAGONAL, _DIAGONAL), (0.0, 1.0), (-_DIAGONAL, _DIAGONAL),
+    (-1.0, 0.0), (-_DIAGONAL, -_DIAGONAL), (0.0, -1.0), (_DIAGONAL, -_DIAGONAL),
+)  # fmt: skip
+
+
+@kernel
+def farthest_apart(v: Array, count: int) -> tuple[int, int, float]:
+    """Return which two of the first vertices are farthest apart, and the square of how far."""
+    i0, i1, far = 0, 0, 0.0
+    for i in range(count):
+        for j in range(i + 1, count):
+            e = sub(row3(v, i), row3(v, j))
+            if dot(e, e) > far:
+                far = dot(e, e)
+                i0, i1 = i, j
+    return i0, i1, far
+
+
+@kernel
+def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
+    """Fill v[:4] with far-apart support points: of six directions, of eight round their line, of two off their plane.
+
+    Return the dimension found, the least h(n) seen, its n, and a normal of a flat difference.
+    """
+    least = inf
+    best = (1.0, 0.0, 0.0)
+    for k in range(6):
+        s = 1.0 if k < 3 else -1.0
+        d = (s if k % 3 == 0 else 0.0, s if k % 3 == 1 else 0.0, s if k % 3 == 2 else 0.0)
+        w, a, b = support_pair(c, d)
+        set_row(v, k, w, a, b)
+        if dot(d, w) < least:
+            least, best = dot(d, w), d
+    i0, i1, far = farthest_apart(v, 6)
+    if not sqrt(far) > c.tiny:
+        return 0, least, best, best
+    for j in range(VERTEX_ROW):
+        v[6, j] = v[i0, j]
+        v[1, j] = v[i1, j]
+        v[0, j] = v[6, j]
+    p0, p1, _, _ = first_four(v)
+    line = unit(sub(p1, p0))
+    u1 = perpendicular(line)
+    u2 = cross(line, u1)
+    far, slot = 0.0, plain(2)
+    for k in range(8):
+        x, y = EIGHT[k]
+        d = (x * u1[0] + y * u2[0], x * u1[1] + y * u2[1], x * u1[2] + y * u2[2])
+        w, a, b = support_pair(c, d)
+        if dot(d, w) < least:
+            least, best = dot(d, w), d
+        e = cross(line, sub(w, p0))
+        if dot(e, e) > far:
+            far = dot(e, e)
+            set_row(v, slot, w, a, b)
+    if not sqrt(far) > c.tiny:
+        return 1, least, best, u1
+    p0, p1, p2, _ = first_four(v)
+    n = unit(triangle_normal(p0, p1, p2))
+    far = 0.0
+    for k in range(2):
+        d = n if k == 0 else neg(n)
+        w, a, b = support_pair(c, d)
+        if dot(d, w) < least:
+            least, best = dot(d, w), d
+        height = abs(dot(n, sub(w, p0)))
+        if height > far:
+            far = height
+            set_row(v, slot + 1, w, a, b)
+    return 3 if far > c.tiny else 2, least, best, n
+
+
+@kernel
+def tetrahedron_round(c: Cores, n: Vec3, v: Array) -> tuple[float, Vec3]:
+    """Fill v[:4] with support points of three directions an eighth of a turn off n, and of the one behind.
+
+    Return the least h(n) seen, and its n.
+    """
+    u1 = perpendicular(n)
+    u2 = cross(n, u1)
+    least, best = inf, n
+    for k in range(4):
+        x, y, z = ((1.0, 0.0, 1.0), (-0.5, _SIXTH, 1.0), (-0.5, -_SIXTH, 1.0), (0.0, 0.0, -1.0))[k]
+        d = unit(blend(x, u1, y, u2, z, n))
+        w, a, b = support_pair(c, d)
+        set_row(v, k, w, a, b)
+        if dot(d, w) < least:
+            least, best = dot(d, w), d
+    return least, best
+
+
+@kernel
+def is_sliver(v: Array, tiny: float) -> bool:
+    """Tell whether the first four vertices are too flat a tetrahedron to begin with."""
+    p0, p1, p2, p3 = first_four(v)
+    n = triangle_normal(p0, p1, p2)
+    height = abs(dot(unit(n), sub(p3, p0)))
+    longest = sqrt(max(dot(sub(p0, p1), sub(p0, p1)), dot(sub(p0, p2), sub(p0, p2)), dot(sub(p1, p2), sub(p1, p2))))
+    wide = sqrt(dot(n, n)) > _SLIVER * longest * longest
+    return not (height > _SLIVER * longest and wide and height > tiny)

@@ -30,9 +30,9 @@ from gjk3d.geometry.simplex import (
 )
 from gjk3d.geometry.vec3 import Vec3, divide, dot, offset, place, row3, sub, turn_back, unit
 from gjk3d.narrow.cores import Cores, direction_between, support_pair
+from gjk3d.narrow.curved import FIRST as SUMMIT
+from gjk3d.narrow.curved import find_summit, glide_both
 from gjk3d.narrow.room import GJK_STEP, put, put3, put_rows
-from gjk3d.narrow.summit import FIRST as SUMMIT
-from gjk3d.narrow.summit import find_summit, glide_both
 from gjk3d.typing import Array
 
 CONVERGED, FAR, NEAR_ENOUGH, INSIDE_SIMPLEX, AT_ORIGIN, STALLED, LIMIT = range(7)

@@ -11,9 +11,8 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.geometry.simplex import INSIDE, closest_on_tetrahedron, closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, offset, sub, turn
-from gjk3d.narrow.box_box import WIDTH as BOX_WIDTH
-from gjk3d.narrow.box_box import best_axis, half_extents, is_boxes, overlapping_boxes
-from gjk3d.narrow.closed import gap_of, has_formula, inside_both
+from gjk3d.narrow.closed import WIDTH as BOX_WIDTH
+from gjk3d.narrow.closed import best_axis, gap_of, half_extents, has_formula, inside_both, is_boxes, overlapping_boxes
 from gjk3d.narrow.cores import (
     Cores,
     between_centers,
@@ -24,7 +23,8 @@ from gjk3d.narrow.cores import (
     support_pair,
     world_center,
 )
-from gjk3d.narrow.epa import CLOSED, EPA_WIDTH, FLAT, FULL, LOG_WIDTH, Depth, epa
+from gjk3d.narrow.curved import glide_both
+from gjk3d.narrow.epa import CLOSED, EPA_WIDTH, FLAT, FULL, LOG_WIDTH, Depth, epa, tetrahedron_round
 from gjk3d.narrow.gjk import (
     FAR,
     INSIDE_SIMPLEX,
@@ -41,8 +41,6 @@ from gjk3d.narrow.gjk import (
 )
 from gjk3d.narrow.gjk import TOUCHING as TOUCHED
 from gjk3d.narrow.room import GJK_END, Room, Solver, put, put_rows
-from gjk3d.narrow.summit import glide_both
-from gjk3d.narrow.tetrahedron import tetrahedron_round
 from gjk3d.narrow.ties import concentric, meridian
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints

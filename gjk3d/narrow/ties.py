@@ -23,10 +23,9 @@ from math import inf, sqrt
 from gjk3d._kernels.decorators import kernel, plain
 from gjk3d.geometry.vec3 import Vec3, along, cross, divide, dot, offset, perpendicular, scale, sub, turn, unit
 from gjk3d.narrow.cores import Cores, between_centers, support_pair
-from gjk3d.narrow.epa import CLOSED, Depth
+from gjk3d.narrow.epa import CLOSED, EIGHT, Depth
 from gjk3d.narrow.gjk import set_row
 from gjk3d.narrow.room import SIMPLEX, Room
-from gjk3d.narrow.tetrahedron import EIGHT
 from gjk3d.shapes import layout
 from gjk3d.typing import Array
 

@@ -14,8 +14,7 @@ from gjk3d.geometry.directions import cell_directions
 from gjk3d.poses import IDENTITY, WIDTH, is_plain, matrices, pose_rows
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.query.dispatch import Collider, Kind, kind_of
-from gjk3d.query.placing import boxes_along_axes
-from gjk3d.query.volumes import AABB, OBB, BoundingSphere
+from gjk3d.query.volumes import AABB, OBB, BoundingSphere, boxes_along_axes
 from gjk3d.shapes import layout
 from gjk3d.shapes.ball import minimal_ball
 from gjk3d.shapes.base import Polytope, Shape
@@ -125,7 +124,7 @@ def _convex(x: Any) -> Shape | None:
         return x
     if kind_of(x) is not Kind.BODY:
         return None
-    from gjk3d.bodies.hulls import shape_round  # loaded where there is a mesh or the like
+    from gjk3d.bodies.planes import shape_round  # loaded where there is a mesh or the like
 
     return shape_round(x)
 

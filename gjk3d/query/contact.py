@@ -19,7 +19,7 @@ from gjk3d.poses import STANDING, as_matrices, is_plain
 from gjk3d.query.ask import question
 from gjk3d.query.dispatch import Collider
 from gjk3d.query.pair import ask_prepared, prepared, prepared_for_builtins
-from gjk3d.query.plan import Prepared, desk
+from gjk3d.query.single import Prepared, desk
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace

@@ -66,9 +66,9 @@ def _plane() -> Way:
 
 @cache
 def _parts() -> Way:
-    from gjk3d.bodies import distance, impact, once
+    from gjk3d.bodies import distance, impact
 
-    return Way(distance.solve, distance.collide, once.prepare, impact.fill)
+    return Way(distance.solve, distance.collide, distance.prepare, impact.fill)
 
 
 @cache

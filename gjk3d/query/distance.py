@@ -19,7 +19,7 @@ from gjk3d.query import single
 from gjk3d.query.ask import ask_collide, ask_distance, question
 from gjk3d.query.dispatch import Collider
 from gjk3d.query.pair import Depth, ask_prepared, collide_prepared, prepared, prepared_for_builtins
-from gjk3d.query.plan import Prepared, desk
+from gjk3d.query.single import Prepared, desk
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
@@ -365,7 +365,7 @@ def separating_axis(
         check_polytopes(a, b, "separating_axis", False)
         out, kinds = _axes(a, b, rows)
     else:
-        from gjk3d.bodies.hulls import sharp_hulls  # loaded where there is a mesh or the like
+        from gjk3d.bodies.planes import sharp_hulls  # loaded where there is a mesh or the like
 
         first, second, error = sharp_hulls(a, b)
         check_polytopes(first, second, "separating_axis", False)

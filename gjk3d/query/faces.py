@@ -9,8 +9,8 @@ import numpy as np
 from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.bodies.order import in_order
 from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.part_tree import in_order
 from gjk3d.bodies.parts import Triangles
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.geometry.components import connected

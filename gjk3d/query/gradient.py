@@ -22,7 +22,7 @@ from gjk3d.narrow.solve import FLOATS, UNSIGNED
 from gjk3d.poses import IDENTITY, STANDING, WIDTH, pose_rows
 from gjk3d.query.dispatch import is_collider
 from gjk3d.query.pair import prepared
-from gjk3d.query.plan import desk
+from gjk3d.query.single import desk
 from gjk3d.results import Distance, Status, row_of
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace, Plane
@@ -94,7 +94,7 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     `signed_distance`.
 
     Of what is not convex the nearest parts say it; in overlap those that touch once B has been moved by
-    ``separation_vector``, see `gjk3d.bodies.levers`. Where the depth is only enclosed it is the slope of the
+    ``separation_vector``, see `gjk3d.bodies.distance`. Where the depth is only enclosed it is the slope of the
     translation that was found, and not unique.
 
     Examples
@@ -210,7 +210,7 @@ def _of_bodies(
     shapes: tuple[Any, Any], rows: tuple[Array, Array], answer: Array, tight: bool, about: Array
 ) -> tuple[Array, int]:
     """Return the slopes of one pair of which one is not convex, and whether they are the only ones."""
-    from gjk3d.bodies.levers import levers  # loaded where there is a mesh or the like
+    from gjk3d.bodies.distance import levers  # loaded where there is a mesh or the like
 
     if isinstance(shapes[0], Plane) or isinstance(shapes[1], Plane):
         from gjk3d.bodies.planes import standing_in

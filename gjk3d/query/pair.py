@@ -1,7 +1,8 @@
-"""Two shapes, prepared once and asked pose by pose."""
+"""Prepared queries: `Pair` for two shapes at many poses, `Pairs` for many pairs of shapes in one call."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import Any, Literal, cast, overload
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels import builtins
+from gjk3d.convex import pairs as convex
 from gjk3d.convex.checks import FACETS, check_limits, depth_mode
 from gjk3d.convex.rows import FIRST_POINTS, NO_LOG
 from gjk3d.narrow import solve as narrow
@@ -16,10 +18,11 @@ from gjk3d.narrow.pairs import collide_many, solve_many
 from gjk3d.poses import STANDING, plainly
 from gjk3d.query import single
 from gjk3d.query.ask import ask_collide, ask_distance
-from gjk3d.query.dispatch import Collider
-from gjk3d.query.plan import Plan, Prepared, PreparedPairs, desk
+from gjk3d.query.dispatch import Collider, Kind, kind_of, way_of
+from gjk3d.query.single import Plan, Prepared, PreparedPairs, desk
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
+from gjk3d.shapes.simplices import Point
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 
 Depth = Literal["auto", "epa", "facets"]
@@ -248,3 +251,47 @@ def _again(a: Shape, b: Shape, warm: bool) -> Pair:
 
 
 builtins.methods(Pair, single.methods_of(Pair))
+
+
+class Pairs(convex.Pairs):
+    """Shapes, packed once, any pairs of which are asked about in one call.
+
+    Pairs of convex shapes are answered by one call of the kernels. Those of half-spaces, and of what is not convex, are
+    answered two shapes at a time, all poses of these two in one call.
+
+    Parameters
+    ----------
+    shapes : sequence of Shape, Mesh or the like
+        One may be there many times, once for each place it is at.
+
+    Raises
+    ------
+    ShapeError, UnsupportedPair
+        Where this is no sequence, or has what cannot be asked about.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pairs = gk.Pairs([gk.Box((1, 1, 1)), gk.Sphere(0.5), gk.Sphere(0.25)])
+    >>> poses = np.tile(np.eye(4), (3, 1, 1)); poses[:, 0, 3] = (0, 0.75, 2)
+    >>> pairs.signed_distance([(0, 1), (0, 2), (1, 2)], poses).distance.tolist()
+    [-0.25, 1.25, 0.5]
+    >>> pairs.collide([(0, 1), (0, 2)], poses).tolist()
+    [True, False]
+    """
+
+    __slots__ = ()
+    _way = staticmethod(way_of)
+
+    def __init__(self, shapes: Sequence[Collider]) -> None:
+        super().__init__(shapes)  # type: ignore[arg-type]
+
+    # named here, so that the pages have them
+    memory = convex.Pairs.memory
+    collide = convex.Pairs.collide
+    distance = convex.Pairs.distance
+    signed_distance = convex.Pairs.signed_distance
+
+    def _stand_in(self, name: str, shape: Any) -> Shape:
+        """See `gjk3d.convex.pairs.Pairs`."""
+        return Point() if kind_of(shape) is Kind.BODY else super()._stand_in(name, shape)

@@ -115,7 +115,7 @@ def penetration(
     >>> gk.penetration(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose).depth
     0.25
     """
-    from gjk3d.bodies.penetration import deepest, surfaces_of  # bodies are loaded when they are asked about
+    from gjk3d.bodies.depth.penetration import deepest, surfaces_of  # bodies are loaded when they are asked about
 
     way, rows = question(a, b, pose_a, pose_b)
     if rows.stacked:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.convex.checks import no_shape, three, vectors
-from gjk3d.convex.planes import planes_of, ray_core
+from gjk3d.convex.solve import planes_of, ray_core
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import STANDING, WIDTH, is_plain, parts, pose_rows

@@ -21,7 +21,7 @@ from gjk3d.query.dispatch import Collider, way_of
 from gjk3d.query.distance import signed_distance
 from gjk3d.query.motion import Motion, as_motion
 from gjk3d.query.pair import prepared
-from gjk3d.query.plan import Prepared, desk
+from gjk3d.query.single import Prepared, desk
 from gjk3d.results import Answer, Distance, Status
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace

@@ -260,7 +260,7 @@ class Narrow:
 
     def least_possible(self, pairs: Ints) -> Array:
         """Return what no signed distance is below of pairs with what is no convex shape, by the boxes round them."""
-        from gjk3d.bodies.roots import least_possible  # loaded where there is a mesh or the like
+        from gjk3d.bodies.parts import least_possible  # loaded where there is a mesh or the like
 
         return least_possible(self.pairs.shapes, self.shapes(pairs), self.rows, pairs + (0, self.shift))
 

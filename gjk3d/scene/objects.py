@@ -15,8 +15,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from gjk3d.broad.tree import ALL, Tree
-from gjk3d.convex.boxes import placed_boxes
 from gjk3d.convex.checks import no_shape
+from gjk3d.convex.solve import placed_boxes
 from gjk3d.errors import PoseError, SceneError
 from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
 from gjk3d.query.dispatch import Collider, is_collider

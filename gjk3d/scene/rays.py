@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.planes import planes_of
+from gjk3d.convex.solve import planes_of
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
 from gjk3d.query.raycast import ROW_WIDTH, RayHit, cast_rays
 from gjk3d.scene.objects import Objects

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.broad.nodes import HEIGHT, LEFT, RIGHT, ROOT, move_leaf
 from gjk3d.broad.search import near
-from gjk3d.convex.boxes import placed_box
+from gjk3d.convex.solve import placed_box
 from gjk3d.geometry.vec3 import dot, offset, turn
 from gjk3d.narrow.cores import Cores, cores_at
 from gjk3d.narrow.pairs import SIDES, comes_later, normal_of

@@ -10,27 +10,9 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.bodies import (
-    balls,
-    depth,
-    exits,
-    facets,
-    freed,
-    gaps,
-    impact,
-    inner,
-    innermost,
-    partings,
-    planes,
-    pushes,
-    raycast,
-    rounds,
-    search,
-    touch,
-    triangles,
-    walk,
-)  # fmt: skip
+from gjk3d.bodies import facets, gaps, impact, planes, raycast, touch, triangles, walk
 from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.depth import depth, exits, inside, partings, pushes, search, two_surfaces
 from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.parts import parts_of
@@ -80,7 +62,7 @@ def test_the_depth_of_a_surface_inside_another_is_at_least_the_noise_uncertain(
 ) -> None:
     """All points of the guest are a quarter above the bottom."""
     guest = flat([(size, 0.0, -0.75), (-size, size, -0.75), (-size, -size, -0.75)])
-    found = inner.inner(host, guest, IDENTITY[0], NOISE, 1e-3, budget, 0.0)
+    found = inside.inner(host, guest, IDENTITY[0], NOISE, 1e-3, budget, 0.0)
     assert found.upper >= 0.25 + 2.0 * NOISE
 
 
@@ -91,20 +73,20 @@ def test_a_surface_outside_by_less_than_the_noise_may_be_inside(host: gk.Mesh, w
     up, aside = np.array(way), np.roll(way, 1)
     tip = (1.0 + 0.5 * NOISE) * up + (0.125, 0.125, 0.125) * (1.0 - abs(up))
     guest = flat([tip, tip + 0.3 * up + 0.1 * aside, tip + 0.3 * up - 0.1 * aside])
-    assert inner.inner(host, guest, IDENTITY[0], NOISE, 1e-3, 200, 0.0).upper >= 0.5 * NOISE
-    assert inner.inner(host, guest, IDENTITY[0], 0.25 * NOISE, 1e-3, 200, 0.0).upper <= 1e-12
+    assert inside.inner(host, guest, IDENTITY[0], NOISE, 1e-3, 200, 0.0).upper >= 0.5 * NOISE
+    assert inside.inner(host, guest, IDENTITY[0], 0.25 * NOISE, 1e-3, 200, 0.0).upper <= 1e-12
 
 
 def test_a_box_next_to_a_surface_may_reach_inside() -> None:
     """Its middle and the surface are both off by the noise."""
-    found, half = np.zeros((inner.ROWS + 1, inner.COLUMNS)), 0.125
-    found[0, inner.NOISE] = NOISE
+    found, half = np.zeros((inside.ROWS + 1, inside.COLUMNS)), 0.125
+    found[0, inside.NOISE] = NOISE
     none = np.zeros((1, 3), dtype=np.int64), np.zeros((0, 4))
-    host = inner.Host(*tree_of(DENTED).arrays, *none, traversal_stack(), np.empty(STACK), found)
+    host = inside.Host(*tree_of(DENTED).arrays, *none, traversal_stack(), np.empty(STACK), found)
     for gap, outside in ((1.5, False), (2.5, True)):
         middle = 1.0 + sqrt(3.0) * half + gap * NOISE
         box = np.array([[middle, 0.0, 0.0, half, half, half, *np.eye(3).ravel()]])
-        assert (inner._of_box(moved(0.0, 0.0, 0.0), box, 0, host) == -1.0) == outside
+        assert (inside._of_box(moved(0.0, 0.0, 0.0), box, 0, host) == -1.0) == outside
 
 
 def test_a_triangle_whose_plane_is_next_to_a_corner_of_a_box_may_touch_it() -> None:
@@ -112,7 +94,7 @@ def test_a_triangle_whose_plane_is_next_to_a_corner_of_a_box_may_touch_it() -> N
     for gap, misses in ((0.5, False), (2.0, True)):
         far = 3.0 + 12.0 * gap * NOISE
         t = ((far, 0.0, 0.0), (0.0, far, 0.0), (0.0, 0.0, far))
-        assert inner._misses_box(t, (1.0, 1.0, 1.0), boxes, 0, NOISE) == misses
+        assert inside._misses_box(t, (1.0, 1.0, 1.0), boxes, 0, NOISE) == misses
 
 
 def test_points_beside_a_box_by_less_than_is_allowed_are_in_it() -> None:
@@ -121,37 +103,37 @@ def test_points_beside_a_box_by_less_than_is_allowed_are_in_it() -> None:
         for height in (1.5, -1.5):
             p = [0.0, 0.0, 0.0]
             p[k] = height
-            assert inner.in_box(tuple(p), boxes, 0.625)
-            assert not inner.in_box(tuple(p), boxes, 0.375)
+            assert inside.in_box(tuple(p), boxes, 0.625)
+            assert not inside.in_box(tuple(p), boxes, 0.375)
 
 
 def test_the_depth_of_two_solids_by_their_points_is_less_by_the_noise() -> None:
     """B is in A, its deepest corners by 0.75; no two balls about one point, each inside a solid, add up to more."""
     a, b = (parts_of(mesh) for mesh in (SOLID, gk.Mesh(0.25 * CUBE, SIDES + TOP)))
-    given = innermost.surface_of(a)[0], innermost.surface_of(b)[0]
-    ways = np.empty((innermost.FOUND_ROWS, innermost.COLUMNS))
-    room = traversal_stack(), np.empty(STACK), *inner.room_for(64), np.empty((inner.ROWS + 1, inner.COLUMNS))
+    given = two_surfaces.surface_of(a)[0], two_surfaces.surface_of(b)[0]
+    ways = np.empty((two_surfaces.FOUND_ROWS, two_surfaces.COLUMNS))
+    room = traversal_stack(), np.empty(STACK), *inside.room_for(64), np.empty((inside.ROWS + 1, inside.COLUMNS))
     m = moved(0.5, 0.0, 0.0)
-    count = innermost.look_at_points(m, NOISE, 64, *given, room, ways)
+    count = two_surfaces.look_at_points(m, NOISE, 64, *given, room, ways)
     assert count > 0
     assert 0.5 < ways[0, 0] <= 0.75 - NOISE
     ways[0, 0] = 0.745
-    innermost.look_closer(m, NOISE, 64.0, inf, *given, room, ways, count)
+    two_surfaces.look_closer(m, NOISE, 64.0, inf, *given, room, ways, count)
     assert ways[0, 0] == 0.745  # what is known is not lost
     ways[0, 0] = 0.0
-    innermost.grow_balls(m, NOISE, *given, room, ways, count)
+    two_surfaces.grow_balls(m, NOISE, *given, room, ways, count)
     assert 0.0 < ways[0, 0] <= 0.75 - NOISE
 
 
 def test_a_point_outside_is_not_inferred_to_be_inside_from_a_distance_that_is_off_by_the_noise() -> None:
     """The balls about a point outside and about one inside touch; the distance of the points is rounded down."""
-    skin, work = balls.Skin(*tree_of(DENTED).arrays), balls.Work(traversal_stack(), np.empty(STACK))
+    skin, work = two_surfaces.Skin(*tree_of(DENTED).arrays), two_surfaces.Work(traversal_stack(), np.empty(STACK))
     p, distance = (1.5, 0.25, 0.125), 1.0 - NOISE
-    assert balls._room(p, skin, NOISE, distance, 0.5, work)[0] == -0.5
-    found = np.zeros((inner.ROWS + 1, inner.COLUMNS))
-    found[0, inner.NOISE] = NOISE
-    host = inner.Host(*skin, np.zeros((1, 3), dtype=np.int64), np.zeros((0, 4)), work.stack, work.keys, found)
-    assert inner._look(p, host, distance, 0.5)[0] == -0.5
+    assert two_surfaces._room(p, skin, NOISE, distance, 0.5, work)[0] == -0.5
+    found = np.zeros((inside.ROWS + 1, inside.COLUMNS))
+    found[0, inside.NOISE] = NOISE
+    host = inside.Host(*skin, np.zeros((1, 3), dtype=np.int64), np.zeros((0, 4)), work.stack, work.keys, found)
+    assert inside._look(p, host, distance, 0.5)[0] == -0.5
 
 
 # rays ---------------------------------------------------------------------------------------------------------------
@@ -357,7 +339,7 @@ def test_the_bounds_of_triangles_and_balls_allow_for_the_error() -> None:
     """A triangle in the plane x = 0, and a ball that begins 2.5 from there."""
     face = flat([(0.0, -1.0, -1.0), (0.0, 1.0, -1.0), (0.0, 0.0, 1.0)])
     x, w = two(face, gk.Sphere(0.5), (3.0, 0.0, 0.0), NOISE), walk.bench()
-    r = rounds.round_in(x, w)
+    r = gaps.round_in(x, w)
     nothing = gaps.Found(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     found = gaps._ask_round(x, 0, 0, inf, nothing, r, w)
     assert 2.25 < found.begins <= 2.5 - NOISE
@@ -411,9 +393,9 @@ def test_the_box_of_every_triangle_of_a_height_field_holds_its_corners_exactly()
 def enclosed(a: Any, b: Any, move: tuple[float, float, float]) -> Array:
     """Return what the search for the depth knows in the end, for bodies that a translation of 4 along x separates."""
     x, w, (room, desk) = two(a, b, move, NOISE), walk.bench(), depth._room()
-    (of_a, out_a), (of_b, out_b) = innermost.surface_of(parts_of(a)), innermost.surface_of(parts_of(b))
+    (of_a, out_a), (of_b, out_b) = two_surfaces.surface_of(parts_of(a)), two_surfaces.surface_of(parts_of(b))
     faces = isinstance(a, gk.Mesh)
-    rows = innermost.FOUND_ROWS
+    rows = two_surfaces.FOUND_ROWS
     sides = partings.Sides(
         faces, of_a, of_b, out_a, out_b, w, room, desk[1][rows:], desk[0][: search.LOOKED_AT], desk[7], desk[9], desk[6]
     )
@@ -451,10 +433,10 @@ def test_the_search_ends_at_bounds_as_close_as_the_error() -> None:
 def test_a_translation_past_the_hulls_separates_bodies_whose_places_are_off_by_the_error() -> None:
     w, hull = walk.bench(), gk.ConvexHull(CUBE)
     x = two(SOLID, SOLID, (1.5, 0.0, 0.0), NOISE)
-    outer = freed.Outer(*two(hull, hull, (1.5, 0.0, 0.0), NOISE)[:2], True, False, inf)
+    outer = pushes.Outer(*two(hull, hull, (1.5, 0.0, 0.0), NOISE)[:2], True, False, inf)
     for near in (inf, 0.0):
-        assert 0.5 + 4.0 * NOISE <= freed._past_hulls(x, outer, (1.0, 0.0, 0.0), near, w) < 0.5 + 5.0 * NOISE
-        assert freed._past_hulls(x._replace(error=0.0), outer, (1.0, 0.0, 0.0), near, w) > 0.5
+        assert 0.5 + 4.0 * NOISE <= pushes._past_hulls(x, outer, (1.0, 0.0, 0.0), near, w) < 0.5 + 5.0 * NOISE
+        assert pushes._past_hulls(x._replace(error=0.0), outer, (1.0, 0.0, 0.0), near, w) > 0.5
 
 
 # motions --------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ import trimesh
 from places import anywhere, some_compound
 
 import gjk3d as gk
-from gjk3d.bodies.deepest import (
+from gjk3d.bodies.depth.inside import KNOWN, in_box
+from gjk3d.bodies.depth.partings import (
     PLANE,
     PLANES,
     ask_others,
@@ -19,11 +20,10 @@ from gjk3d.bodies.deepest import (
     is_blocked,
     leave_behind,
     overlapping_first,
+    shifted,
 )
+from gjk3d.bodies.depth.two_surfaces import surface_of, with_points_near
 from gjk3d.bodies.facets import solid_in, solids_of, with_scratch
-from gjk3d.bodies.inner import KNOWN, in_box
-from gjk3d.bodies.innermost import surface_of, with_points_near
-from gjk3d.bodies.partings import shifted
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.walk import Bench, Two, bench, list_parts, two_at
 from gjk3d.narrow.solve import FLOATS

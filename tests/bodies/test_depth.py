@@ -14,10 +14,10 @@ from scipy.spatial.transform import Rotation
 from words import assert_names
 
 import gjk3d as gk
-from gjk3d.bodies import cuts
-from gjk3d.bodies.balls import climb
 from gjk3d.bodies.bvh import traversal_stack, tree_of
-from gjk3d.bodies.flat import flat_neighbours
+from gjk3d.bodies.depth import inside
+from gjk3d.bodies.depth.convex_faces import flat_neighbours
+from gjk3d.bodies.depth.two_surfaces import climb
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.traversal import STACK
 from gjk3d.poses import pose_rows
@@ -265,7 +265,7 @@ def test_two_balls_about_a_point_are_in_both_and_no_deeper_than_the_depth(seed: 
 @given(st.integers(0, 2**32 - 1))
 def test_pieces_make_up_the_triangle_and_lie_on_either_side(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    pool, corners = np.zeros((4, cuts.POOL)), rng.normal(size=(3, 3))
+    pool, corners = np.zeros((4, inside.POOL)), rng.normal(size=(3, 3))
     n = rng.normal(size=3)
     n /= np.linalg.norm(n)
     pool[0, :9], pool[0, 9:12] = corners.ravel(), n
@@ -274,7 +274,7 @@ def test_pieces_make_up_the_triangle_and_lie_on_either_side(seed: int) -> None:
     for plane in (True, False):
         if not plane:
             pool[0, 9:] = 0.0
-        count = cuts.cut(pool, 0, 1)
+        count = inside.cut(pool, 0, 1)
         assert count == (3 if plane else 2)
         pieces = pool[1 : 1 + count, :9].reshape(-1, 3, 3)
         areas = np.cross(pieces[:, 1] - pieces[:, 0], pieces[:, 2] - pieces[:, 0])

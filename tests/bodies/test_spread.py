@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
 import gjk3d as gk
-from gjk3d.bodies.roots import least_possible
+from gjk3d.bodies.parts import least_possible
 from gjk3d.bodies.spread import kept as kept_of_many
 from gjk3d.poses import pose_rows
 from tests.bodies.every_kind import KINDS

@@ -7,8 +7,8 @@ import pytest
 import trimesh
 
 import gjk3d as gk
-from gjk3d.bodies import depth
-from gjk3d.bodies.search import LOOKED_AT
+from gjk3d.bodies.depth import depth
+from gjk3d.bodies.depth.search import LOOKED_AT
 
 
 @pytest.mark.parametrize("seed", range(3))

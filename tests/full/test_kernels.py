@@ -168,7 +168,7 @@ CODE = [
     ("gjk3d/narrow/gjk.py", "    while steps < MAX_STEPS:", "    while steps <= MAX_STEPS:"),
     ("gjk3d/narrow/gjk.py", "MAX_STEPS = 256", "MAX_STEPS = 255"),
     ("gjk3d/shapes/layout.py", "KIND, VERTICES, PARTS", "VERTICES, KIND, PARTS"),
-    ("gjk3d/query/plan.py", "ANSWER", "ANSWERS"),
+    ("gjk3d/query/single.py", "ANSWER", "ANSWERS"),
     ("gjk3d/shapes/layout.py", "    ints: Ints1\n    floats: Array1", "    numbers: Ints1\n    floats: Array1"),
     ("gjk3d/shapes/layout.py", "    floats: Array1\n", "    floats: Array2\n"),
     ("gjk3d/typing.py", "Array1 = Annotated[Array, 1]", "Array1 = Annotated[Array, 2]"),
@@ -386,7 +386,7 @@ from gjk3d._kernels.signatures import from_json, returned, taken, to_json
 functions = [alone.dispatcher_of(name).py_func for name in sources.entries()]
 kinds = {kind for each in functions for kind in (*taken(each), returned(each))}
 kinds |= {types.Array(types.float64, 1, "C", readonly=True), types.UniTuple(types.UniTuple(types.boolean, 2), 3)}
-from gjk3d.narrow.caps import Cap
+from gjk3d.narrow.curved import Cap
 from gjk3d.narrow.closed import Gap
 kinds |= {types.NamedTuple([types.int64, types.float64], each) for each in (Cap, Gap)}
 for kind in kinds:

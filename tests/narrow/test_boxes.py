@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.narrow.box_box import CLEAR_CUT, PARALLEL
+from gjk3d.narrow.closed import CLEAR_CUT, PARALLEL
 
 
 def turns(kind: str, rng: np.random.Generator, count: int) -> np.ndarray:

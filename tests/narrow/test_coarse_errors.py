@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.narrow import again, box_box, closed, gjk, motion, room, sat, solve, ties, toi
+from gjk3d.narrow import again, closed, gjk, motion, room, sat, solve, ties, toi
 from gjk3d.narrow.cores import Cores, cores_at
 from gjk3d.narrow.motion import CENTER, MOTION, TURN, WAY
 from gjk3d.poses import IDENTITY, pose_rows
@@ -134,7 +134,7 @@ def test_a_gap_that_may_be_within_the_margin_is_not_proven_to_be_wider(a: gk.Sha
 
 @pytest.mark.parametrize("depth", [0.5 * ERROR, 0.25])
 def test_the_depth_of_boxes_is_no_less_than_is_proven(depth: float) -> None:
-    settled, gap, upper, *_ = box_box.overlapping_boxes(coarse(BOX, BOX, (2.0 - depth, 0.0, 0.0)))
+    settled, gap, upper, *_ = closed.overlapping_boxes(coarse(BOX, BOX, (2.0 - depth, 0.0, 0.0)))
     assert gap == -depth
     assert upper >= ERROR - depth
     assert settled == (depth > ERROR)

@@ -11,7 +11,7 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.narrow.cores import between_centers, cores_at
-from gjk3d.narrow.polytope import Polytope, add_face
+from gjk3d.narrow.epa import Polytope, add_face
 from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core

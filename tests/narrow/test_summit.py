@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from strategies import build, random_poses, random_spec
 
 import gjk3d as gk
-from gjk3d.narrow.caps import Cap, cap_round
 from gjk3d.narrow.cores import cores_at, support_pair
+from gjk3d.narrow.curved import FIRST, Cap, cap_round, find_summit
 from gjk3d.narrow.gjk import set_row
-from gjk3d.narrow.summit import FIRST, find_summit
 from gjk3d.poses import pose_rows
 from gjk3d.shapes.layout import Core
 

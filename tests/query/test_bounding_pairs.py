@@ -13,10 +13,10 @@ from scipy.optimize import lsq_linear
 from words import assert_names
 
 import gjk3d as gk
-from gjk3d.convex.boxes import placed_box
+from gjk3d.convex.solve import placed_box
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.poses import pose_rows
-from gjk3d.query.volume_base import _arena
+from gjk3d.query.volumes import _arena
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 
@@ -89,7 +89,7 @@ def test_all_pairs_are_the_rows_one_by_one(kind, other, rng):
 def test_more_pairs_than_a_block_holds(monkeypatch, rng):
     a, b = some(rng, "obb", 9), some(rng, "aabb", 8)
     hits = a.overlaps(b, all_pairs=True)
-    monkeypatch.setattr("gjk3d.query.volume_base._BLOCK", 7)
+    monkeypatch.setattr("gjk3d.query.volumes._BLOCK", 7)
     np.testing.assert_array_equal(a.overlaps(b, all_pairs=True), hits)
 
 

@@ -23,7 +23,7 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 from gjk3d._kernels.builtins import usable
 from gjk3d.query.pair import _kept
-from gjk3d.query.plan import places
+from gjk3d.query.single import places
 
 gk.warmup()
 pytestmark = pytest.mark.skipif(not usable(), reason="builtins are of machine code")

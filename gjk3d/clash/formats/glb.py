@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies.union import solid, union_of
+from gjk3d.bodies.pieces import solid, union_of
 from gjk3d.clash.contacts import overlap
 from gjk3d.clash.finding import Clash
 from gjk3d.clash.parts import MARK, hex_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.union import union_of
+from gjk3d.bodies.pieces import union_of
 from gjk3d.clash.decide import Decider, Verdict, joined, unchecked
 from gjk3d.clash.doubts import doubted_ways
 from gjk3d.clash.motion.movement import Movement

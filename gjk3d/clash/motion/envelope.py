@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.union import available, solid
+from gjk3d.bodies.pieces import available, solid
 from gjk3d.clash.assembly import Assembly, check_assembly
 from gjk3d.clash.motion.convex_pieces import convex_pieces
 from gjk3d.clash.motion.files import movement_of

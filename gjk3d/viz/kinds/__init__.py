@@ -23,7 +23,7 @@ from gjk3d.query.gradient import Gradient
 from gjk3d.query.motion import Motion
 from gjk3d.query.raycast import RayHit
 from gjk3d.query.time_of_impact import Impact
-from gjk3d.query.volume_base import Volume
+from gjk3d.query.volumes import Volume
 from gjk3d.results import Axis, Distance
 from gjk3d.robot import Checker, Robot, RobotClearance, RobotCollision
 from gjk3d.scene import Scene

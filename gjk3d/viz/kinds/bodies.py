@@ -13,8 +13,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import PoseError
 from gjk3d.poses import pose_rows
-from gjk3d.query.volume_base import Volume
-from gjk3d.query.volumes import AABB, OBB, BoundingSphere
+from gjk3d.query.volumes import AABB, OBB, BoundingSphere, Volume
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.units import reading

@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.balls import climb
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import NO_TREE, traversal_stack
-from gjk3d.bodies.flat import flat_of
-from gjk3d.bodies.inner import (
+from gjk3d.bodies.depth.convex_faces import NO_PLANES, flat_of, planes_of
+from gjk3d.bodies.depth.inside import (
     COLUMNS,
     ENOUGH,
     FOUND,
@@ -33,9 +32,23 @@ from gjk3d.bodies.inner import (
     thinned,
 )
 from gjk3d.bodies.parts import Triangles, closed_skin
-from gjk3d.bodies.traversal import STACK
-from gjk3d.bodies.within_planes import NO_PLANES, planes_of
-from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, dot, offset, place, row3, sub, turn, turn_back
+from gjk3d.bodies.raycast import is_inside
+from gjk3d.bodies.traversal import STACK, to_point
+from gjk3d.geometry.vec3 import (
+    NO_LENGTH,
+    Rigid,
+    Vec3,
+    add,
+    along,
+    dot,
+    offset,
+    place,
+    row3,
+    scale,
+    sub,
+    turn,
+    turn_back,
+)
 from gjk3d.poses import IDENTITY
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
@@ -281,3 +294,82 @@ def innermost(a: Parts, b: Parts, m: Array, noise: float, first: int, looks: int
     room = traversal_stack(), np.empty(STACK), *room_for(looks), np.empty((ROWS + 1, COLUMNS))
     look_both(tuple(m[:12].tolist()), noise, first, float(looks), surface_of(a)[0], surface_of(b)[0], room, ways)
     return Innermost(max(ways.item(0), 0.0), ways[0, 1:4] if ways[0, 0] >= 0.0 else None)
+
+
+_STEPS = 40
+_ENOUGH = 1e-3  #: length of a step that ends the climb, in units of the sum
+_SHORTER = 0.6
+
+
+class Work(NamedTuple):
+    """Room for a walk down a tree."""
+
+    stack: Ints
+    keys: Array
+
+
+class Skin(NamedTuple):
+    """The tree of a closed surface."""
+
+    boxes: Array
+    links: Ints
+    corners: Array
+
+
+class Balls(NamedTuple):
+    """The radii of both balls about one point, negative where it is not inside, and the way along which they grow."""
+
+    a: float
+    b: float
+    way: Vec3
+
+
+@kernel
+def _room(p: Vec3, s: Skin, noise: float, from_held: float, held: float, work: Work) -> tuple[float, Vec3]:
+    """Return how far a point is inside of a closed surface, negative where it is not, and the direction inwards.
+
+    Where it is from another point that is held, and how deep that is: balls that overlap lie on the same side.
+    """
+    square, _, foot = to_point(p, 1e150, s.boxes, s.links, s.corners, work.stack, work.keys)
+    d = sqrt(square)
+    same = from_held + 8.0 * noise < held + d
+    if d > 4.0 * noise and not same and not is_inside(p, s.boxes, s.links, s.corners, noise, work.stack):
+        return -d, (0.0, 0.0, 0.0)
+    f = 1.0 / d if d > 4.0 * noise else 0.0
+    return d, (f * (p[0] - foot[0]), f * (p[1] - foot[1]), f * (p[2] - foot[2]))
+
+
+@kernel
+def _both(m: Rigid, p: Vec3, noise: float, a: Skin, b: Skin, from_held: float, held: Balls, work: Work) -> Balls:
+    """Return the balls about a point of A's frame, that far from one whose balls are known."""
+    own, way = _room(p, a, noise, from_held, held.a, work)
+    if own < 0.0:
+        return Balls(own, 0.0, way)
+    other, back = _room(turn_back(m, sub(p, offset(m))), b, noise, from_held, held.b, work)
+    return Balls(own, other, add(way, turn(m, back)) if other >= 0.0 else back)
+
+
+@entry
+def climb(
+    m: Rigid, noise: float, ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2, stack: Ints2,
+    keys: Array1, place: Array1,
+) -> float:  # fmt: skip
+    """Return the greatest sum of both radii found, 0 where ``place`` is not in both; ``place`` becomes the middle."""
+    a, b, p, work = Skin(ba, la, ca), Skin(bb, lb, cb), (place[0], place[1], place[2]), Work(stack, keys)
+    held = _both(m, p, noise, a, b, inf, Balls(0.0, 0.0, p), work)
+    if min(held.a, held.b) < 0.0:
+        return 0.0
+    way, step = held.way, held.a + held.b
+    for _ in range(_STEPS):
+        length = sqrt(dot(way, way))
+        if not (length > _ENOUGH and step > _ENOUGH * (held.a + held.b)):
+            break
+        q = along(p, way, step / length)
+        there = _both(m, q, noise, a, b, step, held, work)
+        if min(there.a, there.b) >= 0.0 and there.a + there.b > held.a + held.b:
+            p, way, held = q, there.way, there
+            continue
+        step *= _SHORTER
+        way = add(scale(1.0 / length, way), there.way)
+    place[0], place[1], place[2] = p
+    return held.a + held.b

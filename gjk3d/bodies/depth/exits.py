@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.traversal import box_pose
-from gjk3d.bodies.triangles import Triangle, place, read
+from gjk3d.bodies.triangles import Triangle, placed_triangle, read
 from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, cross, dot, sub
 from gjk3d.typing import Array, Ints
 
@@ -214,7 +214,7 @@ def _past_leaves(way: Way, i: int, j: int, time: float, wall: Array) -> tuple[fl
     (_, la, ca), (_, lb, cb) = way.a, way.b
     soonest = NEVER
     for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
-        t = place(way.m, cb, q)
+        t = placed_triangle(way.m, cb, q)
         for p in range(la[i, 1], la[i, 1] + la[i, 2]):
             time, low = _past(way, read(ca, p), t, time, wall)
             soonest = min(soonest, low)

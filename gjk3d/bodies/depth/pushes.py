@@ -7,17 +7,20 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.cones import is_normal, is_sure, look_of
+from gjk3d.bodies.depth.partings import outward_at, shifted
 from gjk3d.bodies.part_tree import PartTree, part_at, put_behind
-from gjk3d.bodies.partings import outward_at
-from gjk3d.bodies.triangles import Triangle, nearest_on, place, read
-from gjk3d.bodies.walk import Bench, Two
+from gjk3d.bodies.traversal import crossings
+from gjk3d.bodies.triangles import Triangle, nearest_on, placed_triangle, read
+from gjk3d.bodies.walk import APART, HELD, Bench, Two, held, meet, parts_at
 from gjk3d.geometry.polygon import SHARP
-from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, row3, scale, sub, turn, turn_back
+from gjk3d.geometry.vec3 import Vec3, add, along, cross, dot, neg, row3, scale, sub, turn, turn_back
 from gjk3d.geometry.vec3 import place as at
+from gjk3d.narrow.cores import support_pair
 from gjk3d.narrow.ray import HIT, cast
+from gjk3d.narrow.solve import SIGNED, solve
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import farthest_point
-from gjk3d.typing import Array, Array2, Array3, Ints1, Ints2
+from gjk3d.typing import Array, Array2, Array3, Ints, Ints1, Ints2
 
 _MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
 _FAR = 8.0  #: and so much deeper at most
@@ -42,7 +45,7 @@ class Met(NamedTuple):
     pushes_a: bool  #: whether they bound a solid
     pushes_b: bool
     walls: bool  #: whether closed parts of a mesh may abut
-    planes: Array2  #: those of a hull beside a mesh, see `gjk3d.convex.planes`
+    planes: Array2  #: those of a hull beside a mesh, see `gjk3d.convex.solve`
     room: Array3  #: (2, `CORNERS`, 3)
     noted: Array2  #: (n, `NOTED`) of the pairs of one pose
     some: Ints1  #: those that are chosen
@@ -175,7 +178,7 @@ def _note_pushes(x: Two, meshes: bool, f: Met, start: int, stop: int, origin: Pa
                 deep, low = _below(core, w.row_b, f.planes, face, n, low, error)
                 _note(row, normal, n, deep, low)
             continue
-        other, v = place(x.m, x.b.places, q), turn(x.m, outward_at(f.outward_b, q))
+        other, v = placed_triangle(x.m, x.b.places, q), turn(x.m, outward_at(f.outward_b, q))
         if pushes:
             deep, low = _behind(face, other, n, error, f.room)
             _note(row, normal, n, deep, low)
@@ -234,3 +237,78 @@ def push_out(x: Two, meshes: bool, f: Met, start: int, stop: int, most: float, o
         if count > 0:
             return count
     return 0
+
+
+_LOOKS, _CLOSE_LOOKS = 10, 5  #: along one direction, and of these the ones that go on by little
+_LITTLE, _MORE = 1.2, 2.0  #: times as far as before
+_NEARLY = 1.01  #: times as far as the shortest is near enough
+_ONLY = 0
+
+
+class Outer(NamedTuple):
+    """What is known to part two bodies: their convex hulls, or a translation so long."""
+
+    a: PartTree
+    b: PartTree
+    of_hulls: bool  #: whether their ways out are tried
+    known: bool  #: whether the translation is, so that none is looked for
+    most: float
+
+
+@kernel
+def _is_free(x: Two, by: Vec3, meshes: bool, room: Ints, w: Bench) -> bool:
+    """Tell whether two do not meet once B is moved; what is in doubt does."""
+    there, a, b = shifted(x, by), x.a, x.b
+    if not meshes:
+        return bool(meet(there, 0.0, w) == APART)
+    count = crossings(there.m, there.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, room)
+    return bool(count == 0 and held(there, w) != HELD)
+
+
+@kernel
+def _past_hulls(x: Two, outer: Outer, way: Vec3, near: float, w: Bench) -> float:
+    """Return how far B is moved to be free of A's hull by the shortest way; a given one is it where that is so near."""
+    if not outer.of_hulls:
+        return outer.most
+    c = parts_at(Two(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)
+    way = turn_back(c.pose, way)
+    reach, _, _ = support_pair(c, way)
+    # off by the error of a support point, and of the poses that place the two and move one of them
+    far = float(max(dot(way, reach) + c.radii, 0.0) + c.error + 4.0 * x.error)
+    if far <= near:
+        return far
+    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
+    return float(max(-w.out[0, 1], 0.0) + 4.0 * x.error)
+
+
+@kernel
+def freeing(x: Two, meshes: bool, f: Met, start: int, stop: int, outer: Outer, room: Ints, w: Bench) -> float:
+    """Return how far B is moved to be free of A by the shortest of a few translations.
+
+    ``room`` is that of one pair of parts.
+    """
+    deepest, best, all_of = -inf, start, (0.0, 0.0, 0.0)
+    for j in range(start, stop):
+        own = -f.out[j, 0]
+        all_of = add(all_of, scale(max(own, 0.0), vec_at(f.out[j], 3)))
+        if own > deepest:
+            best, deepest = j, own
+    least, far = float(max(-f.out[best, 2], 0.0)), float(max(-f.out[best, 1], 0.0) + 4.0 * x.error)
+    way = vec_at(f.out[best], 3)  # what is free there is tested, so the errors in ``far`` bound nothing
+    most = _past_hulls(x, outer, way, far + 8.0 * x.error, w)
+    if most <= far * _NEARLY:
+        return most
+    w.last[0] = -1
+    if _is_free(x, scale(far, way), meshes, room, w):
+        return min(far, most)  # no shorter one parts these two
+    # t is only where the search begins, and each place is tested
+    length, t = sqrt(dot(all_of, all_of)), max(least, 4.0 * x.error)
+    if not length > 0.0:
+        return most
+    for k in range(_LOOKS):
+        t *= _LITTLE if k < _CLOSE_LOOKS else _MORE
+        if not t < most:
+            break
+        if _is_free(x, scale(t / length, all_of), meshes, room, w):
+            return t
+    return most

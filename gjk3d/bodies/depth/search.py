@@ -11,11 +11,21 @@ from math import inf, nan, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.branches import begin_branches, next_parting
-from gjk3d.bodies.deepest import ask_others, find_deepest, is_blocked, overlapping_first
-from gjk3d.bodies.exits import past_all
-from gjk3d.bodies.facets import GivenSolids, Solid, solid_in
-from gjk3d.bodies.innermost import (
+from gjk3d.bodies.depth.exits import past_all
+from gjk3d.bodies.depth.partings import (
+    Sides,
+    ask_others,
+    deeper,
+    find_deepest,
+    is_blocked,
+    listed,
+    meets,
+    outward_at,
+    overlapping_first,
+    past,
+    shifted,
+)
+from gjk3d.bodies.depth.two_surfaces import (
     FOUND_ROWS,
     INNER,
     SAME_WAY,
@@ -27,10 +37,10 @@ from gjk3d.bodies.innermost import (
     unit_ways,
     with_points_near,
 )
+from gjk3d.bodies.facets import GivenSolids, Solid, solid_in, ways_out
 from gjk3d.bodies.part_tree import PartTree
-from gjk3d.bodies.partings import Sides, deeper, listed, meets, outward_at, past, shifted
 from gjk3d.bodies.touch import ball_in
-from gjk3d.bodies.triangles import common_of, place, read
+from gjk3d.bodies.triangles import common_of, placed_triangle, read
 from gjk3d.bodies.walk import HELD, Bench, Two, held, list_parts, parts_at, two_at
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
 from gjk3d.narrow.solve import UNSIGNED, solve
@@ -241,7 +251,7 @@ def _common(x: Two, s: Sides) -> Vec3:
     if listed(x, s, _ONE) == 0:
         return _get(s.w.out[0], _POINT) if held(x, s.w) == HELD else (nan, nan, nan)
     if s.faces:
-        return common_of(read(x.a.places, s.found[0, 0]), place(x.m, x.b.places, s.found[0, 1]))
+        return common_of(read(x.a.places, s.found[0, 0]), placed_triangle(x.m, x.b.places, s.found[0, 1]))
     return _common_of(x, s, plain(0))
 
 
@@ -410,3 +420,86 @@ def depth_rows(
         x = two_at(a, b, p, q)
         d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[8], x, s.found, solid, desk[10], desk[11])
         enclose_depth(x, two_at(a, skin, p, q), s, all_of, d)
+
+
+NODES = 64  #: branches that are kept
+WALLS = 6  #: of one, at most
+WAYS = 4  #: planes of a pair that are branched to
+LENGTH, COUNT, FIRST_WALL = 0, 1, 2  #: columns of a branch: length of its translation (inf once followed), walls
+COLUMNS = FIRST_WALL + 4 * WALLS
+_NEAR = 512  #: pairs of parts that are looked at
+_MET = 1e-3  #: part of a wall's distance that a translation may be short of it
+_TOUCHING = 8.0  #: overlap that is none, in units of the error of places
+
+
+@kernel
+def begin_branches(nodes: Array) -> int:
+    """Write the branch without walls; return how many there are."""
+    nodes[0, LENGTH] = nodes[0, COUNT] = 0.0
+    return plain(1)
+
+
+@kernel
+def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
+    """Return the least translation past the walls of a branch and how long it is, inf where there is none."""
+    count = int(nodes[k, COUNT])
+    for i in range(count):
+        for c in range(4):
+            walls[i, c] = nodes[k, FIRST_WALL + 4 * i + c]
+    by = past_all(walls, count)
+    for i in range(count):
+        if dot(row3(walls, i), by) < walls[i, 3] - _MET * abs(walls[i, 3]):
+            return by, inf
+    return by, sqrt(dot(by, by))
+
+
+@kernel
+def _nearest(nodes: Array, count: int, most: float) -> int:
+    """Return the branch with the shortest translation, -1 where none is shorter than ``most``."""
+    best = -1
+    for k in range(count):
+        if nodes[k, LENGTH] < most:
+            best, most = k, nodes[k, LENGTH]
+    return best
+
+
+@kernel
+def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Array, most: float) -> int:
+    """Add a branch with one wall more where its translation is shorter than ``most``; return how many there are."""
+    own = int(nodes[k, COUNT])
+    if count == nodes.shape[0] or own == WALLS:
+        return count
+    for c in range(FIRST_WALL + 4 * own):
+        nodes[count, c] = nodes[k, c]
+    at = FIRST_WALL + 4 * own
+    nodes[count, at], nodes[count, at + 1], nodes[count, at + 2] = n
+    nodes[count, at + 3], nodes[count, COUNT] = far, own + 1.0
+    _, nodes[count, LENGTH] = _least_past(nodes, count, walls)
+    return count + 1 if nodes[count, LENGTH] < most else count
+
+
+@kernel
+def next_parting(
+    x: Two, s: Sides, solid: Solid, nodes: Array, count: int, walls: Array, ways: Array, most: float
+) -> tuple[Vec3, int]:
+    """Follow branches until no triangle overlaps B; return that translation, 0 where there is none, and their count.
+
+    ``x`` are the two by their parts, ``walls`` and ``ways`` scratch.
+    """
+    while True:
+        k = _nearest(nodes, count, most)
+        if k < 0:
+            return (0.0, 0.0, 0.0), count
+        by, length = _least_past(nodes, k, walls)
+        nodes[k, LENGTH] = inf
+        there = shifted(x, by)
+        pairs = min(list_parts(there, 0.0, False, s.w, s.found[:_NEAR]), _NEAR)
+        way = scale(1.0 / length, by) if length > 0.0 else (0.0, 0.0, 1.0)
+        best, _ = find_deepest(there, s.found, pairs, way, s.w, s.depths)
+        if best < 0 or -s.depths[best, 0] <= _TOUCHING * x.error:
+            return by, count
+        for i in range(ways_out(there, s.found[best, 0], solid, ways)):
+            n = row3(ways, i)
+            # beyond what rounding leaves touching; the next translation is tested, so the error bounds nothing
+            far = dot(n, by) - ways[i, 3] + _TOUCHING * x.error
+            count = _branch_to(nodes, count, k, n, far, walls, most)

@@ -17,31 +17,32 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.branches import COLUMNS as COLUMNS_OF_NODES
-from gjk3d.bodies.branches import NODES, WAYS
 from gjk3d.bodies.bvh import traversal_stack
-from gjk3d.bodies.deepest import PLANE, PLANES
-from gjk3d.bodies.facets import GivenSolids, solids_of, with_scratch
-from gjk3d.bodies.inner import COLUMNS, KNOWN, ROWS, room_for
-from gjk3d.bodies.innermost import FOUND_ROWS, GivenRoom, innermost, surface_of
-from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.bodies.pair import BodyPair
-from gjk3d.bodies.parts import PlacedParts, Triangles
-from gjk3d.bodies.search import (
+from gjk3d.bodies.depth.inside import COLUMNS, KNOWN, ROWS, room_for
+from gjk3d.bodies.depth.partings import PLANE, PLANES
+from gjk3d.bodies.depth.search import COLUMNS as COLUMNS_OF_NODES
+from gjk3d.bodies.depth.search import (
     LEAST,
     LOOKED_AT,
     LOOKS,
     MOST,
+    NODES,
     NORMAL,
     PLACE,
     SAMPLES,
     STATE,
     TRIES,
     TURNS,
+    WAYS,
     GivenDesk,
     depth_rows,
-)  # fmt: skip
+)
+from gjk3d.bodies.depth.two_surfaces import FOUND_ROWS, GivenRoom, innermost, surface_of
+from gjk3d.bodies.facets import GivenSolids, solids_of, with_scratch
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.traversal import STACK
 from gjk3d.bodies.walk import bench
 from gjk3d.convex.rows import in_chunks

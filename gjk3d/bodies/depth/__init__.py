@@ -1,0 +1,1 @@
+"""Depth of bodies that overlap: the minimum translation that separates two bodies, and the depth of their surfaces."""

@@ -36,7 +36,7 @@ from gjk3d.typing import Array
 
 _POINT, _SEGMENT, _BOX, _CYLINDER = layout.POINT, layout.SEGMENT, layout.BOX, layout.CYLINDER
 _KIND, _HEAD, _SEGMENT, _BOX = layout.KIND, layout.FLOAT_HEAD, layout.SEGMENT, layout.BOX
-_APART = 16.0  #: in units of `Cores.tiny`: how far witnesses and the vector between them may be apart
+_WITNESS_GAP = 16.0  #: in units of `Cores.tiny`: how far witnesses and the vector between them may be apart
 
 
 class Gap(NamedTuple):
@@ -142,7 +142,8 @@ def between_boxes(c: Cores) -> Gap:
         r, a, b = seen_from_a(c, r, a, b)
     # 16 tiny are 256 u L, so more than the error, 64 u L, of rotations; what is farther off is left to GJK
     length, off = sqrt(dot(r, r)), sub(sub(b, a), r)
-    if not length > TOUCHING * c.tiny or dot(off, off) > (c.error + _APART * c.tiny) * (c.error + _APART * c.tiny):
+    most = c.error + _WITNESS_GAP * c.tiny
+    if not length > TOUCHING * c.tiny or dot(off, off) > most * most:
         return Gap(False, length, r, a, b)
     n = divide(r, length)
     w, _, _ = support_pair(c, n)
@@ -409,16 +410,16 @@ def overlapping_boxes(c: Cores) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
         return False, gap, upper, n, n, n
     tol = 16.0 * WIDTH * c.size
     if which < FACE_B:
-        found, n, p, q = on_face(h, g, m, which, tol)
+        exists, n, p, q = on_face(h, g, m, which, tol)
     elif which < EDGES:
-        found, n, q, p = on_face(g, h, inverse(m), which - FACE_B, tol)
+        exists, n, q, p = on_face(g, h, inverse(m), which - FACE_B, tol)
         n = turn(m, neg(n))
         p, q = place(m, p), place(m, q)
     else:
-        found, n, p, q = on_edges(h, g, m, (which - EDGES) // 3, (which - EDGES) % 3, tol)
+        exists, n, p, q = on_edges(h, g, m, (which - EDGES) // 3, (which - EDGES) % 3, tol)
     if flipped:
         n, p, q = seen_from_a(c, n, p, q)
-    return found, gap, upper, n, p, q
+    return exists, gap, upper, n, p, q
 
 
 _TRIES = 16
@@ -479,10 +480,10 @@ def slope_at(h: Vec3, y: Vec3, e: Vec3, t: float) -> float:
 
 
 @kernel
-def turning_point(h: Vec3, y: Vec3, e: Vec3, ahead: float, behind: float) -> float:
-    """Return at which t the slope is 0 that is ``ahead`` at t = 0, where it falls, and ``behind`` at 1, where it rises.
+def turning_point(h: Vec3, y: Vec3, e: Vec3, slope_at_0: float, slope_at_1: float) -> float:
+    """Return the t from 0 to 1 at which the slope is 0; it is negative at 0 and positive at 1.
 
-    Between two planes of the box it is a straight line.
+    The slope is linear in t between two planes of the box.
     """
     low, high = 0.0, 1.0
     for i in range(3):
@@ -491,10 +492,10 @@ def turning_point(h: Vec3, y: Vec3, e: Vec3, ahead: float, behind: float) -> flo
             if low < t < high:
                 slope = slope_at(h, y, e, t)
                 if slope > 0.0:
-                    high, behind = t, slope
+                    high, slope_at_1 = t, slope
                 else:
-                    low, ahead = t, slope
-    return low + (high - low) * ahead / (ahead - behind)
+                    low, slope_at_0 = t, slope
+    return low + (high - low) * slope_at_0 / (slope_at_0 - slope_at_1)
 
 
 @kernel
@@ -515,15 +516,15 @@ def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec
         if r[0] == 0.0 and r[1] == 0.0 and r[2] == 0.0:
             break
         q = turn_back(m, r)
-        beyond = dot(q, s)
-        if beyond > -0.5 * slope:  # too far: the step before ends where it is best, and the next ones at corners
+        slope_after = dot(q, s)
+        if slope_after > -0.5 * slope:  # too far: the step before ends where it is best, and the next ones at corners
             e = turn(m, s)
-            t = turning_point(h, sub(y, e), e, slope, beyond) if slope < 0.0 else 0.0
+            t = turning_point(h, sub(y, e), e, slope, slope_after) if slope < 0.0 else 0.0
             x = along(x, s, t - 1.0)
             s, slope, careful = (0.0, 0.0, 0.0), 0.0, True
             continue
         d = step_of(m, r, q, (at_end(x[0], q[0], g[0]), at_end(x[1], q[1], g[1]), at_end(x[2], q[2], g[2])))
-        here, whole = r, max(abs(d[0]), max(abs(d[1]), abs(d[2])))
+        former, longest = r, max(abs(d[0]), max(abs(d[1]), abs(d[2])))
         w, (r0, r1, r2), square = turn(m, d), r, dot(r, r)
         r = (r0 + w[0] if r0 != 0.0 else 0.0, r1 + w[1] if r1 != 0.0 else 0.0, r2 + w[2] if r2 != 0.0 else 0.0)
         if dot(r, r) <= _NOTHING * square:
@@ -533,8 +534,8 @@ def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec
         z = (clamp(x[0] + d[0], g[0]), clamp(x[1] + d[1], g[1]), clamp(x[2] + d[2], g[2]))
         s = sub(z, x)
         if max(abs(s[0]), max(abs(s[1]), abs(s[2]))) <= tiny:
-            if whole > tiny:  # B ends before the step does, and so does what it would lead to
-                r = here
+            if longest > tiny:  # B ends before the step does, and so does what it would lead to
+                r = former
             break
         x, slope = z, dot(q, s)
     return r, p, y

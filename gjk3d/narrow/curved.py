@@ -32,7 +32,7 @@ _POLYTOPE, _CYLINDER, _CONE, _ELLIPSOID = layout.POLYTOPE, layout.CYLINDER, layo
 _COMPOSED, _SUPPORT = layout.COMPOSED, layout.SUPPORT
 
 #: rows of a simplex' scratch that the branches are put in
-FIRST = 3
+BRANCH_ROWS = 3
 #: steps of Newton's method; radians: what it turns by at most in one, and after which it is at the end: the normal is
 #: off by the square of that then, and contacts at the rim of a face need all its digits
 _STEPS, _LONGEST, _LAST = 8, 0.5, 3e-6
@@ -50,10 +50,10 @@ class Bend(NamedTuple):
     xy: float
     yy: float
     sharp: float
-    known: bool  #: whether there is a derivative
+    defined: bool  #: whether there is a derivative
 
 
-class Summit(NamedTuple):
+class StationaryPoint(NamedTuple):
     """A direction in which branches are level, and the combination of their points that is parallel to it."""
 
     branches: int  #: how many, 0 where nothing was found
@@ -63,7 +63,7 @@ class Summit(NamedTuple):
 
 
 @kernel
-def can_glide(core: Core) -> bool:
+def has_branches(core: Core) -> bool:
     """Tell whether the branches of a core are known: of what is put together of several curved parts they are not."""
     q = core.ints
     if q[_POLYTOPE] == 1:
@@ -74,13 +74,15 @@ def can_glide(core: Core) -> bool:
 
 
 @kernel
-def glide_both(c: Cores) -> bool:
+def have_branches(c: Cores) -> bool:
     """Tell whether one of two cores is curved, and the branches of both are known."""
-    return (c.a.ints[_POLYTOPE] == 0 or c.b.ints[_POLYTOPE] == 0) and can_glide(c.a) and can_glide(c.b)
+    return (c.a.ints[_POLYTOPE] == 0 or c.b.ints[_POLYTOPE] == 0) and has_branches(c.a) and has_branches(c.b)
 
 
 @inlined
-def glide_primitive(kind: int, f: Array, stretch: float, high: bool, d: Vec3, x: Vec3, y: Vec3) -> tuple[Vec3, Bend]:
+def primitive_branch_point(
+    kind: int, f: Array, stretch: float, high: bool, d: Vec3, x: Vec3, y: Vec3
+) -> tuple[Vec3, Bend]:
     """Return the point for d of the branch of a curved primitive, and how it bends along x and y.
 
     A cylinder has two branches, its rims, and a cone its tip and its rim: ``high`` tells which.
@@ -113,52 +115,52 @@ def is_high(f: Array, at: int, p: Vec3) -> bool:
 
 
 @kernel
-def glide(core: Core, p: Vec3, d: Vec3, x: Vec3, y: Vec3) -> tuple[Vec3, Bend]:
-    """Return where the branch that a support point p is on has its point for d; see `glide_primitive`."""
+def branch_point(core: Core, p: Vec3, d: Vec3, x: Vec3, y: Vec3) -> tuple[Vec3, Bend]:
+    """Return where the branch that a support point p is on has its point for d; see `primitive_branch_point`."""
     q, f = core
     kind = q[_KIND]
     if q[_POLYTOPE] == 1:
         return p, Bend(0.0, 0.0, 0.0, 0.0, True)
     if kind != _COMPOSED:
-        return glide_primitive(kind, f[_HEAD:], 1.0, p[2] >= 0.0, d, x, y)
+        return primitive_branch_point(kind, f[_HEAD:], 1.0, p[2] >= 0.0, d, x, y)
     at, kind = q[_INT_HEAD + 4], q[_INT_HEAD + 1]
     stretch = 0.0
     for k in range(9):
         stretch += f[at + k] * f[at + k]
     high = is_high(f, at, p)
     d, x, y = pull_back(f, at, d), pull_back(f, at, x), pull_back(f, at, y)
-    own, bend = glide_primitive(kind, f[q[_INT_HEAD + 3] :], sqrt(stretch), high, d, x, y)
-    return place(f, at, own), bend
+    local, bend = primitive_branch_point(kind, f[q[_INT_HEAD + 3] :], sqrt(stretch), high, d, x, y)
+    return place(f, at, local), bend
 
 
 @inlined
 def point_a(s: Array, i: int) -> Vec3:
     """Return A's point of a row."""
-    return (s[FIRST + i, 3], s[FIRST + i, 4], s[FIRST + i, 5])
+    return (s[BRANCH_ROWS + i, 3], s[BRANCH_ROWS + i, 4], s[BRANCH_ROWS + i, 5])
 
 
 @inlined
 def point_b(s: Array, i: int) -> Vec3:
     """Return B's point of a row."""
-    return (s[FIRST + i, 6], s[FIRST + i, 7], s[FIRST + i, 8])
+    return (s[BRANCH_ROWS + i, 6], s[BRANCH_ROWS + i, 7], s[BRANCH_ROWS + i, 8])
 
 
 @kernel
-def glide_row(c: Cores, s: Array, i: int, n: Vec3, x: Vec3, y: Vec3) -> Bend:
+def move_row(c: Cores, s: Array, i: int, n: Vec3, x: Vec3, y: Vec3) -> Bend:
     """Move a row of a simplex along its branch of A - B to where it faces n; return how that bends along x and y."""
     m, b = c.m, point_b(s, i)
-    a, bend = glide(c.a, point_a(s, i), n, x, y)
-    other = Bend(0.0, 0.0, 0.0, 0.0, True)
+    a, bend = branch_point(c.a, point_a(s, i), n, x, y)
+    bend_b = Bend(0.0, 0.0, 0.0, 0.0, True)
     if c.b.ints[_POLYTOPE] == 0:
-        own = turn_back(m, sub(b, offset(m)))
-        own, other = glide(c.b, own, neg(turn_back(m, n)), turn_back(m, x), turn_back(m, y))
-        b = place_at(m, own)
-    k = FIRST + i
+        local = turn_back(m, sub(b, offset(m)))
+        local, bend_b = branch_point(c.b, local, neg(turn_back(m, n)), turn_back(m, x), turn_back(m, y))
+        b = place_at(m, local)
+    k = BRANCH_ROWS + i
     s[k, 0], s[k, 1], s[k, 2] = sub(a, b)
     s[k, 3], s[k, 4], s[k, 5] = a
     s[k, 6], s[k, 7], s[k, 8] = b
-    sharp, known = max(bend.sharp, other.sharp), bend.known and other.known
-    return Bend(bend.xx + other.xx, bend.xy + other.xy, bend.yy + other.yy, sharp, known)
+    sharp, exists = max(bend.sharp, bend_b.sharp), bend.defined and bend_b.defined
+    return Bend(bend.xx + bend_b.xx, bend.xy + bend_b.xy, bend.yy + bend_b.yy, sharp, exists)
 
 
 @kernel
@@ -170,7 +172,7 @@ def drop(s: Array, i: int, last: int) -> None:
 
 
 @kernel
-def one_branch(core: Core, p: Vec3, q: Vec3) -> bool:
+def on_same_branch(core: Core, p: Vec3, q: Vec3) -> bool:
     """Tell whether two support points of a core are on one branch."""
     kind, number = core.ints[_KIND], core.ints
     if number[_POLYTOPE] == 1:
@@ -186,16 +188,16 @@ def merged(c: Cores, s: Array, count: int) -> int:
     """Keep one row of each branch; return how many are left."""
     i = 1
     while i < count:
-        same = False
+        duplicate = False
         for k in range(i):
-            if one_branch(c.a, point_a(s, i), point_a(s, k)):
+            if on_same_branch(c.a, point_a(s, i), point_a(s, k)):
                 p, q = point_b(s, i), point_b(s, k)
                 if c.b.ints[_POLYTOPE] == 0:
                     p, q = turn_back(c.m, sub(p, offset(c.m))), turn_back(c.m, sub(q, offset(c.m)))
-                same = same or one_branch(c.b, p, q)
-        if same:
+                duplicate = duplicate or on_same_branch(c.b, p, q)
+        if duplicate:
             count -= 1
-            drop(s, FIRST + i, FIRST + count)
+            drop(s, BRANCH_ROWS + i, BRANCH_ROWS + count)
         else:
             i += 1
     return count
@@ -204,9 +206,9 @@ def merged(c: Cores, s: Array, count: int) -> int:
 @kernel
 def balance(s: Array, count: int, x: Vec3, y: Vec3) -> bool:
     """Weigh the rows so that their combination has nothing along x and y, or the least; tell whether that can be."""
-    w0, w1, w2 = row3(s, FIRST), row3(s, FIRST + 1), row3(s, FIRST + 2)
+    w0, w1, w2 = row3(s, BRANCH_ROWS), row3(s, BRANCH_ROWS + 1), row3(s, BRANCH_ROWS + 2)
     if count == 1:
-        s[FIRST, 9] = 1.0
+        s[BRANCH_ROWS, 9] = 1.0
         return True
     x0, y0, x1, y1 = dot(w0, x), dot(w0, y), dot(w1, x), dot(w1, y)
     if count == 2:
@@ -215,14 +217,14 @@ def balance(s: Array, count: int, x: Vec3, y: Vec3) -> bool:
         if not square > 0.0:
             return False
         t = -(x1 * ex + y1 * ey) / square
-        s[FIRST, 9], s[FIRST + 1, 9] = t, 1.0 - t
+        s[BRANCH_ROWS, 9], s[BRANCH_ROWS + 1, 9] = t, 1.0 - t
         return True
     x2, y2 = dot(w2, x), dot(w2, y)
     a, b, c = x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0
     total = a + b + c
     if total == 0.0:
         return False
-    s[FIRST, 9], s[FIRST + 1, 9], s[FIRST + 2, 9] = a / total, b / total, c / total
+    s[BRANCH_ROWS, 9], s[BRANCH_ROWS + 1, 9], s[BRANCH_ROWS + 2, 9] = a / total, b / total, c / total
     return True
 
 
@@ -232,20 +234,20 @@ def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
     while True:
         if not balance(s, count, x, y):
             return 0
-        least = FIRST
-        for i in range(FIRST + 1, FIRST + count):
+        least = BRANCH_ROWS
+        for i in range(BRANCH_ROWS + 1, BRANCH_ROWS + count):
             if s[i, 9] < s[least, 9]:
                 least = i
         if s[least, 9] > 0.0:
             return count
         count -= 1
-        drop(s, least, FIRST + count)
+        drop(s, least, BRANCH_ROWS + count)
 
 
 @kernel
-def newton(s: Array, summit: Summit, x: Vec3, y: Vec3) -> tuple[float, float]:
+def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[float, float]:
     """Return what to turn a direction by along x and y; far too much where there is no telling."""
-    count, n, v, bend = summit
+    count, n, v, bend = stationary
     height = dot(v, n)
     kxx, kxy, kyy = bend.xx - height, bend.xy, bend.yy - height
     if count == 1:
@@ -254,7 +256,7 @@ def newton(s: Array, summit: Summit, x: Vec3, y: Vec3) -> tuple[float, float]:
         if det == 0.0:
             return inf, inf
         return (kxy * gy - kyy * gx) / det, (kxy * gx - kxx * gy) / det
-    e = sub(row3(s, FIRST), row3(s, FIRST + 1))
+    e = sub(row3(s, BRANCH_ROWS), row3(s, BRANCH_ROWS + 1))
     ex, ey, en = dot(e, x), dot(e, y), dot(e, n)
     if count == 2:
         length = sqrt(ex * ex + ey * ey)
@@ -267,7 +269,7 @@ def newton(s: Array, summit: Summit, x: Vec3, y: Vec3) -> tuple[float, float]:
             return inf, inf
         t = -(dot(v, x) * ux + dot(v, y) * uy + kue * across) / kuu
         return across * ex + t * ux, across * ey + t * uy
-    f = sub(row3(s, FIRST), row3(s, FIRST + 2))
+    f = sub(row3(s, BRANCH_ROWS), row3(s, BRANCH_ROWS + 2))
     fx, fy, fn = dot(f, x), dot(f, y), dot(f, n)
     det = ex * fy - ey * fx
     if det == 0.0:
@@ -276,25 +278,25 @@ def newton(s: Array, summit: Summit, x: Vec3, y: Vec3) -> tuple[float, float]:
 
 
 @kernel
-def glide_all(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tuple[Bend, Bend, Bend]:
+def move_rows(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tuple[Bend, Bend, Bend]:
     """Move all rows along their branches to where they face n."""
-    b0 = glide_row(c, s, plain(0), n, x, y)
+    b0 = move_row(c, s, plain(0), n, x, y)
     b1, b2 = b0, b0
     if count > 1:
-        b1 = glide_row(c, s, plain(1), n, x, y)
+        b1 = move_row(c, s, plain(1), n, x, y)
     if count > 2:
-        b2 = glide_row(c, s, plain(2), n, x, y)
+        b2 = move_row(c, s, plain(2), n, x, y)
     return b0, b1, b2
 
 
 @kernel
-def find_summit(c: Cores, s: Array, count: int, n: Vec3, width: float) -> Summit:
-    """Return the summit that the branches of the rows from `FIRST` on lead to from n; its rows are left there.
+def find_stationary(c: Cores, s: Array, count: int, n: Vec3, width: float) -> StationaryPoint:
+    """Return the stationary point that Newton steps reach from n on the branches of the rows from `BRANCH_ROWS` on.
 
-    Where bounds may be apart by ``width``, the normal may be off by as much of the size.
+    The rows are moved there. If bounds may differ by ``width``, the normal may be off by the same share of the size.
     """
-    none = Summit(0, n, n, Bend(0.0, 0.0, 0.0, 0.0, True))
-    for i in range(FIRST + count, FIRST + 3):  # what scratch holds may be NaN, even times 0
+    none = StationaryPoint(0, n, n, Bend(0.0, 0.0, 0.0, 0.0, True))
+    for i in range(BRANCH_ROWS + count, BRANCH_ROWS + 3):  # what scratch holds may be NaN, even times 0
         for j in range(10):
             s[i, j] = 0.0
     count, last = merged(c, s, count), inf
@@ -302,26 +304,26 @@ def find_summit(c: Cores, s: Array, count: int, n: Vec3, width: float) -> Summit
     for _ in range(_STEPS):
         x = perpendicular(n)
         y = cross(n, x)
-        b0, b1, b2 = glide_all(c, s, count, n, x, y)
-        kept = weigh(s, count, x, y)
-        if kept == 0:
+        b0, b1, b2 = move_rows(c, s, count, n, x, y)
+        remaining = weigh(s, count, x, y)
+        if remaining == 0:
             return none
-        if kept < count:
-            count = kept
-            b0, b1, b2 = glide_all(c, s, count, n, x, y)
-        w0, w1, w2 = s[FIRST, 9], s[FIRST + 1, 9], s[FIRST + 2, 9]
-        v = blend(w0, row3(s, FIRST), w1, row3(s, FIRST + 1), w2, row3(s, FIRST + 2))
+        if remaining < count:
+            count = remaining
+            b0, b1, b2 = move_rows(c, s, count, n, x, y)
+        w0, w1, w2 = s[BRANCH_ROWS, 9], s[BRANCH_ROWS + 1, 9], s[BRANCH_ROWS + 2, 9]
+        v = blend(w0, row3(s, BRANCH_ROWS), w1, row3(s, BRANCH_ROWS + 1), w2, row3(s, BRANCH_ROWS + 2))
         bend = Bend(
             w0 * b0.xx + w1 * b1.xx + w2 * b2.xx, w0 * b0.xy + w1 * b1.xy + w2 * b2.xy,
             w0 * b0.yy + w1 * b1.yy + w2 * b2.yy, max(b0.sharp, max(b1.sharp, b2.sharp)),
-            b0.known and b1.known and b2.known,
+            b0.defined and b1.defined and b2.defined,
         )  # fmt: skip
-        if not bend.known:
+        if not bend.defined:
             return none
-        found = Summit(count, n, v, bend)
+        point = StationaryPoint(count, n, v, bend)
         if last <= enough:
-            return found
-        tx, ty = newton(s, found, x, y)
+            return point
+        tx, ty = newton(s, point, x, y)
         last = sqrt(tx * tx + ty * ty)
         if not last < inf:
             return none
@@ -339,11 +341,11 @@ class Cap(NamedTuple):
     """Directions round n, no farther from it than an angle, in which h is at least ``floor``.
 
     There, with unit n' at the angle t from n, h(n') >= sum l_j h_j(n') for any weights l of the branches h_j. With
-    those of the summit the points alone give depth cos t. A branch adds to its point's share at least half of its
-    second derivative at n times sin(t)^2, less by the factor 1 / (1 + sharp t): |D n'| - D n.D n' / |D n| is the square
-    of what is across, by |D n'| + D n.D n' / |D n|, and |D n'| <= |D n| (1 + sharp t). Across an edge or in a face
-    other weights let h grow with sin t itself, by the distance of the combination from the edge's ends or the face's
-    rim.
+    those of the stationary point the points alone give depth cos t. A branch adds to its point's share at least half of
+    its second derivative at n times sin(t)^2, less by the factor 1 / (1 + sharp t): |D n'| - D n.D n' / |D n| is the
+    square of what is across, by |D n'| + D n.D n' / |D n|, and |D n'| <= |D n| (1 + sharp t). Across an edge or in a
+    face other weights let h grow with sin t itself, by the distance of the combination from the edge's ends or the
+    face's rim.
     """
 
     n: Vec3
@@ -352,14 +354,14 @@ class Cap(NamedTuple):
 
 
 @kernel
-def cap_round(s: Array, summit: Summit) -> Cap:
-    """Return the cap of directions round a summit inside A - B in which no other is less deep; see `Cap`."""
-    count, n, v, bend = summit
+def cap_around(s: Array, stationary: StationaryPoint) -> Cap:
+    """Return the cap of directions round a stationary point inside A - B in which no other is less deep; see `Cap`."""
+    count, n, v, bend = stationary
     x = perpendicular(n)
     y = cross(n, x)
     depth = dot(v, n)
     off = along(v, n, -depth)
-    rest = sqrt(dot(off, off))
+    across_normal = sqrt(dot(off, off))
     nowhere = Cap(n, depth, 2.0)
     if not depth > 0.0:
         return nowhere
@@ -368,7 +370,7 @@ def cap_round(s: Array, summit: Summit) -> Cap:
         half = 0.5 * (bend.xx - bend.yy)
         curve = 0.5 * (bend.xx + bend.yy) - sqrt(half * half + bend.xy * bend.xy)
     elif count == 2:
-        e = sub(row3(s, FIRST), row3(s, FIRST + 1))
+        e = sub(row3(s, BRANCH_ROWS), row3(s, BRANCH_ROWS + 1))
         ex, ey = dot(e, x), dot(e, y)
         length = sqrt(ex * ex + ey * ey)
         ex, ey = ex / length, ey / length
@@ -380,14 +382,14 @@ def cap_round(s: Array, summit: Summit) -> Cap:
         curve = (1.0 - share) * across
         # as the bend, never negative, turns away from the edge, what it gives falls to 0 at this sine at the latest
         sine = (sqrt(skew * skew + across * across) - skew) / across
-        slope = share * min(s[FIRST, 9], s[FIRST + 1, 9]) * length
+        slope = share * min(s[BRANCH_ROWS, 9], s[BRANCH_ROWS + 1, 9]) * length
         angle = min(angle, _RISE * slope * sine / depth)
         slope /= across + 2.0 * skew
         floor -= abs(dot(e, n))
     else:
-        margin = rim_of(s, x, y) - rest
-        floor -= max(abs(dot(sub(row3(s, FIRST), v), n)), abs(dot(sub(row3(s, FIRST + 1), v), n)))
-        floor -= abs(dot(sub(row3(s, FIRST + 2), v), n))
+        margin = rim_of(s, x, y) - across_normal
+        floor -= max(abs(dot(sub(row3(s, BRANCH_ROWS), v), n)), abs(dot(sub(row3(s, BRANCH_ROWS + 1), v), n)))
+        floor -= abs(dot(sub(row3(s, BRANCH_ROWS + 2), v), n))
         angle = min(angle, 1.8 * margin / depth)  # tan(angle / 2) is less than 1.1 times half of it
     for _ in range(12):
         spare = 0.0 if count == 3 else curve / (1.0 + bend.sharp * angle) - depth * (1.0 + angle * angle / 3.0)
@@ -397,9 +399,9 @@ def cap_round(s: Array, summit: Summit) -> Cap:
     if angle < _LEAST_ANGLE:
         return nowhere
     if count < 3:
-        if not (spare > 0.0 and rest <= 0.025 * slope * spare):
+        if not (spare > 0.0 and across_normal <= 0.025 * slope * spare):
             return nowhere
-        floor -= rest * rest / spare
+        floor -= across_normal * across_normal / spare
     square = 0.98 * angle * angle
     return Cap(n, floor, 1.0 - square * (0.5 - square / 24.0))
 
@@ -407,13 +409,13 @@ def cap_round(s: Array, summit: Summit) -> Cap:
 @kernel
 def rim_of(s: Array, x: Vec3, y: Vec3) -> float:
     """Return how far the combination of three rows is from the edges of their triangle, seen along x and y."""
-    w0, w1, w2 = row3(s, FIRST), row3(s, FIRST + 1), row3(s, FIRST + 2)
+    w0, w1, w2 = row3(s, BRANCH_ROWS), row3(s, BRANCH_ROWS + 1), row3(s, BRANCH_ROWS + 2)
     x0, y0, x1, y1, x2, y2 = dot(w0, x), dot(w0, y), dot(w1, x), dot(w1, y), dot(w2, x), dot(w2, y)
     area = abs((x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0))
     least = inf
     for i in range(3):
         px, py = (x1 - x2, x2 - x0, x0 - x1)[i], (y1 - y2, y2 - y0, y0 - y1)[i]
-        least = min(least, s[FIRST + i, 9] * area / sqrt(px * px + py * py))
+        least = min(least, s[BRANCH_ROWS + i, 9] * area / sqrt(px * px + py * py))
     return least
 
 

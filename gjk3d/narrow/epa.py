@@ -40,28 +40,28 @@ from gjk3d.geometry.vec3 import (
     unit,
 )
 from gjk3d.narrow.cores import Cores, support_pair
-from gjk3d.narrow.curved import FIRST as SUMMIT
-from gjk3d.narrow.curved import Cap, cap_round, find_summit, glide_both, in_cap
-from gjk3d.narrow.gjk import AS_GOOD, TOUCHING, first_four, known, set_row
-from gjk3d.narrow.room import EPA_START, EPA_STEP, FACES_PER_POINT, SIMPLEX, VERTEX_ROW, Room, put, put3
+from gjk3d.narrow.curved import BRANCH_ROWS, Cap, cap_around, find_stationary, have_branches, in_cap
+from gjk3d.narrow.gjk import AS_GOOD, TOUCHING, first_four, is_vertex, set_row
+from gjk3d.narrow.room import EPA_START, EPA_STEP, FACES_PER_POINT, SIMPLEX, VERTEX_ROW, Room, write, write3
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
-CLOSED, APART, FLAT, STUCK, FULL = range(5)
+CLOSED, OUTSIDE, FLAT, STUCK, FULL = range(5)
 #: of a curved pair's size: what the depth is known to where nothing else is asked for
 EPA_WIDTH = 1e-11
 #: the same of a log, whose surface a certificate keeps: it costs EPA a few steps, and a cap's answer gives away as much
 LOG_WIDTH = 1e-12
-#: steps after which a curved pair's nearest face is taken to the summit of its branches, and again after twice as many
+#: steps after which a curved pair's nearest face is moved to the stationary point of its branches; each later trial
+#: comes after twice as many steps
 _FIRST_TRIAL = 2
 _TIDY = 16  #: steps after which removed faces are let go
 
 
 class Depth(NamedTuple):
-    """How deep two cores overlap, as far as known.
+    """Bounds of the depth of two cores, and the normal.
 
-    With the origin inside, ``front`` and ``back`` are how far what was built reaches from it along the normal and, if
-    that was asked for, along its opposite, and the faces hit there are left in the simplex, rows 0 to 2 and 3 to 5;
-    else both are -1 and rows 0 to 2 are the nearest face.
+    If the origin is inside, ``front`` and ``rear`` are the distances from it to the polytope along the normal and, on
+    request, along its opposite. Rows 0 to 2 and 3 to 5 of the simplex are the faces hit there. If the origin is
+    outside, both are -1, and rows 0 to 2 are the nearest face.
     """
 
     code: int  #: why it stopped
@@ -70,12 +70,12 @@ class Depth(NamedTuple):
     normal: Vec3  #: its n
     outer: float  #: an upper bound of the signed distance
     front: float
-    back: float
+    rear: float
 
 
 @kernel
 def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: Vec3) -> Depth:
-    """Ask both sides of a difference without volume: h(n) is about 0 along any normal of it, the better one is kept."""
+    """Return the depth of a difference without volume: the lesser h(n) of both normals, which are about 0."""
     for k in range(2):
         d = n if k == 0 else neg(n)
         if dimension == 0 and k == 0:
@@ -87,13 +87,13 @@ def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: 
 
 
 @kernel
-def look_out(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3, float, bool]:
+def nearest_face(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3, float, bool]:
     """Return the face nearest to an origin outside or on the polytope, the newest of those that it touches.
 
     All faces that meet in a cone's apex touch an origin there; split one after the other, none would soon be narrow
-    enough to be a proof. It is ``top`` where no face is as low. Return also the direction to ask, the face's distance,
-    and whether that direction is the one to its nearest point, as in GJK: along a plane's normal alone the loop would
-    go astray.
+    enough to be a proof. It is ``top`` where no face is as low. Return also the direction of the next support point,
+    the face's distance, and whether the direction is that of its nearest point, as in GJK. Along normals of planes
+    alone the loop would go astray.
     """
     face, point, least = top, (0.0, 0.0, 0.0), inf
     for f in range(faces - 1, -1, -1):
@@ -112,50 +112,50 @@ def look_out(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3, fl
 @kernel
 def log_start(log: Array, p: Polytope) -> None:
     """Write the tetrahedron that EPA starts from."""
-    put(log, EPA_START)
+    write(log, EPA_START)
     for i in range(4):
         for j in range(VERTEX_ROW):
-            put(log, p.v[i, j])
+            write(log, p.v[i, j])
     for f in range(4):
         for e in range(3):
-            put(log, float(p.fi[f, e]))
+            write(log, float(p.fi[f, e]))
 
 
 @kernel
 def log_growth(
-    log: Array, p: Polytope, asked: tuple[Vec3, Vec3, Vec3, Vec3], face: int, bounds: tuple[float, float],
-    faces: int, grown: int, gone: int,
+    log: Array, p: Polytope, support: tuple[Vec3, Vec3, Vec3, Vec3], face: int, bounds: tuple[float, float],
+    faces: int, grown: int, removed: int,
 ) -> None:  # fmt: skip
-    """Write what was asked, for which face, and what came of it: both bounds, the faces added, those that went."""
-    put(log, EPA_STEP)
-    for x in asked:
-        put3(log, x)
-    put(log, float(face))
-    put(log, bounds[0])
-    put(log, bounds[1])
-    put(log, float(max(grown - faces, 0)))
+    """Write a step: its direction and support points, the face, both bounds, the faces added and those removed."""
+    write(log, EPA_STEP)
+    for x in support:
+        write3(log, x)
+    write(log, float(face))
+    write(log, bounds[0])
+    write(log, bounds[1])
+    write(log, float(max(grown - faces, 0)))
     for g in range(faces, grown):
         for e in range(3):
-            put(log, float(p.fi[g, e]))
-    put(log, float(gone))
-    for k in range(gone):
-        put(log, float(p.stack[k]))
+            write(log, float(p.fi[g, e]))
+    write(log, float(removed))
+    for k in range(removed):
+        write(log, float(p.stack[k]))
 
 
 @kernel
-def face_summit(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap, float]:
-    """Return the cap round the summit that the branches of a face's vertices lead to, and h(n) there.
+def stationary_cap(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap, float]:
+    """Return the cap round the stationary point that the branches of a face's vertices lead to, and h(n) there.
 
     The cosine of its angle is 2 where there is none, or no cap of which to ``width`` the support point along n is part.
     """
     n = normal_of(p, face)
     for i in range(3):
         for j in range(VERTEX_ROW):
-            p.simplex[SUMMIT + i, j] = p.v[p.fi[face, i], j]
-    summit = find_summit(c, p.simplex, plain(3), n, width)
-    if summit.branches == 0:
+            p.simplex[BRANCH_ROWS + i, j] = p.v[p.fi[face, i], j]
+    stationary = find_stationary(c, p.simplex, plain(3), n, width)
+    if stationary.branches == 0:
         return Cap(n, 0.0, 2.0), inf
-    cap = cap_round(p.simplex, summit)
+    cap = cap_around(p.simplex, stationary)
     if cap.cosine > 1.0:
         return cap, inf
     w, _, _ = support_pair(c, cap.n)
@@ -164,49 +164,48 @@ def face_summit(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap, fl
 
 
 @kernel
-def at_summit(p: Polytope, n: Vec3) -> tuple[float, float]:
-    """Put the branches of the summit into the simplex; return how far along n it is, and nothing behind."""
+def take_stationary(p: Polytope, n: Vec3) -> tuple[float, float]:
+    """Put the branches of the stationary point into the simplex; return how far along n it is, and nothing behind."""
     front = 0.0
     for i in range(3):
         for j in range(VERTEX_ROW + 1):
-            p.simplex[i, j] = p.simplex[SUMMIT + i, j]
+            p.simplex[i, j] = p.simplex[BRANCH_ROWS + i, j]
         front += p.simplex[i, 9] * dot(n, row3(p.simplex, i))
     return front, 0.0
 
 
 @kernel
-def left_behind(
-    c: Cores, p: Polytope, found: Depth, faces: int, face: int, how: tuple[bool, bool, bool, bool]
-) -> Depth:
-    """Return what was found, and leave the faces that `Depth` tells of in the simplex.
+def finish(c: Cores, p: Polytope, depth: Depth, faces: int, face: int, how: tuple[bool, bool, bool, bool]) -> Depth:
+    """Return the depth with its lengths, and write the faces that `Depth` describes into the simplex.
 
-    ``how`` tells whether the origin is inside, whether the best normal is a summit's, whether there is a cap, and
-    whether the length behind is asked for. What a cap shows and the surface of a certificate does not is given away.
+    ``how`` holds four flags: the origin is inside, the best normal is a stationary point's, there is a cap, the length
+    along the opposite normal is requested. The upper bound is widened by what only a cap proves, since the surface of
+    a certificate does not prove it.
     """
-    code, steps, least, best, outer, _, _ = found
-    inside, held, capped, both = how
+    code, steps, least, best, outer, _, _ = depth
+    inside, by_stationary, capped, two_sided = how
     p.mark[p.mark.shape[0] - 1] = faces if inside and code == CLOSED else 0  # for `again`: no vertex has that number
     if capped:
         outer += LOG_WIDTH * c.size
     if inside:
-        front, back = at_summit(p, best) if held else reach_both_ways(p, faces, face, best, both)
+        front, back = take_stationary(p, best) if by_stationary else reach_both_ways(p, faces, face, best, two_sided)
         return Depth(code, steps, least, best, outer, front, back)
     for i in range(3):
         for j in range(VERTEX_ROW):
             p.simplex[i, j] = p.v[p.fi[face, i], j]
-    return found
+    return depth
 
 
 @kernel
-def epa(c: Cores, width: float, both: bool, seeded: bool, least: float, best: Vec3, room: Room) -> Depth:
+def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, best: Vec3, room: Room) -> Depth:
     """Return how deep two cores overlap; GJK's tetrahedron in the simplex is a start where it is ``seeded``.
 
     CLOSED: the nearest face supports the difference to within ``width``. APART: the origin is outside, and the nearest
     face's nearest point is the difference's. FLAT: the difference has no volume, n is a normal of its plane. STUCK:
     rounding stopped it. FULL: the room is too small. The bounds hold after all of them.
 
-    ``least`` and ``best`` come in as the best that GJK has seen; ``both`` asks for the length behind, too. Of curved
-    cores, what a face of chords cannot show a cap of directions round a summit does; see `gjk3d.narrow.curved`.
+    ``least`` and ``best`` come in as the best that GJK has seen. ``two_sided`` requests the length along the opposite
+    normal too. For curved cores a cap of directions proves what a face of chords cannot; see `gjk3d.narrow.curved`.
     """
     p, log = polytope_in(room), room.log
     if seeded:
@@ -221,12 +220,12 @@ def epa(c: Cores, width: float, both: bool, seeded: bool, least: float, best: Ve
     if log.shape[0] > 0:
         log_start(log, p)
     faces, points, steps = plain(4), plain(4), 0
-    code, face, inside, held = FULL, -1, False, False
-    glides = glide_both(c) and not both and log.shape[0] == 0  # a trace shows EPA's own steps
-    outer, trial, cap = inf, _FIRST_TRIAL if glides else room.points, Cap(best, 0.0, 2.0)
+    code, face, inside, by_stationary = FULL, -1, False, False
+    smooth = have_branches(c) and not two_sided and log.shape[0] == 0  # a trace shows EPA's own steps
+    outer, trial, cap = inf, _FIRST_TRIAL if smooth else room.points, Cap(best, 0.0, 2.0)
     while points < room.points:
-        waiting = let_go(p, waiting) if steps % _TIDY == 0 else waiting
-        at = lowest_waiting(p, waiting)
+        waiting = compact(p, waiting) if steps % _TIDY == 0 else waiting
+        at = lowest_face_waiting(p, waiting)
         face, key = (p.waiting[at], p.keys[at]) if at >= 0 else (face, inf)
         inside = key > c.error
         if inside and key < cap.floor and in_cap(cap, normal_of(p, face), key):
@@ -235,48 +234,48 @@ def epa(c: Cores, width: float, both: bool, seeded: bool, least: float, best: Ve
         if inside and log.shape[0] == 0 and least - key <= width:  # a log's last step has the surface that is final
             code, outer = CLOSED, min(outer, -min(key, least))  # a face that does not wait is no lower than ``least``
             break
-        if inside and not held and steps >= trial:
-            tried, h = face_summit(c, p, face, width)
+        if inside and not by_stationary and steps >= trial:
+            tried, h = stationary_cap(c, p, face, width)
             steps += 1
             trial = 2 * steps
             if tried.cosine <= 1.0:
-                cap, held = tried, h <= least + width
-                least, best = (h, tried.n) if held else (least, best)
+                cap, by_stationary = tried, h <= least + width
+                least, best = (h, tried.n) if by_stationary else (least, best)
                 continue
         if inside:
             d, length, astray = normal_of(p, face), -key, False
         else:
-            face, d, length, astray = look_out(p, face, faces, c)
+            face, d, length, astray = nearest_face(p, face, faces, c)
         outer = min(outer, length)
         w, a, b = support_pair(c, d)
         steps += 1
         h = dot(d, w)
-        if h < (cap.floor if held else least):
-            least, best, held = h, d, False
+        if h < (cap.floor if by_stationary else least):
+            least, best, by_stationary = h, d, False
         # nothing lies beyond a face that ends at a vertex known, whatever its rounded plane says
         clear = inside and h + length > AS_GOOD * c.tiny
-        code = STUCK if not clear and known(p.v, points, w) else FULL
+        code = STUCK if not clear and is_vertex(p.v, points, w) else FULL
         if inside:
             code = CLOSED if h + length <= width else code
         elif h + (length if astray else -p.ff[face, 3]) <= (width if astray else max(width, c.tiny)):
-            code = APART
-        grown, gone = -1, 0
+            code = OUTSIDE
+        grown, removed = -1, 0
         if code == FULL:
             if faces + 2 * points + 8 > p.ff.shape[0]:
                 break
             set_row(p.v, points, w, a, b)
-            seen = lowest_face(p, faces, w, c.tiny) if astray else face
-            grown, gone = add_vertex(p, seen, points, faces, inner, c.tiny)
+            visible = lowest_face(p, faces, w, c.tiny) if astray else face
+            grown, removed = add_vertex(p, visible, points, faces, inner, c.tiny)
             code = FULL if grown > 0 else STUCK
         if log.shape[0] > 0:
-            log_growth(log, p, (d, w, a, b), face, (-least, outer), faces, grown, gone)
+            log_growth(log, p, (d, w, a, b), face, (-least, outer), faces, grown, removed)
         if code != FULL:
             break
-        waiting = let_wait(p, waiting, faces, grown, least if least > c.error and log.shape[0] == 0 else inf)
+        waiting = enqueue(p, waiting, faces, grown, least if least > c.error and log.shape[0] == 0 else inf)
         faces = grown
         points += 1
-    found = Depth(code, steps, least, best, outer, -1.0, -1.0)
-    return left_behind(c, p, found, faces, face, (inside, held, cap.cosine <= 1.0, both))
+    depth = Depth(code, steps, least, best, outer, -1.0, -1.0)
+    return finish(c, p, depth, faces, face, (inside, by_stationary, cap.cosine <= 1.0, two_sided))
 
 
 #: square of a sine: two edges that far apart make as good a normal as any
@@ -291,7 +290,7 @@ class Polytope(NamedTuple):
     ff: Array2  #: floats of faces: normal, key
     fi: Ints2  #: ints of faces: vertices, neighbours, alive, place among those that wait
     keys: Array1  #: of the faces that wait, inf of those removed since
-    waiting: Ints1  #: faces that may have to be asked, from old to new
+    waiting: Ints1  #: faces that may have to be split, from old to new
     stack: Ints1
     rim: Ints2
     mark: Ints1
@@ -379,7 +378,7 @@ def first_faces(p: Polytope) -> Vec3:
 
 
 @inlined
-def let_wait(p: Polytope, count: int, faces: int, grown: int, most: float) -> int:
+def enqueue(p: Polytope, count: int, faces: int, grown: int, most: float) -> int:
     """Let the new faces wait that are nearer than ``most``; return how many wait."""
     nowhere = p.keys.shape[0] - 1  # as many never wait
     for f in range(faces, grown):
@@ -392,7 +391,7 @@ def let_wait(p: Polytope, count: int, faces: int, grown: int, most: float) -> in
 
 
 @inlined
-def lowest_waiting(p: Polytope, count: int) -> int:
+def lowest_face_waiting(p: Polytope, count: int) -> int:
     """Return where the face with the least key waits, the oldest of ties, -1 where none is left.
 
     They are few, for a face above what is known of the depth never waits: to look at all costs less than a heap, whose
@@ -407,15 +406,15 @@ def lowest_waiting(p: Polytope, count: int) -> int:
 
 
 @kernel
-def let_go(p: Polytope, count: int) -> int:
+def compact(p: Polytope, count: int) -> int:
     """Let removed faces wait no longer; return how many do."""
-    kept = 0
+    count_left = 0
     for i in range(count):
         f, key = p.waiting[i], p.keys[i]
         if key < inf:
-            p.waiting[kept], p.keys[kept], p.fi[f, 7] = f, key, kept
-            kept += 1
-    return kept
+            p.waiting[count_left], p.keys[count_left], p.fi[f, 7] = f, key, count_left
+            count_left += 1
+    return count_left
 
 
 @inlined
@@ -521,14 +520,14 @@ def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: 
     if seed < 0:
         return -1, 0
     for k in range(3):
-        grown, gone = expand(p, seed, new, faces, inner, (1.0 - k) * tiny)
+        grown, removed = expand(p, seed, new, faces, inner, (1.0 - k) * tiny)
         if grown > 0:
-            return grown, gone
+            return grown, removed
     return -1, 0
 
 
 @kernel
-def seen_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
+def areas_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
     """Return the areas that the origin's image spans with the edges of a face seen along e1 x e2, edge opposite each.
 
     All are positive where the ray pierces the face from inside; this much cancels nothing.
@@ -549,14 +548,14 @@ def pierced(p: Polytope, faces: int, likely: int, n: Vec3, row: int) -> float:
     e1 = perpendicular(n)
     e2 = cross(n, e1)
     chosen = likely
-    u = seen_along(p, likely, e1, e2)
+    u = areas_along(p, likely, e1, e2)
     if not min(u[0], u[1], u[2]) > 0.0:
         chosen = -1
         best = -inf
         for f in range(faces):
             if p.fi[f, 6] != 1:
                 continue
-            w = seen_along(p, f, e1, e2)
+            w = areas_along(p, f, e1, e2)
             total = w[0] + w[1] + w[2]
             if total > 0.0:
                 worst = min(w[0], w[1], w[2]) / total
@@ -580,17 +579,17 @@ def pierced(p: Polytope, faces: int, likely: int, n: Vec3, row: int) -> float:
 
 
 @kernel
-def reach_both_ways(p: Polytope, faces: int, chosen: int, n: Vec3, both: bool) -> tuple[float, float]:
-    """Return how far the polytope reaches from an origin inside along n, and along -n where ``both`` are asked for."""
+def reach_both_ways(p: Polytope, faces: int, chosen: int, n: Vec3, two_sided: bool) -> tuple[float, float]:
+    """Return how far the polytope extends from an origin inside along n, and along -n if ``two_sided``, else 0."""
     if p.fi[chosen, 6] != 1:  # the last step removed it, and left its own faces
         chosen = faces - 1
-    front, back = 0.0, 0.0
-    for side in range(2 if both else 1):
+    front, rear = 0.0, 0.0
+    for side in range(2 if two_sided else 1):
         if side == 0:
             front = pierced(p, faces, chosen, n, 3 * side)
         else:
-            back = pierced(p, faces, chosen, neg(n), 3 * side)
-    return front, back
+            rear = pierced(p, faces, chosen, neg(n), 3 * side)
+    return front, rear
 
 
 #: of its longest edge: a tetrahedron is a sliver where it is lower, or its base narrower

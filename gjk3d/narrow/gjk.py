@@ -30,9 +30,8 @@ from gjk3d.geometry.simplex import (
 )
 from gjk3d.geometry.vec3 import Vec3, divide, dot, offset, place, row3, sub, turn_back, unit
 from gjk3d.narrow.cores import Cores, direction_between, support_pair
-from gjk3d.narrow.curved import FIRST as SUMMIT
-from gjk3d.narrow.curved import find_summit, glide_both
-from gjk3d.narrow.room import GJK_STEP, put, put3, put_rows
+from gjk3d.narrow.curved import BRANCH_ROWS, find_stationary, have_branches
+from gjk3d.narrow.room import GJK_STEP, write, write3, write_rows
 from gjk3d.typing import Array
 
 CONVERGED, FAR, NEAR_ENOUGH, INSIDE_SIMPLEX, AT_ORIGIN, STALLED, LIMIT = range(7)
@@ -43,14 +42,14 @@ TOUCHING, AS_GOOD = 4.0, 64.0
 #: a vertex may leave |v| as it is, or longer by this factor, and mend v's direction all the same; so many times
 _LONGER, _PATIENCE = 1.0 + 1e-15, 8
 
-#: steps after which the simplex of curved cores that are certainly apart is taken to the summit of its branches, and
-#: again
+#: steps after which the simplex of separated curved cores is moved to the stationary point of its branches: the first
+#: time, and between later times
 _FIRST_TRIAL, _AGAIN = 3, 2
 
 #: floats that a query leaves for the next one about the same two shapes: how many points of the simplex (0: nothing
 #: yet), the axis in A's frame, then each point of A and of B in its own frame, and the error that these were found with
 MEMORY = 29
-_FOUND_WITH = MEMORY - 1
+_STORED_ERROR = MEMORY - 1
 #: how many times the error that a query allows for the points remembered may have been found with: B's are turned back
 #: from where it was then, and a point found far away is off its shape by that distance's rounding
 _AS_EXACT = 2.0
@@ -60,11 +59,11 @@ AXIS = 4  #: the same without the points
 class Start(NamedTuple):
     """Where GJK starts: its first direction, and how many rows of the simplex hold points of A - B already.
 
-    From these it starts in the direction to them, and asks the other one only where they touch the origin.
+    With such rows it starts in the direction to them. It queries ``axis`` only if they touch the origin.
     """
 
     axis: Vec3
-    given: int
+    rows: int
 
 
 class Walk(NamedTuple):
@@ -99,17 +98,17 @@ def set_weights(s: Array, l4: Vec4) -> None:
 
 
 @kernel
-def keep(s: Array, count: int, l4: Vec4) -> int:
+def drop_zero_weights(s: Array, count: int, l4: Vec4) -> int:
     """Drop the vertices whose coordinate is not positive; return how many are left."""
-    kept = 0
+    count_left = 0
     for i in range(count):
         if l4[i] > 0.0:
-            if kept < i:
+            if count_left < i:
                 for j in range(9):
-                    s[kept, j] = s[i, j]
-            s[kept, 9] = l4[i]
-            kept += 1
-    return kept
+                    s[count_left, j] = s[i, j]
+            s[count_left, 9] = l4[i]
+            count_left += 1
+    return count_left
 
 
 @kernel
@@ -125,7 +124,7 @@ def witnesses(s: Array, count: int) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def known(rows: Array, count: int, w: Vec3) -> bool:
+def is_vertex(rows: Array, count: int, w: Vec3) -> bool:
     """Tell whether w is one of the first vertices already."""
     for i in range(count):  # noqa: SIM110, a generator does not compile
         if rows[i, 0] == w[0] and rows[i, 1] == w[1] and rows[i, 2] == w[2]:
@@ -149,32 +148,32 @@ def nearest(s: Array, count: int, tiny: float) -> tuple[Vec3, Vec4, int]:
 
 @kernel
 def log_step(log: Array, d: Vec3, a: Vec3, b: Vec3, bounds: Vec3, s: Array, count: int) -> None:
-    """Write a step: the direction asked, its support points, its bound, both bounds so far, the simplex before it."""
-    put(log, GJK_STEP)
-    put3(log, d)
-    put3(log, a)
-    put3(log, b)
-    put3(log, bounds)
-    put(log, float(count))
-    put_rows(log, s, count)
+    """Write a step: the direction, its support points, its bound, both bounds so far, the simplex before it."""
+    write(log, GJK_STEP)
+    write3(log, d)
+    write3(log, a)
+    write3(log, b)
+    write3(log, bounds)
+    write(log, float(count))
+    write_rows(log, s, count)
 
 
 @kernel
 def closer(c: Cores, s: Array, count: int, v: Vec3, width: float) -> tuple[Vec3, int]:
-    """Take the simplex to the summit of its branches; return its nearest point, and how many rows, old or new.
+    """Move the simplex to the stationary point of its branches; return its nearest point and the number of its rows.
 
-    Where the summit is no nearer the simplex stays.
+    The simplex is unchanged if the stationary point is not nearer.
     """
     for i in range(count):
         for j in range(9):
-            s[SUMMIT + i, j] = s[i, j]
-    summit = find_summit(c, s, count, divide(v, -sqrt(dot(v, v))), width)
-    if summit.branches == 0 or not dot(summit.v, summit.v) < dot(v, v):
+            s[BRANCH_ROWS + i, j] = s[i, j]
+    stationary = find_stationary(c, s, count, divide(v, -sqrt(dot(v, v))), width)
+    if stationary.branches == 0 or not dot(stationary.v, stationary.v) < dot(v, v):
         return v, count
-    for i in range(summit.branches):
+    for i in range(stationary.branches):
         for j in range(10):
-            s[i, j] = s[SUMMIT + i, j]
-    return summit.v, summit.branches
+            s[i, j] = s[BRANCH_ROWS + i, j]
+    return stationary.v, stationary.branches
 
 
 @kernel
@@ -184,18 +183,18 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
     ``far`` and ``near`` stop it early: once the bounds of the distance, radii taken off, prove more than ``far`` or at
     most ``near``. ``width`` is the gap between the bounds at which it is done.
     """
-    axis, count, code, steps, level = unit(start.axis), start.given, LIMIT, 0, 0
-    lower, v, asks = -inf, (0.0, 0.0, 0.0), True
-    glides, trial = log.shape[0] == 0 and glide_both(c), _FIRST_TRIAL  # a trace shows GJK's own steps
+    axis, count, code, steps, level = unit(start.axis), start.rows, LIMIT, 0, 0
+    lower, v, query_axis = -inf, (0.0, 0.0, 0.0), True
+    smooth, trial = log.shape[0] == 0 and have_branches(c), _FIRST_TRIAL  # a trace shows GJK's own steps
     if count > 0:  # from points remembered
         v, l4, where = nearest(s, count, c.tiny)
         if where == INSIDE:
             set_weights(s, l4)
             w, a, b = support_pair(c, axis)
             return Walk(INSIDE_SIMPLEX, count, v, -dot(axis, w), axis, 1)
-        count = keep(s, count, l4)
-        asks = not dot(v, v) > (AS_GOOD * c.tiny) ** 2
-    if asks:
+        count = drop_zero_weights(s, count, l4)
+        query_axis = not dot(v, v) > (AS_GOOD * c.tiny) ** 2
+    if query_axis:
         w, a, b = support_pair(c, axis)
         lower, steps = -dot(axis, w), 1
         if count == 0 or not dot(v, v) < dot(w, w):  # also where the new point is nearer than all that are remembered
@@ -230,7 +229,7 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
                 axis = d
             code = CONVERGED
             break
-        if known(s, count, w):
+        if is_vertex(s, count, w):
             code = CONVERGED
             break
         set_row(s, count, w, a, b)
@@ -249,16 +248,16 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
                 count -= 1
                 code = STALLED
                 break
-        count = keep(s, count, l4)
+        count = drop_zero_weights(s, count, l4)
         v = p
-        if steps >= trial and glides and lower > c.error:
+        if steps >= trial and smooth and lower > c.error:
             trial = steps + _AGAIN
             v, count = closer(c, s, count, v, width)
     return Walk(code, count, v, lower, axis, steps)
 
 
 @kernel
-def recall(cache: Array, k: int, c: Cores, s: Array) -> Start:
+def load_start(cache: Array, k: int, c: Cores, s: Array) -> Start:
     """Put the points remembered in row k, if there is one, into the simplex, B's moved to where it is now.
 
     Points of a shape stay points of it wherever it goes, so the old simplex, moved along, is one of the new A - B, and
@@ -268,7 +267,7 @@ def recall(cache: Array, k: int, c: Cores, s: Array) -> Start:
     if cache.shape[0] == 0 or not cache[k, 0] > 0.0:
         return Start(direction_between(c.m), 0)
     axis = (cache[k, 1], cache[k, 2], cache[k, 3])
-    if not cache[k, _FOUND_WITH] <= _AS_EXACT * c.error:
+    if not cache[k, _STORED_ERROR] <= _AS_EXACT * c.error:
         return Start(axis, 0)
     count = int(cache[k, 0])
     for i in range(count):
@@ -280,7 +279,7 @@ def recall(cache: Array, k: int, c: Cores, s: Array) -> Start:
 
 
 @kernel
-def remember(cache: Array, k: int, c: Cores, s: Array, start: Start, walk: Walk) -> None:
+def store_start(cache: Array, k: int, c: Cores, s: Array, start: Start, walk: Walk) -> None:
     """Keep the axis and the simplex in row k, if there is one, which holds the points that it began with.
 
     A point that is remembered again keeps its numbers: turned there and back each time, it would wander off. A narrow
@@ -297,14 +296,14 @@ def remember(cache: Array, k: int, c: Cores, s: Array, start: Start, walk: Walk)
     for i in range(walk.rows):
         r = 4 + 6 * i
         b = (s[i, 6], s[i, 7], s[i, 8])
-        own = turn_back(c.m, sub(b, offset(c.m)))
-        for h in range(old, start.given):
+        local = turn_back(c.m, sub(b, offset(c.m)))
+        for h in range(old, start.rows):
             g = 7 + 6 * h
-            given = (cache[k, g], cache[k, g + 1], cache[k, g + 2])
-            if place(c.m, given) == b:
-                own = given
+            stored = (cache[k, g], cache[k, g + 1], cache[k, g + 2])
+            if place(c.m, stored) == b:
+                local = stored
                 old = h + 1
                 break
         cache[k, r], cache[k, r + 1], cache[k, r + 2] = s[i, 3], s[i, 4], s[i, 5]
-        cache[k, r + 3], cache[k, r + 4], cache[k, r + 5] = own
-    cache[k, _FOUND_WITH] = max(c.error, cache[k, _FOUND_WITH]) if old > 0 else c.error
+        cache[k, r + 3], cache[k, r + 4], cache[k, r + 5] = local
+    cache[k, _STORED_ERROR] = max(c.error, cache[k, _STORED_ERROR]) if old > 0 else c.error

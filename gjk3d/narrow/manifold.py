@@ -24,7 +24,7 @@ from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 # of the pair's size: points this close are one; faces that lie on each other up to this much touch everywhere
-SAME, FLUSH = 1e-12, 1e-9
+NEARLY_EQUAL, FLUSH = 1e-12, 1e-9
 
 _RADIUS, _KIND, _POINT = layout.RADIUS, layout.KIND, layout.POINT
 _STILL = 1e-15  #: of the radius: a step of Newton's method that ends it
@@ -260,7 +260,7 @@ def common_part(
     But for where their gap is wider than ``within``, and at most ``most``; none where one is a lone point.
     """
     va, vb, plane = sheets
-    tol = SAME * c.size
+    tol = NEARLY_EQUAL * c.size
     p = plane[0]
     zero = (0.0, 0.0, 0.0)
     ga = bare(1) if is_lone(c.b, loops_b) else feature(c.a, loops_a, n, va)
@@ -271,32 +271,32 @@ def common_part(
         return Flat(zero, zero, ga, gb, zero, zero), 0, p
     u, w = across(n)
     gb = to_frame(c.m, vb, gb)
-    found = overlay(ga, va, gb, vb, u, w, tol, plane)
+    corners = overlay(ga, va, gb, vb, u, w, tol, plane)
     ha, hb = heights(ga, va, n, u, w), heights(gb, vb, n, u, w)
     gap = (hb[0] - ha[0], hb[1] - ha[1], hb[2] - ha[2])
     widest = within + c.radii
     flush = True
-    for r in range(found):
+    for r in range(corners):
         flush = flush and height_at(gap, p[r, 0], p[r, 1]) <= widest + FLUSH * c.size
     if not flush:
         p = plane[1]
-        found = cut(plane[0], found, gap[1], gap[2], widest - gap[0], tol, p)
-    found = tidy(p, found, tol)
-    if found > most:
-        found = thinned(p, found, most, gap, tol)
-    return Flat(u, w, ga, gb, ha, hb), found, p
+        corners = cut(plane[0], corners, gap[1], gap[2], widest - gap[0], tol, p)
+    corners = tidy(p, corners, tol)
+    if corners > most:
+        corners = thinned(p, corners, most, gap, tol)
+    return Flat(u, w, ga, gb, ha, hb), corners, p
 
 
 @kernel
 def lift(
-    c: Cores, flat: Flat, n: Vec3, p: Array, found: int, sheets: Sheets, world: Vec3, turned: bool, points: Array
+    c: Cores, flat: Flat, n: Vec3, p: Array, corners: int, sheets: Sheets, world: Vec3, turned: bool, points: Array
 ) -> float:
     """Write the points of both shapes over each corner, in world axes; return the least gap."""
     u, w, pose = flat.u, flat.w, c.pose
     ra, rb = c.a.floats[_RADIUS], c.b.floats[_RADIUS]
     center = world_center(pose, c.a.floats)
     least = 0.0
-    for r in range(found):
+    for r in range(corners):
         x, y = p[r, 0], p[r, 1]
         t = height_at(flat.ha, x, y)
         e = height_at(flat.hb, x, y)
@@ -321,13 +321,13 @@ def patch(
     s = -1.0 if turned else 1.0
     world = (s * out[k, 3], s * out[k, 4], s * out[k, 5])
     n = turn_back(c.pose, world)
-    flat, found, p = common_part(c, loops_a, loops_b, n, max(within, out[k, 0]), most, sheets)
-    least = lift(c, flat, n, p, found, sheets, world, turned, points)
-    if found > 0 and least <= max(out[k, 0], out[k, 2]) + SAME * c.size:
-        return found
+    flat, corners, p = common_part(c, loops_a, loops_b, n, max(within, out[k, 0]), most, sheets)
+    least = lift(c, flat, n, p, corners, sheets, world, turned, points)
+    if corners > 0 and least <= max(out[k, 0], out[k, 2]) + NEARLY_EQUAL * c.size:
+        return corners
     # the nearest points, where nothing else is as near
     side = 9 if turned else 6
-    r = min(found, most - 1)
+    r = min(corners, most - 1)
     a = (out[k, side], out[k, side + 1], out[k, side + 2])
     put_point(points, r, a, world, out[k, 0], turned)
     return r + 1

@@ -75,12 +75,12 @@ def matrices_at(motions: Array2, times: Array1, out: Array3) -> None:
 
 
 @kernel
-def finish(row: Array, way: Vec3, turn: Vec3, center: Vec3, centered: bool) -> None:
+def finish(row: Array, shift: Vec3, turn: Vec3, center: Vec3, centered: bool) -> None:
     """Write what comes behind the pose in a motion row; ``center`` is in world axes, or the body's origin.
 
     It is that where the body does not turn: of a far centre the row would keep what rounding leaves of its distance.
     """
-    row[WAY], row[WAY + 1], row[WAY + 2] = way
+    row[WAY], row[WAY + 1], row[WAY + 2] = shift
     row[TURN], row[TURN + 1], row[TURN + 2] = turn
     at = (0.0, 0.0, 0.0)
     if centered and turn != (0.0, 0.0, 0.0):
@@ -96,23 +96,23 @@ def within(a: Vec3, most: float) -> bool:
 
 
 @single_entry
-def motion_once(m: Array2, way: Vec3, turn: Vec3, center: Vec3, centered: bool, out: Array2) -> bool:
+def motion_once(m: Array2, shift: Vec3, turn: Vec3, center: Vec3, centered: bool, out: Array2) -> bool:
     """Fill the one row of ``out``; False where the matrix is no pose or a vector is not as it must be."""
-    good = within(way, GREATEST) and within(turn, MOST_TURN) and within(center, GREATEST)
+    good = within(shift, GREATEST) and within(turn, MOST_TURN) and within(center, GREATEST)
     if not good or check_row(m, out, plain(0)) != 0:
         return False
-    finish(out[0], way, turn, center, centered)
+    finish(out[0], shift, turn, center, centered)
     return True
 
 
 @single_entry
-def motion_rows(poses: Array2, way: Array2, turn: Array2, center: Array2, centered: bool, out: Array2) -> None:
+def motion_rows(poses: Array2, shift: Array2, turn: Array2, center: Array2, centered: bool, out: Array2) -> None:
     """Fill the rows of ``out``; of each of the others there are as many, or one."""
     for k in range(out.shape[0]):
         pose = poses[k if poses.shape[0] > 1 else 0]
         for j in range(12):
             out[k, j] = pose[j]
-        of_way = row3(way, k if way.shape[0] > 1 else 0)
+        of_way = row3(shift, k if shift.shape[0] > 1 else 0)
         of_turn = row3(turn, k if turn.shape[0] > 1 else 0)
         finish(out[k], of_way, of_turn, row3(center, k if center.shape[0] > 1 else 0), centered)
 
@@ -145,10 +145,10 @@ def turn_between(p: Array, q: Array) -> Vec3:
         a, w = (xz + zx, yz + zy, 1.0 - trace + 2.0 * zz), yx - xy
     else:
         a, w = (zy - yz, xz - zx, yx - xy), 1.0 + trace
-    whole = sqrt(dot(a, a) + w * w)
+    norm = sqrt(dot(a, a) + w * w)
     if w < 0.0:
-        whole = -whole
-    a, w = divide(a, whole), w / whole
+        norm = -norm
+    a, w = divide(a, norm), w / norm
     angle = 2.0 * atan2(sqrt(dot(a, a)), w)
     if angle <= _SMALL:
         square = angle * angle
@@ -163,16 +163,16 @@ def join(p: Array, q: Array, screw: bool, row: Array) -> None:
         row[j] = p[j]
     turn = turn_between(p, q)
     center = (p[9], p[10], p[11])
-    way = (q[9] - p[9], q[10] - p[10], q[11] - p[11])
+    shift = (q[9] - p[9], q[10] - p[10], q[11] - p[11])
     angle = sqrt(dot(turn, turn))
     bent = screw and angle > _STRAIGHT
     if bent:
         axis = divide(turn, angle)
-        rise = scale(dot(way, axis), axis)
-        across = sub(way, rise)
+        rise = scale(dot(shift, axis), axis)
+        across = sub(shift, rise)
         center = along(along(center, across, 0.5), cross(axis, across), 0.5 / tan(0.5 * angle))
-        way = rise
-    finish(row, way, turn, center, bent)
+        shift = rise
+    finish(row, shift, turn, center, bent)
 
 
 @single_entry

@@ -181,9 +181,9 @@ def above_plane(c: Cores, row: Array) -> tuple[float, float, Vec3, Vec3]:
     height, b = height_over(c, n)
     if c.a.floats[SIDES] > 1.0:
         below = neg(n)
-        other, lowest = height_over(c, below)
-        if other > height:
-            height, b, n = other, lowest, below
+        height_below, lowest = height_over(c, below)
+        if height_below > height:
+            height, b, n = height_below, lowest, below
     return height, error, b, n
 
 

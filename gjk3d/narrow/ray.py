@@ -58,9 +58,9 @@ def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> 
     if dot(off, off) <= radius * radius:
         return INSIDE, 0.0, neg(d)
     best, t, n = enter_ball(along(p, a, -reach), d, radius, slack)
-    code, other, normal = enter_ball(along(p, a, reach), d, radius, slack)
-    if code == HIT and other < t:
-        best, t, n = code, other, normal
+    code, entry, normal = enter_ball(along(p, a, reach), d, radius, slack)
+    if code == HIT and entry < t:
+        best, t, n = code, entry, normal
     across, moving = along(p, a, -height), along(d, a, -rise)
     square = dot(moving, moving)
     if square > 0.0:

@@ -35,7 +35,7 @@ class Room(NamedTuple):
 
 
 class Solver(NamedTuple):
-    """What `gjk3d.narrow.solve.solve` works in, and where its answer goes."""
+    """Scratch of `gjk3d.narrow.solve.solve`, and the row of its result."""
 
     room: Room
     one: Array2  #: (1, FLOATS)
@@ -62,7 +62,7 @@ def solver_in(work: Array, table: Ints, points: int, one: Array, marks: Ints) ->
 
 
 @kernel
-def put(log: Array, x: float) -> None:
+def write(log: Array, x: float) -> None:
     """Write one float."""
     at = int(log[0])
     if at < log.shape[0]:
@@ -71,16 +71,16 @@ def put(log: Array, x: float) -> None:
 
 
 @kernel
-def put3(log: Array, p: Vec3) -> None:
+def write3(log: Array, p: Vec3) -> None:
     """Write a vector."""
-    put(log, p[0])
-    put(log, p[1])
-    put(log, p[2])
+    write(log, p[0])
+    write(log, p[1])
+    write(log, p[2])
 
 
 @kernel
-def put_rows(log: Array, s: Array, count: int) -> None:
+def write_rows(log: Array, s: Array, count: int) -> None:
     """Write the first rows of a simplex, and zeros for the rest of four."""
     for i in range(4):
         for j in range(10):
-            put(log, s[i, j] if i < count else 0.0)
+            write(log, s[i, j] if i < count else 0.0)

@@ -21,7 +21,7 @@ from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, cross, div
 from gjk3d.narrow.cores import Cores, cores_at, direction_between, moved, support_pair
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, Start, gjk, witnesses
 from gjk3d.narrow.pairs import cores_of_row, take_poses
-from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, TOUCHING, WIDTH_POLYTOPE, Asked, Known, report
+from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, TOUCHING, WIDTH_POLYTOPE, Estimate, Query, report
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
@@ -56,7 +56,7 @@ def triple(rows: Array, i: int) -> tuple[Vec3, Vec3, Vec3]:
 @kernel
 def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
     """Try the faces of A, and those of B reversed."""
-    found = Facet(inf, (1.0, 0.0, 0.0), FACE_A, -1, -1, 0)
+    facet = Facet(inf, (1.0, 0.0, 0.0), FACE_A, -1, -1, 0)
     tried = 0
     for k in range(normals_a.shape[0] + normals_b.shape[0]):
         on_a = k < normals_a.shape[0]
@@ -68,9 +68,9 @@ def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
         w, _, _ = support_pair(c, n)
         h = dot(n, w) / sqrt(dot(n, n))
         tried += 1
-        if h < found.least:
-            found = Facet(h, n, FACE_A if on_a else FACE_B, j, -1, tried)
-    return Facet(found.least, found.normal, found.kind, found.first, found.second, tried)
+        if h < facet.least:
+            facet = Facet(h, n, FACE_A if on_a else FACE_B, j, -1, tried)
+    return Facet(facet.least, facet.normal, facet.kind, facet.first, facet.second, tried)
 
 
 @kernel
@@ -109,15 +109,15 @@ def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tupl
 @kernel
 def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, edges_b: Array, turned: Array) -> Facet:
     """Return the facet of A - B with the least h(n); ``turned`` is room for B's edges in A's frame, (edges, 9)."""
-    found = least_face(c, normals_a, normals_b)
-    tried = found.tried
+    facet = least_face(c, normals_a, normals_b)
+    tried = facet.tried
     for j in range(edges_b.shape[0]):
         for k in range(3):
             s = 1.0 if k == 0 else -1.0  # the faces of -B
             e = turn(c.m, (s * edges_b[j, 3 * k], s * edges_b[j, 3 * k + 1], s * edges_b[j, 3 * k + 2]))
             turned[j, 3 * k], turned[j, 3 * k + 1], turned[j, 3 * k + 2] = e
-    ahead, _, _ = support_pair(c, direction_between(c.m))  # what was asked last, of either side
-    behind = ahead
+    last_pos, _, _ = support_pair(c, direction_between(c.m))  # what was asked last, of either side
+    last_neg = last_pos
     for i in range(edges_a.shape[0]):
         ea, a1, a2 = triple(edges_a, i)
         for j in range(edges_b.shape[0]):
@@ -125,21 +125,21 @@ def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, ed
             sides, n = crossing(ea, a1, a2, eb, b1, b2)
             for side in range(sides):
                 tried += 1
-                w = ahead if side == 0 else behind
+                w = last_pos if side == 0 else last_neg
                 # else a point of A - B shows that h(n) is no less; the error is that of the products,
                 # and without it h(n) is missed by no more than `overlap_rows` allows for
-                if not dot(n, w) > found.least + c.error:
+                if not dot(n, w) > facet.least + c.error:
                     w, _, _ = support_pair(c, n)
                     h = dot(n, w)
-                    if h < found.least:
-                        found = Facet(h, n, EDGES, i, j, tried)
-                    ahead, behind = (w, behind) if side == 0 else (ahead, w)
+                    if h < facet.least:
+                        facet = Facet(h, n, EDGES, i, j, tried)
+                    last_pos, last_neg = (w, last_neg) if side == 0 else (last_pos, w)
                 n = neg(n)
     if tried == 0:  # two points: the line between them
         n = direction_between(c.m)
         w, _, _ = support_pair(c, n)
-        found = Facet(dot(n, w) / sqrt(dot(n, n)), n, POINTS, -1, -1, 0)
-    return Facet(found.least, unit(found.normal), found.kind, found.first, found.second, tried)
+        facet = Facet(dot(n, w) / sqrt(dot(n, n)), n, POINTS, -1, -1, 0)
+    return Facet(facet.least, unit(facet.normal), facet.kind, facet.first, facet.second, tried)
 
 
 @single_entry
@@ -155,13 +155,13 @@ def axis_rows(
     for k in range(start, stop):
         pose = pa[k if pa.shape[0] > 1 else 0]
         c = cores_at(Core(qa, fa), pose, Core(qb, fb), pb[k if pb.shape[0] > 1 else 0])
-        found = facet_depth(c, normals_a, edges_a, normals_b, edges_b, turned)
-        n = found.normal
-        out[k, 0] = -found.least - fa[0] - fb[0]
+        facet = facet_depth(c, normals_a, edges_a, normals_b, edges_b, turned)
+        n = facet.normal
+        out[k, 0] = -facet.least - fa[0] - fb[0]
         out[k, 1] = c.error
         out[k, 2], out[k, 3], out[k, 4] = n
         out[k, 5], out[k, 6], out[k, 7] = turn(pose, n)
-        kinds[k, 0], kinds[k, 1], kinds[k, 2], kinds[k, 3] = found.kind, found.first, found.second, found.tried
+        kinds[k, 0], kinds[k, 1], kinds[k, 2], kinds[k, 3] = facet.kind, facet.first, facet.second, facet.tried
 
 
 @single_entry
@@ -179,15 +179,15 @@ def axis_many(
     for k in range(start, stop):
         c, turned = cores_of_row(q, f, pairs, poses, k)
         if turned:
-            found = facet_depth(c, normals_b, edges_b, normals_a, edges_a, room)
+            facet = facet_depth(c, normals_b, edges_b, normals_a, edges_a, room)
         else:
-            found = facet_depth(c, normals_a, edges_a, normals_b, edges_b, room)
-        n = turn(c.pose, found.normal)
+            facet = facet_depth(c, normals_a, edges_a, normals_b, edges_b, room)
+        n = turn(c.pose, facet.normal)
         sign = -1.0 if turned else 1.0
         out[k, 0], out[k, 1], out[k, 2] = sign * n[0] + 0.0, sign * n[1] + 0.0, sign * n[2] + 0.0
-        gap = -found.least - c.a.floats[_RADIUS] - c.b.floats[_RADIUS]
+        gap = -facet.least - c.a.floats[_RADIUS] - c.b.floats[_RADIUS]
         out[k, 3], out[k, 4] = gap, c.error
-        kinds[k, 0] = FACE_A + FACE_B - found.kind if turned and found.kind <= FACE_B else found.kind
+        kinds[k, 0] = FACE_A + FACE_B - facet.kind if turned and facet.kind <= FACE_B else facet.kind
         kinds[k, 1] = SEPARATED if gap > c.error else OVERLAPPING if gap < -c.error else TOUCHING
     return 0
 
@@ -214,7 +214,7 @@ def overlap_rows(
             continue
         a, b = witnesses(simplex, walk.rows)
         # the enumeration misses no facet by more than a few roundings, given the faces and edges of the hulls
-        asked = Asked(SIGNED, inf, 0.0, False, WIDTH_POLYTOPE * c.size + 5.0 * error)
+        query = Query(SIGNED, inf, 0.0, False, WIDTH_POLYTOPE * c.size + 5.0 * error)
         steps = walk.steps + kinds[k, 3]
-        known = Known(-least, -least - error, -least + 4.0 * error, True, walk.v, n, a, b, steps, False)
-        report(c, asked, known, out, flags, k)
+        estimate = Estimate(-least, -least - error, -least + 4.0 * error, True, walk.v, n, a, b, steps, False)
+        report(c, query, estimate, out, flags, k)

@@ -23,7 +23,7 @@ from gjk3d.narrow.cores import (
     support_pair,
     world_center,
 )
-from gjk3d.narrow.curved import glide_both
+from gjk3d.narrow.curved import have_branches
 from gjk3d.narrow.epa import CLOSED, EPA_WIDTH, FLAT, FULL, LOG_WIDTH, Depth, epa, tetrahedron_round
 from gjk3d.narrow.gjk import (
     FAR,
@@ -34,13 +34,13 @@ from gjk3d.narrow.gjk import (
     closer,
     first_four,
     gjk,
-    recall,
-    remember,
+    load_start,
     set_weights,
+    store_start,
     witnesses,
 )
 from gjk3d.narrow.gjk import TOUCHING as TOUCHED
-from gjk3d.narrow.room import GJK_END, Room, Solver, put, put_rows
+from gjk3d.narrow.room import GJK_END, Room, Solver, write, write_rows
 from gjk3d.narrow.ties import concentric, meridian
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
@@ -62,8 +62,8 @@ OFF_AXIS, CLOSE = 5e-13, 1e-11  #: of polytopes' witnesses: how far off the norm
 ASKEW = 1e-6  #: up to here nearly parallel axes cost less than the tie that EPA meets
 
 
-class Asked(NamedTuple):
-    """A question about two cores."""
+class Query(NamedTuple):
+    """A query of two cores."""
 
     mode: int
     max_distance: float  #: farther apart than that need only be proven
@@ -72,8 +72,8 @@ class Asked(NamedTuple):
     promised: float  #: how wide a tight interval is at most
 
 
-class Known(NamedTuple):
-    """What is known of two cores, in A's frame; distances are signed, and without the radii."""
+class Estimate(NamedTuple):
+    """The state of a query of two cores, in A's frame; distances are signed, and without the radii."""
 
     distance: float
     lower: float
@@ -97,56 +97,56 @@ def solve(
     """
     curved = is_curved(c)
     promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * c.size + 2.0 * c.error
-    asked = Asked(mode, max_distance, tol, curved, promised)
-    settled, known = at_once(c, asked, room.log)
+    query = Query(mode, max_distance, tol, curved, promised)
+    settled, estimate = at_once(c, query, room.log)
     if not settled:
-        known = search(c, asked, room, cache, k)
-    report(c, asked, known, out, flags, k)
-    return known.upper - c.radii
+        estimate = search(c, query, room, cache, k)
+    report(c, query, estimate, out, flags, k)
+    return estimate.upper - c.radii
 
 
 @inlined
-def at_once(c: Cores, asked: Asked, log: Array) -> tuple[bool, Known]:
+def at_once(c: Cores, query: Query, log: Array) -> tuple[bool, Estimate]:
     """Tell whether an answer needs no search, and what is known then; a trace is one of a search."""
-    searched = log.shape[0] > 0 or asked.mode == EPA_ALWAYS
+    searched = log.shape[0] > 0 or query.mode == EPA_ALWAYS
     if not searched and has_formula(c):
         settled, signed, n, a, b = gap_of(c)
-        if settled and (signed != 0.0 or asked.mode == UNSIGNED):
-            if signed < 0.0 and asked.mode == UNSIGNED:  # the point is a common one
+        if settled and (signed != 0.0 or query.mode == UNSIGNED):
+            if signed < 0.0 and query.mode == UNSIGNED:  # the point is a common one
                 a = b = a if c.a.ints[_KIND] == _POINT else b
-            return True, Known(signed, signed - c.error, signed + c.error, signed <= 0.0, n, n, a, b, 1, False)
-    elif not searched and asked.mode == UNSIGNED:
+            return True, Estimate(signed, signed - c.error, signed + c.error, signed <= 0.0, n, n, a, b, 1, False)
+    elif not searched and query.mode == UNSIGNED:
         upper = gap_of_inner(c)
         if upper <= c.radii:
             n, a, b = inside_both(c)
-            return True, Known(upper, -inf, upper, upper <= 0.0, n, n, a, b, 1, False)
-    if not searched and asked.mode == SIGNED and is_boxes(c):
+            return True, Estimate(upper, -inf, upper, upper <= 0.0, n, n, a, b, 1, False)
+    if not searched and query.mode == SIGNED and is_boxes(c):
         settled, gap, upper, n, a, b = overlapping_boxes(c)
-        return settled, Known(gap, gap - c.error, upper, True, n, n, a, b, 1, False)
+        return settled, Estimate(gap, gap - c.error, upper, True, n, n, a, b, 1, False)
     nowhere = (0.0, 0.0, 0.0)
-    return False, Known(0.0, -inf, inf, False, nowhere, nowhere, nowhere, nowhere, 0, False)
+    return False, Estimate(0.0, -inf, inf, False, nowhere, nowhere, nowhere, nowhere, 0, False)
 
 
 @kernel
-def search(c: Cores, asked: Asked, room: Room, cache: Array, k: int) -> Known:
+def search(c: Cores, query: Query, room: Room, cache: Array, k: int) -> Estimate:
     """Return what GJK and EPA find."""
-    mode, curved, promised = asked.mode, asked.curved, asked.promised
-    width = max(_GJK_WIDTH * c.size if curved else 0.0, asked.tol * c.size - 2.0 * c.error)
-    start = recall(cache, k, c, room.simplex)
+    mode, curved, promised = query.mode, query.curved, query.promised
+    width = max(_GJK_WIDTH * c.size if curved else 0.0, query.tol * c.size - 2.0 * c.error)
+    start = load_start(cache, k, c, room.simplex)
     if room.log.shape[0] > 0:
         room.log[0] = 1.0
     # not of curved cores: EPA has no end there, and the surface that proves a depth must come from the same start
-    deep = mode == SIGNED and not curved and start.given == 0 and room.log.shape[0] == 0 and gap_of_inner(c) <= 0.0
+    deep = mode == SIGNED and not curved and start.rows == 0 and room.log.shape[0] == 0 and gap_of_inner(c) <= 0.0
     if deep:
-        walk, known = from_within(c, room.simplex)
+        walk, estimate = from_within(c, room.simplex)
     else:
-        walk = gjk(c, start, width, asked.max_distance, -inf, room.simplex, room.log)
-        known = separate(c, end_log(c, walk, room), room)
-    remember(cache, k, c, room.simplex, start, walk)
-    if is_open(c, asked, known):
+        walk = gjk(c, start, width, query.max_distance, -inf, room.simplex, room.log)
+        estimate = separate(c, end_log(c, walk, room), room)
+    store_start(cache, k, c, room.simplex, start, walk)
+    if needs_epa(c, query, estimate):
         # a cap's answer is wider by as much; see `left_behind`
-        given = LOG_WIDTH * c.size
-        near = max(width - given, EPA_WIDTH * c.size) if curved else max(width, c.tiny)
+        cap_width = LOG_WIDTH * c.size
+        near = max(width - cap_width, EPA_WIDTH * c.size) if curved else max(width, c.tiny)
         depth = Depth(CLOSED, 0, -walk.lower, walk.axis, inf, -1.0, -1.0)
         settled = False
         if curved and mode != EPA_ALWAYS:  # families of ties
@@ -162,104 +162,108 @@ def search(c: Cores, asked: Asked, room: Room, cache: Array, k: int) -> Known:
                 least, axis = -walk.lower, walk.axis
             seeded = walk.code == INSIDE_SIMPLEX and not settled
             if curved and room.log.shape[0] > 0:
-                near = max(width - given, given)
-            found = epa(c, near, mode == UNSIGNED, seeded, least, axis, room)
-            by_section, depth = better_of(depth, found, settled, mode)
-        known = penetrate(c, asked, known, depth, by_section, (a, b), room.simplex)
-    return align(c, asked, known, room)
+                near = max(width - cap_width, cap_width)
+            by_epa = epa(c, near, mode == UNSIGNED, seeded, least, axis, room)
+            by_section, depth = better_of(depth, by_epa, settled, mode)
+        estimate = penetrate(c, query, estimate, depth, by_section, (a, b), room.simplex)
+    return align(c, query, estimate, room)
 
 
 @kernel
-def from_within(c: Cores, s: Array) -> tuple[Walk, Known]:
+def from_within(c: Cores, s: Array) -> tuple[Walk, Estimate]:
     """Return what is known where the balls that both cores hold meet, and EPA's tetrahedron in place of GJK's."""
     n, a, b = inside_both(c)
     least, best = tetrahedron_round(c, n, s)
     walk = Walk(INSIDE_SIMPLEX, 4, (0.0, 0.0, 0.0), -least, best, 4)
-    return walk, Known(0.0, -least - c.error, gap_of_inner(c), True, walk.v, best, a, b, 4, False)
+    return walk, Estimate(0.0, -least - c.error, gap_of_inner(c), True, walk.v, best, a, b, 4, False)
 
 
 @kernel
 def end_log(c: Cores, walk: Walk, room: Room) -> Walk:
-    """Write why GJK stopped, and its simplex, which goes to the summit here: its steps did not; return the walk."""
+    """Write why GJK stopped, and its simplex, moved to the stationary point as the steps were not; return the walk."""
     log, s = room.log, room.simplex
     if log.shape[0] == 0:
         return walk
     code, rows, v, lower, axis, steps = walk
-    if lower > c.error and glide_both(c):
+    if lower > c.error and have_branches(c):
         v, rows = closer(c, s, rows, v, 0.0)
-    put(log, GJK_END)
-    put(log, float(code))
-    put(log, float(rows))
-    put_rows(log, s, rows)
+    write(log, GJK_END)
+    write(log, float(code))
+    write(log, float(rows))
+    write_rows(log, s, rows)
     return Walk(code, rows, v, lower, axis, steps)
 
 
 @kernel
-def separate(c: Cores, walk: Walk, room: Room) -> Known:
+def separate(c: Cores, walk: Walk, room: Room) -> Estimate:
     """Return what GJK proves: the cores' signed distance lies between its bounds."""
     length = sqrt(dot(walk.v, walk.v))
     a, b = witnesses(room.simplex, walk.rows)
     inside = walk.code == INSIDE_SIMPLEX
-    return Known(length, walk.lower - c.error, length + c.error, inside, walk.v, walk.axis, a, b, walk.steps, False)
+    return Estimate(length, walk.lower - c.error, length + c.error, inside, walk.v, walk.axis, a, b, walk.steps, False)
 
 
 @kernel
-def is_open(c: Cores, asked: Asked, known: Known) -> bool:
+def needs_epa(c: Cores, query: Query, estimate: Estimate) -> bool:
     """Tell whether GJK left a question that EPA answers."""
-    if known.lower - c.radii > asked.max_distance:
+    if estimate.lower - c.radii > query.max_distance:
         return False
-    if asked.mode == EPA_ALWAYS:
+    if query.mode == EPA_ALWAYS:
         return True
-    if not known.proven:
-        width, allowed = known.upper - known.lower, asked.tol * c.size
-        if allowed > asked.promised and width <= allowed:
+    if not estimate.proven:
+        width, allowed = estimate.upper - estimate.lower, query.tol * c.size
+        if allowed > query.promised and width <= allowed:
             return False
-        if width <= asked.promised and known.lower > 0.0:
+        if width <= query.promised and estimate.lower > 0.0:
             return False
     # of what overlaps a distance asks no more: be it that the cores do, or that their radii bridge what is between
-    return asked.mode != UNSIGNED or not (known.proven or known.upper - c.radii <= 0.0)
+    return query.mode != UNSIGNED or not (estimate.proven or estimate.upper - c.radii <= 0.0)
 
 
 @kernel
-def better_of(tied: Depth, found: Depth, settled: bool, mode: int) -> tuple[bool, Depth]:
+def better_of(by_section: Depth, by_epa: Depth, settled: bool, mode: int) -> tuple[bool, Depth]:
     """Return EPA's depth, or that of a section where its interval is narrower; and whether it is the section's."""
-    steps, outer = tied.steps + found.steps, found.outer
-    shown = found.least - found.front if found.front >= 0.0 else inf
-    if settled and mode != UNSIGNED and tied.least + tied.outer < shown:
-        return True, Depth(found.code, steps, tied.least, tied.normal, tied.outer, tied.front, tied.back)
-    if settled and found.front >= 0.0:
-        outer = max(min(outer, tied.outer), -found.front)
-    return False, Depth(found.code, steps, found.least, found.normal, outer, found.front, found.back)
+    steps, outer = by_section.steps + by_epa.steps, by_epa.outer
+    shown = by_epa.least - by_epa.front if by_epa.front >= 0.0 else inf
+    if settled and mode != UNSIGNED and by_section.least + by_section.outer < shown:
+        return True, Depth(
+            by_epa.code, steps, by_section.least, by_section.normal, by_section.outer, by_section.front, by_section.rear
+        )
+    if settled and by_epa.front >= 0.0:
+        outer = max(min(outer, by_section.outer), -by_epa.front)
+    return False, Depth(by_epa.code, steps, by_epa.least, by_epa.normal, outer, by_epa.front, by_epa.rear)
 
 
 @kernel
 def penetrate(
-    c: Cores, asked: Asked, known: Known, depth: Depth, by_section: bool, section: tuple[Vec3, Vec3], s: Array
-) -> Known:
+    c: Cores, query: Query, estimate: Estimate, depth: Depth, by_section: bool, section: tuple[Vec3, Vec3], s: Array
+) -> Estimate:
     """Return what families of ties and EPA know better than GJK; ``section`` are the witnesses that a section has."""
-    distance, proven, v, a, b = known.distance, known.proven, known.v, known.a, known.b
-    lower, upper = -depth.least - c.error, known.upper
+    distance, proven, v, a, b = estimate.distance, estimate.proven, estimate.v, estimate.a, estimate.b
+    lower, upper = -depth.least - c.error, estimate.upper
     if not by_section:  # what another direction proves is no bound along the section's
-        lower = max(lower, known.lower)
+        lower = max(lower, estimate.lower)
     if depth.outer < inf:
         upper = min(upper, depth.outer + c.error)
     if depth.front >= 0.0:  # the origin is inside: overlap
-        if asked.mode != UNSIGNED:
+        if query.mode != UNSIGNED:
             distance = -depth.front
             a, b = section if by_section else first_face(s)
         elif not (proven or distance <= TOUCHED * c.tiny):
-            a, b = common_point(s, depth.front, depth.back)
+            a, b = common_point(s, depth.front, depth.rear)
         proven = True
     elif depth.code != FLAT:
         p0, p1, p2, _ = first_four(s)
         p, l4 = closest_on_triangle(p0, p1, p2, c.tiny)
         reach = sqrt(dot(p, p))
-        if reach < distance or (asked.mode == EPA_ALWAYS and reach <= distance + c.tiny):
+        if reach < distance or (query.mode == EPA_ALWAYS and reach <= distance + c.tiny):
             distance, v = reach, p
             upper = min(upper, reach + c.error)
             set_weights(s, l4)
             a, b = first_face(s)
-    return Known(distance, lower, upper, proven, v, depth.normal, a, b, known.steps + depth.steps, depth.code == FULL)
+    return Estimate(
+        distance, lower, upper, proven, v, depth.normal, a, b, estimate.steps + depth.steps, depth.code == FULL
+    )
 
 
 @kernel
@@ -269,35 +273,35 @@ def first_face(s: Array) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def common_point(s: Array, front: float, back: float) -> tuple[Vec3, Vec3]:
+def common_point(s: Array, front: float, rear: float) -> tuple[Vec3, Vec3]:
     """Return the origin as a point of A and one of B: between where the ray through it enters and leaves."""
     for r in range(6):
-        s[r, 9] *= (back if r < 3 else front) / (front + back)
+        s[r, 9] *= (rear if r < 3 else front) / (front + rear)
     return witnesses(s, plain(6))
 
 
 @kernel
-def align(c: Cores, asked: Asked, known: Known, room: Room) -> Known:
+def align(c: Cores, query: Query, estimate: Estimate, room: Room) -> Estimate:
     """Return what is known with the better normal: the witnesses' own, or the one that proved the lower bound."""
-    if known.proven:
-        return meet(c, asked, known)
-    n, v, a, b, length = known.normal, known.v, known.a, known.b, known.distance
-    if not length > TOUCHED * c.tiny or (asked.mode == UNSIGNED and known.upper <= c.radii):
-        return known
-    width = known.upper - known.lower
-    wide = width > asked.promised
+    if estimate.proven:
+        return at_common_point(c, query, estimate)
+    n, v, a, b, length = estimate.normal, estimate.v, estimate.a, estimate.b, estimate.distance
+    if not length > TOUCHED * c.tiny or (query.mode == UNSIGNED and estimate.upper <= c.radii):
+        return estimate
+    width = estimate.upper - estimate.lower
+    wide = width > query.promised
     d = divide(v, -length)
     x = along(v, n, length)
     askew = sqrt(dot(x, x))  # as far is a witness off its shape
-    if wide and (asked.tol > 0.0 or known.lower - c.radii > asked.max_distance):
+    if wide and (query.tol > 0.0 or estimate.lower - c.radii > query.max_distance):
         n = d  # stopped early: the witnesses are what is known
-    elif (asked.curved or wide) and askew > 0.25 * asked.promised:
+    elif (query.curved or wide) and askew > 0.25 * query.promised:
         w, _, _ = support_pair(c, d)
-        if length + dot(d, w) <= (width if wide else 0.5 * asked.promised):
+        if length + dot(d, w) <= (width if wide else 0.5 * query.promised):
             n = d  # as good a normal, to what is known, and the witnesses' own
         elif wide:
             a = along(a, x, -0.5)  # half of it for each
-    elif askew > OFF_AXIS * c.size and length > CLOSE * c.size and not asked.curved:
+    elif askew > OFF_AXIS * c.size and length > CLOSE * c.size and not query.curved:
         # between faces far apart GJK ends where |v| is least to rounding, and v is still askew by the root of that: so
         # the gap is closed along n, and GJK run again, where the same rounding leaves v askew by next to nothing
         t = length - CLOSE * c.size
@@ -306,31 +310,33 @@ def align(c: Cores, asked: Asked, known: Known, room: Room) -> Known:
         if walk.code != INSIDE_SIMPLEX and not dot(walk.v, walk.v) > most * most:
             a, b = witnesses(room.simplex, walk.rows)
             b = along(b, n, t)
-    return Known(length, known.lower, known.upper, False, v, n, a, b, known.steps, known.full)
+    return Estimate(length, estimate.lower, estimate.upper, False, v, n, a, b, estimate.steps, estimate.full)
 
 
 @kernel
-def meet(c: Cores, asked: Asked, known: Known) -> Known:
+def at_common_point(c: Cores, query: Query, estimate: Estimate) -> Estimate:
     """Return what is known of cores with a common point; a distance asks for one such point, and is 0."""
-    a, b, distance = known.a, known.b, known.distance
-    if asked.mode == UNSIGNED:
+    a, b, distance = estimate.a, estimate.b, estimate.distance
+    if query.mode == UNSIGNED:
         distance = 0.0
         # a point has no other common point; a simplex of a needle's would miss it by the rounding of its weights
         if c.a.ints[_KIND] == _POINT:
             a = b = (0.0, 0.0, 0.0)
         elif c.b.ints[_KIND] == _POINT:
             a = b = offset(c.m)
-    upper = min(known.upper, 0.0)
-    return Known(distance, known.lower, upper, True, known.v, known.normal, a, b, known.steps, known.full)
+    upper = min(estimate.upper, 0.0)
+    return Estimate(
+        distance, estimate.lower, upper, True, estimate.v, estimate.normal, a, b, estimate.steps, estimate.full
+    )
 
 
 @inlined
-def report(c: Cores, asked: Asked, known: Known, out: Array, flags: Ints, k: int) -> None:
+def report(c: Cores, query: Query, estimate: Estimate, out: Array, flags: Ints, k: int) -> None:
     """Add the radii to the cores' answer, name its status, and write it in world axes."""
-    n, a, b, proven = known.normal, known.a, known.b, known.proven
+    n, a, b, proven = estimate.normal, estimate.a, estimate.b, estimate.proven
     ra = c.a.floats[_RADIUS]
-    lower, upper, distance = known.lower - c.radii, known.upper - c.radii, known.distance - c.radii
-    if asked.mode == UNSIGNED and (proven or upper <= 0.0):
+    lower, upper, distance = estimate.lower - c.radii, estimate.upper - c.radii, estimate.distance - c.radii
+    if query.mode == UNSIGNED and (proven or upper <= 0.0):
         # one common point: on the segment between the cores' witnesses, within ra of one and rb of the other
         proven = True
         t = ra / c.radii if c.radii > 0.0 else 0.5
@@ -339,24 +345,24 @@ def report(c: Cores, asked: Asked, known: Known, out: Array, flags: Ints, k: int
         distance, lower, upper = 0.0, 0.0, 0.0
     else:
         a = along(a, n, ra)
-        if asked.mode == UNSIGNED:
+        if query.mode == UNSIGNED:
             lower, upper, distance = max(lower, 0.0), max(upper, 0.0), max(distance, 0.0)
         distance = min(max(distance, lower), upper)
         b = along(a, n, distance)
     if lower > 0.0:
-        status = BEYOND if lower > asked.max_distance else SEPARATED
+        status = BEYOND if lower > query.max_distance else SEPARATED
     elif upper < 0.0 or proven:
         status = OVERLAPPING
-    elif upper - lower <= asked.promised:
+    elif upper - lower <= query.promised:
         status = TOUCHING
     else:
         status = UNDECIDED
     out[k, 0], out[k, 1], out[k, 2] = distance, lower, upper
     write_in_world(c, n, a, b, out, k)
     flags[k, 0] = status
-    flags[k, 1] = known.steps
-    flags[k, 2] = 1 if upper - lower <= asked.promised else 0
-    flags[k, 3] = 1 if known.full else 0
+    flags[k, 1] = estimate.steps
+    flags[k, 2] = 1 if upper - lower <= query.promised else 0
+    flags[k, 3] = 1 if estimate.full else 0
 
 
 @inlined
@@ -397,21 +403,21 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
         w, _, _ = support_pair(c, axis)
         if -dot(axis, w) > clear:
             return 0
-        if cache[k, 0] == 4.0 and -c.radii <= margin and margin >= 0.0 and recall(cache, k, c, simplex).given == 4:
+        if cache[k, 0] == 4.0 and -c.radii <= margin and margin >= 0.0 and load_start(cache, k, c, simplex).rows == 4:
             p0, p1, p2, p3 = first_four(simplex)
             _, _, where = closest_on_tetrahedron(p0, p1, p2, p3, c.tiny)
             if where == INSIDE:
                 return 1
     if has_formula(c):
-        found = gap_of(c)
-        if found.settled and (found.signed != 0.0 or -c.radii <= margin):
-            return 0 if found.signed - c.error - c.radii > margin else 1
+        formula = gap_of(c)
+        if formula.settled and (formula.signed != 0.0 or -c.radii <= margin):
+            return 0 if formula.signed - c.error - c.radii > margin else 1
     if inner <= 0.0:  # the long way asks no GJK, whose bound may be a hair above EPA's
         return 2
     width = _GJK_WIDTH * c.size if is_curved(c) else 0.0
     start = Start(direction_between(m), 0)
     walk = gjk(c, start, width, margin, margin, simplex, simplex[0, :0])
-    remember(cache, k, c, simplex, start, walk)
+    store_start(cache, k, c, simplex, start, walk)
     if walk.code == FAR:
         return 0
     if walk.code == NEAR_ENOUGH or (walk.code == INSIDE_SIMPLEX and -c.radii <= margin):
@@ -422,9 +428,9 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
 @kernel
 def settle(c: Cores, margin: float, solver: Solver) -> int:
     """Answer what `quick_collide` cannot by the distance, cold as every boolean is: 0, 1, or 2 where it is too wide."""
-    one, marks = solver.one, solver.marks
-    solve(c, SIGNED, inf, 0.0, solver.room, one[:0], one, marks, plain(0))
-    if one[0, 1] > margin:
+    row, marks = solver.one, solver.marks
+    solve(c, SIGNED, inf, 0.0, solver.room, row[:0], row, marks, plain(0))
+    if row[0, 1] > margin:
         return 0
     # what is wider than promised is settled in rational numbers of polytopes, and stands of what is curved
     unsure = marks[0, 3] != 0 or (marks[0, 2] == 0 and not is_curved(c))

@@ -87,7 +87,7 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -
         if reach < depth:
             depth, n = reach, d
     s = room.simplex
-    front, back = 0.0, 0.0
+    front, rear = 0.0, 0.0
     for i in range(6):
         sign = 1.0 if i < 3 else -1.0
         d = (sign * n[0], sign * n[1], sign * n[2])
@@ -98,8 +98,8 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -
         if i == 0:
             front = dot(d, w)
         if i == 3:
-            back = dot(d, w)
-    return True, Depth(CLOSED, 6, front, n, extra - depth, front, back)
+            rear = dot(d, w)
+    return True, Depth(CLOSED, 6, front, n, extra - depth, front, rear)
 
 
 @kernel
@@ -267,10 +267,10 @@ def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, r
         best = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
         w, _, _ = support_pair(c, best)
         least = dot(best, w)
-    front, back = 0.0, 0.0
+    front, rear = 0.0, 0.0
     for side in range(2):
         if side == 0:
             front = crossed(p, count, x, y, e, u, room.simplex, 3 * side)
         else:
-            back = crossed(p, count, -x, -y, e, u, room.simplex, 3 * side)
-    return True, Depth(CLOSED, steps, least, best, extra - key, front, back)
+            rear = crossed(p, count, -x, -y, e, u, room.simplex, 3 * side)
+    return True, Depth(CLOSED, steps, least, best, extra - key, front, rear)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error, support_pair
-from gjk3d.narrow.gjk import INSIDE_SIMPLEX, MEMORY, Start, gjk, recall, remember, witnesses
+from gjk3d.narrow.gjk import INSIDE_SIMPLEX, MEMORY, Start, gjk, load_start, store_start, witnesses
 from gjk3d.narrow.motion import CENTER as _START
 from gjk3d.narrow.motion import MOTION, place
 from gjk3d.narrow.motion import REFERENCE as _REFERENCE
@@ -56,7 +56,7 @@ _LEAST_WIDTH = 1e-13  #: of the pair's size, between GJK's bounds
 
 
 class Flight(NamedTuple):
-    """Two cores, their motion rows, and what is asked of them."""
+    """Two cores, their motion rows, and the query."""
 
     a: Core
     b: Core
@@ -67,7 +67,7 @@ class Flight(NamedTuple):
     target: float  #: how far apart the cores are to stay
     turn: float  #: bound of the angles of both turns
     lost: float  #: what the motions' own rounding may miss
-    begin: float  #: between which times is asked
+    begin: float  #: of the queried time interval
     end: float
     poses: Array2
     cache: Array2
@@ -77,7 +77,7 @@ class Flight(NamedTuple):
 class Gap(NamedTuple):
     """How far apart two cores are at a time."""
 
-    apart: bool  #: proven, by more than the target
+    separated: bool  #: proven, by more than the target
     low: float
     high: float
     normal: Vec3
@@ -85,7 +85,7 @@ class Gap(NamedTuple):
     b: Vec3
 
 
-class Way(NamedTuple):
+class Advance(NamedTuple):
     """How two cores move along n: all that phi takes beside the support points."""
 
     normal: Vec3
@@ -122,11 +122,11 @@ def bend(n: Vec3, w: Vec3, r: Vec3, rho: float) -> float:
 
 
 @kernel
-def phi(c: Cores, solid: bool, way: Way, s: float) -> tuple[float, float]:
+def phi(c: Cores, solid: bool, advance: Advance, s: float) -> tuple[float, float]:
     """Return phi(s) and its slope."""
-    n, ta, tb = way.normal, way.tilt_a, way.tilt_b
+    n, ta, tb = advance.normal, advance.tilt_a, advance.tilt_b
     da, db = along(n, ta, s), along(n, tb, s)
-    value, slope = way.fixed + s * way.rate - 0.5 * way.k * s * s, way.rate - way.k * s
+    value, slope = advance.fixed + s * advance.rate - 0.5 * advance.k * s * s, advance.rate - advance.k * s
     if solid:
         a = support(c.a, da)
         value -= dot(a, da)
@@ -145,14 +145,14 @@ def root(spare: float, slope: float, k: float) -> float:
 
 
 @kernel
-def farthest(c: Cores, solid: bool, way: Way, enough: float, aim: float, most: float) -> tuple[float, float]:
+def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float, most: float) -> tuple[float, float]:
     """Return the longest step found with phi >= enough all along, at most ``most``; and phi's slope at its beginning.
 
     All but the square is concave: tangents of it bound phi's root from the right, chords from the left. They go for
     ``aim``, which is more than enough by the rounding of phi.
     """
-    left, right, k = 0.0, 0.0, way.k
-    low, first = phi(c, solid, way, left)
+    left, right, k = 0.0, 0.0, advance.k
+    low, first = phi(c, solid, advance, left)
     if not low > aim:
         return 0.0, first
     value, slope = low, first
@@ -161,7 +161,7 @@ def farthest(c: Cores, solid: bool, way: Way, enough: float, aim: float, most: f
         if right > 0.0 and not left < tangent < right:
             break
         right = tangent if tangent < most else most
-        value, slope = phi(c, solid, way, right)
+        value, slope = phi(c, solid, advance, right)
         if value >= enough:
             return right, first
         chord = (value + 0.5 * k * right * right - low - 0.5 * k * left * left) / (right - left) - k * left
@@ -222,25 +222,25 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
     zero = (0.0, 0.0, 0.0)
     if not x.solid:
         n = x.normal
-        low, _ = phi(c, x.solid, Way(n, zero, zero, dot(n, offset(c.m)), 0.0, 0.0), 0.0)
+        low, _ = phi(c, x.solid, Advance(n, zero, zero, dot(n, offset(c.m)), 0.0, 0.0), 0.0)
         return Gap(low - c.error > x.target, low, low, n, zero, zero)
     least = _LEAST_WIDTH * c.size
     width = max(least, _LOOSE * near)
-    start = recall(x.cache, plain(0), c, x.simplex)
+    start = load_start(x.cache, plain(0), c, x.simplex)
     former = unit(start.axis)
     while True:
         walk = gjk(c, start, width, inf, -inf, x.simplex, x.simplex[0, :0])
-        remember(x.cache, plain(0), c, x.simplex, start, walk)
+        store_start(x.cache, plain(0), c, x.simplex, start, walk)
         start = Start(walk.axis, walk.rows)
         low = walk.lower
         if walk.code == INSIDE_SIMPLEX:
             return Gap(False, low, low, walk.axis, zero, zero)
         high = sqrt(dot(walk.v, walk.v))
-        apart = low - c.error > x.target
+        separated = low - c.error > x.target
         # a loose width is for what is far, by the bounds it leaves
-        if (apart and high - low <= _GOOD * (high - x.target)) or width <= least:
+        if (separated and high - low <= _GOOD * (high - x.target)) or width <= least:
             a, b = witnesses(x.simplex, walk.rows)
-            if apart:
+            if separated:
                 return Gap(True, low, high, walk.axis, a, b)
             # along the direction of the step that led here phi has kept them apart; GJK has not asked it
             w, _, _ = support_pair(c, former)
@@ -249,7 +249,7 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
 
 
 @kernel
-def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Way, Vec3, Vec3, Vec3]:
+def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Advance, Vec3, Vec3, Vec3]:
     """Return how the two move along n from now on; the reference points' arms, and their speed, in A's frame."""
     pose, ma, mb = c.pose, x.ma, x.mb
     wa = turn_back(pose, (ma[_TURN], ma[_TURN + 1], ma[_TURN + 2]))
@@ -259,7 +259,7 @@ def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Way, Vec3, Vec3, Vec3]:
     tilt_a, tilt_b = cross(n, wa), cross(n, wb)
     k = bend(n, wa, ra, c.a.floats[_RHO]) + bend(n, wb, rb, c.b.floats[_RHO])
     rate = dot(rb, tilt_b) - dot(ra, tilt_a) + dot(n, v)
-    return Way(n, tilt_a, tilt_b, dot(n, offset(c.m)), rate, k), ra, rb, v
+    return Advance(n, tilt_a, tilt_b, dot(n, offset(c.m)), rate, k), ra, rb, v
 
 
 @inlined
@@ -268,39 +268,40 @@ def _less(a: Vec3, b: Vec3) -> Vec3:
 
 
 @kernel
-def bound_to(w: Vec3, other: Vec3, n: Vec3, apart: Vec3, v: Vec3, most: float, r: Vec3, rho: float) -> float:
-    """Bound how fast points of a core gain speed along n while n turns with the other body, by ``other``.
+def bound_to(w: Vec3, spin: Vec3, n: Vec3, between: Vec3, v: Vec3, most: float, r: Vec3, rho: float) -> float:
+    """Bound how fast points of a core gain speed along n while n turns with the other body, by ``spin``.
 
-    The core turns by w and is within ``rho`` of r from its reference point, which is ``apart`` from the other one's and
-    moves away from it by v. With q from that to a point, n.q has the second derivative n''.q + 2 n'.q' + n.q'', where
-    n' = other x n; q is r(t) + apart + t v, the length of other x (apart + t v) greatest at an end of the step.
+    The core turns by w and is within ``rho`` of r from its reference point. That point is at ``between`` from the other
+    body's reference point, and moves away from it by v. With q from there to a point of the core, n.q has the second
+    derivative n''.q + 2 n'.q' + n.q'', where
+    n' = spin x n; q is r(t) + between + t v, the length of spin x (between + t v) greatest at an end of the step.
     """
-    later = (apart[0] + most * v[0], apart[1] + most * v[1], apart[2] + most * v[2])
-    far = max(_norm(cross(other, apart)), _norm(cross(other, later))) + _norm(other) * (_norm(r) + rho)
-    own = _norm(cross(w, r)) + _norm(w) * rho
-    k = _norm(cross(n, other)) * (far + 2.0 * (_norm(v) + own)) + _norm(w) * own
+    later = (between[0] + most * v[0], between[1] + most * v[1], between[2] + most * v[2])
+    far = max(_norm(cross(spin, between)), _norm(cross(spin, later))) + _norm(spin) * (_norm(r) + rho)
+    speed = _norm(cross(w, r)) + _norm(w) * rho
+    k = _norm(cross(n, spin)) * (far + 2.0 * (_norm(v) + speed)) + _norm(w) * speed
     return k * (1.0 + 64.0 * _U)
 
 
 @kernel
-def with_bodies(x: Flight, c: Cores, way: Way, v: Vec3, most: float) -> tuple[Way, Way]:
+def with_bodies(x: Flight, c: Cores, advance: Advance, v: Vec3, most: float) -> tuple[Advance, Advance]:
     """Return a way whose direction turns with A, and one whose turns with B; all in A's frame at the step's beginning.
 
     With r a point of the one that bends, from where the other turns about, n.r changes by n'.r + n.r'.
     """
-    n, ta, tb, pose, o = way.normal, way.tilt_a, way.tilt_b, c.pose, offset(c.m)
+    n, ta, tb, pose, o = advance.normal, advance.tilt_a, advance.tilt_b, c.pose, offset(c.m)
     wa = turn_back(pose, (x.ma[_TURN], x.ma[_TURN + 1], x.ma[_TURN + 2]))
     wb = turn_back(pose, (x.mb[_TURN], x.mb[_TURN + 1], x.mb[_TURN + 2]))
     ra, rb = arm(x.ma, c.a.floats), turn(c.m, arm(x.mb, c.b.floats))
-    apart = (o[0] + ra[0] - rb[0], o[1] + ra[1] - rb[1], o[2] + ra[2] - rb[2])
+    between = (o[0] + ra[0] - rb[0], o[1] + ra[1] - rb[1], o[2] + ra[2] - rb[2])
     none = (0.0, 0.0, 0.0)
-    back, away = _less(none, apart), _less(none, v)
-    of_b = bound_to(wb, wa, n, apart, v, most, rb, c.b.floats[_RHO])
-    of_a = bound_to(wa, wb, n, back, away, most, ra, c.a.floats[_RHO])
-    both, middle = dot(n, v) + dot(rb, tb) - dot(ra, ta), dot(n, o)
+    reverse, away = _less(none, between), _less(none, v)
+    of_b = bound_to(wb, wa, n, between, v, most, rb, c.b.floats[_RHO])
+    of_a = bound_to(wa, wb, n, reverse, away, most, ra, c.a.floats[_RHO])
+    rate, middle = dot(n, v) + dot(rb, tb) - dot(ra, ta), dot(n, o)
     return (
-        Way(n, none, _less(tb, ta), middle, both - dot(o, ta), of_b),
-        Way(n, _less(ta, tb), none, middle, both - dot(o, tb), of_a),
+        Advance(n, none, _less(tb, ta), middle, rate - dot(o, ta), of_b),
+        Advance(n, _less(ta, tb), none, middle, rate - dot(o, tb), of_a),
     )  # fmt: skip
 
 
@@ -315,17 +316,17 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
     for step in range(1, MAX_STEPS):
         c = cores_in_flight(x, t)
         gap = probe(x, c, near)
-        if not gap.apart and (t == x.begin or gap.high - x.target <= 2.0 * c.error):
+        if not gap.separated and (t == x.begin or gap.high - x.target <= 2.0 * c.error):
             return STARTED if t == x.begin else HIT, t, t, step
         near = gap.low - c.error - x.target  # says how to go on, and bounds nothing
-        way, ra, rb, v = ahead_of(x, c, gap.normal)
+        advance, ra, rb, v = ahead_of(x, c, gap.normal)
         enough, aim, most = x.target + 2.0 * c.error, x.target + 3.0 * c.error, x.end - t
-        ahead, slope = farthest(c, x.solid, way, enough, aim, most)
+        ahead, slope = farthest(c, x.solid, advance, enough, aim, most)
         if step > many and x.solid and x.turn > 0.0:
-            with_a, with_b = with_bodies(x, c, way, v, most)
-            one, _ = farthest(c, x.solid, with_a, enough, aim, most)
-            two, _ = farthest(c, x.solid, with_b, enough, aim, most)
-            ahead = max(ahead, one, two)
+            with_a, with_b = with_bodies(x, c, advance, v, most)
+            reach_a, _ = farthest(c, x.solid, with_a, enough, aim, most)
+            reach_b, _ = farthest(c, x.solid, with_b, enough, aim, most)
+            ahead = max(ahead, reach_a, reach_b)
         if t + ahead >= x.end:
             return FREE, x.end, x.end, step
         if coarse > 0.0 and near <= coarse:
@@ -336,12 +337,12 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
                 a, b, m = gap.a, gap.b, c.m
                 pa = (a[0] + ra[0], a[1] + ra[1], a[2] + ra[2])
                 pb = (b[0] - m[9] + rb[0], b[1] - m[10] + rb[1], b[2] - m[11] + rb[2])
-                slope = dot(gap.normal, v) + dot(way.tilt_b, pb) - dot(way.tilt_a, pa)
-            rest = gap.high - x.target
-            rest = max(2.0 * ahead, rest / max(-slope, sqrt(way.k * rest)))
+                slope = dot(gap.normal, v) + dot(advance.tilt_b, pb) - dot(advance.tilt_a, pa)
+            remaining = gap.high - x.target
+            remaining = max(2.0 * ahead, remaining / max(-slope, sqrt(advance.k * remaining)))
             for tries in range(2):  # what is flat or thin may be through it by then
-                later = min(t + rest * (1.0 + tries), x.end)
-                if not probe(x, cores_in_flight(x, later), near).apart:
+                later = min(t + remaining * (1.0 + tries), x.end)
+                if not probe(x, cores_in_flight(x, later), near).separated:
                     return HIT, t + ahead, later, step
             if not t + ahead > t:
                 return UNRESOLVED, t, t, step

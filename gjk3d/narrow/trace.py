@@ -20,18 +20,18 @@ def read_log(log: Array) -> Trace:
     alive: dict[int, tuple[int, int, int]] = {}
     born = 0
 
-    def take(count: int) -> Array:
+    def read(count: int) -> Array:
         nonlocal at
         at += count
         return log[at - count : at].copy()
 
     while at < len(log):
-        kind = take(1)[0]
+        kind = read(1)[0]
         if kind == GJK_STEP:
-            direction, a, b = take(3), take(3), take(3)
-            bound, lower, upper = take(3)
-            count = int(take(1)[0])
-            rows = take(40).reshape(4, 10)[:count]
+            direction, a, b = read(3), read(3), read(3)
+            bound, lower, upper = read(3)
+            count = int(read(1)[0])
+            rows = read(40).reshape(4, 10)[:count]
             trace.gjk.append(
                 GjkStep(
                     direction,
@@ -47,26 +47,26 @@ def read_log(log: Array) -> Trace:
                 )
             )
         elif kind == GJK_END:
-            trace.gjk_end = ENDINGS[int(take(1)[0])]
-            count = int(take(1)[0])
-            rows = take(40).reshape(4, 10)[:count]
+            trace.gjk_end = ENDINGS[int(read(1)[0])]
+            count = int(read(1)[0])
+            rows = read(40).reshape(4, 10)[:count]
             trace.simplex, trace.simplex_weights = rows[:, :3], rows[:, 9]
             trace.simplex_a, trace.simplex_b = rows[:, 3:6], rows[:, 6:9]
         elif kind == EPA_START:
-            vertices = [take(9) for _ in range(4)]
-            alive = {f: (int(i), int(j), int(k)) for f, (i, j, k) in enumerate(take(12).reshape(4, 3))}
+            vertices = [read(9) for _ in range(4)]
+            alive = {f: (int(i), int(j), int(k)) for f, (i, j, k) in enumerate(read(12).reshape(4, 3))}
             born = 4
         else:
-            direction, w, a, b = take(3), take(3), take(3), take(3)
-            face = int(take(1)[0])
-            lower, upper = take(2)
+            direction, w, a, b = read(3), read(3), read(3), read(3)
+            face = int(read(1)[0])
+            lower, upper = read(2)
             before = np.array(list(alive.values()), dtype=np.int64)
             closest = np.array(alive[face])
-            added = [(int(i), int(j), int(k)) for i, j, k in take(3 * int(take(1)[0])).reshape(-1, 3)]
-            removed = [int(x) for x in take(int(take(1)[0]))]
+            added = [(int(i), int(j), int(k)) for i, j, k in read(3 * int(read(1)[0])).reshape(-1, 3)]
+            removed = [int(x) for x in read(int(read(1)[0]))]
             horizon = np.array([row[:2] for row in added], dtype=np.int64).reshape(-1, 2)
             points = np.array(vertices)
-            gone = np.array([alive[f] for f in removed], dtype=np.int64).reshape(-1, 3)
+            removed_faces = np.array([alive[f] for f in removed], dtype=np.int64).reshape(-1, 3)
             trace.epa.append(
                 EpaStep(
                     vertices=points[:, :3],
@@ -76,7 +76,7 @@ def read_log(log: Array) -> Trace:
                     point=w,
                     support_a=a,
                     support_b=b,
-                    removed=gone,
+                    removed=removed_faces,
                     horizon=horizon,
                     lower=float(lower),
                     upper=float(upper),

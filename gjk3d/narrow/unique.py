@@ -39,8 +39,8 @@ _HEAD, _KIND, _VERTICES, _RADIUS, _RHO = layout.FLOAT_HEAD, layout.KIND, layout.
 _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
 
 
-class Told(NamedTuple):
-    """What an answer says of a pair."""
+class Answer(NamedTuple):
+    """Bounds and status of a pair."""
 
     distance: float
     lower: float
@@ -49,8 +49,8 @@ class Told(NamedTuple):
     tight: bool
 
 
-class Rest(NamedTuple):
-    """What `solve` takes beside a question: all of it scratch, and answers are written to row 0."""
+class Scratch(NamedTuple):
+    """Scratch of `solve`; its results are in row 0."""
 
     room: Room
     cache: Array2  #: of no rows
@@ -185,22 +185,22 @@ def patch_of(core: Core, d: Vec3, angle: float) -> Patch:
 
 
 @kernel
-def one_normal(c: Cores, n: Vec3, told: Told, rest: Rest) -> int:
+def one_normal(c: Cores, n: Vec3, answer: Answer, scratch: Scratch) -> int:
     """Tell whether no other direction is as near a way out as n; see the module."""
-    out, flags = rest.out, rest.flags
+    out, flags = scratch.out, scratch.flags
     size = size_of(c.a) + size_of(c.b)
     allowed = _BLUNT if is_curved(c) else _SHARP
     k = plain(0)
     s = _STEP * size
     while s > 0.0 and s >= _LEAST * size:
-        solve(moved(c, n, -s), SIGNED, inf, 0.0, rest.room, rest.cache, out, flags, k)
+        solve(moved(c, n, -s), SIGNED, inf, 0.0, scratch.room, scratch.cache, out, flags, k)
         if flags[k, 3] != 0:
             return FULL
-        if out[k, 2] - told.lower + s <= allowed * s:
+        if out[k, 2] - answer.lower + s <= allowed * s:
             return YES
         e = sub(turn_back(c.pose, row3_at(out, k, plain(3))), n)
         bent = 0.5 * dot(e, e)  # 1 - cos of the angle to the normal found there
-        deeper = s * bent - (out[k, 0] - told.distance + s)
+        deeper = s * bent - (out[k, 0] - answer.distance + s)
         if not deeper > 0.0:
             return NO
         s = min(0.5 * deeper / bent, 0.5 * s)
@@ -214,27 +214,27 @@ def row3_at(rows: Array, i: int, at: int) -> Vec3:
 
 
 @kernel
-def midway(c: Cores, n: Vec3, told: Told) -> bool:
+def midway(c: Cores, n: Vec3, answer: Answer) -> bool:
     """Tell whether A is a plane, and B as deep on its other side."""
-    other, _ = height_over(c, neg(n))
-    return bool(c.a.floats[SIDES] > 1.0 and other >= told.lower - (told.upper - told.lower))
+    height_below, _ = height_over(c, neg(n))
+    return bool(c.a.floats[SIDES] > 1.0 and height_below >= answer.lower - (answer.upper - answer.lower))
 
 
 @kernel
-def is_unique(c: Cores, n: Vec3, told: Told, plane: bool, rest: Rest) -> int:
+def is_unique(c: Cores, n: Vec3, answer: Answer, plane: bool, scratch: Scratch) -> int:
     """Tell whether an answer has one normal and one pair of points; with ``plane`` A is a half-space.
 
     ``n`` is the answer's normal, in A's frame. FULL where the room is too small to tell.
     """
-    apart = told.status == SEPARATED
+    separated = answer.status == SEPARATED
     # two unit vectors whose bounds differ by a width are within sqrt(2 width / radius) of each other
-    known = max(told.distance if apart else size_of(c.a) + size_of(c.b), 1e-300)
-    angle = max(_ANGLE, 4.0 * sqrt(max(told.upper - told.lower, 0.0) / known))
-    if not (told.tight and told.status <= OVERLAPPING and angle <= _LOOSEST):
+    radius = max(answer.distance if separated else size_of(c.a) + size_of(c.b), 1e-300)
+    angle = max(_ANGLE, 4.0 * sqrt(max(answer.upper - answer.lower, 0.0) / radius))
+    if not (answer.tight and answer.status <= OVERLAPPING and angle <= _LOOSEST):
         return NO
     on_b = patch_of(c.b, neg(turn_back(c.m, n)), angle)
     if plane:
-        return NO if on_b.dimensions > 0 or midway(c, n, told) else YES
+        return NO if on_b.dimensions > 0 or midway(c, n, answer) else YES
     on_a = patch_of(c.a, n, angle)
     if on_a.dimensions > 0 and on_b.dimensions > 0:
         if on_a.dimensions + on_b.dimensions > 2:
@@ -242,7 +242,7 @@ def is_unique(c: Cores, n: Vec3, told: Told, plane: bool, rest: Rest) -> int:
         x = cross(on_a.axis, turn(c.m, on_b.axis))
         if not sqrt(dot(x, x)) > 10.0 * angle:
             return NO
-    return YES if apart else one_normal(c, n, told, rest)
+    return YES if separated else one_normal(c, n, answer, scratch)
 
 
 @kernel
@@ -262,13 +262,13 @@ def slopes_of_row(answers: Array, k: int, about_a: Array, about_b: Array, out: A
 
 
 @kernel
-def asked_of_row(
-    c: Cores, turned: bool, answers: Array, k: int, status: int, tight: bool, plane: bool, rest: Rest
+def unique_of_row(
+    c: Cores, turned: bool, answers: Array, k: int, status: int, tight: bool, plane: bool, scratch: Scratch
 ) -> int:
-    """Ask `is_unique` of row k of answers, of which the cores are in the order the kernels see them."""
+    """Return `is_unique` for row k of answers; the cores are in the order of the kernels."""
     n = row3_at(answers, k, plain(3))
-    told = Told(answers[k, 0], answers[k, 1], answers[k, 2], status, tight)
-    return is_unique(c, turn_back(c.pose, neg(n) if turned else n), told, plane, rest)
+    answer = Answer(answers[k, 0], answers[k, 1], answers[k, 2], status, tight)
+    return is_unique(c, turn_back(c.pose, neg(n) if turned else n), answer, plane, scratch)
 
 
 @single_entry
@@ -289,8 +289,8 @@ def gradient_once(
         return NO
     slopes_of_row(answer, first, poses[0], poses[1], out[1])
     c, turned = cores_of_row(q, f, pairs, poses, first)
-    rest = Rest(room_in(work, table, points, log), cache, out, flags)
-    return asked_of_row(c, turned, answer, first, marks & 7, marks & 8 != 0, False, rest)
+    scratch = Scratch(room_in(work, table, points, log), cache, out, flags)
+    return unique_of_row(c, turned, answer, first, marks & 7, marks & 8 != 0, False, scratch)
 
 
 @single_entry
@@ -309,8 +309,8 @@ def unique_rows(
 
     ``out`` and ``flags`` are scratch, of one row each.
     """
-    rest = Rest(room_in(work, table, points, log), cache, out, flags)
+    scratch = Scratch(room_in(work, table, points, log), cache, out, flags)
     for k in range(start, stop):
         if unique[k] == FULL:
             c, turned = cores_of_row(q, f, pairs, poses, k)
-            unique[k] = asked_of_row(c, turned, answers, k, marks[k, 0], marks[k, 2] != 0, plane, rest)
+            unique[k] = unique_of_row(c, turned, answers, k, marks[k, 0], marks[k, 2] != 0, plane, scratch)

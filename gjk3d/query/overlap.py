@@ -131,5 +131,5 @@ def _common(a: Walls, b: Walls, rows: Array, middle: Vec3) -> ConvexHull:
     # about a round place near by, where numbers are small and simple ones stay so
     unit = 2.0 ** ceil(log2(max(a.span, b.span, 1e-300)))
     x, y, z = (round(number / unit) * unit for number in middle)
-    points = corners(a, b, rows, (x, y, z), manifold.SAME)
+    points = corners(a, b, rows, (x, y, z), manifold.NEARLY_EQUAL)
     return ConvexHull._later(points if len(points) else np.array([middle]))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, empty_answers, in_chunks, scratch
-from gjk3d.narrow.again import KEPT
+from gjk3d.narrow.again import ROW
 from gjk3d.narrow.gjk import AXIS
 from gjk3d.narrow.room import room_in
 from gjk3d.narrow.solve import SIGNED
@@ -51,7 +51,7 @@ class Memory:
         self._boxes, self._pad, self._steps = np.zeros((0, 6)), 0.0, 0  # as of the last search; and steps since
         self.pairs = np.zeros((0, 2), dtype=np.int64)
         self._axes = np.zeros((0, AXIS))
-        self._kept, self._at = np.zeros((0, KEPT)), np.zeros(0, dtype=np.int64)  # of pairs the row in which faces are
+        self._kept, self._at = np.zeros((0, ROW)), np.zeros(0, dtype=np.int64)  # of pairs the row in which faces are
 
     def follow(self, candidates: Candidates, narrow: Narrow, within: float) -> bool:
         """Have all pairs within that distance; tell whether they are remembered.
@@ -191,7 +191,7 @@ class Memory:
         free[at[at >= 0]] = False
         rows = np.flatnonzero(free)
         if len(rows) < len(wanting):
-            more = np.zeros((len(wanting) + len(self._kept) // 4, KEPT))
+            more = np.zeros((len(wanting) + len(self._kept) // 4, ROW))
             rows = np.concatenate([rows, len(self._kept) + np.arange(len(more))])
             self._kept = np.concatenate([self._kept, more])
         at[wanting] = rows[: len(wanting)]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import entry
 from gjk3d.broad.nodes import HEIGHT
 from gjk3d.broad.search import near
-from gjk3d.narrow.again import holds_again, keep_faces, solved_again
+from gjk3d.narrow.again import proves_overlap, solve_from_cache, store_faces
 from gjk3d.narrow.pairs import cores_of_row, mirror
 from gjk3d.narrow.room import Room
 from gjk3d.narrow.solve import SIGNED, quick_collide, solve
@@ -82,7 +82,7 @@ def collide_again(
             told[k] = MEETS
             continue
         c, _ = cores_of_row(pairs.ints, pairs.floats, pairs.table, pairs.poses, k)
-        if at[k] >= 0 and kept[at[k], 0] > 0.0 and holds_again(c, margin, kept, at[k]):
+        if at[k] >= 0 and kept[at[k], 0] > 0.0 and proves_overlap(c, margin, kept, at[k]):
             told[k] = MEETS
         else:
             told[k] = quick_collide(c, margin, simplex, axes, k)
@@ -102,10 +102,10 @@ def solve_again(
         if at[k] < NONE:
             continue
         c, turned = cores_of_row(pairs.ints, pairs.floats, pairs.table, pairs.poses, k)
-        if at[k] < 0 or not solved_again(c, max_distance, room, kept, at[k], out, flags, r):
+        if at[k] < 0 or not solve_from_cache(c, max_distance, room, kept, at[k], out, flags, r):
             solve(c, SIGNED, max_distance, 0.0, room, kept[:0], out, flags, r)
             if at[k] >= 0:
-                keep_faces(c, room, kept, at[k])
+                store_faces(c, room, kept, at[k])
         if turned:
             mirror(out, r)
         if out[r, 1] > max_distance:

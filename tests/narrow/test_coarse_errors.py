@@ -172,15 +172,15 @@ def test_a_depth_from_stored_faces_allows_for_rounding() -> None:
     """The hulls are the same cube, so all faces of the difference are 2 away."""
     c, floats = coarse(CUBE, CUBE, (0.0, 0.0, 0.0)), scratch()
     out, flags = np.zeros((1, solve.FLOATS)), np.zeros((1, solve.INTS), dtype=np.int64)
-    kept = np.zeros((1, again.KEPT))
+    kept = np.zeros((1, again.ROW))
     solve.solve(c, solve.SIGNED, inf, 0.0, floats, out[:0], out, flags, 0)
-    again.keep_faces(c, floats, kept, 0)
+    again.store_faces(c, floats, kept, 0)
     assert kept[0, 0] > 0.0
     tiny = c._replace(tiny=2.0**-8)
     assert again.most_moved(tiny, kept, 0) >= 4.0 * tiny.tiny
     kept[0, 1] = inf  # no face that is not stored bounds the depth
-    assert 1.9 < again.nearest_kept(tiny, kept, 0)[0] <= 2.0 - 4.0 * tiny.tiny
-    assert again.solved_again(c, inf, floats, kept, 0, out, flags, 0)
+    assert 1.9 < again.nearest_face(tiny, kept, 0)[0] <= 2.0 - 4.0 * tiny.tiny
+    assert again.solve_from_cache(c, inf, floats, kept, 0, out, flags, 0)
     assert flags[0, 2]
     assert out[0, 1] <= -2.0 - ERROR
     assert out[0, 2] >= -2.0 + ERROR

@@ -11,7 +11,7 @@ from strategies import build, random_poses, random_spec
 
 import gjk3d as gk
 from gjk3d.narrow.cores import cores_at, support_pair
-from gjk3d.narrow.curved import FIRST, Cap, cap_round, find_summit
+from gjk3d.narrow.curved import BRANCH_ROWS, Cap, cap_around, find_stationary
 from gjk3d.narrow.gjk import set_row
 from gjk3d.poses import pose_rows
 from gjk3d.shapes.layout import Core
@@ -75,10 +75,10 @@ def caps_of(spec_a, pose_a, spec_b, pose_b, rng) -> list[Cap]:
         s = np.zeros((6, 10))
         for i in range(3):
             d = n + 0.1 * rng.normal(size=3)
-            set_row(s, FIRST + i, *support_pair(c, tuple((d / np.linalg.norm(d)).tolist())))
-        summit = find_summit(c, s, 3, tuple(n.tolist()), 0.0)
+            set_row(s, BRANCH_ROWS + i, *support_pair(c, tuple((d / np.linalg.norm(d)).tolist())))
+        summit = find_stationary(c, s, 3, tuple(n.tolist()), 0.0)
         if summit.branches:
-            cap = cap_round(s, summit)
+            cap = cap_around(s, summit)
             found += [cap] if cap.cosine <= 1.0 else []
     return found
 

@@ -117,7 +117,7 @@ def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
     for r in range(int(cache[k, 0])):
         before = cache[k, _KEYS + r]
         if before - moved >= least:
-            break
+            break  # the faces are sorted, and each is at least that far away
         at = _CORNERS + 3 * CORNER * r
         p0, _, _ = corner_of(c, cache, k, at)
         p1, _, _ = corner_of(c, cache, k, at + CORNER)

@@ -275,6 +275,8 @@ def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, fl
     a00, a01, a02 = abs(r00), abs(r01), abs(r02)
     a10, a11, a12 = abs(r10), abs(r11), abs(r12)
     a20, a21, a22 = abs(r20), abs(r21), abs(r22)
+    # 15 axes: 6 face normals and 9 cross products of edges (Gottschalk, Lin, Manocha, OBBTree, 1996). They are written
+    # out, since each component of such a cross product is 0 or an entry of the rotation
     best, which = abs(t0) - h0 - (g0 * a00 + g1 * a01 + g2 * a02), 0
     gap = abs(t1) - h1 - (g0 * a10 + g1 * a11 + g2 * a12)
     if gap > best:
@@ -333,6 +335,8 @@ def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Ve
     x1 = 0.0 if free1 else (-g[1] if c[1] > 0.0 else g[1])
     x2 = 0.0 if free2 else (-g[2] if c[2] > 0.0 else g[2])
     n = (s if axis == 0 else 0.0, s if axis == 1 else 0.0, s if axis == 2 else 0.0)
+    # B's coordinates along edges parallel to the face are free: they do not change the height over it. Each pass
+    # moves B's point along them toward its projection on A's face
     for _ in range(8):
         b = place(m, (x0, x1, x2))
         a = (
@@ -377,6 +381,8 @@ def on_edges(h: Vec3, g: Vec3, m: Rigid, i: int, j: int, tol: float) -> tuple[bo
     x0 = 0.0 if j == 0 else (-g[0] if n[0] * m[0] + n[1] * m[3] + n[2] * m[6] > 0.0 else g[0])
     x1 = 0.0 if j == 1 else (-g[1] if n[0] * m[1] + n[1] * m[4] + n[2] * m[7] > 0.0 else g[1])
     x2 = 0.0 if j == 2 else (-g[2] if n[0] * m[2] + n[1] * m[5] + n[2] * m[8] > 0.0 else g[2])
+    # nearest points of the lines of both edges (Ericson 2005, sec. 5.1.8); a point past an end is not on the edge, so
+    # that the depth of this axis belongs to another pair of features
     q = place(m, (x0, x1, x2))
     w = sub(q, p)
     u, ahead = e[i], dot(w, e)

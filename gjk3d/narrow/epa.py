@@ -436,7 +436,7 @@ def horizon(p: Polytope, seed: int, w: Vec3, threshold: float, faces: int) -> tu
             if fi[g, 6] == 2:
                 continue
             if dot(row3(ff, g), sub(w, row3(v, fi[g, 0]))) > threshold:
-                fi[g, 6] = 2
+                fi[g, 6] = 2  # before it is taken from the stack, so that no face is pushed twice
                 stack[depth] = g
                 depth += 1
             else:
@@ -623,6 +623,7 @@ def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
     """
     least = inf
     best = (1.0, 0.0, 0.0)
+    # the farthest pair of these six points is at least the diameter divided by the root of three apart
     for k in range(6):
         s = 1.0 if k < 3 else -1.0
         d = (s if k % 3 == 0 else 0.0, s if k % 3 == 1 else 0.0, s if k % 3 == 2 else 0.0)

@@ -159,7 +159,7 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
         highest = k if h > top else highest
         top = max(top, h)
     top -= _CLOSE * core.floats[_RHO]
-    if next_to_it < top:
+    if next_to_it < top:  # one vertex alone is highest: only faces and edges that end there can be the feature
         return _feature_at(core, loops, highest, d, v)
     faces = lq[0]
     start = 1
@@ -311,6 +311,7 @@ def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
     count = 0
     for k in range(TILTS):
         p = row3(v, k)
+        # on a flat part all tilted directions give points of the same height; on a curved part they drop
         fresh = dot(p, d) >= top - _DROP * reach
         for j in range(count):
             a, b, c = v[j, 0] - p[0], v[j, 1] - p[1], v[j, 2] - p[2]

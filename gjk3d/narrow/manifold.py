@@ -127,6 +127,7 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
         e = sub(row3(v, k), p)
         r = sub(foot, p)
         last = k
+        # the foot is inside if it is left of every edge; else the nearest point is on an edge that it is right of
         if inside and g.corners > 2 and dot(cross(e, r), normal) >= 0.0:
             continue
         inside = False
@@ -275,6 +276,7 @@ def common_part(
     ha, hb = heights(ga, va, n, u, w), heights(gb, vb, n, u, w)
     gap = (hb[0] - ha[0], hb[1] - ha[1], hb[2] - ha[2])
     widest = within + c.radii
+    # the gap is linear over the plane, so the overlap is within the gap if its corners are; else a half-plane cuts it
     flush = True
     for r in range(corners):
         flush = flush and height_at(gap, p[r, 0], p[r, 1]) <= widest + FLUSH * c.size

@@ -151,6 +151,7 @@ def turn_between(p: Array, q: Array) -> Vec3:
     a, w = divide(a, norm), w / norm
     angle = 2.0 * atan2(sqrt(dot(a, a)), w)
     if angle <= _SMALL:
+        # the series of angle / sin(angle / 2), whose quotient of small numbers would lose digits
         square = angle * angle
         return scale(2.0 + square / 12.0 + 7.0 * square * square / 2880.0, a)
     return scale(angle / sin(0.5 * angle), a)

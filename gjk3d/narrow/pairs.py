@@ -125,7 +125,7 @@ def solve_many(
     for turn in range(start, stop):
         k = in_turn(pairs, turn)
         if again and flags[k, 3] == 0:
-            continue
+            continue  # the result of the first call is final
         c, turned = cores_of_row(q, f, pairs, poses, k)
         solve(c, mode, max_distance, tol, room, cache, out, flags, k)
         if turned:
@@ -211,7 +211,7 @@ def solve_plane(
         status = OVERLAPPING
     else:
         status = TOUCHING
-    a = along(b, n, -distance)
+    a = along(b, n, -distance)  # the foot of B's point on the plane, so that both points and n agree exactly
     if flip:
         a, b = b, a
         n = (-n[0], -n[1], -n[2])

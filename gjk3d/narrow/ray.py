@@ -57,6 +57,7 @@ def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> 
     off = along(p, a, -s)
     if dot(off, off) <= radius * radius:
         return INSIDE, 0.0, neg(d)
+    # the union of two balls and a cylinder: the first entry of the three. The cylinder's counts only between the ends
     best, t, n = enter_ball(along(p, a, -reach), d, radius, slack)
     code, entry, normal = enter_ball(along(p, a, reach), d, radius, slack)
     if code == HIT and entry < t:
@@ -167,6 +168,7 @@ def enter_cylinder(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -
     if square > 0.0:
         near = -(p[0] * d[0] + p[1] * d[1]) / square
         x, y = p[0] + near * d[0], p[1] + near * d[1]
+        # from the point nearest to the axis, since the quadratic formula cancels for origins far away
         off = sqrt(x * x + y * y)
         if off > radius + slack:
             return MISS, inf, d
@@ -262,7 +264,7 @@ def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
         return enter_ball(p, d, radius, slack)
     if kind == _SEGMENT:
         return enter_capsule(p, d, (f[_HEAD], f[_HEAD + 1], f[_HEAD + 2]), radius, slack)
-    if radius > 0.0:
+    if radius > 0.0:  # a rounded core has a closed form only for points and segments
         return GENERAL, inf, d
     if kind == _BOX:
         return enter_box(p, d, f, _HEAD, slack)

@@ -157,6 +157,7 @@ def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float,
         return 0.0, first
     value, slope = low, first
     for _ in range(8):
+        # the root lies between both: a proof comes from the left, and a jump past the root is undone by the bracket
         tangent = right + root(value - aim, slope, k)
         if right > 0.0 and not left < tangent < right:
             break
@@ -378,6 +379,7 @@ def impact_many(
         cache[0, 0] = 0.0
         x = Flight(a, b, solid, n, row_a, row_b, target, turn, lost, 0.0, 1.0, poses, cache, simplex)
         if not solid and a.floats[SIDES] > 1.0:
+            # a plane blocks on both sides; B starts on the side where it is higher
             y = Flight(a, b, solid, neg(n), row_a, row_b, target, turn, lost, 0.0, 1.0, poses, cache, simplex)
             c = cores_in_flight(x, x.begin)
             if probe(y, c, inf).low > probe(x, c, inf).low:

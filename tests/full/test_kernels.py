@@ -402,6 +402,20 @@ for kind in (types.Array(types.float64, 1, "A"), types.Array(types.float32, 1, "
     assert run(code).stdout.split() == ["True"] * 4
 
 
+def test_a_cached_kernel_whose_types_have_moved_is_compiled_again(tmp_path):
+    """After an update, a NamedTuple of a kernel's arguments may be in another module or have another name."""
+    made = alone.Made("symbol", b"bitcode", [("gjk3d.narrow.gjk:gjk", None)], "declaration", "", 100, False)
+    path = tmp_path / "kernel.o"
+    alone.write(path, made)
+    assert alone.read(path) == made
+    for module, name in (("gjk3d.narrow.nowhere", "Cap"), ("gjk3d.narrow.curved", "Nothing")):
+        moved = {"class": f"{module}:{name}", "fields": ["float64"]}
+        facts = {**made._asdict(), "calls": [("gjk3d.narrow.gjk:gjk", [moved])]}
+        del facts["bitcode"]
+        store.write_built(path, made.bitcode, facts)
+        assert alone.read(path) is None
+
+
 def test_the_builder_prints_its_help_and_builds_nothing(tmp_path):
     command = [sys.executable, "-m", "gjk3d._kernels.builder", "--help"]
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "GJK3D_CACHE_DIR": str(tmp_path / "cache")}

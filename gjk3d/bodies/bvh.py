@@ -277,7 +277,7 @@ def _box_of(rows: Array, start: int, stop: int, box: Array) -> tuple[int, float,
 
 @kernel
 def _halve(
-    places: Array, order: Ints, start: int, stop: int, axis: int, middle: float, spare: Array, behind: Ints
+    places: Array, order: Ints, start: int, stop: int, axis: int, middle: float, spare: Array, right: Ints
 ) -> int:
     """Put the points up to a coordinate before the others; return where these begin. No branch depends on a point."""
     low, high = start, 0
@@ -285,19 +285,19 @@ def _halve(
         x, y, z, n = places[k, 0], places[k, 1], places[k, 2], order[k]
         first = 1 if places[k, axis] <= middle else 0
         places[low, 0], places[low, 1], places[low, 2], order[low] = x, y, z, n
-        spare[high, 0], spare[high, 1], spare[high, 2], behind[high] = x, y, z, n
+        spare[high, 0], spare[high, 1], spare[high, 2], right[high] = x, y, z, n
         low += first
         high += 1 - first
     for k in range(high):
         for c in range(3):
             places[low + k, c] = spare[k, c]
-        order[low + k] = behind[k]
+        order[low + k] = right[k]
     return low
 
 
 @entry
 def part_points(
-    places: Array2, order: Ints1, most: int, links: Ints2, boxes: Array2, spare: Array2, behind: Ints1, stack: Ints2
+    places: Array2, order: Ints1, most: int, links: Ints2, boxes: Array2, spare: Array2, right: Ints1, stack: Ints2
 ) -> int:
     """Part points at the middle of their box until at most so many are left, and write every node's box.
 
@@ -315,7 +315,7 @@ def part_points(
             continue
         middle = start
         if depth < DEEPEST - 64 and width > 0.0:
-            middle = _halve(places, order, start, stop, axis, at, spare, behind)
+            middle = _halve(places, order, start, stop, axis, at, spare, right)
         top = _part(links, stack, top, used, middle)
         used += 2
     return used
@@ -392,8 +392,8 @@ def parted_points(points: Array, most: int) -> tuple[Array, Ints, Ints, Array]:
     count = len(points)
     places, order = points.copy(), np.arange(count, dtype=np.int64)
     links, boxes = np.empty((2 * count, 3), dtype=np.int64), np.empty((2 * count, BOX))
-    spare, behind, stack = np.empty((count, 3)), np.empty(count, np.int64), np.empty((2 * DEEPEST, 4), np.int64)
-    used = part_points(places, order, most, links, boxes, spare, behind, stack)
+    spare, right, stack = np.empty((count, 3)), np.empty(count, np.int64), np.empty((2 * DEEPEST, 4), np.int64)
+    used = part_points(places, order, most, links, boxes, spare, right, stack)
     return places, order, links[:used], boxes[:used]  # what is behind was never touched, and takes no memory
 
 

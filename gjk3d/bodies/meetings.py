@@ -13,9 +13,9 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.cones import is_contact, is_normal, is_sure, look_of, shortest_look
+from gjk3d.bodies.cones import is_contact, is_normal, is_sure, probe_of, shortest_probe
 from gjk3d.bodies.depth.partings import outward_at
-from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, Met, vec_at
+from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, PairContacts, vec_at
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, GivenSolids, Solid, crossed, facet_of, solid_in, with_scratch
 from gjk3d.bodies.gaps import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
@@ -39,7 +39,7 @@ _LOOKED_AT = 16384  #: pairs of faces of two meshes
 _ROOM = 128  #: pairs that there is room for at first, of each two poses
 _NONE = np.zeros((0, 3))
 _NO_ORDER = np.zeros(1, dtype=np.int64)
-_ASKS, _INF = True, np.inf
+_EXACT, _INF = True, np.inf
 
 
 class Listed(NamedTuple):
@@ -55,34 +55,34 @@ class Listed(NamedTuple):
 
 
 @kernel
-def sort_pairs(found: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
+def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
     """Sort pairs of triangles by their faces (Shell, A high-speed sorting procedure, 1959)."""
     step = count // 2
     while step > 0:
         for k in range(step, count):
-            p, q = found[k, 0], found[k, 1]
+            p, q = pairs[k, 0], pairs[k, 1]
             i = k
             while i >= step:
-                r, s = found[i - step, 0], found[i - step, 1]
+                r, s = pairs[i - step, 0], pairs[i - step, 1]
                 if order_a[r] < order_a[p] or (r == p and order_b[s] <= order_b[q]):
                     break
-                found[i, 0], found[i, 1] = r, s
+                pairs[i, 0], pairs[i, 1] = r, s
                 i -= step
-            found[i, 0], found[i, 1] = p, q
+            pairs[i, 0], pairs[i, 1] = p, q
         step //= 2
 
 
 @kernel
-def _list_faces(x: Two, order_a: Ints, order_b: Ints, w: Bench, found: Ints) -> int:
+def _list_faces(x: Two, order_a: Ints, order_b: Ints, w: Bench, pairs: Ints) -> int:
     """List faces of two meshes that touch or cross, in the order of their numbers; of very many those found first."""
-    room = min(found.shape[0], _LOOKED_AT)
+    room = min(pairs.shape[0], _LOOKED_AT)
     a, b = x.a, x.b
-    count = crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, found[:room])
+    count = crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, pairs[:room])
     if count > room:
         if room < _LOOKED_AT:
             return int(count)
         count = room
-    sort_pairs(found, count, order_a, order_b)
+    sort_pairs(pairs, count, order_a, order_b)
     return int(count)
 
 
@@ -97,20 +97,20 @@ def _measure_faces(
     x: Two, s: Solid, r: Round, first: int, count: int, w: Bench, pairs: Ints, out: Array, flags: Ints
 ) -> int:
     """Leave of triangles whose boxes meet a shape those that do themselves, and write how deep; return how many."""
-    kept = first
+    stop = first
     for i in range(first, first + count):
         p, q = pairs[i, 0], pairs[i, 1]
         if s.faces > 0:
-            told = facet_of(x, p, s, out, flags, kept)
+            outcome = facet_of(x, p, s, out, flags, stop)
         else:
-            told = round_of(x, p, r, out, flags, kept)
-        if told == IS_APART or (told != IS_DEEP and part_meets(parts_at(x, p, q, w), x.error, w) == PARTS_APART):
+            outcome = round_of(x, p, r, out, flags, stop)
+        if outcome == IS_APART or (outcome != IS_DEEP and part_meets(parts_at(x, p, q, w), x.error, w) == PARTS_APART):
             continue
-        if told != IS_DEEP:
-            _measure(x, p, q, w, out, flags, kept)
-        pairs[kept, 0], pairs[kept, 1] = p, q
-        kept += 1
-    return kept - first
+        if outcome != IS_DEEP:
+            _measure(x, p, q, w, out, flags, stop)
+        pairs[stop, 0], pairs[stop, 1] = p, q
+        stop += 1
+    return stop - first
 
 
 @entry
@@ -128,18 +128,18 @@ def list_rows(
         x, s = two_at(a, on_shelf(b[0], b[1], which[k]), rows_a[k], rows_b[k]), solid_in(solids, which[k])
         for step in range(2):
             first, count = begins[2 * k + step], 0
-            found = pairs[first:]
+            free_rows = pairs[first:]
             by_formula = step == 0 and kind == FACES
             r = round_in(x, w) if by_formula else NO_ROUND
             by_formula = by_formula and (s.faces > 0 or r.radius > 0.0)
             if step == 1:
                 if kind != PARTS and within > 0.0:
-                    count = list_parts(x, within, _ASKS, w, found)
+                    count = list_parts(x, within, _EXACT, w, free_rows)
             elif kind == MESHES:
-                count = _list_faces(x, order_a, order_b, w, found)
+                count = _list_faces(x, order_a, order_b, w, free_rows)
             else:
-                count = list_parts(x, within if kind == PARTS else 0.0, not by_formula, w, found)
-            if count > found.shape[0]:
+                count = list_parts(x, within if kind == PARTS else 0.0, not by_formula, w, free_rows)
+            if count > free_rows.shape[0]:
                 return k
             if by_formula:
                 count = _measure_faces(x, s, r, first, count, w, pairs, out, flags)
@@ -164,14 +164,14 @@ def list_meeting(
     if a.any_mapped or first.any_mapped:
         return _by_functions(a, first, rows_a, rows_b, kind, within)
     solids = with_scratch(shelf.solids)
-    room, done, begins = _ROOM * (1 + len(rows_a)), 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
+    room, finished, begins = _ROOM * (1 + len(rows_a)), 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
     pairs, (out, flags) = np.empty((room, 2), dtype=np.int64), empty_answers(room)
     while True:
-        done = list_rows(
-            a.given, shelf.given, solids, _order_in(a), _order_in(first), kind, within, which, rows_a, rows_b, done,
+        finished = list_rows(
+            a.given, shelf.given, solids, _order_in(a), _order_in(first), kind, within, which, rows_a, rows_b, finished,
             bench(), pairs, out, flags, begins,
         )  # fmt: skip
-        if done == len(rows_a):
+        if finished == len(rows_a):
             break
         if room >= MOST_PAIRS:
             raise too_many()
@@ -182,10 +182,10 @@ def list_meeting(
     left = flags[:, 2] == 0
     if left.any():
         for k in range(len(rows_a)):
-            own = slice(begins[2 * k], begins[2 * k + 2])
-            if left[own].any():
+            span = slice(begins[2 * k], begins[2 * k + 2])
+            if left[span].any():
                 x = BodyPair(a, shelf.parts[which[k]], relative(rows_a[k], rows_b[k]))
-                x.solve_again(pairs[own], SIGNED, out[own], flags[own])
+                x.solve_again(pairs[span], SIGNED, out[span], flags[span])
     return Listed(pairs, out, begins, _NONE)
 
 
@@ -203,14 +203,14 @@ def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, w
     for row_a, row_b in zip(rows_a, rows_b, strict=True):
         x = BodyPair(a, b, relative(row_a, row_b))
         for near in (0.0 if kind == FACES else within, within if kind == FACES else 0.0):
-            asked = len(begins) % 2 == 1 or (kind == FACES and within > 0.0)
-            some = x.meeting(near) if asked else np.zeros((0, 2), dtype=np.int64)
-            found, _ = x.solve(some, SIGNED)
+            listed = len(begins) % 2 == 1 or (kind == FACES and within > 0.0)
+            some = x.meeting(near) if listed else np.zeros((0, 2), dtype=np.int64)
+            results, _ = x.solve(some, SIGNED)
             if within > 0.0:
-                mutual = _mutual(x, found)
-                some, found = some[mutual], found[mutual]
+                mutual = _mutual(x, results)
+                some, results = some[mutual], results[mutual]
             pairs.append(some)
-            out.append(found)
+            out.append(results)
             begins.append(begins[-1] + len(some))
             if kind == FACES:
                 assert isinstance(b, PlacedParts)
@@ -221,14 +221,16 @@ def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, w
 
 def _mutual(x: BodyPair, out: Array) -> Ints:
     """Do as `gjk3d.bodies.meetings.keep_mutual`."""
-    apart = np.flatnonzero(out[:, 1] > 0.0)
-    kept = np.ones(len(out), dtype=bool)
-    if len(apart):
-        far = float(out[apart, 0].max())
-        nearer = np.minimum(_nearest(x.a, out[apart, 9:12], far), _nearest(x.b, moved_back(x.m, out[apart, 6:9]), far))
+    separated = np.flatnonzero(out[:, 1] > 0.0)
+    nearest = np.ones(len(out), dtype=bool)
+    if len(separated):
+        far = float(out[separated, 0].max())
+        nearer = np.minimum(
+            _nearest(x.a, out[separated, 9:12], far), _nearest(x.b, moved_back(x.m, out[separated, 6:9]), far)
+        )
         # Either distance is off by at most two errors of places: one for each of its points.
-        kept[apart] = nearer >= out[apart, 0] * (1.0 - NEARLY) - 4.0 * x.error
-    return np.flatnonzero(kept)
+        nearest[separated] = nearer >= out[separated, 0] * (1.0 - NEARLY) - 4.0 * x.error
+    return np.flatnonzero(nearest)
 
 
 def _nearest(parts: Parts, points: Array, within: float) -> Array:
@@ -245,7 +247,7 @@ _ONLY = 0
 
 
 @kernel
-def face_each_other(x: Two, f: Met, j: int) -> bool:
+def face_each_other(x: Two, f: PairContacts, j: int) -> bool:
     """Tell whether a pair of faces is apart, and has none of either solid between them."""
     n = vec_at(f.out[j], 3)
     ours, theirs = outward_at(f.outward_a, f.pairs[j, 0]), turn(x.m, outward_at(f.outward_b, f.pairs[j, 1]))
@@ -278,9 +280,9 @@ def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: Bench) 
 
 
 @kernel
-def keep_mutual(x: Two, point: PartTree, f: Met, count: int, w: Bench) -> int:
+def keep_mutual(x: Two, point: PartTree, f: PairContacts, count: int, w: Bench) -> int:
     """Leave of the pairs chosen those that touch, or are apart with no part nearer to the point of either."""
-    far, kept = 0.0, 0
+    far, retained = 0.0, 0
     for i in range(count):
         if f.out[f.some[i], 1] > 0.0:
             far = max(far, f.out[f.some[i], 0])
@@ -288,12 +290,12 @@ def keep_mutual(x: Two, point: PartTree, f: Met, count: int, w: Bench) -> int:
         j = f.some[i]
         if f.out[j, 1] > 0.0:
             least = f.out[j, 0] * (1.0 - NEARLY) - 4.0 * x.error
-            own = turn_back(x.m, sub(vec_at(f.out[j], 6), offset(x.m)))
-            if _gap_of(x.a, point, vec_at(f.out[j], 9), far, w) < least or _gap_of(x.b, point, own, far, w) < least:
+            local = turn_back(x.m, sub(vec_at(f.out[j], 6), offset(x.m)))
+            if _gap_of(x.a, point, vec_at(f.out[j], 9), far, w) < least or _gap_of(x.b, point, local, far, w) < least:
                 continue
-        f.some[kept] = j
-        kept += 1
-    return kept
+        f.some[retained] = j
+        retained += 1
+    return retained
 
 
 _FIRST = 0
@@ -302,7 +304,7 @@ _LEANING = 0.25  #: cosine between normals of two meshes that cross
 
 
 @kernel
-def _is_lowest(x: Two, f: Met, j: int, n: Vec3, w: Bench) -> bool:
+def _is_lowest(x: Two, f: PairContacts, j: int, n: Vec3, w: Bench) -> bool:
     """Tell whether the point on a shape, which a face of a mesh pushes, is its lowest one along the normal."""
     if f.lowest.shape[0] > 0:
         low = row3(f.lowest, j)
@@ -315,7 +317,7 @@ def _is_lowest(x: Two, f: Met, j: int, n: Vec3, w: Bench) -> bool:
 
 @kernel
 def _is_of_bodies(
-    x: Two, kind: int, mapped: tuple[bool, bool], f: Met, j: int, state: float, origin: PartTree, w: Bench
+    x: Two, kind: int, mapped: tuple[bool, bool], f: PairContacts, j: int, state: float, origin: PartTree, w: Bench
 ) -> bool:  # fmt: skip
     """Tell whether the contact of a pair of parts is one of the two bodies."""
     p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
@@ -326,23 +328,23 @@ def _is_of_bodies(
         return True
     a, b = vec_at(f.out[j], 6), vec_at(f.out[j], 9)
     if state == PUSHED and kind == FACES:
-        look = look_of(x, p, q, -f.out[j, 0], f.walls, w)
-        return _is_lowest(x, f, j, n, w) and is_normal(x.a, p, origin, a, n, look, w)
+        probe = probe_of(x, p, q, -f.out[j, 0], f.walls, w)
+        return _is_lowest(x, f, j, n, w) and is_normal(x.a, p, origin, a, n, probe, w)
     if state == PUSHED and not f.walls:  # where two meshes cross, the normal of a face leans from those of the other
         ours, theirs = dot(n, outward_at(f.outward_a, p)), -dot(n, turn(x.m, outward_at(f.outward_b, q)))
         if min(ours, theirs) >= _LEANING:
             return True
     if state == PUSHED:
-        return is_contact(x, p, q, origin, a, b, n, shortest_look(x.error, _LEANING, f.walls), w)
-    look = look_of(x, p, q, -f.out[j, 0], inside, w)
+        return is_contact(x, p, q, origin, a, b, n, shortest_probe(x.error, _LEANING, f.walls), w)
+    probe = probe_of(x, p, q, -f.out[j, 0], inside, w)
     if mapped[1]:
-        return is_normal(x.a, p, origin, a, n, look, w)
-    return is_contact(x, p, q, origin, a, b, n, look, w)
+        return is_normal(x.a, p, origin, a, n, probe, w)
+    return is_contact(x, p, q, origin, a, b, n, probe, w)
 
 
 @kernel
 def split(
-    x: Two, kind: int, mapped: tuple[bool, bool], f: Met, first: int, stop: int, count: int, origin: PartTree,
+    x: Two, kind: int, mapped: tuple[bool, bool], f: PairContacts, first: int, stop: int, count: int, origin: PartTree,
     order: Ints, w: Bench,
 ) -> int:  # fmt: skip
     """Put contacts of the two bodies before all others that are chosen; return how many these are.
@@ -350,16 +352,16 @@ def split(
     The order is else as it was: by gap. Pairs of faces that meet are ``first`` to ``stop``. The nearest points of two
     that are apart are one. Where functions of a user's have no contact all count.
     """
-    kept, left = 0, 0
+    contacts, left = 0, 0
     for i in range(count):
         j = f.some[i]
         state = f.noted[j - first, STATE] if kind != PARTS and first <= j < stop else 0.0
         if (i == 0 and f.out[j, 1] > 0.0) or _is_of_bodies(x, kind, mapped, f, j, state, origin, w):
-            f.some[kept] = j
-            kept += 1
+            f.some[contacts] = j
+            contacts += 1
         else:
             order[left] = j
             left += 1
     for i in range(left):
-        f.some[kept + i] = order[i]
-    return count if kept == 0 and (mapped[0] or mapped[1]) else kept
+        f.some[contacts + i] = order[i]
+    return count if contacts == 0 and (mapped[0] or mapped[1]) else contacts

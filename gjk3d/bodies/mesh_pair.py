@@ -57,10 +57,10 @@ class MeshPair(BodyPair):
         """Return the pairs of triangles that touch or cross; with ``most`` no more than so many, those found first."""
         pose, trees = tuple(self.m.tolist()), (*self.a.tree.arrays, *self.b.tree.arrays)
         while True:
-            found = np.empty((room, 2), dtype=np.int64)
-            count = crossings(pose, self.error, *trees, traversal_stack(), found)
+            pairs = np.empty((room, 2), dtype=np.int64)
+            count = crossings(pose, self.error, *trees, traversal_stack(), pairs)
             if count <= room or room == most:
-                return found[: min(count, room)]
+                return pairs[: min(count, room)]
             if room >= MOST_PAIRS:
                 raise too_many()
             room = min(8 * room, most or MOST_PAIRS)
@@ -125,17 +125,17 @@ class MeshPair(BodyPair):
 
     def nearest(self, most: float = inf) -> Nearest:
         """See `BodyPair`."""
-        found = self.gap(most)
-        if found is None:
-            found = self.gap()
-            assert found is not None
-            return found._replace(beyond=found.lower > most)
-        if found.upper - found.lower > TIGHT_POLYTOPE * self.error / ROUNDING:
+        gap = self.gap(most)
+        if gap is None:
+            gap = self.gap()
+            assert gap is not None
+            return gap._replace(too_far=gap.lower > most)
+        if gap.upper - gap.lower > TIGHT_POLYTOPE * self.error / ROUNDING:
             # of needles rounding turns the way between two points that near: GJK and its polytope are more thorough
-            other = super().nearest(most)
-            best = other if other.upper < found.upper else found
-            found = best._replace(lower=max(found.lower, other.lower))
-        return found
+            thorough = super().nearest(most)
+            best = thorough if thorough.upper < gap.upper else gap
+            gap = best._replace(lower=max(gap.lower, thorough.lower))
+        return gap
 
     def faces_of(self, nearest: Nearest) -> tuple[int, int]:
         """Return the faces that the nearest points lie on."""
@@ -153,9 +153,9 @@ class MeshPair(BodyPair):
 
     def moved(self, shift: Array) -> MeshPair:
         """See `BodyPair`."""
-        other = super().moved(shift)
-        assert isinstance(other, MeshPair)
-        return other
+        pair = super().moved(shift)
+        assert isinstance(pair, MeshPair)
+        return pair
 
 
 APART, MEET, HOLDS, HELD = range(4)
@@ -186,13 +186,13 @@ def meet_rows(
     rows_a: Array2, rows_b: Array2, rounding: float, reach: float, first: bool,
     ba: Array2, la: Ints2, ca: Array2, points_a: Array2, box_a: Array2,
     bb: Array2, lb: Ints2, cb: Array2, points_b: Array2, box_b: Array2,
-    stack: Ints2, found: Ints2, out: Ints1,
+    stack: Ints2, pairs: Ints2, out: Ints1,
 ) -> None:  # fmt: skip
     """Write what each pair of poses makes of two meshes: MEET, MAYBE where one may lie in the other, or APART."""
     for k in range(rows_a.shape[0]):
         m = relative_pose(rows_a[k], _ORIGIN, rows_b[k], _ORIGIN)
         noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
-        if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, found) > 0:
+        if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, pairs) > 0:
             out[k] = MEET
             if first:
                 return
@@ -255,11 +255,11 @@ def _root_of(mesh: Mesh) -> Array:
 
 def _with_bodies(mesh: Mesh) -> tuple[Array, Ints, Array, Array, Array]:
     """Return the tree, a point of each body and the box, writable as the kernels know arrays."""
-    both = mesh._cached("bodies and box", lambda: (mesh._body_points.copy(), mesh.bounds.copy()))
-    return *tree_of(mesh).arrays, *both
+    points_and_box = mesh._cached("bodies and box", lambda: (mesh._body_points.copy(), mesh.bounds.copy()))
+    return *tree_of(mesh).arrays, *points_and_box
 
 
-def _one_found() -> Ints:
+def _room_for_one() -> Ints:
     return np.empty((1, 2), dtype=np.int64)
 
 
@@ -271,7 +271,7 @@ def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = Fals
     out = np.zeros(len(rows_a), dtype=np.int64)
     meet_rows(
         rows_a, rows_b, ROUNDING, tree_of(a).reach + tree_of(b).reach, first, *_with_bodies(a), *_with_bodies(b),
-        traversal_stack(), _one_found(), out,
+        traversal_stack(), _room_for_one(), out,
     )  # fmt: skip
     if not (first and (out == MEET).any()):
         for k in np.flatnonzero(out == MAYBE):
@@ -280,8 +280,8 @@ def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = Fals
 
 
 def _holder(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> int:
-    held = MeshPair.of(a, b, relative(row_a, row_b)).held()
-    return APART if held is None else HOLDS if held.by == 1 else HELD
+    inner = MeshPair.of(a, b, relative(row_a, row_b)).held()
+    return APART if inner is None else HOLDS if inner.by == 1 else HELD
 
 
 def prepared_meshes(a: Mesh, b: Mesh) -> Callable[[Any, Any, Array, Array, float], bool | None]:
@@ -291,19 +291,19 @@ def prepared_meshes(a: Mesh, b: Mesh) -> Callable[[Any, Any, Array, Array, float
     reach, roots = tree_of(first).reach + tree_of(second).reach, np.stack([root_of(first), root_of(second)])
     arrays = *_with_bodies(first), *_with_bodies(second)
 
-    def collide(a: Any, b: Any, one: Array, two: Array, margin: float) -> bool | None:
+    def collide(a: Any, b: Any, matrix_a: Array, matrix_b: Array, margin: float) -> bool | None:
         if margin != 0.0:
             return None
         if order == TURNED:
-            a, b, one, two = b, a, two, one
+            a, b, matrix_a, matrix_b = b, a, matrix_b, matrix_a
         rows = np.empty((2, WIDTH))
-        told = matrices_apart(one, two, roots, ROUNDING, rows)
-        if told != MAYBE:
-            return None if told == NO_POSE else False
+        code = matrices_apart(matrix_a, matrix_b, roots, ROUNDING, rows)
+        if code != MAYBE:
+            return None if code == NO_POSE else False
         if order == TIED and rows[0].tolist() > rows[1].tolist():
             return bool(meet_many(b, a, rows[1:], rows[:1])[0] != APART)
         out = np.array([APART])
-        meet_rows(rows[:1], rows[1:], ROUNDING, reach, False, *arrays, traversal_stack(), _one_found(), out)
+        meet_rows(rows[:1], rows[1:], ROUNDING, reach, False, *arrays, traversal_stack(), _room_for_one(), out)
         return bool(out[0] == MEET) if out[0] != MAYBE else _holder(a, b, rows[0], rows[1]) != APART
 
     return collide

@@ -40,10 +40,10 @@ class Nearest(NamedTuple):
     row: Array  #: of the nearest two parts, as `gjk3d.narrow.solve` answers them, in the frame of the first
     parts: tuple[int, int]
     curved: bool = False  #: whether wider bounds are promised of these
-    beyond: bool = False  #: whether the two are proven to be farther apart than was asked
+    too_far: bool = False  #: whether the two are proven to be farther apart than was asked
 
 
-class Held(NamedTuple):
+class HeldPoint(NamedTuple):
     """A point of one body within a closed surface of the other."""
 
     by: int  #: 1 where the first holds it, 2 where the second does
@@ -95,15 +95,15 @@ class BodyPair:
 
     # --- pairs of parts -------------------------------------------------------------------------------------------
 
-    def _listed(self, within: float, asks: bool, most: int | None = None) -> Ints:
-        room, (one, two) = min(_ROOM, most or _ROOM), self.rows
+    def _listed(self, within: float, exact: bool, most: int | None = None) -> Ints:
+        room, (rows_a, rows_b) = min(_ROOM, most or _ROOM), self.rows
         while True:
-            found = np.empty((room, 2), dtype=np.int64)
+            pairs = np.empty((room, 2), dtype=np.int64)
             count = walk.meeting_parts(
-                self.a.given, self.b.given, one[0], two[0], float(within), asks, walk.bench(), found
+                self.a.given, self.b.given, rows_a[0], rows_b[0], float(within), exact, walk.bench(), pairs
             )
             if count <= room or room == most:
-                return found[: min(count, room)]
+                return pairs[: min(count, room)]
             room = min(8 * room, most or 8 * room)
 
     def candidates(self, within: float) -> Ints:
@@ -118,26 +118,26 @@ class BodyPair:
         """Return the pose rows of some parts of the one, and behind them of some of the other."""
         return np.concatenate([self.a.rows(which_a), composed(self.m, self.b.rows(which_b))])
 
-    def _ask(self, pairs: Ints) -> tuple[Pairs, Ints, Ints, Array]:
+    def _packed_pairs(self, pairs: Ints) -> tuple[Pairs, Ints, Ints, Array]:
         which_a, at_a = np.unique(pairs[:, 0], return_inverse=True)
         which_b, at_b = np.unique(pairs[:, 1], return_inverse=True)
-        one, two = self.a.pack(which_a), self.b.pack(which_b)
+        packed_a, packed_b = self.a.pack(which_a), self.b.pack(which_b)
         mapped = np.concatenate([self.a.mapped(which_a), self.b.mapped(which_b)])
-        asked = Pairs._of_packed(
-            np.concatenate([one.ints, two.ints]), np.concatenate([one.floats, two.floats]), mapped,
+        batch = Pairs._of_packed(
+            np.concatenate([packed_a.ints, packed_b.ints]), np.concatenate([packed_a.floats, packed_b.floats]), mapped,
             _Shapes(self.a, which_a, self.b, which_b),
         )  # fmt: skip
-        starts = np.concatenate([one.starts, two.starts + (len(one.ints), len(one.floats))])
+        starts = np.concatenate([packed_a.starts, packed_b.starts + (len(packed_a.ints), len(packed_a.floats))])
         local = np.column_stack([at_a, len(which_a) + at_b])
-        return asked, local, _table(starts, local), self.placed(which_a, which_b)
+        return batch, local, _table(starts, local), self.placed(which_a, which_b)
 
     def solve(self, pairs: Ints, mode: int, most: float = inf) -> tuple[Array, Ints]:
         """Return the rows of the kernels for pairs of parts, and their flags."""
         out, flags = empty_answers(len(pairs))
         if self.in_kernels:
-            one, two = self.rows
+            rows_a, rows_b = self.rows
             pairs = np.ascontiguousarray(pairs)
-            walk.solve_parts(self.a.given, self.b.given, one[0], two[0], pairs, mode, walk.bench(), out, flags)
+            walk.solve_parts(self.a.given, self.b.given, rows_a[0], rows_b[0], pairs, mode, walk.bench(), out, flags)
         self.solve_again(pairs, mode, out, flags, most)
         return out, flags
 
@@ -145,15 +145,15 @@ class BodyPair:
         """Answer, with as much room as it takes, those pairs of parts whose answers are not as narrow as promised."""
         again = flags[:, 2] == 0
         if again.any():
-            asked, local, table, rows = self._ask(pairs[again])
-            out[again], flags[again] = asked._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
+            batch, local, table, rows = self._packed_pairs(pairs[again])
+            out[again], flags[again] = batch._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
 
     def hits(self, pairs: Ints, margin: float = 0.0) -> Bools:
         """Tell which pairs of parts are not proven to be farther apart than a margin."""
         if not len(pairs):
             return np.zeros(0, dtype=bool)
-        asked, local, table, rows = self._ask(pairs)
-        return asked._collide_rows(local, table, rows, margin + self.error)
+        batch, local, table, rows = self._packed_pairs(pairs)
+        return batch._collide_rows(local, table, rows, margin + self.error)
 
     def curved(self, pair: Ints) -> bool:
         """Tell whether a part of a pair is no polytope."""
@@ -173,42 +173,42 @@ class BodyPair:
         """Return the pairs of parts that touch, overlap, or come within a margin; with ``most`` those found first."""
         if self.in_kernels:
             return self._listed(margin, True, most)
-        found = [some[met] for some, met in self.pieces(margin)]
-        return np.concatenate(found)[:most] if found else np.zeros((0, 2), dtype=np.int64)
+        pairs = [some[hit] for some, hit in self.pieces(margin)]
+        return np.concatenate(pairs)[:most] if pairs else np.zeros((0, 2), dtype=np.int64)
 
-    def held(self) -> Held | None:
+    def held(self) -> HeldPoint | None:
         """Return a point of one that lies in a closed mesh of the other, None where none is seen."""
         if self.in_kernels:
-            (one, two), bench = self.rows, walk.bench()
-            told = walk.held_at(self.a.given, self.b.given, one[0], two[0], bench)
-            return Held(1 + bench.flags.item(0), bench.out[0, 6:9].copy()) if told == walk.HELD else None
+            (rows_a, rows_b), bench = self.rows, walk.bench()
+            code = walk.held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], bench)
+            return HeldPoint(1 + bench.flags.item(0), bench.out[0, 6:9].copy()) if code == walk.HELD else None
         for by, host, guest in ((1, self.a, self.b), (2, self.b, self.a)):
             solids = host.solids
             if not solids:
                 continue
             points = guest.points()
-            own = moved(self.m, points) if by == 1 else moved_back(self.m, points)
+            local = moved(self.m, points) if by == 1 else moved_back(self.m, points)
             for mesh, row in solids:
-                within = np.flatnonzero(inside_of(mesh, moved_back(row, own)))
+                within = np.flatnonzero(inside_of(mesh, moved_back(row, local)))
                 if len(within):
-                    return Held(by, own[within[0]] if by == 1 else points[within[0]])
+                    return HeldPoint(by, local[within[0]] if by == 1 else points[within[0]])
         return None
 
     def meet(self, margin: float = 0.0) -> bool:
         """Tell whether they touch, overlap, or come within a margin of at least 0."""
-        told = walk.DOUBT
+        code = walk.DOUBT
         if self.in_kernels:
             answer = np.empty(1, dtype=np.int64)
-            told = walk.meet_rows(
+            code = walk.meet_rows(
                 self.a.given, self.b.given, NO_POSE, NO_POSE, *self.rows, ORDERED, float(margin), 0, 1,
                 walk.bench(), answer,
             )  # fmt: skip
-        if told == walk.DOUBT and self.in_kernels and margin > 0.0:
+        if code == walk.DOUBT and self.in_kernels and margin > 0.0:
             return self.nearest().lower <= margin or self.held() is not None
-        if told != walk.DOUBT:
+        if code != walk.DOUBT:
             # what was moved below the columns' bottom is in the ground, or counts as if it were
-            return told in (walk.MEET, walk.HELD, walk.DEEP)
-        return any(bool(met.any()) for _, met in self.pieces(margin)) or self.held() is not None
+            return code in (walk.MEET, walk.HELD, walk.DEEP)
+        return any(bool(hit.any()) for _, hit in self.pieces(margin)) or self.held() is not None
 
     def nearest(self, most: float = inf) -> Nearest:
         """Return how far apart two that do not meet are; more than ``most`` is not looked into closely."""
@@ -221,8 +221,8 @@ class BodyPair:
             )  # fmt: skip
             if not flags[0, 3]:
                 row = out[0]
-                curved, beyond = self.curved(parts[0]), flags[0, 0] == narrow.BEYOND
-                return Nearest(row.item(1), row.item(2), row, (parts.item(0), parts.item(1)), curved, beyond)
+                curved, too_far = self.curved(parts[0]), flags[0, 0] == narrow.BEYOND
+                return Nearest(row.item(1), row.item(2), row, (parts.item(0), parts.item(1)), curved, too_far)
         return self._long_way(most)
 
     def _long_way(self, most: float) -> Nearest:
@@ -245,18 +245,18 @@ class BodyPair:
                 best, pair = out[k], some[k]
             start += _MOST_EACH
         lower, upper = min(lowest, float(best[2])), float(best[2])
-        beyond = lower > most + self.error
-        lower = float(np.nextafter(most, inf)) if beyond else max(0.0, lower - self.error)
-        return Nearest(lower, upper + self.error, best, (int(pair[0]), int(pair[1])), self.curved(pair), beyond)
+        too_far = lower > most + self.error
+        lower = float(np.nextafter(most, inf)) if too_far else max(0.0, lower - self.error)
+        return Nearest(lower, upper + self.error, best, (int(pair[0]), int(pair[1])), self.curved(pair), too_far)
 
     # --- in overlap ----------------------------------------------------------------------------------------------
 
     def common_point(self) -> tuple[Array, Array]:
         """Return a point of both where they meet, and the normal of the parts that do."""
-        held = self.held()
-        if held is not None:
-            return held.point, _EX
-        pairs = next((some[met] for some, met in self.pieces() if met.any()), None)
+        inner = self.held()
+        if inner is not None:
+            return inner.point, _EX
+        pairs = next((some[hit] for some, hit in self.pieces() if hit.any()), None)
         if pairs is None:
             row = self.nearest().row
             return row[6:9], row[3:6]
@@ -276,9 +276,9 @@ class BodyPair:
 
     def place(self, hulls: Array | None) -> Array:
         """Return a point where they overlap, as far as one is seen; ``hulls`` is the answer of the hulls, if known."""
-        held = self.held()
-        if held is not None:
-            return held.point
+        inner = self.held()
+        if inner is not None:
+            return inner.point
         row = self.nearest().row if hulls is None else hulls
         middle: Array = 0.5 * (row[6:9] + row[9:12])
         return middle
@@ -295,5 +295,5 @@ def _table(starts: Ints, pairs: Ints) -> Ints:
 
 def _curved(parts: Parts, which: Ints) -> Bools:
     packed = parts.pack(which)
-    found: Bools = packed.ints[packed.starts[:, 0] + layout.POLYTOPE] == 0
-    return found
+    curved: Bools = packed.ints[packed.starts[:, 0] + layout.POLYTOPE] == 0
+    return curved

@@ -60,13 +60,13 @@ GivenShelf = tuple[PartTree, Array2]
 
 
 @inlined
-def on_shelf(t: PartTree, own: Array2, k: int) -> PartTree:
-    """Return body k of a shelf, ``own`` being the rims and reaches of all."""
-    if own.shape[0] == 1:
+def on_shelf(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
+    """Return body k of a shelf, ``rims_reaches`` being the rims and reaches of all."""
+    if rims_reaches.shape[0] == 1:
         return t
     return PartTree(
         t.boxes[k:], t.links[k:], t.places, t.table[k:], t.ints, t.floats, t.skin_boxes, t.skin_links, t.skin_corners,
-        t.span, t.points[k : k + 1], t.kind, t.inside, own[k, 0], own[k, 1],
+        t.span, t.points[k : k + 1], t.kind, t.inside, rims_reaches[k, 0], rims_reaches[k, 1],
     )  # fmt: skip
 
 

@@ -87,8 +87,8 @@ def _sizes(plane: Plane, body: Thing, at_plane: Array, at_body: Array, moving: b
     """Return of each row how far the body reaches and goes, and how far off things are from the world's origin."""
     reach = np.full(max(len(at_plane), len(at_body)), parts_of(body).reach)
     if moving:
-        ways = np.linalg.norm(at_body[:, WAY:TURN], axis=1) + np.linalg.norm(at_plane[:, WAY:TURN], axis=1)
-        reach += ways + 2.0 * np.linalg.norm(at_body[:, REFERENCE:], axis=1)
+        travel = np.linalg.norm(at_body[:, WAY:TURN], axis=1) + np.linalg.norm(at_plane[:, WAY:TURN], axis=1)
+        reach += travel + 2.0 * np.linalg.norm(at_body[:, REFERENCE:], axis=1)
     places = np.maximum(np.abs(at_plane[:, 9:12]).max(axis=1), np.abs(at_body[:, 9:12]).max(axis=1))
     return reach, np.maximum(places, np.abs(_heights(plane, at_plane, at_body)[1]))
 
@@ -147,45 +147,45 @@ def _pieces(a: Thing, b: Thing, rows: Rows) -> Iterator[tuple[Ints, Rows]]:
 
 def collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
     """Tell whether a body and a half-space or a plane meet."""
-    met = np.empty(rows.total, dtype=bool)
+    hits = np.empty(rows.total, dtype=bool)
     for some, few in _pieces(a, b, rows):
-        met[some] = _collide(a, b, few, margin)
-    return met
+        hits[some] = _collide(a, b, few, margin)
+    return hits
 
 
 def _collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
     x = standing_in(a, b, rows.a, rows.b)
-    there = rows._replace(a=x.rows_a, b=x.rows_b)
+    posed = rows._replace(a=x.rows_a, b=x.rows_b)
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
-        return way(x.a, x.b).collide(x.a, x.b, there, margin + x.error)
+        return way(x.a, x.b).collide(x.a, x.b, posed, margin + x.error)
     if margin + x.error >= 0.0:  # the depth below has the same answer for what is between the margin and 0
-        return distance.collide(x.a, x.b, there, margin + x.error)
+        return distance.collide(x.a, x.b, posed, margin + x.error)
     out, flags = empty_answers(rows.total)
     _solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
-    met: Bools = out[:, 1] <= margin
-    return met
+    hits: Bools = out[:, 1] <= margin
+    return hits
 
 
 def solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     """Answer distances of a body and a half-space or a plane."""
     distance.check_no_log(wanted)
     for some, few in _pieces(a, b, rows):
-        own, marks = empty_answers(len(some))
-        _solve(a, b, few, wanted, own, marks)
-        out[some], flags[some] = own, marks
+        values, marks = empty_answers(len(some))
+        _solve(a, b, few, wanted, values, marks)
+        out[some], flags[some] = values, marks
 
 
 def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     x = standing_in(a, b, rows.a, rows.b)
     unsigned, most = wanted.mode == narrow.UNSIGNED, wanted.max_distance
-    there = rows._replace(a=x.rows_a, b=x.rows_b)
+    posed = rows._replace(a=x.rows_a, b=x.rows_b)
     crossing = np.zeros(rows.total, dtype=bool)
     # Each bound moves by an error below, so what is told to be beyond has to be so by two; the sum is rounded, too.
     wanted = wanted._replace(max_distance=float(np.nextafter(most + 2.0 * x.error, np.inf)))
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
-        way(x.a, x.b).solve(x.a, x.b, there, wanted, out, flags)
+        way(x.a, x.b).solve(x.a, x.b, posed, wanted, out, flags)
     else:
-        distance.solve(x.a, x.b, there, wanted._replace(mode=narrow.UNSIGNED), out, flags)
+        distance.solve(x.a, x.b, posed, wanted._replace(mode=narrow.UNSIGNED), out, flags)
         _turn(a, b, rows, out)
         if not unsigned:
             crossing = ~(out[:, 1] > x.error)
@@ -193,22 +193,24 @@ def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: In
     out[some, 1], out[some, 2] = out[some, 1] - x.error, out[some, 2] + x.error
     if unsigned:
         out[:, 1] = np.maximum(out[:, 1], 0.0)
-    beyond = flags[:, 0] == Status.BEYOND
-    out[beyond, 1] = np.maximum(out[beyond, 1], np.nextafter(most, np.inf))  # as was asked, and there is more
-    apart, within = flags[:, 0] == Status.SEPARATED, flags[:, 0] == Status.OVERLAPPING
-    flags[(apart & (out[:, 1] <= 0.0)) | (within & (out[:, 2] > 0.0)), 0] = Status.TOUCHING
+    too_far = flags[:, 0] == Status.BEYOND
+    out[too_far, 1] = np.maximum(out[too_far, 1], np.nextafter(most, np.inf))  # as was asked, and there is more
+    separated, within = flags[:, 0] == Status.SEPARATED, flags[:, 0] == Status.OVERLAPPING
+    flags[(separated & (out[:, 1] <= 0.0)) | (within & (out[:, 2] > 0.0)), 0] = Status.TOUCHING
     for k in np.flatnonzero(crossing).tolist():
         _cross(a, b, rows.a[k % len(rows.a)], rows.b[k % len(rows.b)], out[k], flags[k])
 
 
 def _turn(a: Thing, b: Thing, rows: Rows, out: Array) -> None:
     """Make the normals those of the plane, where two points that nearly touch, or a common one, say another."""
-    plane, at_plane, body, own, way = (b, rows.b, 6, 9, -1.0) if isinstance(b, Plane) else (a, rows.a, 9, 6, 1.0)
+    plane, at_plane, body, plane_point, side = (
+        (b, rows.b, 6, 9, -1.0) if isinstance(b, Plane) else (a, rows.a, 9, 6, 1.0)
+    )
     assert isinstance(plane, Plane)
-    normals = way * (at_plane[:, :9].reshape(-1, 3, 3) @ plane.normal)
+    normals = side * (at_plane[:, :9].reshape(-1, 3, 3) @ plane.normal)
     signs = np.where(np.einsum("ij,ij->i", np.broadcast_to(normals, (len(out), 3)), out[:, 3:6]) < 0.0, -1.0, 1.0)
     out[:, 3:6] = signs[:, None] * normals
-    out[:, own : own + 3] = out[:, body : body + 3] - way * out[:, :1] * out[:, 3:6]
+    out[:, plane_point : plane_point + 3] = out[:, body : body + 3] - side * out[:, :1] * out[:, 3:6]
 
 
 # --- how deep a body is in a plane ------------------------------------------------------------------------------------
@@ -221,9 +223,9 @@ def _cross(a: Thing, b: Thing, row_a: Array, row_b: Array, out: Array, flags: In
     parts = parts_of(body)
     m = relative(at_plane, at_body)
     turn, shift = m[:9].reshape(3, 3), m[9:]
-    own = plane.normal @ turn
-    ends = parts.ends(own)
-    spans = ends @ own + (plane.normal @ shift - plane.offset)
+    local_normal = plane.normal @ turn
+    ends = parts.ends(local_normal)
+    spans = ends @ local_normal + (plane.normal @ shift - plane.offset)
     error = ROUNDING * (parts.reach + float(np.abs(shift).max()) + abs(plane.offset))
     most, point, sign = _least_push(spans, ends, 2.0 * error)
     least = _least_push(spans, ends, -2.0 * error)[0]

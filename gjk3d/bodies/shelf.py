@@ -48,7 +48,7 @@ class Shelf:
     def given(self) -> GivenShelf:
         """All as the kernels take them."""
         every = [parts.given for parts in self.parts]
-        return (every[0] if len(every) == 1 else _behind_each_other(every)), np.array([each[-2:] for each in every])
+        return (every[0] if len(every) == 1 else _concatenated(every)), np.array([tree[-2:] for tree in every])
 
     @cached_property
     def hulls(self) -> GivenShelf | None:
@@ -63,8 +63,8 @@ class Shelf:
         """See `gjk3d.bodies.manifolds.faces_in`."""
         if len(self) == 1:
             return faces_in(self.parts[0])
-        found = faces_of(self.things)
-        return (found.ints, found.floats, found.starts), most_corners_in(found)
+        shape_faces = faces_of(self.things)
+        return (shape_faces.ints, shape_faces.floats, shape_faces.starts), most_corners_in(shape_faces)
 
     @cached_property
     def planes(self) -> tuple[Array, Ints]:
@@ -78,11 +78,11 @@ class Shelf:
         return solids_of(self.parts)
 
 
-def _behind_each_other(every: Sequence[PartTree]) -> PartTree:
+def _concatenated(every: Sequence[PartTree]) -> PartTree:
     """Return lone shapes, none of them moved, behind each other: a node, a row of the table and a point each."""
     boxes, links, places, tables, ints, floats = (list(column) for column in list(zip(*every, strict=True))[:6])
     q, f, starts = arena_of(list(zip(ints, floats, strict=True)))
     table = np.concatenate(tables)
     table[:, :2] += starts
-    points = np.concatenate([each[10] for each in every])
+    points = np.concatenate([tree[10] for tree in every])
     return given(PLACED, np.concatenate(boxes), np.concatenate(links), places[0], table, q, f, points=points, reach=0.0)

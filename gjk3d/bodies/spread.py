@@ -14,9 +14,9 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 WIDTH = POINT + 3  #: floats of a point: those of `gjk3d.narrow.manifold`, and its normal
 _ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
 _ALIKE = 0.9  #: cosine of normals along which points support a body together, as on rough ground
-_SAME = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
+_SAME_POINT = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
 _U, _V, _FAR = range(3)  #: of a point: its place within a plane; of those left how far each is from all that are kept
-_ORDER, _LEFT, _CHAIN, _KEPT = range(4)
+_ORDER, _LEFT, _CHAIN, _RETAINED = range(4)
 KEY = _U  #: of any rows
 
 
@@ -36,11 +36,11 @@ def _sort(order: Ints, count: int, flat: Array) -> None:
     step = count // 2
     while step > 0:
         for k in range(step, count):
-            one, i = order[k], k
-            while i >= step and _comes_before(flat, one, order[i - step]):
+            number, i = order[k], k
+            while i >= step and _comes_before(flat, number, order[i - step]):
                 order[i] = order[i - step]
                 i -= step
-            order[i] = one
+            order[i] = number
         step //= 2
 
 
@@ -61,38 +61,38 @@ def _between(flat: Array, a: int, b: int) -> float:
 
 
 @kernel
-def _mark_outline(flat: Array, count: int, same: float, table: Ints) -> None:
+def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> None:
     """Mark which points are corners of their hull in the plane (Andrew 1979), but for those on a side of it.
 
     Of those at one place it is the first by number.
     """
-    order, chain, kept = table[_ORDER], table[_CHAIN], table[_KEPT]
+    order, chain, retained = table[_ORDER], table[_CHAIN], table[_RETAINED]
     _sort(order, count, flat)
     for i in range(1, count):  # so that rounding does not order the points of a side along the second axis
-        if flat[order[i], _U] - flat[order[i - 1], _U] <= same:
+        if flat[order[i], _U] - flat[order[i - 1], _U] <= tolerance:
             flat[order[i], _U] = flat[order[i - 1], _U]
     _sort(order, count, flat)
-    for way in range(2):
+    for side in range(2):
         top = 0
         for i in range(count):
-            k = order[i] if way == 0 else order[count - 1 - i]
-            if top > 0 and _between(flat, chain[top - 1], k) <= same:  # one over the other: the deeper comes first
+            k = order[i] if side == 0 else order[count - 1 - i]
+            if top > 0 and _between(flat, chain[top - 1], k) <= tolerance:  # one over the other: the deeper comes first
                 chain[top - 1] = min(chain[top - 1], k)
                 continue
-            while top > 1 and _bulge(flat, chain[top - 2], chain[top - 1], k) <= same:
+            while top > 1 and _bulge(flat, chain[top - 2], chain[top - 1], k) <= tolerance:
                 top -= 1
             chain[top] = k
             top += 1
         for i in range(top - 1 if top > 1 else top):
-            kept[chain[i]] = 1
+            retained[chain[i]] = 1
 
 
 @kernel
-def _mark_outermost(rows: Array, count: int, same: float, flat: Array, table: Ints) -> None:
+def _mark_outermost(rows: Array, count: int, tolerance: float, flat: Array, table: Ints) -> None:
     """Mark the corners of the outlines of patches, points of one normal; and the deepest of all."""
-    order, left, kept = table[_ORDER], table[_LEFT], table[_KEPT]
+    order, left, retained = table[_ORDER], table[_LEFT], table[_RETAINED]
     for k in range(count):
-        left[k], kept[k] = 1, 0
+        left[k], retained[k] = 1, 0
     for k in range(count):
         if left[k] == 0:
             continue
@@ -110,16 +110,16 @@ def _mark_outermost(rows: Array, count: int, same: float, flat: Array, table: In
                 p = _middle(rows, j)
                 flat[j, _U], flat[j, _V] = dot(p, u), dot(p, v)
         if some == 0:  # a normal that is none
-            left[k], kept[k] = 0, 1
-        _mark_outline(flat, some, same, table)
+            left[k], retained[k] = 0, 1
+        _mark_outline(flat, some, tolerance, table)
     deepest, least = 0, inf
     for k in range(count):
         if rows[k, POINT - 1] < rows[deepest, POINT - 1]:
             deepest = k
-        if kept[k] != 0:
+        if retained[k] != 0:
             least = min(least, rows[k, POINT - 1])
-    if rows[deepest, POINT - 1] < least - same:
-        kept[deepest] = 1
+    if rows[deepest, POINT - 1] < least - tolerance:
+        retained[deepest] = 1
 
 
 @kernel
@@ -146,38 +146,38 @@ def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: A
     for k in range(count):
         p = _middle(rows, k)
         greatest = max(greatest, max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
-    same = _SAME * greatest
+    tolerance = _SAME_POINT * greatest
     if 0 <= most < count:
-        _mark_outermost(rows, count, same, flat, table)
+        _mark_outermost(rows, count, tolerance, flat, table)
     else:
         for k in range(count):
-            table[_KEPT, k] = 1
+            table[_RETAINED, k] = 1
     some = 0
     for k in range(count):
-        if table[_KEPT, k] != 0:
+        if table[_RETAINED, k] != 0:
             order[some], flat[some, _FAR] = k, inf
             some += 1
-    found, first, n = 0, 0, _normal(rows, order[0])
-    while found < (some if most < 0 else min(most, some)):
-        while first < some - 1 and not flat[first, _FAR] > same:
+    written, first, n = 0, 0, _normal(rows, order[0])
+    while written < (some if most < 0 else min(most, some)):
+        while first < some - 1 and not flat[first, _FAR] > tolerance:
             first += 1
-        if flat[first, _FAR] <= same:
+        if flat[first, _FAR] <= tolerance:
             break
         last = -1
         for i in range(first, some if most >= 0 else first):
-            if flat[i, _FAR] > max(same, flat[last, _FAR] if last >= 0 else 0.0):
+            if flat[i, _FAR] > max(tolerance, flat[last, _FAR] if last >= 0 else 0.0):
                 last = i if dot(_normal(rows, order[i]), n) > _ALIKE else last
         if last < 0:  # the deepest of those that are left, and its patch
             last, n = first, _normal(rows, order[first])
         p = _middle(rows, order[last])
         for c in range(out.shape[1]):
-            out[found, c] = rows[order[last], c]
-        found += 1
+            out[written, c] = rows[order[last], c]
+        written += 1
         for i in range(some):
             q = _middle(rows, order[i])
             x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
             flat[i, _FAR] = min(flat[i, _FAR], sqrt(x * x + y * y + z * z))
-    return found
+    return written
 
 
 @kernel
@@ -188,15 +188,15 @@ def order_by_key(flat: Array, count: int, order: Ints) -> None:
     step = count // 2
     while step > 0:
         for k in range(step, count):
-            one, i = order[k], k
-            key = flat[one, KEY]
+            number, i = order[k], k
+            key = flat[number, KEY]
             while i >= step:
-                other = order[i - step]
-                if flat[other, KEY] < key or (flat[other, KEY] == key and other < one):
+                earlier = order[i - step]
+                if flat[earlier, KEY] < key or (flat[earlier, KEY] == key and earlier < number):
                     break
-                order[i] = other
+                order[i] = earlier
                 i -= step
-            order[i] = one
+            order[i] = number
         step //= 2
 
 
@@ -239,7 +239,7 @@ def spread_rows(
     return total
 
 
-def kept(points: Array, begins: Ints, answers: Array, most: int | None) -> tuple[Array, Ints]:
+def spread_points(points: Array, begins: Ints, answers: Array, most: int | None) -> tuple[Array, Ints]:
     """Return points of contact of several pairs without doubles, at most so many each, and how many; `spread_rows`."""
     pairs = len(begins) - 1
     longest = int((begins[1:] - begins[:-1]).max(initial=0))

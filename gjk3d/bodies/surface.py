@@ -187,11 +187,11 @@ class TriangleSurface(Body):
     @property
     def nearly_closed(self) -> str:
         """What to say of a mesh, or of a piece of it, that is open where little is missing; empty for any other."""
-        found = self._mended
-        if not (self._solid and found.nearly):
+        state = self._mended
+        if not (self._solid and state.nearly):
             return ""
         return (
-            f"{self._name or 'a mesh'} has {found.loose_edges} open edges at {len(self._faces)} triangles, so it is "
+            f"{self._name or 'a mesh'} has {state.loose_edges} open edges at {len(self._faces)} triangles, so it is "
             "a surface with nothing inside there: close it where it was made, or with trimesh's fill_holes(), or take "
             "its hull()"
         )
@@ -214,8 +214,8 @@ class TriangleSurface(Body):
     @property
     def is_convex(self) -> bool:
         """Whether the mesh is closed and fills its convex hull, up to the rounding of float32 files."""
-        found: bool = self._cached("is convex", lambda: abs(self.convexity - 1.0) <= CONVEX_RATIO)
-        return found
+        convex: bool = self._cached("is convex", lambda: abs(self.convexity - 1.0) <= CONVEX_RATIO)
+        return convex
 
     @property
     def _convex_slack(self) -> float:
@@ -333,7 +333,7 @@ class TriangleSurface(Body):
         return len(self._faces), crc32(self._vertices.tobytes(), crc32(self._faces.tobytes())), self._solid
 
     @abstractmethod
-    def _like(self, vertices: Any, faces: Ints, **others: Any) -> Mesh:
+    def _like(self, vertices: Any, faces: Ints, **changes: Any) -> Mesh:
         """Return a mesh of other triangles; all else is as here, or as said."""
 
 
@@ -365,8 +365,8 @@ def _chord_error(mesh: TriangleSurface) -> float:
     number = edges.numbers.ravel()
     order = np.argsort(number, kind="stable")
     counts = np.bincount(number, minlength=len(edges.ends))
-    two = np.repeat(counts == 2, counts)
-    sides = order[two].reshape(-1, 2)
+    shared = np.repeat(counts == 2, counts)
+    sides = order[shared].reshape(-1, 2)
     corners = mesh.vertices[mesh.faces[edges.faces]]
     along = corners[:, [1, 2, 0]] - corners
     normals = np.cross(along[:, 0], along[:, 1])
@@ -387,7 +387,7 @@ COPIES = 8.0
 _TEXT_COPIES = 3.0  #: and by so many units of the last digit of text, which rounds once
 _SAMPLES = 64  #: coordinates along each axis that are looked at
 _FEW, _EXACT, _TEXT = 3, 5, 9  #: decimal digits: of no text, fewer than rounding leaves, and the most of float32
-_WHOLE = 1e-5  #: how far from a whole number a decimal is in units of its last digit, by the rounding of float64
+_INTEGRAL = 1e-5  #: how far from a whole number a decimal is in units of its last digit, by the rounding of float64
 
 
 def corner_rounding(points: Array) -> float:
@@ -395,7 +395,7 @@ def corner_rounding(points: Array) -> float:
     rows = _sample(points)
     single, digits, unit, _ = _units(rows)
     text = (digits > _FEW) & (digits <= _TEXT)
-    if not _are_whole(rows / unit[:, None]).all():  # numbers of few digits, some smaller ones finer: these are exact
+    if not _are_integral(rows / unit[:, None]).all():  # numbers of few digits, some smaller ones finer: these are exact
         text &= digits > _EXACT
     return float(max(COPIES * single.max(initial=0.0), _TEXT_COPIES * unit[text].max(initial=0.0)))
 
@@ -411,9 +411,9 @@ def spacings(rows: Array) -> Array:
     Numbers of few digits are exact, and numbers that float32 cannot hold were not rounded to it, unless they are
     decimal text of no more digits than float32 has.
     """
-    single, digits, _, held = _units(rows)
-    found: Array = np.where((digits > _EXACT) & ((digits <= _TEXT) | held), single, 0.0)
-    return found
+    single, digits, _, in_float32 = _units(rows)
+    steps: Array = np.where((digits > _EXACT) & ((digits <= _TEXT) | in_float32), single, 0.0)
+    return steps
 
 
 def stretch(linear: Array) -> Array:
@@ -426,17 +426,17 @@ def _sample(points: Array) -> Array:
     """Return some of the largest coordinates along each axis, and some of all, (3, k)."""
     if len(points) <= _SAMPLES:
         return np.abs(points).T
-    found = np.zeros((3, 2, _SAMPLES))
-    for rows, sizes in zip(found, np.abs(points).T, strict=True):
+    coordinates = np.zeros((3, 2, _SAMPLES))
+    for rows, sizes in zip(coordinates, np.abs(points).T, strict=True):
         for row, some in zip(rows, (sizes[sizes >= 0.1 * sizes.max()], sizes), strict=True):
             if len(some):
                 row[:] = some[np.linspace(0, len(some) - 1, _SAMPLES).astype(np.int64)]
-    return found.reshape(3, -1)
+    return coordinates.reshape(3, -1)
 
 
-def _are_whole(numbers: Array) -> Bools:
-    whole: Bools = np.abs(numbers - np.rint(numbers)) < _WHOLE
-    return whole
+def _are_integral(numbers: Array) -> Bools:
+    integral: Bools = np.abs(numbers - np.rint(numbers)) < _INTEGRAL
+    return integral
 
 
 def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
@@ -451,7 +451,7 @@ def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
     small = sizes < (10.0**power)[:, None]
     single = np.where(most > 0.0, np.ldexp(1.0, np.frexp(most)[1] - 24), 0.0)
     counts = np.arange(_FEW, _TEXT + 1)[:, None]
-    enough = (_are_whole(sizes / (10.0 ** (power + 1 - counts))[:, :, None]) | small).all(axis=2)
+    enough = (_are_integral(sizes / (10.0 ** (power + 1 - counts))[:, :, None]) | small).all(axis=2)
     digits = np.where(enough.any(axis=0), _FEW + enough.argmax(axis=0), _TEXT + 1)
     bits = np.ascontiguousarray(sizes).view(np.uint64) << np.uint64(35)  # float32 has 29 bits less
     return single, digits, 10.0 ** (power + 1 - digits), ((bits == 0) | small).all(axis=1)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.depth.exits import past_all
-from gjk3d.bodies.depth.partings import ask_pair, shifted
+from gjk3d.bodies.depth.partings import shifted, solve_pair
 from gjk3d.bodies.gaps import (
     TIGHT_CURVED,
     Round,
@@ -108,7 +108,7 @@ def _vec(row: Array, at: int) -> Vec3:
 
 
 @inlined
-def _put(row: Array, at: int, v: Vec3) -> None:
+def _set_vec(row: Array, at: int, v: Vec3) -> None:
     row[at], row[at + 1], row[at + 2] = v
 
 
@@ -182,15 +182,15 @@ def _keep_meeting(x: Two, pairs: Ints, count: int, rows: Array, w: Bench) -> int
 
     If a pair overlaps by more than rounding, return -1 less the row of its answer.
     """
-    kept = 0
+    retained = 0
     for k in range(count):
-        ask_pair(x, pairs, k, w, rows[kept])
-        if rows[kept, _UPPER] < -_SURELY * x.error:
-            return -1 - kept
-        if rows[kept, _LOWER] <= _NEARLY * x.error:
-            pairs[kept, 0], pairs[kept, 1] = pairs[k, 0], pairs[k, 1]
-            kept += 1
-    return kept
+        solve_pair(x, pairs, k, w, rows[retained])
+        if rows[retained, _UPPER] < -_SURELY * x.error:
+            return -1 - retained
+        if rows[retained, _LOWER] <= _NEARLY * x.error:
+            pairs[retained, 0], pairs[retained, 1] = pairs[k, 0], pairs[k, 1]
+            retained += 1
+    return retained
 
 
 @inlined
@@ -260,9 +260,9 @@ def _end(boxes: Array, i: int, n: Vec3) -> float:
 
 
 @kernel
-def _is_parted(c: Cores, rows: Array, known: int, slack: float) -> bool:
+def _is_parted(c: Cores, rows: Array, count: int, slack: float) -> bool:
     """Tell whether two parts overlap by no more than ``slack`` allows along one of the known normals, either way."""
-    for k in range(known):
+    for k in range(count):
         n = _vec(rows[k], _N)
         if max(bound_along(c, n), bound_along(c, neg(n))) >= slack:
             return True
@@ -271,7 +271,7 @@ def _is_parted(c: Cores, rows: Array, known: int, slack: float) -> bool:
 
 @kernel
 def _find_blocking(
-    x: Two, n: Vec3, slack: float, every: bool, pairs: Ints, rows: Array, known: int, w: Bench
+    x: Two, n: Vec3, slack: float, every: bool, pairs: Ints, rows: Array, normals: int, w: Bench
 ) -> tuple[bool, float, int]:  # fmt: skip
     """Look for parts that meet with a gap along a unit vector that is less than ``slack``.
 
@@ -299,16 +299,16 @@ def _find_blocking(
                 gap = bound_along(c, n)
                 if gap >= slack:
                     least = min(least, gap)
-                elif known == _MOST_NORMALS or _is_parted(c, rows, known, slack):
+                elif normals == _MOST_NORMALS or _is_parted(c, rows, normals, slack):
                     blocked = blocked or part_meets(c, x.error, w) != APART
                     if blocked and not every:
-                        return True, least, known
+                        return True, least, normals
                 elif part_meets(c, x.error, w) != APART:
-                    pairs[known, 0], pairs[known, 1] = p, q
-                    kept = _keep_meeting(x, pairs[known:], plain(1), rows[known:], w)
-                    if kept != 0:
-                        return True, least, known + 1 if kept > 0 else -1 - known
-    return blocked, least, known
+                    pairs[normals, 0], pairs[normals, 1] = p, q
+                    retained = _keep_meeting(x, pairs[normals:], plain(1), rows[normals:], w)
+                    if retained != 0:
+                        return True, least, normals + 1 if retained > 0 else -1 - normals
+    return blocked, least, normals
 
 
 @kernel
@@ -320,22 +320,22 @@ def _try_normals(
     Any number of pairs may meet. Returns the touch, whether no pair overlaps along its normal, and how many normals are
     known, as `_find_blocking` does.
     """
-    known, k, found = plain(1), 0, _touch_of(x, rows[0], True, inf, _vec(rows[0], _N))
-    while 0 <= k < known:
+    normals, k, best = plain(1), 0, _touch_of(x, rows[0], True, inf, _vec(rows[0], _N))
+    while 0 <= k < normals:
         n, slack = _vec(rows[k], _N), min(0.0, rows[k, _LOWER]) - _SLACK * x.error
         for _ in range(2):
-            blocked, gap, known = _find_blocking(x, n, slack, False, pairs, rows, known, w)
+            blocked, gap, normals = _find_blocking(x, n, slack, False, pairs, rows, normals, w)
             if not blocked:
                 sure, most = _is_touch(x, faces, proven, pairs[k], n, gap, w)
                 if sure:
-                    return _touch_of(x, rows[k], True, most, n), True, known
-            if known < 0:
-                return found, False, known
+                    return _touch_of(x, rows[k], True, most, n), True, normals
+            if normals < 0:
+                return best, False, normals
             n = neg(n)
         k += 1
-        if k == known:
-            _, _, known = _find_blocking(x, n, slack, True, pairs, rows, known, w)
-    return found, False, known
+        if k == normals:
+            _, _, normals = _find_blocking(x, n, slack, True, pairs, rows, normals, w)
+    return best, False, normals
 
 
 @kernel
@@ -344,19 +344,19 @@ def _normal_from_away(x: Two, faces: bool, n: Vec3, w: Bench) -> tuple[bool, Vec
 
     The normals of parts that block the way, first that along a unit vector, are added to it, as a perceptron learns.
     """
-    way, far, pair = n, _AWAY * x.error / ROUNDING, w.last[:2].reshape(1, 2)
+    direction, far, pair = n, _AWAY * x.error / ROUNDING, w.last[:2].reshape(1, 2)
     for k in range(_MOST_TURNS):
-        there = shifted(x, scale(far, unit(way)))
-        if _is_free(there, faces, w):
-            found = nearest_faces(there, inf, w) if faces else nearest(there, inf, 0.0, 1.0, plain(-1), w)
-            pair[0, 0], pair[0, 1], n = found.p, found.q, _vec(w.out[1], _N)
+        moved = shifted(x, scale(far, unit(direction)))
+        if _is_free(moved, faces, w):
+            nearest_pair = nearest_faces(moved, inf, w) if faces else nearest(moved, inf, 0.0, 1.0, plain(-1), w)
+            pair[0, 0], pair[0, 1], n = nearest_pair.p, nearest_pair.q, _vec(w.out[1], _N)
             return _keep_meeting(x, pair, plain(1), w.out, w) == 1, n
         if w.last[0] < 0:
             break
-        own = ask_pair(there, pair, plain(0), w, w.out[0])
-        way = along(way, own, k + 1.0)
-        if not dot(way, way) > 0.0:
-            way = own
+        normal = solve_pair(moved, pair, plain(0), w, w.out[0])
+        direction = along(direction, normal, k + 1.0)
+        if not dot(direction, direction) > 0.0:
+            direction = normal
     return False, n
 
 
@@ -368,14 +368,14 @@ def touch(x: Two, faces: bool, proven: bool, w: Bench) -> Touch:
     """
     pairs, rows = w.last[2:].reshape(TOUCHES, 2), w.out[2:]
     pairs[0, 0], pairs[0, 1] = w.last[0], w.last[1]
-    kept = _keep_meeting(x, pairs, plain(1), rows, w)
-    if kept > 0:
-        others, n = pairs[1:], _vec(rows[0], _N)
-        count = list_faces(x, w, others) if faces else list_parts(x, 0.0, False, w, others)
+    retained = _keep_meeting(x, pairs, plain(1), rows, w)
+    if retained > 0:
+        more_pairs, n = pairs[1:], _vec(rows[0], _N)
+        count = list_faces(x, w, more_pairs) if faces else list_parts(x, 0.0, False, w, more_pairs)
         if count >= TOUCHES:  # more than there is room for
-            found, done, kept = _try_normals(x, faces, proven, pairs, rows, w)
-            if done:
-                return found
+            best, settled, retained = _try_normals(x, faces, proven, pairs, rows, w)
+            if settled:
+                return best
             proven = True
         else:
             # mostly no pair overlaps along the normal of the first, which costs less than the answers of all
@@ -385,19 +385,19 @@ def touch(x: Two, faces: bool, proven: bool, w: Bench) -> Touch:
                 sure, most = _is_touch(x, faces, proven, pairs[0], n, gap, w)
                 if sure:
                     return _touch_of(x, rows[0], True, most, n)
-            kept = _keep_meeting(x, pairs, count + 1, rows, w)
-    if kept < 1:
-        deep = max(0, -1 - kept)
+            retained = _keep_meeting(x, pairs, count + 1, rows, w)
+    if retained < 1:
+        deep = max(0, -1 - retained)
         return _touch_of(x, rows[deep], False, inf, _vec(rows[deep], _N))
-    found, done = _best_of_pairs(x, faces, proven, pairs, rows, kept, w)
-    if done:
-        return found
-    sure, n = _normal_from_away(x, faces, found.normal, w)
+    best, settled = _best_of_pairs(x, faces, proven, pairs, rows, retained, w)
+    if settled:
+        return best
+    sure, n = _normal_from_away(x, faces, best.normal, w)
     if not sure:
-        return found
-    found, most = _touch_of(x, w.out[0], True, inf, n), _STEP * x.error
+        return best
+    best, most = _touch_of(x, w.out[0], True, inf, n), _STEP * x.error
     free = _is_free(shifted(x, scale(most, n)), faces, w)
-    return Touch(True, most if free else inf, n, found.point, found.distance, found.upper)
+    return Touch(True, most if free else inf, n, best.point, best.distance, best.upper)
 
 
 @kernel
@@ -425,7 +425,7 @@ def _past_walls(
     of their normals, to which that of a wall it is behind is added, as a perceptron learns.
     """
     c, radius, walls, far, aside = ball.start, ball.radius, w.out[2:], sqrt(dot(first, first)), (0.0, 0.0, 0.0)
-    _put(walls[0], 0, divide(first, far))
+    _set_vec(walls[0], 0, divide(first, far))
     walls[0, 3] = far
     by = along(first, divide(first, far), _STEP * x.error)
     for count in range(1, _MOST_WALLS):
@@ -433,12 +433,12 @@ def _past_walls(
             return by
         p = add(c, by)
         _, face, foot = to_point(p, 1e150, boxes, links, corners, w.stack, w.keys)
-        n, way = scale(turns, normal_of(read(corners, face))), sub(p, foot)
+        n, outward = scale(turns, normal_of(read(corners, face))), sub(p, foot)
         if radius > 0.0:
-            off = cross(n, way)
-            if dot(n, way) > 0.0 and sqrt(dot(off, off)) > x.error:  # outside, and nearest to an edge
-                n = unit(way)
-            _put(walls[count], 0, n)
+            off = cross(n, outward)
+            if dot(n, outward) > 0.0 and sqrt(dot(off, off)) > x.error:  # outside, and nearest to an edge
+                n = unit(outward)
+            _set_vec(walls[count], 0, n)
             walls[count, 3] = dot(n, sub(foot, c)) + radius + _ROOM * far
             by = past_all(walls, count + 1)
         else:
@@ -450,21 +450,21 @@ def _past_walls(
 @kernel
 def ball_in(x: Two, closed: bool, boxes: Array2, links: Ints2, corners: Array2, w: Bench) -> Deep:
     """Return how deep B is in a surface of A, if it is a ball that the surface crosses or holds."""
-    alone, r = lone_round(x, w)
+    single, r = lone_round(x, w)
     c, nothing = r.start, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), r.start, r.start)
-    if not alone or dot(r.way, r.way) > 0.0:
+    if not single or dot(r.direction, r.direction) > 0.0:
         return nothing
     turns = turns_about(c, boxes, links, corners, x.error, w.stack) if closed else 0.0
     square, face, foot = to_point(c, 1e150, boxes, links, corners, w.stack, w.keys)
-    far, way, normal = sqrt(square), sub(foot, c), normal_of(read(corners, face))
+    far, to_foot, normal = sqrt(square), sub(foot, c), normal_of(read(corners, face))
     depth = r.radius + far
     if turns == 0.0:  # the centre is outside
-        depth, way = r.radius - far, neg(way)
-        turns = 1.0 if dot(normal, way) > 0.0 else -1.0
+        depth, to_foot = r.radius - far, neg(to_foot)
+        turns = 1.0 if dot(normal, to_foot) > 0.0 else -1.0
     if not (far > _STEP * x.error and depth > _SURELY * x.error):
         return nothing
-    n, out = divide(way, far), scale(turns, normal)
-    off = cross(out, way)
+    n, out = divide(to_foot, far), scale(turns, normal)
+    off = cross(out, to_foot)
     if sqrt(dot(off, off)) <= x.error:  # the foot is on the face, whose normal has no error of a short way
         n = out
     by = _past_walls(x, r, scale(depth, n), turns, boxes, links, corners, w)
@@ -482,23 +482,23 @@ def _put_bounds(
 ) -> None:  # fmt: skip
     """Write a distance and its bounds, a normal from a point of A, and the status."""
     out[k, 0], out[k, 1], out[k, 2] = bounds
-    _put(out[k], 3, n)
-    _put(out[k], 6, point)
-    _put(out[k], 9, along(point, n, bounds[0]))
+    _set_vec(out[k], 3, n)
+    _set_vec(out[k], 6, point)
+    _set_vec(out[k], 9, along(point, n, bounds[0]))
     flags[k, 0], flags[k, 1], flags[k, 3] = status, 0, 0
     flags[k, 2] = int(bounds[2] - bounds[1] <= TIGHT_CURVED * x.error / ROUNDING)
 
 
 @kernel
-def _report_common(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> None:
+def _report_common(x: Two, code: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> None:
     """Write a point of both of two that meet, and the normal of the parts that do, in A's frame."""
     deep, n, point = True, (1.0, 0.0, 0.0), (w.out[0, 6], w.out[0, 7], w.out[0, 8])
-    if told == MEET and faces:
-        one, two = read(x.a.places, w.last[0]), placed_triangle(x.m, x.b.places, w.last[1])
-        n, point = normal_of(one), common_of(one, two)
+    if code == MEET and faces:
+        triangle_a, triangle_b = read(x.a.places, w.last[0]), placed_triangle(x.m, x.b.places, w.last[1])
+        n, point = normal_of(triangle_a), common_of(triangle_a, triangle_b)
         limit = _SURELY * x.error
-        deep = dot(n, n) > 0.0 and (pierced(one, two) > limit or pierced(two, one) > limit)
-    elif told == MEET:
+        deep = dot(n, n) > 0.0 and (pierced(triangle_a, triangle_b) > limit or pierced(triangle_b, triangle_a) > limit)
+    elif code == MEET:
         deep, point = overlap_point(x, w)
         n = (w.out[0, 3], w.out[0, 4], w.out[0, 5])
     if not deep:
@@ -507,7 +507,7 @@ def _report_common(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: 
 
 
 @kernel
-def _report_depth(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> int:
+def _report_depth(x: Two, code: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> int:
     """Write how deep two are that meet, and return `ANSWERED`, where that needs no search: they touch, or B is a ball.
 
     Else the status is TOUCHING with the normal if their interiors are disjoint, UNDECIDED with the normal if no parts
@@ -523,15 +523,15 @@ def _report_depth(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: I
         _put_bounds(x, bounds, ball.normal, ball.point, OVERLAPPING, out, flags, k)
         return ANSWERED
     flags[k, 0], flags[k, 3] = OVERLAPPING, 0
-    if told != MEET:
-        return told
-    found = touch(x, faces, True, w)
-    if found.touching:
-        upper = max(0.0, found.upper)  # two that meet may still be apart by rounding
-        bounds = (min(max(found.distance, -found.most), upper), -found.most, upper)
-        status = TOUCHING if found.most < inf or is_lone_solid(x, w) else UNDECIDED
-        _put_bounds(x, bounds, found.normal, found.point, status, out, flags, k)
-    return ANSWERED if found.most < inf else told
+    if code != MEET:
+        return code
+    contact = touch(x, faces, True, w)
+    if contact.touching:
+        upper = max(0.0, contact.upper)  # two that meet may still be apart by rounding
+        bounds = (min(max(contact.distance, -contact.most), upper), -contact.most, upper)
+        status = TOUCHING if contact.most < inf or is_lone_solid(x, w) else UNDECIDED
+        _put_bounds(x, bounds, contact.normal, contact.point, status, out, flags, k)
+    return ANSWERED if contact.most < inf else code
 
 
 @entry
@@ -549,25 +549,25 @@ def distance_rows(
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
-    told = APART
+    code = APART
     for k in range(start, stop):
         x, turned = two_of_rows(a, b, rows_a, rows_b, order, k)
         w.last[0] = -1  # the common point of two that meet is none of other rows
-        told = faces_meet(x, w) if faces else meet(x, 0.0, w)
-        answer[k] = told
-        if told in (MEET, HELD):
+        code = faces_meet(x, w) if faces else meet(x, 0.0, w)
+        answer[k] = code
+        if code in (MEET, HELD):
             if level == BOUNDS:
                 _put_bounds(x, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), OVERLAPPING, out, flags, k)
             elif level == DEPTHS:
-                answer[k] = told = _report_depth(x, told, faces, w, out, flags, k)
+                answer[k] = code = _report_depth(x, code, faces, w, out, flags, k)
             else:
-                _report_common(x, told, faces, w, out, flags, k)
+                _report_common(x, code, faces, w, out, flags, k)
         else:
-            found = nearest_faces(x, most, w) if faces else nearest(x, most, 0.0, 1.0, plain(-1), w)
-            report_gap(x, found, most, above, w, out, flags, k)
-            parts[k, 0], parts[k, 1] = found.p, found.q
+            gap = nearest_faces(x, most, w) if faces else nearest(x, most, 0.0, 1.0, plain(-1), w)
+            report_gap(x, gap, most, above, w, out, flags, k)
+            parts[k, 0], parts[k, 1] = gap.p, gap.q
         rows = rows_b if turned and order == TIED else rows_a
         into_world(rows[k if rows.shape[0] > 1 else 0], out, k)
         if turned:
             mirror(out, k)
-    return told
+    return code

@@ -120,7 +120,7 @@ def _along(w: Vec3, b: Array, i: int) -> float:
 
 
 @kernel
-def _beyond(m: Rigid, w: Vec3, v: Vec3, best: float, ba: Array, i: int, bb: Array, j: int) -> bool:
+def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, ba: Array, i: int, bb: Array, j: int) -> bool:
     """Tell whether two boxes are farther apart along w, whose squared length is best, than w is long; v is w for B."""
     x, y, z = bb[j, 0], bb[j, 1], bb[j, 2]
     t = (
@@ -139,10 +139,10 @@ def _widest(b: Array, i: int) -> float:
 @entry
 def crossings(
     m: Rigid, noise: float, ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2, stack: Ints2,
-    found: Ints2,
+    pairs: Ints2,
 ) -> int:  # fmt: skip
-    """Write the pairs of triangles that meet, up to the room in ``found``; return how many, at most one more."""
-    room = found.shape[0]
+    """Write the pairs of triangles that meet, up to the room in ``pairs``; return how many, at most one more."""
+    room = pairs.shape[0]
     count = 0
     stack[0, 0] = stack[0, 1] = 0
     top = 1
@@ -160,7 +160,7 @@ def crossings(
                     if meet(read(ca, p), t, noise):
                         if count >= room:
                             return count + 1
-                        found[count, 0], found[count, 1] = p, q
+                        pairs[count, 0], pairs[count, 1] = p, q
                         count += 1
             continue
         if not inner_b or (inner_a and _widest(ba, i) >= _widest(bb, j)):
@@ -260,8 +260,8 @@ def nearest_triangles(
         else:
             i0, j0, i1, j1 = i, lb[j, 0], i, lb[j, 0] + 1
         # the plane across the last nearest direction is cheaper to ask than the boxes' own axes
-        d0 = 1e308 if some and _beyond(m, w, v, best, ba, i0, bb, j0) else _gap(m, ba, i0, bb, j0)
-        d1 = 1e308 if some and _beyond(m, w, v, best, ba, i1, bb, j1) else _gap(m, ba, i1, bb, j1)
+        d0 = 1e308 if some and _is_farther(m, w, v, best, ba, i0, bb, j0) else _gap(m, ba, i0, bb, j0)
+        d1 = 1e308 if some and _is_farther(m, w, v, best, ba, i1, bb, j1) else _gap(m, ba, i1, bb, j1)
         if d0 < d1:
             i0, j0, d0, i1, j1, d1 = i1, j1, d1, i0, j0, d0
         if d0 <= best:

@@ -103,13 +103,13 @@ def nearest(p: Triangle, q: Triangle) -> Nearest:
     v0, v1, v2 = sub(q[1], q[0]), sub(q[2], q[1]), sub(q[0], q[2])
     best, a, b = 1e308, p[0], q[0]
     for s, u, third in ((p[0], u0, p[2]), (p[1], u1, p[0]), (p[2], u2, p[1])):
-        for t, v, other in ((q[0], v0, q[2]), (q[1], v1, q[0]), (q[2], v2, q[1])):
+        for t, v, opposite in ((q[0], v0, q[2]), (q[1], v1, q[0]), (q[2], v2, q[1])):
             d, x, y = nearest_on_edges(s, u, t, v)
             if d < best:
                 best, a, b = d, x, y
                 w = sub(y, x)
                 # the corners that are not on the edges lie behind the planes across the segment: nothing is nearer
-                if dot(w, sub(third, x)) <= 0.0 and dot(w, sub(other, y)) >= 0.0:
+                if dot(w, sub(third, x)) <= 0.0 and dot(w, sub(opposite, y)) >= 0.0:
                     return best, a, b
     n = cross(u0, u1)
     if dot(n, n) > 0.0:

@@ -98,19 +98,19 @@ def two_of_rows(a: PartTree, b: PartTree, rows_a: Array, rows_b: Array, order: i
 @kernel
 def parts_at(x: Two, p: int, q: int, w: Bench) -> Cores:
     """Return two parts, by their places among the leaves, in A's frame."""
-    one = part_at(x.a, p, w.floats_a, w.row_a)
-    two = part_at(x.b, q, w.floats_b, w.row_b)
+    part_a = part_at(x.a, p, w.floats_a, w.row_a)
+    part_b = part_at(x.b, q, w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
-    return cores_at(one, w.row_a, two, w.row_b)
+    return cores_at(part_a, w.row_a, part_b, w.row_b)
 
 
 @kernel
 def part_meets(c: Cores, margin: float, w: Bench) -> int:
     """Tell whether two parts are not proven to be farther apart than a margin: APART, MEET or DOUBT."""
-    told = quick_collide(c, margin, w.room.simplex, w.room.simplex[:0], plain(0))
-    if told == 2:
-        told = settle(c, margin, Solver(w.room, w.out, w.flags))
-    return told if told < 2 else DOUBT
+    code = quick_collide(c, margin, w.room.simplex, w.room.simplex[:0], plain(0))
+    if code == 2:
+        code = settle(c, margin, Solver(w.room, w.out, w.flags))
+    return code if code < 2 else DOUBT
 
 
 @inlined
@@ -145,20 +145,20 @@ def _between(x: Two, i: int, j: int) -> float:
 @kernel
 def leaves_meet(x: Two, i: int, j: int, within: float, sure: float, w: Bench) -> int:
     """Tell whether any parts of two leaves come within ``sure``; these are then the last. Those beyond are in DOUBT."""
-    told = APART
+    code = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
             if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > within:
                 continue
             c = parts_at(x, p, q, w)
-            one = part_meets(c, within, w)
-            if one == MEET and sure < within and part_meets(c, sure, w) != MEET:
-                one = DOUBT
-            if one == MEET:
+            pair_code = part_meets(c, within, w)
+            if pair_code == MEET and sure < within and part_meets(c, sure, w) != MEET:
+                pair_code = DOUBT
+            if pair_code == MEET:
                 w.last[0], w.last[1] = p, q
                 return MEET
-            told = max(told, one)
-    return told
+            code = max(code, pair_code)
+    return code
 
 
 @kernel
@@ -174,7 +174,7 @@ def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
     if w.last[0] >= 0 and part_meets(parts_at(x, w.last[0], w.last[1], w), sure, w) == MEET:
         return MEET
     w.last[0] = -1
-    told = APART
+    code = APART
     stack = w.stack
     stack[0, 0] = stack[0, 1] = 0
     top = 1
@@ -184,17 +184,17 @@ def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
         if nodes_apart(x.m, x.a, i, x.b, j, within):
             continue
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
-            one = leaves_meet(x, i, j, within, sure, w)
-            if one == MEET:
+            leaf_code = leaves_meet(x, i, j, within, sure, w)
+            if leaf_code == MEET:
                 return MEET
-            told = max(told, one)
+            code = max(code, leaf_code)
             continue
         i0, j0, i1, j1 = children(x, i, j)
         if _between(x, i0, j0) < _between(x, i1, j1):  # the nearer is looked at first
             i0, j0, i1, j1 = i1, j1, i0, j0
         stack[top, 0], stack[top, 1], stack[top + 1, 0], stack[top + 1, 1] = i0, j0, i1, j1
         top += 2
-    return told
+    return code
 
 
 @kernel
@@ -217,9 +217,9 @@ def held(x: Two, w: Bench) -> int:
         host, guest = (x.a, x.b) if side == 0 else (x.b, x.a)
         for k in range(guest.points.shape[0] if host.inside != OPEN else 0):
             p = (guest.points[k, 0], guest.points[k, 1], guest.points[k, 2])
-            own = place(x.m, p) if side == 0 else turn_back(x.m, sub(p, offset(x.m)))
-            if holds(host, own, w):
-                w.out[0, 6], w.out[0, 7], w.out[0, 8] = own if side == 0 else p
+            local = place(x.m, p) if side == 0 else turn_back(x.m, sub(p, offset(x.m)))
+            if holds(host, local, w):
+                w.out[0, 6], w.out[0, 7], w.out[0, 8] = local if side == 0 else p
                 w.flags[0, 0] = side
                 return HELD
     return APART
@@ -230,11 +230,11 @@ def meet(x: Two, margin: float, w: Bench) -> int:
     """Tell whether two bodies meet, or come within a margin of at least 0."""
     if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[ENDLESS] + x.error:
         return DEEP
-    told = surfaces_meet(x, margin, w)
-    if told == MEET:
+    code = surfaces_meet(x, margin, w)
+    if code == MEET:
         return MEET
     inner = held(x, w)
-    return inner if inner == HELD else max(told, inner)
+    return inner if inner == HELD else max(code, inner)
 
 
 @inlined
@@ -257,15 +257,15 @@ def meet_rows(
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
-    told = APART
+    code = APART
     w.last[0] = -1
     for k in range(start, stop):
         x, _ = two_of_rows(a, b, rows_a, rows_b, order, k)
         if order == TIED:
             w.last[0] = -1  # parts of the one are none of the other
-        told = meet(x, margin, w)
-        answer[k] = told
-    return told
+        code = meet(x, margin, w)
+        answer[k] = code
+    return code
 
 
 @entry
@@ -286,8 +286,8 @@ def held_at(a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, w: Bench) ->
 
 
 @kernel
-def list_parts(x: Two, within: float, asks: bool, w: Bench, found: Ints) -> int:
-    """Write pairs of parts that come within a distance, or whose boxes do unless it ``asks`` GJK; return how many.
+def list_parts(x: Two, within: float, exact: bool, w: Bench, pairs: Ints) -> int:
+    """Write pairs of parts that come within a distance, or whose boxes do unless it ``exact`` GJK; return how many.
 
     That is at most one more than there is room for. What is in doubt counts.
     """
@@ -304,11 +304,11 @@ def list_parts(x: Two, within: float, asks: bool, w: Bench, found: Ints) -> int:
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
             for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
                 for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
-                    if asks and part_meets(parts_at(x, p, q, w), within, w) == APART:
+                    if exact and part_meets(parts_at(x, p, q, w), within, w) == APART:
                         continue
-                    if count == found.shape[0]:
+                    if count == pairs.shape[0]:
                         return count + 1
-                    found[count, 0], found[count, 1] = p, q
+                    pairs[count, 0], pairs[count, 1] = p, q
                     count += 1
             continue
         stack[top + 1, 0], stack[top + 1, 1], stack[top, 0], stack[top, 1] = children(x, i, j)
@@ -318,10 +318,10 @@ def list_parts(x: Two, within: float, asks: bool, w: Bench, found: Ints) -> int:
 
 @entry
 def meeting_parts(
-    a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, within: float, asks: bool, w: Bench, found: Ints2
+    a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, within: float, exact: bool, w: Bench, pairs: Ints2
 ) -> int:  # fmt: skip
     """Do as `list_parts` at two pose rows."""
-    return int(list_parts(two_at(a, b, row_a, row_b), within, asks, w, found))
+    return int(list_parts(two_at(a, b, row_a, row_b), within, exact, w, pairs))
 
 
 @entry
@@ -342,10 +342,10 @@ _local = threading.local()
 def bench() -> Bench:
     """Return this thread's scratch of walks."""
     try:
-        found: Bench = _local.bench
+        scratch: Bench = _local.bench
     except AttributeError:
-        found = _local.bench = new_bench()
-    return found
+        scratch = _local.bench = new_bench()
+    return scratch
 
 
 def new_bench() -> Bench:

@@ -22,7 +22,7 @@ Faces = tuple[Array, Ints, Array]  #: the tree of a mesh: boxes, links, corners
 NEVER = 1e308
 
 
-class Way(NamedTuple):
+class Sweep(NamedTuple):
     """Two meshes, B at a pose in the frame of A, and the direction B goes."""
 
     a: Faces
@@ -147,10 +147,10 @@ def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
 
 
 @kernel
-def _past(way: Way, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple[float, float]:
+def _past(sweep: Sweep, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple[float, float]:
     """Return the time at which a pair that meets no longer does, else the same time and from when on it may meet."""
-    d, noise = way.d, way.noise
-    over, under = _onto(s, way.u, way.v, d), _onto(t, way.u, way.v, d)
+    d, noise = sweep.d, sweep.noise
+    over, under = _onto(s, sweep.u, sweep.v, d), _onto(t, sweep.u, sweep.v, d)
     first = min(over[0][2], over[1][2], over[2][2]) - max(under[0][2], under[1][2], under[2][2]) - noise
     if first > time:
         return time, first
@@ -169,10 +169,10 @@ def _past(way: Way, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple
 
 
 @kernel
-def _box_span(way: Way, i: int, j: int) -> tuple[float, float]:
+def _box_span(sweep: Sweep, i: int, j: int) -> tuple[float, float]:
     """Return from when to when two boxes may meet, by the axes of each."""
-    ba, bb, d = way.a[0], way.b[0], way.d
-    to = box_pose(way.m, ba, i, bb, j)
+    ba, bb, d = sweep.a[0], sweep.b[0], sweep.d
+    to = box_pose(sweep.m, ba, i, bb, j)
     e = (
         ba[i, 6] * d[0] + ba[i, 7] * d[1] + ba[i, 8] * d[2],
         ba[i, 9] * d[0] + ba[i, 10] * d[1] + ba[i, 11] * d[2],
@@ -183,11 +183,11 @@ def _box_span(way: Way, i: int, j: int) -> tuple[float, float]:
         if k < 3:
             x, y, z = to[3 * k], to[3 * k + 1], to[3 * k + 2]
             far, speed = to[9 + k], e[k]
-            half = ba[i, 3 + k] + abs(x) * bb[j, 3] + abs(y) * bb[j, 4] + abs(z) * bb[j, 5] + way.noise
+            half = ba[i, 3 + k] + abs(x) * bb[j, 3] + abs(y) * bb[j, 4] + abs(z) * bb[j, 5] + sweep.noise
         else:
             x, y, z = to[k - 3], to[k], to[k + 3]
             far, speed = to[9] * x + to[10] * y + to[11] * z, e[0] * x + e[1] * y + e[2] * z
-            half = bb[j, k] + abs(x) * ba[i, 3] + abs(y) * ba[i, 4] + abs(z) * ba[i, 5] + way.noise
+            half = bb[j, k] + abs(x) * ba[i, 3] + abs(y) * ba[i, 4] + abs(z) * ba[i, 5] + sweep.noise
         if abs(speed) < 1e-12:
             if abs(far) > half:
                 return NEVER, -NEVER
@@ -201,28 +201,28 @@ def _box_span(way: Way, i: int, j: int) -> tuple[float, float]:
 def _shadow_axes(d: Vec3) -> tuple[Vec3, Vec3]:
     """Return two unit vectors across a unit vector."""
     x, y, z = abs(d[0]), abs(d[1]), abs(d[2])
-    other = (1.0, 0.0, 0.0) if x <= y and x <= z else ((0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0))
-    n = cross(d, other)
+    axis = (1.0, 0.0, 0.0) if x <= y and x <= z else ((0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0))
+    n = cross(d, axis)
     f = 1.0 / sqrt(dot(n, n))
     u = (f * n[0], f * n[1], f * n[2])
     return u, cross(d, u)
 
 
 @kernel
-def _past_leaves(way: Way, i: int, j: int, time: float, wall: Array) -> tuple[float, float]:
+def _past_leaves(sweep: Sweep, i: int, j: int, time: float, wall: Array) -> tuple[float, float]:
     """Do as `_past` of all triangles of two leaves."""
-    (_, la, ca), (_, lb, cb) = way.a, way.b
+    (_, la, ca), (_, lb, cb) = sweep.a, sweep.b
     soonest = NEVER
     for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
-        t = placed_triangle(way.m, cb, q)
+        t = placed_triangle(sweep.m, cb, q)
         for p in range(la[i, 1], la[i, 1] + la[i, 2]):
-            time, low = _past(way, read(ca, p), t, time, wall)
+            time, low = _past(sweep, read(ca, p), t, time, wall)
             soonest = min(soonest, low)
     return time, soonest
 
 
 @inlined
-def _put(w: Walk, top: int, i: int, j: int, high: float) -> None:
+def _push_pair(w: Walk, top: int, i: int, j: int, high: float) -> None:
     w.stack[top, 0], w.stack[top, 1], w.highs[top] = i, j, high
 
 
@@ -240,40 +240,45 @@ def _wait(w: Walk, waiting: int, i: int, j: int, low: float, high: float) -> int
 @kernel
 def _awake(w: Walk, waiting: int, time: float) -> tuple[int, int]:
     """Move what has begun to block from those that wait to the stack; return how many are there, and still wait."""
-    kept, top = 0, 0
+    waiting_count, top = 0, 0
     for k in range(waiting):
         low, high = w.spans[k, 0], w.spans[k, 1]
         if high < time:
             continue
         if low <= time and top < w.stack.shape[0] // 2:
-            _put(w, top, w.later[k, 0], w.later[k, 1], high)
+            _push_pair(w, top, w.later[k, 0], w.later[k, 1], high)
             top += 1
             continue
-        w.later[kept, 0], w.later[kept, 1], w.spans[kept, 0], w.spans[kept, 1] = w.later[k, 0], w.later[k, 1], low, high
-        kept += 1
-    return top, kept
+        w.later[waiting_count, 0], w.later[waiting_count, 1], w.spans[waiting_count, 0], w.spans[waiting_count, 1] = (
+            w.later[k, 0],
+            w.later[k, 1],
+            low,
+            high,
+        )
+        waiting_count += 1
+    return top, waiting_count
 
 
 @kernel
-def _open(way: Way, w: Walk, i: int, j: int, time: float, most: float, top: int, waiting: int) -> tuple[int, int]:
+def _open(sweep: Sweep, w: Walk, i: int, j: int, time: float, most: float, top: int, waiting: int) -> tuple[int, int]:
     """Put the halves of a pair of nodes where they belong, what blocks longest on top; return as `_awake`."""
-    (ba, la, _), (bb, lb, _) = way.a, way.b
+    (ba, la, _), (bb, lb, _) = sweep.a, sweep.b
     larger = ba[i, 3] + ba[i, 4] + ba[i, 5] >= bb[j, 3] + bb[j, 4] + bb[j, 5]
     of_a, before = lb[j, 0] < 0 or (la[i, 0] >= 0 and larger), top
     for k in range(2):
         p, q = (la[i, 0] + k, j) if of_a else (i, lb[j, 0] + k)
-        low, high = _box_span(way, p, q)
+        low, high = _box_span(sweep, p, q)
         if low > high or high < time or low > most:
             continue
         if low > time:
             waiting = _wait(w, waiting, p, q, low, high)
             continue
-        _put(w, top, p, q, high)
+        _push_pair(w, top, p, q, high)
         top += 1
     if top == before + 2 and w.highs[before] > w.highs[before + 1]:
         p, q, high = w.stack[before, 0], w.stack[before, 1], w.highs[before]
-        _put(w, before, w.stack[before + 1, 0], w.stack[before + 1, 1], w.highs[before + 1])
-        _put(w, before + 1, p, q, high)
+        _push_pair(w, before, w.stack[before + 1, 0], w.stack[before + 1, 1], w.highs[before + 1])
+        _push_pair(w, before + 1, p, q, high)
     return top, waiting
 
 
@@ -286,17 +291,17 @@ def parting(
     Not proven: rounding may let a pair slip. ``wall`` becomes the normal of what blocked last, 0 where nothing did.
     """
     u, v = _shadow_axes(d)
-    way = Way(a, b, m, d, u, v, noise)
+    sweep = Sweep(a, b, m, d, u, v, noise)
     time, top, waiting = start, plain(1), plain(0)
     wall[0] = wall[1] = wall[2] = 0.0
-    _put(w, 0, 0, 0, NEVER)
+    _push_pair(w, 0, 0, 0, NEVER)
     while top > 0:
         top -= 1
         i, j, high = w.stack[top, 0], w.stack[top, 1], w.highs[top]
         if high >= time and (a[1][i, 0] >= 0 or b[1][j, 0] >= 0):
-            top, waiting = _open(way, w, i, j, time, most, top, waiting)
+            top, waiting = _open(sweep, w, i, j, time, most, top, waiting)
         elif high >= time:
-            time, low = _past_leaves(way, i, j, time, wall)
+            time, low = _past_leaves(sweep, i, j, time, wall)
             if time > most:
                 return NEVER
             if low <= most:

@@ -18,7 +18,7 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth.convex_faces import box_by_planes, depth_by_planes, flat_of, planes_of, triangle_by_planes
-from gjk3d.bodies.raycast import NO, YES, is_inside, told_by_rays, winds_about
+from gjk3d.bodies.raycast import NO, YES, is_inside, side_by_rays, winds_about
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.traversal import STACK, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, placed_triangle, read
@@ -27,9 +27,9 @@ from gjk3d.geometry.vec3 import place as to_place
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 #: columns of the first row of what is found; a depth that is ENOUGH ends the search
-LOWER, UPPER, FOUND, SPENT, NOISE, ENOUGH = range(6)
+LOWER, UPPER, COUNT, SPENT, NOISE, ENOUGH = range(6)
 COLUMNS = 7  #: of that
-KNOWN = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
+SAMPLED = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
 SEEDS = 256  #: of these
 ROWS = 32  #: deep points that are kept, behind the first row
 
@@ -44,7 +44,7 @@ class Host(NamedTuple):
     planes: Array2  #: those of its faces where it is convex, see `within_planes`
     stack: Ints2
     keys: Array1
-    found: Array2
+    results: Array2
 
 
 class Waiting(NamedTuple):
@@ -56,70 +56,70 @@ class Waiting(NamedTuple):
 
 
 @kernel
-def _keep(d: float, p: Vec3, foot: Vec3, found: Array) -> None:
+def _store_point(d: float, p: Vec3, foot: Vec3, results: Array) -> None:
     """Note a point that lies inside, in place of the shallowest where there is no room."""
-    found[0, LOWER] = max(found[0, LOWER], d)
-    row = int(found[0, FOUND]) + 1
-    if row < found.shape[0]:
-        found[0, FOUND] += 1.0
+    results[0, LOWER] = max(results[0, LOWER], d)
+    row = int(results[0, COUNT]) + 1
+    if row < results.shape[0]:
+        results[0, COUNT] += 1.0
     else:
         row = 1
-        for k in range(2, found.shape[0]):
-            if found[k, 0] < found[row, 0]:
+        for k in range(2, results.shape[0]):
+            if results[k, 0] < results[row, 0]:
                 row = k
-        if found[row, 0] >= d:
+        if results[row, 0] >= d:
             return
-    found[row, 0] = d
+    results[row, 0] = d
     for k in range(3):
-        found[row, 1 + k], found[row, 4 + k] = p[k], foot[k]
+        results[row, 1 + k], results[row, 4 + k] = p[k], foot[k]
 
 
 @kernel
-def _look(p: Vec3, h: Host, away: float, known: float) -> tuple[float, int]:
+def _depth_at(p: Vec3, h: Host, away: float, known_depth: float) -> tuple[float, int]:
     """Return the distance of a point from the surface, and the face that is nearest; negative is outside, or less.
 
     It is that far away from one of which as much is known: where balls about both overlap, they lie on the same side.
     """
-    h.found[0, SPENT] += 1.0
-    noise = h.found[0, NOISE]
+    h.results[0, SPENT] += 1.0
+    noise = h.results[0, NOISE]
     if h.planes.shape[0] > 0:
         d, face = depth_by_planes(h.planes, p, -inf)
-        if d > 4.0 * noise and d > 0.5 * h.found[0, LOWER]:
-            _keep(d, p, along(p, row3(h.planes, face), d), h.found)
+        if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER]:
+            _store_point(d, p, along(p, row3(h.planes, face), d), h.results)
         return d, face
     square, face, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
     if d <= 4.0 * noise:
         return d, face
-    outside = known < 0.0
-    if not away + 8.0 * noise < d + abs(known):
+    outside = known_depth < 0.0
+    if not away + 8.0 * noise < d + abs(known_depth):
         outside = not is_inside(p, h.boxes, h.links, h.corners, noise, h.stack)
     if outside:
         return -d, face
-    if d > 0.5 * h.found[0, LOWER]:
-        _keep(d, p, foot, h.found)
+    if d > 0.5 * h.results[0, LOWER]:
+        _store_point(d, p, foot, h.results)
     return d, face
 
 
 @kernel
-def _look_within(p: Vec3, h: Host) -> None:
-    """Do as `_look`, for what is kept of a point only: of one that lies outside that costs less."""
-    h.found[0, SPENT] += 1.0
-    noise = h.found[0, NOISE]
+def _store_if_inside(p: Vec3, h: Host) -> None:
+    """Do as `_depth_at`, for what is kept of a point only: of one that lies outside that costs less."""
+    h.results[0, SPENT] += 1.0
+    noise = h.results[0, NOISE]
     if h.planes.shape[0] > 0:
-        least = max(4.0 * noise, 0.5 * h.found[0, LOWER])
+        least = max(4.0 * noise, 0.5 * h.results[0, LOWER])
         d, face = depth_by_planes(h.planes, p, least)
         if d > least:
-            _keep(d, p, along(p, row3(h.planes, face), d), h.found)
+            _store_point(d, p, along(p, row3(h.planes, face), d), h.results)
         return
-    told = told_by_rays(p, h.boxes, h.links, h.corners, noise, h.stack)
-    if told == NO:
+    side = side_by_rays(p, h.boxes, h.links, h.corners, noise, h.stack)
+    if side == NO:
         return
     square, _, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
     # no ray is clear of most points on the surface, as where B has just left it: these are not kept anyway
-    if d > 4.0 * noise and d > 0.5 * h.found[0, LOWER] and (told == YES or winds_about(p, h.corners)):
-        _keep(d, p, foot, h.found)
+    if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER] and (side == YES or winds_about(p, h.corners)):
+        _store_point(d, p, foot, h.results)
 
 
 @inlined
@@ -143,7 +143,7 @@ def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> boo
 @kernel
 def _touched(t: Triangle, h: Host) -> int:
     """Return a face of the surface that a triangle touches or crosses; -1 for none."""
-    n, noise = cross(sub(t[1], t[0]), sub(t[2], t[0])), h.found[0, NOISE]
+    n, noise = cross(sub(t[1], t[0]), sub(t[2], t[0])), h.results[0, NOISE]
     stack, links = h.stack, h.links
     stack[0, 0] = 0
     top = 1
@@ -165,38 +165,38 @@ def _touched(t: Triangle, h: Host) -> int:
 @kernel
 def _from_flat(t: Triangle, face: int, h: Host) -> float:
     """Return how far the corners of a triangle are at most from a face, or from it and a flat neighbour as one."""
-    own, flat = read(h.corners, face), h.flat
-    x, y, z = nearest_on(t[0], own)[0], nearest_on(t[1], own)[0], nearest_on(t[2], own)[0]
+    triangle, flat = read(h.corners, face), h.flat
+    x, y, z = nearest_on(t[0], triangle)[0], nearest_on(t[1], triangle)[0], nearest_on(t[2], triangle)[0]
     best = max(x, y, z)
     for k in range(3):
         if flat[face, k] >= 0:
-            other = read(h.corners, flat[face, k])
-            u, v, w = nearest_on(t[0], other)[0], nearest_on(t[1], other)[0], nearest_on(t[2], other)[0]
+            neighbour = read(h.corners, flat[face, k])
+            u, v, w = nearest_on(t[0], neighbour)[0], nearest_on(t[1], neighbour)[0], nearest_on(t[2], neighbour)[0]
             best = min(best, max(min(x, u), min(y, v), min(z, w)))
     return sqrt(best)
 
 
 @kernel
-def _of_triangle(t: Triangle, h: Host, near: Vec3, known: float) -> tuple[float, Plane, float]:
+def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[float, Plane, float]:
     """Bound how deep a triangle lies inside, negative where it does not; say along what to cut it, and of its middle.
 
     That is how deep a point near it is, and so is what is known of another one, 0 of none.
     """
     c, radius = middle(t)
-    noise, least = h.found[0, NOISE], inf
+    noise, least = h.results[0, NOISE], inf
     if h.planes.shape[0] > 0:
-        least = triangle_by_planes(h.planes, t, h.found[0, LOWER]) + 2.0 * noise
-        if not least > h.found[0, LOWER]:
+        least = triangle_by_planes(h.planes, t, h.results[0, LOWER]) + 2.0 * noise
+        if not least > h.results[0, LOWER]:
             return least, NO_PLANE, 0.0
     off = sub(c, near)
-    d, face = _look(c, h, sqrt(dot(off, off)) if known != 0.0 else inf, known)
-    lower = h.found[0, LOWER]
+    d, face = _depth_at(c, h, sqrt(dot(off, off)) if known_depth != 0.0 else inf, known_depth)
+    lower = h.results[0, LOWER]
     if d < -radius - noise:
         return -1.0, NO_PLANE, d
-    met = -1
+    touched_face = -1
     if d < 0.0:
-        met = _touched(t, h)
-        if met < 0:
+        touched_face = _touched(t, h)
+        if touched_face < 0:
             return -1.0, NO_PLANE, d
     bound = float(min(least, min(d + radius, _from_flat(t, face, h)) + 2.0 * noise))
     if not bound > lower:
@@ -207,24 +207,24 @@ def _of_triangle(t: Triangle, h: Host, near: Vec3, known: float) -> tuple[float,
         if away > farthest:
             k, farthest = i, away
     # no deeper than from either of two faces, so than their mean: it is convex, too
-    _, other = _look(t[k], h, radius if abs(d) > 4.0 * noise else inf, d)
-    lower = h.found[0, LOWER]
-    if other != face:
+    _, second_face = _depth_at(t[k], h, radius if abs(d) > 4.0 * noise else inf, d)
+    lower = h.results[0, LOWER]
+    if second_face != face:
         farthest = 0.0
         for i in range(3):
-            one, _ = nearest_on(t[i], read(h.corners, face))
-            two, _ = nearest_on(t[i], read(h.corners, other))
-            farthest = max(farthest, 0.5 * (sqrt(one) + sqrt(two)))
-        bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, other, h) + 2.0 * noise))
+            square_a, _ = nearest_on(t[i], read(h.corners, face))
+            square_b, _ = nearest_on(t[i], read(h.corners, second_face))
+            farthest = max(farthest, 0.5 * (sqrt(square_a) + sqrt(square_b)))
+        bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, second_face, h) + 2.0 * noise))
     if not bound > lower:
         return bound, NO_PLANE, d
-    if met < 0 and d < radius:
-        met = _touched(t, h)
+    if touched_face < 0 and d < radius:
+        touched_face = _touched(t, h)
     plane = NO_PLANE
-    if met >= 0:
-        plane = outside_of(read(h.corners, met), t, c, radius, d, noise)
-    if other != face and not cuts(t, plane, radius, noise):
-        plane = between(read(h.corners, face), read(h.corners, other), c, t[k])
+    if touched_face >= 0:
+        plane = outside_of(read(h.corners, touched_face), t, c, radius, d, noise)
+    if second_face != face and not cuts(t, plane, radius, noise):
+        plane = between(read(h.corners, face), read(h.corners, second_face), c, t[k])
     return bound, plane if cuts(t, plane, radius, noise) else NO_PLANE, d
 
 
@@ -236,9 +236,9 @@ def _of_box(m: Rigid, bg: Array, i: int, h: Host) -> float:
         m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
         m[6] * x + m[7] * y + m[8] * z + m[11],
     )  # fmt: skip
-    noise = h.found[0, NOISE]
+    noise = h.results[0, NOISE]
     radius = sqrt(bg[i, 3] * bg[i, 3] + bg[i, 4] * bg[i, 4] + bg[i, 5] * bg[i, 5]) + noise
-    h.found[0, SPENT] += 1.0
+    h.results[0, SPENT] += 1.0
     if h.planes.shape[0] > 0:
         return float(box_by_planes(h.planes, m, bg, i, c) + 2.0 * noise)
     square, _, _ = to_point(c, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
@@ -249,11 +249,11 @@ def _of_box(m: Rigid, bg: Array, i: int, h: Host) -> float:
 
 
 @kernel
-def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting, near: Vec3, known: float) -> int:
+def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting, near: Vec3, known_depth: float) -> int:
     """Put a triangle into the heap and the pool, where it may be deeper than what is known; return how many wait."""
-    bound, plane, d = _of_triangle(t, h, near, known)
+    bound, plane, d = _of_triangle(t, h, near, known_depth)
     bound = min(key, bound)
-    if not bound > h.found[0, LOWER]:
+    if not bound > h.results[0, LOWER]:
         return count
     write(t, w.pool, used)
     w.pool[used, 9], w.pool[used, 10], w.pool[used, 11], w.pool[used, 12] = plane
@@ -284,7 +284,7 @@ def look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
         p = to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2]))
         if in_box(p, h.boxes, 0.0):
             if at % step == 0:
-                _look_within(p, h)
+                _store_if_inside(p, h)
             at += 1
 
 
@@ -293,11 +293,11 @@ def enclose(
     m: Rigid, tolerance: float, budget: float, h: Host, bg: Array, lg: Ints, cg: Array, w: Waiting
 ) -> None:  # fmt: skip
     """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host; see `search`."""
-    heap, items, pool, found = w.bounds, w.items, w.pool, h.found
+    heap, items, pool, results = w.bounds, w.items, w.pool, h.results
     count, used, last = push(heap, items, plain(0), _of_box(m, bg, plain(0), h), plain(-1)), 0, pool.shape[0] - PIECES
-    while count > 0 and heap[0] > found[0, LOWER] * (1.0 + tolerance) + found[0, NOISE]:
+    while count > 0 and heap[0] > results[0, LOWER] * (1.0 + tolerance) + results[0, NOISE]:
         room = count + PIECES < heap.shape[0] and used + PIECES < last
-        if found[0, SPENT] > budget or not room or found[0, LOWER] >= found[0, ENOUGH]:
+        if results[0, SPENT] > budget or not room or results[0, LOWER] >= results[0, ENOUGH]:
             break
         key, item = heap[0], items[0]
         count = pop(heap, items, count)
@@ -313,28 +313,29 @@ def enclose(
             if lg[i, 0] >= 0:
                 j = lg[i, 0] + n
                 bound = min(key, _of_box(m, bg, j, h))
-                if bound > found[0, LOWER]:
+                if bound > results[0, LOWER]:
                     count = push(heap, items, count, bound, -1 - j)
             elif n < lg[i, 2]:
                 before = count
                 count = _wait(placed_triangle(m, cg, lg[i, 1] + n), key, count, used, h, w, (0.0, 0.0, 0.0), 0.0)
                 used += count - before
-    found[0, UPPER] = max(found[0, LOWER], heap[0] if count > 0 else 0.0)
+    results[0, UPPER] = max(results[0, LOWER], heap[0] if count > 0 else 0.0)
 
 
 @entry
 def search(
     m: Rigid, tolerance: float, budget: float, bh: Array2, lh: Ints2, ch: Array2, bg: Array2, lg: Ints2, cg: Array2,
     seeds: Array2, flat: Ints2, planes: Array2, stack: Ints2, keys: Array1, heap: Array1, items: Ints1, pool: Array2,
-    found: Array2,
+    results: Array2,
 ) -> None:  # fmt: skip
     """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host.
 
-    The first row of ``found`` holds the greatest depth known and the noise, and gets both bounds of the greatest; those
-    behind it depths, points and the nearest places on the surface. Items below 0 are boxes, others rows of ``pool``.
-    ``seeds`` are points of the guest, some of which are looked at first; ``flat`` see `flat_neighbours`.
+    The first row of ``results`` contains the greatest known depth and the noise, and receives both bounds.
+    The rows behind it are depths, points and the nearest places on the surface. Items below 0 are boxes, and others are
+    rows of ``pool``. ``seeds`` are points of the guest, some of which are sampled first. See `flat_neighbours` for
+    ``flat``.
     """
-    h = Host(bh, lh, ch, flat, planes, stack, keys, found)
+    h = Host(bh, lh, ch, flat, planes, stack, keys, results)
     look_first(m, seeds, int(min(budget, SEEDS)), h)
     enclose(m, tolerance, budget, h, bg, lg, cg, Waiting(heap, items, pool))
 
@@ -350,7 +351,13 @@ class Inner(NamedTuple):
 
 
 def inner(
-    host: TriangleSurface, guest: TriangleSurface, m: Array, noise: float, tolerance: float, budget: int, known: float
+    host: TriangleSurface,
+    guest: TriangleSurface,
+    m: Array,
+    noise: float,
+    tolerance: float,
+    budget: int,
+    known_depth: float,
 ) -> Inner:
     """Enclose how deep the surface of a guest lies inside a closed host, m being the guest's pose in the host's frame.
 
@@ -365,20 +372,20 @@ def inner(
         Relative width of the bounds that is enough.
     budget : int
         Points that are looked at, at most: the bounds hold with however few.
-    known : float
+    known_depth : float
         A depth that is known from elsewhere: what is no deeper is not looked at.
     """
-    found = np.zeros((ROWS + 1, COLUMNS))
-    found[0, LOWER], found[0, NOISE], found[0, ENOUGH] = known, noise, inf
+    results = np.zeros((ROWS + 1, COLUMNS))
+    results[0, LOWER], results[0, NOISE], results[0, ENOUGH] = known_depth, noise, inf
     trees = *tree_of(host.skin).arrays, *tree_of(guest).arrays
     pose = tuple(m[:12].tolist())
     search(
         pose, tolerance, float(budget), *trees, seeds_of(guest), flat_of(host), planes_of(host.skin),
-        traversal_stack(), np.empty(STACK), *room_for(budget), found,
+        traversal_stack(), np.empty(STACK), *room_for(budget), results,
     )  # fmt: skip
-    rows = found[1 : 1 + int(found[0, FOUND])]
+    rows = results[1 : 1 + int(results[0, COUNT])]
     rows = rows[np.argsort(-rows[:, 0], kind="stable")]
-    return Inner(float(found[0, LOWER]), float(found[0, UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])
+    return Inner(float(results[0, LOWER]), float(results[0, UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])
 
 
 def room_for(budget: int) -> tuple[Array, Ints, Array]:
@@ -394,7 +401,7 @@ def seeds_of(guest: TriangleSurface) -> Array:
 
 def thinned(points: Array) -> Array:
     """Return some of the points, evenly."""
-    return points[:: max(1, -(-len(points) // KNOWN))].copy()
+    return points[:: max(1, -(-len(points) // SAMPLED))].copy()
 
 
 POOL = 14  #: floats of a triangle that waits, of the plane that it is to be cut along, and how deep its middle is
@@ -445,10 +452,10 @@ def outside_of(face: Triangle, t: Triangle, c: Vec3, radius: float, d: float, no
 
 
 @kernel
-def between(one: Triangle, other: Triangle, p: Vec3, q: Vec3) -> Plane:
+def between(face_a: Triangle, face_b: Triangle, p: Vec3, q: Vec3) -> Plane:
     """Return the plane that halves the angle of two faces' planes, those that look to p and to q; zeros for none."""
-    x, y, z, far = _plane_of(one)
-    u, v, w, off = _plane_of(other)
+    x, y, z, far = _plane_of(face_a)
+    u, v, w, off = _plane_of(face_b)
     if x * p[0] + y * p[1] + z * p[2] < far:
         x, y, z, far = -x, -y, -z, -far
     if u * q[0] + v * q[1] + w * q[2] < off:
@@ -505,9 +512,9 @@ def cut(pool: Array, item: int, row: int) -> int:
     t = read(pool, item)
     plane = (pool[item, 9], pool[item, 10], pool[item, 11], pool[item, 12])
     if plane[0] == 0.0 and plane[1] == 0.0 and plane[2] == 0.0:
-        one, two = _halve(t)
-        write(one, pool, row)
-        write(two, pool, row + 1)
+        half_a, half_b = _halve(t)
+        write(half_a, pool, row)
+        write(half_b, pool, row + 1)
         return 2
     x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
     k = 0 if (y > 0.0) == (z > 0.0) else (1 if (x > 0.0) == (z > 0.0) else 2)  # the corner that is alone on its side

@@ -1,4 +1,4 @@
-"""Where two bodies touch: points with normals, from the parts that meet or from the faces of meshes."""
+"""Contact points of two bodies with normals, from the parts that intersect or from the faces of meshes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ GivenNotes = tuple[Array3, Array2, Ints1, Array2, Ints1, Ints2]
 
 
 class Touching(NamedTuple):
-    """Points of contact of some questions behind each other, in world axes: as `spread` has them."""
+    """Contact points of several rows, stored one after another in world axes in the format of `spread`."""
 
     which: Ints  #: questions
     points: Array
@@ -79,11 +79,12 @@ class Touching(NamedTuple):
 
 
 def contact_points(a: Any, b: Any, rows: Rows, answers: Array, within: float, most: int | None) -> Iterator[Touching]:
-    """Yield where two bodies touch at pose rows; ``answers`` are their distances, those to a half-space signed.
+    """Yield the contact points of two bodies at pose rows.
 
-    Each pair of parts that touch, or come within a distance, has the points of these two. Of a mesh the parts are its
-    faces. Where they overlap and nothing of the surfaces meets, as where one holds the other, it is the one point that
-    the distance was measured at; there is none where they are farther apart than that.
+    ``answers`` are the distances of the rows, signed for half-spaces. Each pair of parts that touch, or are closer than
+    ``within``, has the points of these two parts. The parts of a mesh are its faces. If bodies overlap without any
+    contact of their surfaces, such as one inside the other, the result is the point of the signed distance. There is no
+    point if they are farther apart than ``within``.
     """
     which = np.flatnonzero(answers[:, 1] <= within)
     if not len(which):
@@ -111,7 +112,7 @@ def contact_points(a: Any, b: Any, rows: Rows, answers: Array, within: float, mo
 def contact_points_beside(
     a: Body, shelf: Shelf, shape_of: Ints, rows: Rows, answers: Array, turned: Bools, within: float, most: int | None
 ) -> Iterator[Touching]:
-    """Do as `contact_points` of a body and shapes of a shelf, one at each pose; answers of (shape, body) are turned."""
+    """Yield the contact points of a body and one shape of a shelf per row; results of (shape, body) are swapped."""
     which = np.flatnonzero(answers[:, 1] <= within)
     first, second, shape_of = rows.a[which], rows.b[which], shape_of[which]
     for ours, rows_near in parts_near(a, shelf.reaches[shape_of], first, second):
@@ -122,7 +123,7 @@ def contact_points_beside(
 
 
 def _turned(answers: Array, turned: bool | Bools) -> Array:
-    """Return answers as those of (b, a), where that is asked; the rows are a copy."""
+    """Return results as those of (b, a) where ``turned`` is set; the rows are a copy."""
     mirror(answers, turned)
     return answers
 
@@ -135,7 +136,7 @@ def _touching_in_order(which: Ints, points: Array, counts: Ints, turned: bool | 
 
 
 def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> tuple[Array, Ints]:
-    """Return the points of a body's convex hull on a half-space: it stands on these; and where those of each begin."""
+    """Return the points of a body's convex hull on a half-space, and where the points of each row begin."""
     pairs, which = Pairs([a, b]), np.tile([[0, 1]], (rows.total, 1))
     table = pairs._table(which, np.arange(rows.total)[:, None] + (0, rows.total))
     points, count = patch_points(
@@ -147,7 +148,7 @@ def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> 
 
 
 class _PosedShapes(NamedTuple):
-    """A body, and at some pose rows one of a shelf each."""
+    """A body, and one shape of a shelf per pose row."""
 
     a: Body
     ours: Parts
@@ -157,13 +158,13 @@ class _PosedShapes(NamedTuple):
     rows_b: Array
 
     def by_thing(self) -> Iterator[tuple[int, Ints]]:
-        """Yield what of the shelf is there, and at which rows."""
+        """Yield each shape of the shelf that occurs, and its rows."""
         for k in np.unique(self.shape_index).tolist():
             yield k, np.flatnonzero(self.shape_index == k)
 
 
 def _points_of(x: _PosedShapes, answers: Array, within: float, most: int | None, workers: int) -> tuple[Array, Ints]:
-    """Return the points of two bodies at some pose rows behind each other, and how many each has."""
+    """Return the contact points of all pose rows one after another, and the number of points of each row."""
     kind, first = PARTS, x.shelf.things[0]
     if isinstance(x.a, Mesh) and isinstance(first, (Mesh, Shape)):
         kind = MESHES if isinstance(first, Mesh) else FACES
@@ -185,7 +186,7 @@ def _points_of(x: _PosedShapes, answers: Array, within: float, most: int | None,
 
 
 def _measure_deep(x: _PosedShapes, begins: Ints, answers: Array) -> None:
-    """Find where two overlap of whose surfaces nothing meets: their signed distances become the answers."""
+    """Replace the results of overlapping rows without contact points by their signed distances."""
     deep = (begins[1:] == begins[:-1]) & (answers[:, 1] <= 0.0)
     for k, some in x.by_thing() if deep.any() else ():
         which = some[deep[some]]
@@ -197,7 +198,7 @@ def _measure_deep(x: _PosedShapes, begins: Ints, answers: Array) -> None:
 
 
 def _outer(x: _PosedShapes, kind: int, mapped: bool) -> GivenOuter:
-    """Return the hulls of two, and where there are none how far B is moved by a translation that parts them."""
+    """Return the hulls of both bodies, or the lengths of translations that separate them if there are no hulls."""
     most, point = np.zeros(len(x.shape_index)), _POINT.given
     if kind == PARTS:  # these do not push
         return point[0], point, False, True, most
@@ -216,7 +217,7 @@ def _outer(x: _PosedShapes, kind: int, mapped: bool) -> GivenOuter:
 
 
 def _solidity(parts: Parts) -> int:
-    """Return 1 if parts bound a solid, 2 if they are faces of a mesh some of which may be walls inside it, else 0."""
+    """Return 1 for parts that bound a solid, 2 for faces of a mesh that may include inner walls, otherwise 0."""
     if not (isinstance(parts, Triangles) and parts.solids):
         return int(bool(parts.solids))
     mesh = parts.mesh
@@ -228,7 +229,7 @@ def _solidity(parts: Parts) -> int:
 
 
 def _all_points(x: _PosedShapes, kind: int, listed: Listed, within: float) -> tuple[Array, Ints]:
-    """Return all points of pairs of parts at some pose rows, in world axes, and where those of each row begin."""
+    """Return the points of all pairs of parts at pose rows in world axes, and where the points of each row begin."""
     (faces_a, most_a), (faces_b, most_b), first = faces_in(x.ours), x.shelf.faces, x.shelf.parts[0]
     outward_a = outward_b = _NO_NORMAL
     if kind != PARTS:
@@ -244,6 +245,7 @@ def _all_points(x: _PosedShapes, kind: int, listed: Listed, within: float) -> tu
     )  # fmt: skip
     scratch, begins = desk(most_a, most_b), np.zeros(len(x.shape_index) + 1, dtype=np.int64)
     mapped = x.ours.any_mapped, first.any_mapped
+    # upper bound of the number of points: only the first `MOST` pairs of a row have more than one
     points = np.empty((int((np.minimum(many, MOST) * scratch[4] + many).sum()), WIDTH))
     point_rows(
         x.ours.given, x.shelf.given, side_a, side_b, x.shelf.planes, _POINT.given[0], kind, mapped, within,
@@ -258,11 +260,12 @@ def _choose(
     x: Two, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, f: PairContacts, first: Ints,
     room: Ints, w: Bench,
 ) -> tuple[int, float]:  # fmt: skip
-    """Choose of the pairs of parts at one pair of poses those that have points.
+    """Select the pairs of parts at one pose row that have contact points.
 
-    Returns how many, and how deep these may be.
+    Returns their number, and the greatest depth that they may have.
     """
     count, most = 0, inf
+    # only faces of closed meshes push each other; all other parts contribute points as they are
     if kind == PARTS:
         for j in range(first[0], first[1]):
             f.some[count] = j
@@ -286,7 +289,7 @@ def _choose(
 
 @kernel
 def _sort_by_gap(f: PairContacts, count: int, keys: Array, order: Ints) -> None:
-    """Sort the pairs that are chosen, the deepest first."""
+    """Sort the selected pairs, the deepest first."""
     for i in range(count):
         keys[i, KEY] = f.out[f.some[i], 0]
     order_by_key(keys, count, order)
@@ -298,7 +301,7 @@ def _sort_by_gap(f: PairContacts, count: int, keys: Array, order: Ints) -> None:
 
 @kernel
 def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
-    """Move points, and turn their normals, by a pose row."""
+    """Transform points and normals by a pose row."""
     for k in range(start, stop):
         p = points[k]
         p[0], p[1], p[2] = at(row, vec_at(p, 0))
@@ -313,11 +316,11 @@ def point_rows(
     outer: GivenOuter, listed: GivenList, w: Bench, d: Desk, notes: GivenNotes, points: Array2,
     begins: Ints1,
 ) -> None:  # fmt: skip
-    """Write the points of pairs of parts at each pair of poses, in world axes; see `write_points`.
+    """Write the contact points of pairs of parts at each pose row in world axes; see `write_points`.
 
-    Those of pair k of poses begin at ``begins[k]``; there must be room for all. What is known of pairs of faces changes
-    where these push. At pose k it is body ``which[k]`` of the shelf, whose planes lie behind each other. ``mapped``
-    tells which of the two have functions of a user's; ``origin`` is a point there.
+    The points of row k begin at ``begins[k]``, and the arrays must have room for all. The results of pairs of faces
+    change if these push each other. Row k belongs to body ``which[k]`` of the shelf, whose planes are stored one after
+    another. ``mapped`` marks the bodies with functions of a user. ``origin`` is a body of one point at the origin.
     """
     first, hull_a, hulls_b = listed[3], outer[0], outer[1][0]
     normals_a, normals_b, solid_a, solid_b = side_a[1], side_b[1], side_a[2], side_b[2]
@@ -329,6 +332,7 @@ def point_rows(
             planes[0][planes[1][i] : planes[1][i + 1]], notes[0], notes[1], notes[2],
         )  # fmt: skip
         hulls = Outer(hull_a, on_shelf(hulls_b, outer[1][1], i), outer[2], outer[3], outer[4][k])
+        # the kernels cannot evaluate functions of users, so `_by_functions` has removed their pairs already
         mutual = within > 0.0 and not (mapped[0] or mapped[1])  # of functions of a user's only these are listed
         count, most = _choose(x, origin, kind, mutual, within, hulls, f, first[2 * k :], notes[5], w)
         _sort_by_gap(f, count, notes[3], notes[4])
@@ -350,7 +354,7 @@ _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, t
 
 
 class Touches(NamedTuple):
-    """One row for each pair of faces that meet, in world axes; those of pair k of poses begin at ``begins[k]``."""
+    """One row for each pair of intersecting faces in world axes; the pairs of pose row k begin at ``begins[k]``."""
 
     faces: Ints  #: (m, 2), ascending
     rows: Array  #: (m, 7), a point, a normal from a to b, and a depth, not negative
@@ -359,13 +363,13 @@ class Touches(NamedTuple):
 
 @kernel
 def _depth_behind(n: Vec3, p: Triangle, q: Triangle) -> float:
-    """Return how far the triangle q reaches behind the plane of p with normal n, 0 where it does not."""
+    """Return the extent of triangle q behind the plane of p with normal n, at least 0."""
     return max(0.0, dot(n, sub(p[0], q[0])), dot(n, sub(p[0], q[1])), dot(n, sub(p[0], q[2])))
 
 
 @kernel
 def _touch(s: Triangle, t: Triangle, row: Array, out: Array) -> None:
-    """Write of two triangles that meet a point of both, a normal and a depth, from A's frame at a pose row."""
+    """Write a common point, a normal and a depth of two intersecting triangles, transformed by a pose row."""
     length, x, y = crossing_segment(s, t)
     if not length > 0.0:
         _, x, y = nearest(s, t)
@@ -389,15 +393,15 @@ def touch_rows(
     bb: Array2, lb: Ints2, cb: Array2, order_b: Ints1, wound_b: Array2,
     start: int, stack: Ints2, pairs: Ints2, faces: Ints2, out: Array2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write where triangles meet at each pair of poses, from ``start`` on, as `Touches` has it.
+    """Write the intersecting triangles at each pose row from ``start`` on, in the format of `Touches`.
 
-    ``wound`` are the triangles as those of a closed mesh are wound outwards. Returns at which pair of poses the room is
-    at an end.
+    ``wound`` are the triangles with the outward winding of a closed mesh. Returns the row at which the room ends.
     """
     for k in range(start, rows_a.shape[0]):
         m = relative_pose(rows_a[k], _ORIGIN, rows_b[k], _ORIGIN)
         noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
         first, room = begins[k], faces.shape[0] - begins[k]
+        # each row needs the whole list at once, since pairs are sorted by face numbers
         count = crossings(m, noise, ba, la, ca, bb, lb, cb, stack, pairs[:room])
         if count > room:
             return k
@@ -411,7 +415,7 @@ def touch_rows(
 
 
 def _with_order(mesh: Mesh) -> tuple[Array, Ints, Array, Ints, Array]:
-    """Return the tree, which face each triangle is, and the triangles as they are wound outwards."""
+    """Return the tree, the face number of each triangle, and the triangles with outward winding."""
     tree = tree_of(mesh)
     turned = mesh._wound is not mesh.faces
     wound = mesh._cached("wound corners", lambda: mesh.vertices[mesh._wound[tree.order]].reshape(-1, 9))
@@ -419,10 +423,10 @@ def _with_order(mesh: Mesh) -> tuple[Array, Ints, Array, Ints, Array]:
 
 
 def touches(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Touches:
-    """Return where faces of two meshes meet at each pair of poses, (k, 12) each.
+    """Return the contacts of faces of two meshes at each pair of poses, (k, 12) each.
 
-    The normal is the outward one of a's face or the inward one of b's, whichever parts the two faces by the shorter
-    shift of b's; the depth is that shift: how far one face reaches behind the plane of the other.
+    The normal is the outward one of a's face or the inward one of b's. The normal with the shorter separating shift is
+    taken, and the depth is that shift: the extent of one face behind the plane of the other.
     """
     reach, meshes = tree_of(a).reach + tree_of(b).reach, (*_with_order(a), *_with_order(b))
     stack, room, finished = traversal_stack(), _FIRST, 0

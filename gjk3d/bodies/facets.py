@@ -51,7 +51,7 @@ _CORNER, _EDGE, _OUT = 0, 3, 6  #: columns of a triangle's corner: its place, th
 
 
 class Solid(NamedTuple):
-    """A solid polytope in its frame; of no rows where it is none, or has too many edges."""
+    """A solid polytope in its frame; without rows if the shape is not a polytope or has too many edges."""
 
     vertices: Array2
     planes: Array2  #: unit normals and their limits, (4, faces of all solids)
@@ -65,7 +65,7 @@ class Solid(NamedTuple):
 
 
 class Facet(NamedTuple):
-    """The facet with the widest gap; all in the polytope's frame."""
+    """The facet of the Minkowski difference with the widest gap, in the polytope's frame."""
 
     gap: float
     normal: Vec3  #: unit, from the triangle to the polytope
@@ -79,7 +79,7 @@ _NONE = np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 6)), np.empty((0, 2), d
 
 @inlined
 def solid_in(t: GivenSolids, k: int) -> Solid:
-    """Return one of what Python handed over by names."""
+    """Return one polytope of the arrays that Python passed."""
     p, q = t[4][k], t[4][k + 1]
     return Solid(
         t[0][p[0] : q[0]], t[1], p[1], q[1] - p[1], t[2][p[2] : q[2]], t[3][p[2] : q[2]], t[5], t[6], t[7]
@@ -111,7 +111,7 @@ def _put_corner(s: Solid, k: int, p: Vec3, edge: Vec3, out: Vec3) -> None:
 
 
 def solids_of(every: Sequence[Parts]) -> GivenSolids:
-    """Return bodies that are a solid polytope of few edges each; others have no planes."""
+    """Return the polytopes among bodies as arrays; other bodies, and polytopes with many edges, have no planes."""
     solids = [_solid_of(parts) for parts in every] or [_NONE]
     vertices, planes, edges, sides = (np.concatenate(column) for column in zip(*solids, strict=True))
     begins = np.zeros((len(solids) + 1, 3), dtype=np.int64)
@@ -125,7 +125,7 @@ def _scratch(begins: Ints) -> tuple[Array, Array, Ints]:
 
 
 def with_scratch(solids: GivenSolids) -> GivenSolids:
-    """Return solids with scratch that no other thread has."""
+    """Return solids with scratch of their own, so that threads do not share it."""
     return (*solids[:5], *_scratch(solids[4]))
 
 
@@ -157,7 +157,7 @@ def _make(shape: Polytope) -> tuple[Array, Array, Array, Ints] | None:
 
 @kernel
 def _rise(x: Array, y: Array, z: Array, p: Vec3, out: Array) -> None:
-    """Write how far a point is along many normals; a loop for vector instructions, as is that of `_gaps`."""
+    """Write the heights of a point along many normals; like `_gaps`, the loop compiles to vector instructions."""
     for f in range(out.shape[0]):
         out[f] = x[f] * p[0] + y[f] * p[1] + z[f] * p[2]
 
@@ -170,10 +170,10 @@ def _gaps(x: Array, y: Array, z: Array, limits: Array, out: Array) -> None:
 
 @kernel
 def _past_face(t: Triangle, s: Solid) -> tuple[Facet, bool]:
-    """Try the faces of the polytope; tell whether no other facet can have a wider gap.
+    """Return the face of the polytope with the widest gap, and whether no other facet can have a wider one.
 
-    That is so where the corner which is deepest behind the face has none that is nearer: the ball round it that just
-    touches that face lies in the polytope, so there is no way out of it that is shorter.
+    That is certain if the deepest corner behind the face is nearer to no other face. The ball about that corner that
+    touches the face is then inside the polytope, and no translation out of it is shorter.
     """
     start, stop, h = s.first, s.first + s.faces, s.heights
     for k in range(3):
@@ -195,7 +195,7 @@ def _past_face(t: Triangle, s: Solid) -> tuple[Facet, bool]:
 
 @kernel
 def _past_triangle(t: Triangle, n: Vec3, s: Solid, best: Facet) -> Facet:
-    """Try both sides of the triangle."""
+    """Return the better of a facet and the two sides of the triangle."""
     low, high, lowest, highest = inf, -inf, 0, 0
     for k in range(s.vertices.shape[0]):
         x = dot(n, row3(s.vertices, k))
@@ -219,7 +219,9 @@ def _past_triangle(t: Triangle, n: Vec3, s: Solid, best: Facet) -> Facet:
 
 @kernel
 def _keep_direction(n: Vec3, gap: float, directions: Array, count: int) -> int:
-    """Keep a way out with its gap, one of those that look alike; return how many there are, those being the widest."""
+    """Store a direction with its gap in a list that has one direction of each similar group; return the length of the
+    list.
+    """
     shallow = plain(0)
     for k in range(count):
         if dot(n, row3(directions, k)) > _ALIKE:
@@ -239,9 +241,10 @@ def _keep_direction(n: Vec3, gap: float, directions: Array, count: int) -> int:
 
 @kernel
 def _list_outlines(s: Solid) -> int:
-    """List edges on the polytope's outline along each edge k of the triangle, j as 3 j + k; return how many.
+    """List the edges on the polytope's outline along each edge k of the triangle, j as 3 j + k, and return their
+    number.
 
-    Whether an edge is there cannot be guessed, so each is written down, and only counted if it is.
+    The branch is unpredictable, so each edge is written and the counter advances only if the edge is on the outline.
     """
     h, count = s.heights, 0
     for j in range(s.edges.shape[0]):
@@ -258,11 +261,12 @@ def _list_outlines(s: Solid) -> int:
 
 @kernel
 def _past_edges(s: Solid, best: Facet, enough: float) -> Facet:
-    """Try the edges of the triangle against those of the polytope's outline along each."""
+    """Return the best of a facet and the edge pairs of the triangle and the polytope's outlines."""
     for i in range(_list_outlines(s)):
         j, k = s.outline[i] // 3, s.outline[i] % 3
         f, g, end = s.sides[j, 0], s.sides[j, 1], k + 1 if k < 2 else 0
         u, v = s.heights[end, f] - s.heights[k, f], s.heights[end, g] - s.heights[k, g]
+        # the arc between both face normals on the Gauss map crosses the triangle edge's great circle at d
         d = add(scale(abs(v), normal_at(s, f)), scale(abs(u), normal_at(s, g)))
         t, p, square = _corner_at(s, k, _CORNER), row3(s.edges, j), dot(d, d)
         rise = dot(d, sub(t, p))
@@ -273,6 +277,7 @@ def _past_edges(s: Solid, best: Facet, enough: float) -> Facet:
         if not ((gap > best.gap) & (dot(d, _corner_at(s, k, _OUT)) <= 0.0)):
             continue
         e = _corner_at(s, k, _EDGE)
+        # nearly parallel edges give an ill-conditioned normal: GJK and EPA take over
         if max(abs(u), abs(v)) < CLEAR_CUT * sqrt(dot(e, e)):
             return Facet(best.gap, best.normal, best.a, best.b, False)
         normal = scale(-1.0 / far, d)
@@ -302,16 +307,17 @@ def _put_corners(t: Triangle, n: Vec3, s: Solid) -> None:
 
 @kernel
 def separating_directions(x: Two, k: int, s: Solid, directions: Array) -> int:
-    """Write a few ways that differ by which the polytope is parted from triangle k of A; return how many.
+    """Write a few different directions that separate the polytope from triangle k of A, and return their number.
 
-    Each is a unit normal in A's frame and the gap along it, so far below 0 as they overlap. Of a triangle without a
-    normal there are none.
+    Each is a unit normal in A's frame and the gap along it, which is negative in overlap. A degenerate triangle has
+    none.
     """
     local, count = _seen_from(x.m, read(x.a.places, k)), plain(0)
     n = normal_of(local)
     if not dot(n, n) > 0.0:
         return count
     _past_face(local, s)
+    # candidates are the facets of the Minkowski difference: faces, both sides of the triangle, edge pairs
     for f in range(s.faces):
         count = _keep_direction(neg(normal_at(s, f)), s.heights[3, f], directions, count)
     low, high, at = inf, -inf, dot(n, local[0])
@@ -336,7 +342,7 @@ def separating_directions(x: Two, k: int, s: Solid, directions: Array) -> int:
 
 @kernel
 def _holds(s: Solid, p: Vec3, off: float) -> bool:
-    """Tell whether a point lies in a polytope, as far as rounding tells."""
+    """Return whether a point is in a polytope, up to rounding."""
     for f in range(s.faces):  # noqa: SIM110, a generator does not compile
         if dot(normal_at(s, f), p) > _limit_at(s, f) + off:
             return False
@@ -345,7 +351,7 @@ def _holds(s: Solid, p: Vec3, off: float) -> bool:
 
 @inlined
 def write_depth(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array, flags: Ints, row: int) -> None:
-    """Write an answer as `gjk3d.narrow.solve` does."""
+    """Write a result row in the format of `gjk3d.narrow.solve`."""
     out[row, 0], out[row, 1], out[row, 2] = gap, gap - width, gap + width
     for c in range(3):
         out[row, 3 + c], out[row, 6 + c], out[row, 9 + c] = n[c], a[c], b[c]
@@ -354,12 +360,15 @@ def write_depth(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array,
 
 @kernel
 def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int:
-    """Answer how deep triangle k of A and the polytope are: IS_APART, IS_DEEP with its answer in a row, or IS_OPEN."""
+    """Compute the depth of triangle k of A and the polytope: IS_APART, IS_DEEP with a result row, or IS_OPEN if
+    undecided.
+    """
     local = _seen_from(x.m, read(x.a.places, k))
     clear = WIDTH * x.error
     best, widest = _past_face(local, s)
     if best.gap > clear:
         return IS_APART
+    # the faces decide most pairs; the other facets are tried only for the rest
     if not (widest and best.gap <= -clear):
         n = normal_of(local)
         if n[0] == 0.0 and n[1] == 0.0 and n[2] == 0.0:
@@ -380,7 +389,7 @@ def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int
 
 @kernel
 def _over(p: Vec3, t: Triangle, n: Vec3) -> bool:
-    """Tell whether a point of a triangle's plane lies in the triangle."""
+    """Return whether a point of a triangle's plane is in the triangle."""
     for k in range(3):
         q, r = t[k], t[(k + 1) % 3]
         if dot(cross(n, sub(r, q)), sub(p, q)) < 0.0:
@@ -390,7 +399,9 @@ def _over(p: Vec3, t: Triangle, n: Vec3) -> bool:
 
 @kernel
 def _past_sides(flat: Triangle, corners: Triangle, n: Vec3, turned: bool, best: Facet) -> Facet:
-    """Try both sides of a triangle with unit normal n, which is the second of the two if these are turned."""
+    """Return the better of a facet and the two sides of a triangle with unit normal n; ``turned`` if it is the second
+    one.
+    """
     x, y, z = dot(n, sub(corners[0], flat[0])), dot(n, sub(corners[1], flat[0])), dot(n, sub(corners[2], flat[0]))
     low, high = min(x, y, z), max(x, y, z)
     gap = max(low, -high)
@@ -405,7 +416,7 @@ def _past_sides(flat: Triangle, corners: Triangle, n: Vec3, turned: bool, best: 
 
 @kernel
 def _past_edge_pairs(s: Triangle, t: Triangle, best: Facet) -> Facet:
-    """Try the pairs of edges."""
+    """Return the best of a facet and the pairs of edges."""
     for i in range(3):
         p, e = s[i], sub(s[(i + 1) % 3], s[i])
         third = sub(s[(i + 2) % 3], p)
@@ -422,6 +433,7 @@ def _past_edge_pairs(s: Triangle, t: Triangle, best: Facet) -> Facet:
             gap = rise / far
             if not gap > best.gap:
                 continue
+            # nearly parallel edges give an ill-conditioned normal: GJK and EPA take over
             if square < CLEAR_CUT * CLEAR_CUT * dot(e, e) * dot(f, f):
                 return Facet(best.gap, best.normal, best.a, best.b, False)
             normal = scale(1.0 / far, d)
@@ -436,7 +448,7 @@ def _past_edge_pairs(s: Triangle, t: Triangle, best: Facet) -> Facet:
 
 @kernel
 def crossed(x: Two, p: int, q: int, out: Array, flags: Ints, row: int) -> int:
-    """Answer how deep triangle p of A and q of B are: IS_DEEP with its answer in a row, or IS_OPEN."""
+    """Compute the depth of triangle p of A and triangle q of B: IS_DEEP with a result row, or IS_OPEN if undecided."""
     s, t, clear = read(x.a.places, p), placed_triangle(x.m, x.b.places, q), WIDTH * x.error
     n, m = normal_of(s), normal_of(t)
     if dot(n, n) == 0.0 or dot(m, m) == 0.0:

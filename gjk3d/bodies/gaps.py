@@ -1,4 +1,4 @@
-"""How far apart two bodies are, at many poses in one call: see `walk`, whose other half this is."""
+"""Distance traversal of two bodies at many poses: the second half of `walk`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: errors by which parts are less near than o
 
 
 class NearestParts(NamedTuple):
-    """The nearest parts so far: their answer is row 1 of the bench's."""
+    """The nearest parts so far; their result is row 1 of the scratch's ``out``."""
 
     upper: float
     lowest: float  #: lower bound of all that were asked
@@ -43,7 +43,7 @@ class NearestParts(NamedTuple):
 
 @inlined
 def bound_along(c: Cores, direction: Vec3) -> float:
-    """Return how far apart two parts are at least by a plane across a direction of the frame that they lie in."""
+    """Return a lower bound of the distance of two parts by a plane across a direction."""
     d = turn_back(c.pose, direction)
     w, _, _ = support_pair(c, d)
     return float(-dot(d, w) - c.radii - c.error)
@@ -51,7 +51,7 @@ def bound_along(c: Cores, direction: Vec3) -> float:
 
 @inlined
 def _begins(x: Two, c: Cores, direction: Vec3) -> float:
-    """Return how far along a direction B begins at least, where it is the one part of a pair."""
+    """Return the least coordinate of B along a direction, if B is a single part."""
     if x.b.places.shape[0] > 1 or x.b.links[0, 2] > 1 or x.b.links[0, 0] >= 0:
         return -inf
     d = turn_back(c.pose, direction)
@@ -61,7 +61,7 @@ def _begins(x: Two, c: Cores, direction: Vec3) -> float:
 
 @inlined
 def _plane_gap(x: Two, i: int, best: NearestParts) -> float:
-    """Return how far a box of A's is at least from B by the plane across the last nearest direction."""
+    """Return a lower bound of the gap between a box of A and B by the plane across the last nearest direction."""
     q, n = x.a.boxes, best.direction
     u = abs(n[0] * q[i, 6] + n[1] * q[i, 7] + n[2] * q[i, 8]) * q[i, 3]
     v = abs(n[0] * q[i, 9] + n[1] * q[i, 10] + n[2] * q[i, 11]) * q[i, 4]
@@ -71,15 +71,15 @@ def _plane_gap(x: Two, i: int, best: NearestParts) -> float:
 
 @kernel
 def pair_gap(x: Two, i: int, j: int, best: NearestParts, reach: float) -> float:
-    """Return how far apart two boxes are at least."""
+    """Return a lower bound of the gap between two boxes."""
     gap = _plane_gap(x, i, best)
     return gap if gap > reach else max(gap, node_gap(x.m, x.a, i, x.b, j))
 
 
 @inlined
 def _no_nearer(x: Two, bound: float, limit: float, best: NearestParts) -> bool:
-    """Tell whether parts that are so far apart are no nearer than the nearest, as their neighbours are mostly."""
-    # the errors save questions or ask more: the bound of what is left out goes into `Found.lowest`
+    """Return whether a lower bound shows that parts are no nearer than the nearest, which holds for most neighbours."""
+    # the errors save questions or ask more: the bound of skipped parts is part of `NearestParts.lowest`
     level = _LEVEL_CURVED if best.curved else _LEVEL
     return bound > best.upper - level * x.error or bound > limit + x.error
 
@@ -94,7 +94,7 @@ def _with_lowest(best: NearestParts, lowest: float, loose: bool) -> NearestParts
 
 @kernel
 def _solve_pair(x: Two, p: int, q: int, gap: float, limit: float, best: NearestParts, w: Bench) -> NearestParts:
-    """Ask about two parts, which are apart by the gap."""
+    """Update the nearest parts by two parts whose boxes have that gap."""
     c = parts_at(x, p, q, w)
     if best.p >= 0:
         bound = bound_along(c, best.direction)
@@ -103,6 +103,7 @@ def _solve_pair(x: Two, p: int, q: int, gap: float, limit: float, best: NearestP
     solve(c, UNSIGNED, limit, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
     loose = w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and w.flags[0, 0] != BEYOND)
     new = _with_lowest(best, max(w.out[0, 1], gap), loose)
+    # row 1 of ``out`` belongs to the nearest parts: it is overwritten only by a nearer pair
     if not w.out[0, 2] < best.upper and best.p >= 0:
         return new
     for k in range(12):
@@ -113,7 +114,7 @@ def _solve_pair(x: Two, p: int, q: int, gap: float, limit: float, best: NearestP
 
 @kernel
 def _solve_round(x: Two, p: int, q: int, limit: float, best: NearestParts, r: Round, w: Bench) -> NearestParts:
-    """Do as `_solve_pair` of a triangle and a ball or a capsule; ``best`` may be told that GJK must tell."""
+    """Update the nearest parts by a triangle and a ball or capsule; GJK takes over if the formula is inexact."""
     if best.p >= 0:
         bound = plane_gap_of(read(x.a.places, p), r, best.direction) - x.a.floats[0] - x.error
         if _no_nearer(x, bound, limit, best):
@@ -134,7 +135,7 @@ def _solve_round(x: Two, p: int, q: int, limit: float, best: NearestParts, r: Ro
 def solve_leaves(
     x: Two, i: int, j: int, gap: float, most: float, best: NearestParts, r: Round, w: Bench
 ) -> NearestParts:
-    """Ask about the parts of two leaves, whose boxes are apart by the gap."""
+    """Update the nearest parts by the parts of two leaves whose boxes have that gap."""
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
             limit = min(best.upper, most) * _MORE if best.p >= 0 else inf
@@ -149,7 +150,7 @@ def solve_leaves(
 
 @inlined
 def share_of(distance: float, margin: float, share: float) -> float:
-    """Return the margin, and a share of what a distance has more."""
+    """Return the margin plus a share of the part of a distance beyond it."""
     return margin + share * (distance - margin) if distance > margin else distance
 
 
@@ -181,6 +182,7 @@ def nearest(x: Two, most: float, margin: float, share: float, first: int, w: Ben
             continue
         i0, j0, i1, j1 = children(x, i, j)
         d0, d1 = pair_gap(x, i0, j0, best, reach), pair_gap(x, i1, j1, best, reach)
+        # the nearer pair is pushed last and therefore visited first: it lowers the upper bound early
         if d0 < d1:
             i0, j0, d0, i1, j1, d1 = i1, j1, d1, i0, j0, d0
         if d0 <= reach:
@@ -196,7 +198,7 @@ def nearest(x: Two, most: float, margin: float, share: float, first: int, w: Ben
 def report_gap(
     x: Two, parts: NearestParts, most: float, above: float, w: Bench, out: Array, flags: Ints, k: int
 ) -> None:
-    """Write the distance of two that are proven apart, in A's frame; ``above`` is the number after ``most``."""
+    """Write the distance of two separated bodies in A's frame; ``above`` is the float after ``most``."""
     best, lower = w.out, min(parts.lowest, parts.upper)
     too_far = lower > most + x.error
     lower, upper = above if too_far else max(LEAST, lower - x.error), parts.upper + x.error
@@ -205,6 +207,7 @@ def report_gap(
     for c in range(3):
         n = best[1, 3 + c]  # of a small gap the way between the points is rounding
         out[k, 3 + c], out[k, 6 + c], out[k, 9 + c] = n, best[1, 6 + c], best[1, 6 + c] + distance * n
+    # an interval wider than promised is reported as loose, so that the caller can solve it again
     promised = (TIGHT_CURVED if parts.curved else TIGHT_POLYTOPE) * x.error / ROUNDING + 4.0 * x.error
     narrow = upper - lower <= promised
     flags[k, 0] = BEYOND if too_far else SEPARATED
@@ -213,7 +216,7 @@ def report_gap(
 
 @kernel
 def _normal_between(x: Two, p: int, q: int, between: Vec3, length: float, w: Bench) -> Vec3:
-    """Return the normal of the nearest two triangles: the way between their points, unless that is rounding."""
+    """Return the normal of the nearest two triangles: the direction between their points, unless that is rounding."""
     n = scale(1.0 / length, between) if length > 0.0 else (1.0, 0.0, 0.0)
     if x.error > SHORT * length:
         c = parts_at(x, p, q, w)
@@ -226,20 +229,20 @@ def _normal_between(x: Two, p: int, q: int, between: Vec3, length: float, w: Ben
 
 @inlined
 def list_faces(x: Two, w: Bench, pairs: Ints) -> int:
-    """Write pairs of triangles that meet; return how many, at most one more than there is room for."""
+    """Write the pairs of intersecting triangles and return their number, at most one more than there is room for."""
     a, b = x.a, x.b
     return int(crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, pairs))
 
 
 @kernel
 def faces_meet(x: Two, w: Bench) -> int:
-    """Tell whether two meshes meet: MEET, HELD or APART."""
+    """Test whether two meshes intersect: MEET, HELD or APART."""
     return MEET if list_faces(x, w, w.last[:2].reshape(1, 2)) > 0 else held(x, w)
 
 
 @kernel
 def nearest_faces(x: Two, most: float, w: Bench) -> NearestParts:
-    """Do as `nearest` for two meshes; what is farther apart than ``most`` is found, too."""
+    """Return the nearest triangles of two meshes; a result beyond ``most`` is returned as well."""
     row, limit = w.out[1], min(most * _MORE, _ANYWHERE)
     for far in (limit, _ANYWHERE):  # what it writes ends with the points, which lie in the last columns of a row
         w.last[0] = w.last[1] = -1
@@ -259,14 +262,14 @@ def nearest_faces(x: Two, most: float, w: Bench) -> NearestParts:
 
 @kernel
 def into_world(p: Array, out: Array, k: int) -> None:
-    """Turn an answer from A's frame, at a pose row, into the world's."""
+    """Transform a result row from A's frame into the world by a pose row."""
     out[k, 3], out[k, 4], out[k, 5] = turn(p, (out[k, 3], out[k, 4], out[k, 5]))
     out[k, 6], out[k, 7], out[k, 8] = place(p, (out[k, 6], out[k, 7], out[k, 8]))
     out[k, 9], out[k, 10], out[k, 11] = place(p, (out[k, 9], out[k, 10], out[k, 11]))
 
 
 class Round(NamedTuple):
-    """What is within a radius of a segment, or a point, in A's frame; of a radius of 0 where it is none of these."""
+    """All points within a radius of a segment or point in A's frame; the radius is 0 if B is no such shape."""
 
     start: Vec3
     direction: Vec3  #: from there to the end
@@ -278,13 +281,13 @@ NO_ROUND = Round((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
 
 @kernel
 def round_in(x: Two, w: Bench) -> Round:
-    """Return B, where it is one ball or one capsule and A has triangles; else `NO_ROUND`."""
+    """Return B if it is one ball or capsule and A has triangles; otherwise `NO_ROUND`."""
     return lone_round(x, w)[1] if x.a.kind == TRIANGLES else NO_ROUND
 
 
 @kernel
 def lone_round(x: Two, w: Bench) -> tuple[bool, Round]:
-    """Tell whether B is one point, segment, ball or capsule, and return it."""
+    """Return whether B is one point, segment, ball or capsule, and that shape."""
     leaf = x.b.links[0]
     if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
         return False, NO_ROUND
@@ -300,7 +303,7 @@ def lone_round(x: Two, w: Bench) -> tuple[bool, Round]:
 
 @inlined
 def _nearest(t: Triangle, r: Round) -> tuple[float, Vec3, Vec3]:
-    """Return the squared distance of a triangle and a segment that does not pierce it, and their nearest points."""
+    """Return the squared distance and the nearest points of a triangle and a segment that does not pierce it."""
     best, a = nearest_on(r.start, t)
     b = r.start
     if not dot(r.direction, r.direction) > 0.0:
@@ -318,7 +321,7 @@ def _nearest(t: Triangle, r: Round) -> tuple[float, Vec3, Vec3]:
 
 @inlined
 def plane_gap_of(t: Triangle, r: Round, direction: Vec3) -> float:
-    """Return how far a triangle and a ball or a capsule are apart along a direction."""
+    """Return the gap between a triangle and a ball or capsule along a direction."""
     high, low = (
         max(dot(direction, t[0]), max(dot(direction, t[1]), dot(direction, t[2]))),
         dot(direction, r.start) + min(0.0, dot(direction, r.direction)),
@@ -328,7 +331,7 @@ def plane_gap_of(t: Triangle, r: Round, direction: Vec3) -> float:
 
 @kernel
 def round_gap(x: Two, k: int, r: Round, out: Array) -> bool:
-    """Write into the first row how far apart triangle k of A and a ball or a capsule are; False where GJK must tell."""
+    """Write the distance of triangle k of A and a ball or capsule to the first row; False if GJK has to decide."""
     t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)
     far, rim = sqrt(square), x.a.floats[0]
@@ -347,7 +350,7 @@ def round_gap(x: Two, k: int, r: Round, out: Array) -> bool:
 
 @kernel
 def round_of(x: Two, k: int, r: Round, out: Array, flags: Ints, row: int) -> int:
-    """Return APART, DEEP with the depth written to a row, or OPEN, for triangle k of A and a ball or capsule."""
+    """Return APART, DEEP with the depth in a row, or OPEN, for triangle k of A and a ball or capsule."""
     t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)
     far = sqrt(square)

@@ -1,8 +1,8 @@
-"""When two moving bodies first touch: both trees walked at once, each pair of boxes advanced as convex shapes are.
+"""Time of impact of two moving bodies: conservative advancement of pairs of boxes from both trees.
 
-A box moves with its body, so `gjk3d.narrow.toi` proves of two boxes up to which time they are apart, and what is in
-them is apart until then. Where they come near each other, as boxes of their size go, their children go on from that
-time, the sooner first; parts are advanced until they touch. What is apart until the first touch known is left.
+A box moves with its body. `gjk3d.narrow.toi` proves up to which time two boxes are apart, and the parts within them are
+apart until then. If two boxes come closer than a fraction of their size, their children continue from that time, the
+earlier pair first. Parts are advanced until they touch. Pairs that are apart until the first known touch are skipped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PLACES = [*range(CENTER, TURN), *range(REFERENCE, MOTION)]  #: what says where 
 
 
 class Course(NamedTuple):
-    """Two bodies on their ways, and scratch."""
+    """Two moving bodies, and scratch."""
 
     a: PartTree
     b: PartTree
@@ -59,7 +59,7 @@ class Course(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What is known: a code, up to which time it is free, the first touch, and the steps taken."""
+    """State of the search: a code, the time that is proven free, the first touch, and the number of steps."""
 
     code: int
     free: float
@@ -85,7 +85,7 @@ def _box_of(c: Course, t: PartTree, i: int, f: Array, row: Array) -> Core:
 
 @kernel
 def _pair_at(c: Course, t: float) -> Two:
-    """Return both where they are at a time."""
+    """Return both bodies at a time."""
     place(c.motions[0], t, c.w.row_a)
     place(c.motions[1], t, c.w.row_b)
     return two_at(c.a, c.b, c.w.row_a, c.w.row_b)
@@ -93,14 +93,14 @@ def _pair_at(c: Course, t: float) -> Two:
 
 @kernel
 def _passing(c: Course, begin: float, end: float) -> Passing:
-    """Return how both go by each other between two times."""
+    """Return the relative motion of both bodies between two times."""
     m = _pair_at(c, begin + 0.5 * (end - begin)).m
     return passing(c.motions[0], c.motions[1], begin, end, c.w.row_a, m)
 
 
 @kernel
 def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
-    """Return up to which time two boxes are proven to be apart, from the first they pass at on; and the steps."""
+    """Return the time up to which two boxes are proven apart, starting at the begin of the interval, and the steps."""
     gap, nearing = boxes_beyond(c.a, i, c.b, j, s)
     if gap > c.far:
         return s.end, 1
@@ -119,7 +119,7 @@ def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
 
 @kernel
 def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> Progress:
-    """Advance the parts of two leaves from the first time they pass at on, and return what is known then."""
+    """Advance the parts of two leaves from the begin of the interval on, and return the updated progress."""
     a, b, w = c.a, c.b, c.w
     code, first, hit, steps = progress
     columns, flat, begin = a.kind == PRISMS, a.kind == TRIANGLES and b.kind == TRIANGLES, s.begin
@@ -127,6 +127,7 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> P
     for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
         for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
             end = min(s.end, hit)
+            # boxes of columns reach down to the bottom, so many leaves overlap whose columns are far apart
             if columns and column_gap(s.m, a, p, b, j, w.box) > far:
                 continue
             if flat and triangles_beyond(a, p, b, q, s) > c.far:
@@ -142,6 +143,7 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> P
             if outcome == UNRESOLVED:
                 code = UNRESOLVED if code == FREE else code
                 continue
+            # a pair that overlaps at time 0 overlaps at the start; at a later begin it counts as a touch at that time
             if outcome == STARTED and begin == 0.0:
                 return Progress(STARTED, 0.0, 0.0, steps)
             hit, code = touch, HIT
@@ -150,9 +152,9 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> P
 
 @kernel
 def _touch_between(c: Course, start: float, stop: float, progress: Progress, steps: int) -> tuple[Progress, float]:
-    """Return what is known after a piece of the way, of two bodies that are apart where it starts.
+    """Search one piece of the motion of two bodies that are apart at its start.
 
-    Beside it the time up to which all is known: what is left after so many steps is left out.
+    Returns the progress, and the time up to which the result is complete. The search stops after a number of steps.
     """
     x, s, most = _pair_at(c, start), _passing(c, start, stop), progress.steps + steps
     stack, keys, top = c.w.stack, c.w.keys, 1
@@ -161,6 +163,7 @@ def _touch_between(c: Course, start: float, stop: float, progress: Progress, ste
         top -= 1
         i, j, t = stack[top, 0], stack[top, 1], keys[top]
         end = min(stop, progress.hit)
+        # the known touch shortens the interval of all pairs that still wait
         if t >= end:
             continue
         if t != s.begin or end != s.end:
@@ -188,11 +191,11 @@ def _touch_between(c: Course, start: float, stop: float, progress: Progress, ste
 
 @kernel
 def _first_touch(c: Course) -> Progress:
-    """Return what happens to two bodies that are apart to begin with.
+    """Return the first touch of two bodies that are apart at the start.
 
-    Parts that turn, or glide along each other, are near each other again and again, so a piece of the way is proven
-    before the next is looked at, a shorter one where that takes many steps: what touches first ends it, and so much is
-    known where it is given up.
+    Parts that rotate or slide along each other come near each other again and again. The motion is therefore proven
+    piece by piece, and a piece that takes many steps is halved. A touch ends the search. If the search is given up, the
+    pieces proven so far remain valid.
     """
     pieces = max(1, ceil((turning(c.motions[0]) + turning(c.motions[1])) / _PIECE))
     progress, most = Progress(FREE, 1.0, inf, 1), c.most + pieces * c.steps
@@ -204,6 +207,7 @@ def _first_touch(c: Course) -> Progress:
             return Progress(code, min(progress.free, start), progress.hit, progress.steps)
         before = progress.steps
         progress, start = _touch_between(c, start, stop, progress, steps)
+        # the piece took too many steps: halve it and allow more steps, until it gets longer again
         if start < min(stop, progress.hit):
             length *= 0.5
             steps *= 2
@@ -217,11 +221,11 @@ def first_touch(
     a: PartTree, b: PartTree, motions: Array2, clearance: float, error: float, tested: bool, steps: int, most: int,
     box: Ints1, w: Bench, floats: Array2, work: Array1,
 ) -> tuple[int, float, float, int]:  # fmt: skip
-    """Return a code of `gjk3d.narrow.toi`, up to which time two bodies are free, when they touch, and the steps taken.
+    """Return a code of `gjk3d.narrow.toi`, the time up to which two bodies are free, the time of touch, and the steps.
 
-    Unless it was ``tested`` before, the code is another where they may meet to begin with. ``motions`` are the rows of
-    both, ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`, ``box`` the ints of a box; ``floats`` and ``work`` are
-    scratch.
+    The code is `_ASKED_BEFORE` if the bodies may intersect at the start and the caller has not ``tested`` this.
+    ``motions`` are the rows of both bodies. ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`, and ``box`` are the
+    ints of a box. ``floats`` and ``work`` are scratch.
     """
     # either body is placed with an error, and its turn is off by as much at each radian
     far = clearance + 4.0 * error * (1.0 + turning(motions[0]) + turning(motions[1]))
@@ -238,7 +242,7 @@ _BOX = Box((1.0, 1.0, 1.0))._packed[0].copy()
 
 
 def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
-    """Return the parts of a for all of a way; what has no end is as deep as the whole way asks for."""
+    """Return the parts of a that are needed for the whole motion; an unbounded height field is made deep enough."""
     corners = np.abs(b.box.reshape(2, 3) - motions[1, REFERENCE:]).max(axis=0)
     reach = float(np.linalg.norm(corners))
     turn = motions[0, :9].reshape(3, 3)
@@ -254,7 +258,7 @@ def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
 
 
 def _meet_at_first(a: Body, b: Thing, motions: Array, clearance: float) -> bool:
-    """Tell whether two meet to begin with."""
+    """Return whether two bodies intersect at the start."""
     matrices = np.empty((2, 4, 4))
     for k in range(2):
         matrix_at(motions[k : k + 1], 0.0, matrices[k])
@@ -262,7 +266,7 @@ def _meet_at_first(a: Body, b: Thing, motions: Array, clearance: float) -> bool:
 
 
 def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, float, float, int]:
-    """Return what happens to two of which one is a body, and neither a half-space, as `gjk3d.narrow.toi.impact` does.
+    """Return the time of impact of a pair with a body and without half-spaces, as `gjk3d.narrow.toi.impact` does.
 
     ``motions`` are the rows of both.
     """
@@ -277,6 +281,8 @@ def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, f
     error = ROUNDING * (first.reach + second.reach + float(np.abs(motions[:, _PLACES]).sum()))
     tested = first.any_mapped or second.any_mapped
     scratch = np.zeros((2, _BOX_FLOATS)), np.empty(toi.PART_WORK)
+    # the kernel stops if the bodies may intersect at the start: the exact test in Python decides, then it runs once
+    # more
     while True:
         if tested and _meet_at_first(a, b, motions, clearance):
             return STARTED, 0.0, 0.0, 1
@@ -289,7 +295,7 @@ def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, f
 
 
 def fill(a: Any, b: Any, first: Array, second: Array, clearance: float, out: Array, flags: Ints) -> None:
-    """Answer motions, of each body one or as many as there are rows, as `gjk3d.narrow.toi.impact_many` does."""
+    """Write the impacts of motions as `gjk3d.narrow.toi.impact_many` does; a single motion serves all rows."""
     for k in range(len(out)):
         motions = np.stack([first[k % len(first)], second[k % len(second)]])
         code, free, hit, steps = impact(a, b, motions, clearance)
@@ -301,7 +307,7 @@ Corners = tuple[Vec3, Vec3, Vec3]
 
 
 class RelativeMotion(NamedTuple):
-    """How a body goes, seen from the other one, in A's frame halfway."""
+    """The motion of a body as seen from the other one, in A's frame at half time."""
 
     straight: Vec3
     swing: Vec3
@@ -314,7 +320,7 @@ class RelativeMotion(NamedTuple):
 
 
 class Passing(NamedTuple):
-    """How two bodies go by each other between two times."""
+    """The relative motion of two bodies between two times."""
 
     begin: float
     end: float
@@ -335,7 +341,7 @@ def _length(v: Vec3) -> float:
 
 @kernel
 def passing(ma: Array, mb: Array, begin: float, end: float, pose: Array, m: Rigid) -> Passing:
-    """Return how two go by each other on their motions, A being at a pose row halfway, and B from there at m."""
+    """Return the relative motion of two bodies, A at a pose row at half time and B at m in A's frame."""
     wa, wb = turn_back(pose, _three(ma, TURN)), turn_back(pose, _three(mb, TURN))
     v, a, b = turn_back(pose, sub(_three(mb, WAY), _three(ma, WAY))), _three(ma, REFERENCE), _three(mb, REFERENCE)
     center, swing = place_at(m, b), sub(wb, wa)
@@ -347,19 +353,19 @@ def passing(ma: Array, mb: Array, begin: float, end: float, pose: Array, m: Rigi
 
 @inlined
 def _going(s: RelativeMotion, x: Vec3) -> Vec3:
-    """Return u at a place."""
+    """Return the velocity u at a point."""
     return add(s.straight, cross(s.swing, x))
 
 
 @inlined
 def _bending(s: RelativeMotion, x: Vec3, u: Vec3) -> Vec3:
-    """Return b at a place."""
+    """Return the acceleration b at a point."""
     return sub(cross(s.swing, cross(s.spin, sub(x, s.center))), cross(s.observer_spin, add(s.velocity, u)))
 
 
 @kernel
 def _remainder(s: RelativeMotion, speed: float, arm: float, half: float) -> tuple[float, float]:
-    """Bound b, and by how much it changes in a time, of what is within ``arm`` and goes no faster halfway."""
+    """Bound b and its change over time for points within ``arm`` that are no faster than ``speed`` at half time."""
     swung, observer_rate = _length(s.swing) * s.turned * arm, s.turned_by
     gain = swung + observer_rate * _length(s.velocity)
     fastest = speed + half * gain
@@ -377,7 +383,7 @@ def _gap_beyond_face(t: float, half_width: float, x: Vec3, dx: Vec3, half_widths
 
 @kernel
 def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[float, float]:
-    """Bound how far apart two boxes are all along, from below, and how much nearer any place of B's may come to A."""
+    """Return a lower bound of the gap between two boxes over the interval, and how far a point of B can approach A."""
     p, q, half = a.boxes[i], b.boxes[j], 0.5 * (s.end - s.begin)
     axes = (p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], 0.0, 0.0, 0.0)
     at_a, at_b, of_a, of_b = _three(p, 0), place_at(s.m, _three(q, 0)), _three(p, 3), _three(q, 3)
@@ -399,6 +405,7 @@ def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[
     speed_a, speed_b = _length(velocity_a) + swing * rho_a, _length(velocity_b) + swing * rho_b
     bend_a, _ = _remainder(s.a, speed_a, _length(sub(at_a, s.a.center)) + rho_a, half)
     bend_b, _ = _remainder(s.b, speed_b, _length(sub(at_b, s.b.center)) + rho_b, half)
+    # second-order Taylor bound: the first-order term is in `_gap_beyond_face`, b / 2 t^2 bounds the remainder
     square = 0.5 * half * half
     gap = max(beyond_a - square * bend_b, beyond_b - square * bend_a) - a.rim - b.rim
     return gap, half * (speed_b + swing * b.rim) + square * bend_b
@@ -411,7 +418,7 @@ def _corners(t: PartTree, k: int) -> Corners:
 
 @inlined
 def _ahead(n: Vec3, s: RelativeMotion, x: Vec3, half: float) -> tuple[float, float]:
-    """Return by how much a place may go along n, and against it, but for the third order."""
+    """Return how far a point can move along n and against n, up to the third order in time."""
     u = _going(s, x)
     along, bend = half * abs(dot(n, u)), 0.5 * half * half * dot(n, _bending(s, x, u))
     return along + max(0.0, bend), along - min(0.0, bend)
@@ -419,7 +426,7 @@ def _ahead(n: Vec3, s: RelativeMotion, x: Vec3, half: float) -> tuple[float, flo
 
 @kernel
 def _beyond_plane(triangle: Corners, moving: Corners, s: RelativeMotion, half: float) -> float:
-    """Return how far beyond the plane of a triangle, which goes with it, another stays that is seen to go so."""
+    """Return a lower bound of the gap between a triangle's plane and a triangle that moves relative to it."""
     n, o = unit(cross(sub(triangle[1], triangle[0]), sub(triangle[2], triangle[0]))), triangle[0]
     e, f = dot(n, sub(triangle[1], o)), dot(n, sub(triangle[2], o))
     above, below, speed, arm = inf, -inf, 0.0, 0.0
@@ -434,7 +441,7 @@ def _beyond_plane(triangle: Corners, moving: Corners, s: RelativeMotion, half: f
 
 @kernel
 def triangles_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> float:
-    """Bound from below how far apart the planes of two triangles keep them all along."""
+    """Return a lower bound of the gap between two triangles over the interval, by their planes."""
     half, corners_a, corners_b = 0.5 * (s.end - s.begin), _corners(a, i), _corners(b, j)
     corners_b = place_at(s.m, corners_b[0]), place_at(s.m, corners_b[1]), place_at(s.m, corners_b[2])
     return (

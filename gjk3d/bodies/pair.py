@@ -1,7 +1,7 @@
-"""Two bodies at one relative pose: which parts are near, whether any meet, which are nearest.
+"""Two bodies at one relative pose: candidate parts, collision, nearest parts.
 
-The traversals of `walk` and `gaps` answer. They call no functions of a user's, and do not grow their workspace: where
-there are such, or they are in doubt, boxes leave few pairs of parts, and `Pairs` answers these.
+The traversals of `walk` and `gaps` compute the results. They do not call functions of users and do not grow their
+workspace. For bodies with such functions, and in doubt, boxes select a few pairs of parts, and `Pairs` solves these.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _EX = np.array([1.0, 0.0, 0.0])
 
 
 class Nearest(NamedTuple):
-    """How far apart two bodies are at least and at most, and what shows it."""
+    """Bounds of the distance of two bodies, and the result that proves them."""
 
     lower: float
     upper: float
@@ -51,7 +51,7 @@ class HeldPoint(NamedTuple):
 
 
 class _Shapes(Sequence[Shape]):
-    """The shapes of some parts of both, made when they are asked for."""
+    """The shapes of some parts of both bodies, created on access."""
 
     def __init__(self, a: Parts, which_a: Ints, b: Parts, which_b: Ints) -> None:
         self._of = a, which_a, b, which_b
@@ -65,7 +65,7 @@ class _Shapes(Sequence[Shape]):
 
 
 class BodyPair:
-    """See the module; all in the frame of ``a``, pairs are numbers of parts."""
+    """Two bodies at a relative pose, in the frame of ``a``; pairs are numbers of parts."""
 
     #: widths that are promised in overlap, in units of the size and of the error
     tight_depth = 1e-9, 16.0
@@ -76,12 +76,12 @@ class BodyPair:
         self.in_kernels = not (a.any_mapped or b.any_mapped)
 
     def _noise(self) -> float:
-        """Bound the error of a place of one next to one of the other."""
+        """Return a bound of the error of a point of one body relative to the other."""
         away: float = max(map(abs, self.m[9:12].tolist()))
         return ROUNDING * (self.a.reach + self.b.reach + away)
 
     def moved(self, shift: Array) -> BodyPair:
-        """Return the same two with b moved."""
+        """Return the pair with b translated."""
         m = self.m.copy()
         m[9:12] += shift
         return type(self)(self.a, self.b, m)
@@ -107,15 +107,15 @@ class BodyPair:
             room = min(8 * room, most or 8 * room)
 
     def candidates(self, within: float) -> Ints:
-        """Return the pairs whose boxes are no farther apart than that, as far as a tree's leaves tell."""
+        """Return the pairs whose boxes are no farther apart than a distance, up to the size of the leaves."""
         return self._listed(within, False)
 
     def gaps(self, pairs: Ints) -> Array:
-        """Return for pairs how far apart they are at least."""
+        """Return lower bounds of the distances of pairs."""
         return box_gaps(self.a.boxes(pairs[:, 0]), self.b.boxes_at(pairs[:, 1], self.m))
 
     def placed(self, which_a: Ints, which_b: Ints) -> Array:
-        """Return the pose rows of some parts of the one, and behind them of some of the other."""
+        """Return the pose rows of some parts of a, followed by those of some parts of b."""
         return np.concatenate([self.a.rows(which_a), composed(self.m, self.b.rows(which_b))])
 
     def _packed_pairs(self, pairs: Ints) -> tuple[Pairs, Ints, Ints, Array]:
@@ -132,7 +132,7 @@ class BodyPair:
         return batch, local, _table(starts, local), self.placed(which_a, which_b)
 
     def solve(self, pairs: Ints, mode: int, most: float = inf) -> tuple[Array, Ints]:
-        """Return the rows of the kernels for pairs of parts, and their flags."""
+        """Return the result rows of the kernels for pairs of parts, and their flags."""
         out, flags = empty_answers(len(pairs))
         if self.in_kernels:
             rows_a, rows_b = self.rows
@@ -142,27 +142,27 @@ class BodyPair:
         return out, flags
 
     def solve_again(self, pairs: Ints, mode: int, out: Array, flags: Ints, most: float = inf) -> None:
-        """Answer, with as much room as it takes, those pairs of parts whose answers are not as narrow as promised."""
+        """Solve those pairs of parts again whose results are wider than promised, with as much memory as needed."""
         again = flags[:, 2] == 0
         if again.any():
             batch, local, table, rows = self._packed_pairs(pairs[again])
             out[again], flags[again] = batch._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
 
     def hits(self, pairs: Ints, margin: float = 0.0) -> Bools:
-        """Tell which pairs of parts are not proven to be farther apart than a margin."""
+        """Return which pairs of parts are not proven farther apart than a margin."""
         if not len(pairs):
             return np.zeros(0, dtype=bool)
         batch, local, table, rows = self._packed_pairs(pairs)
         return batch._collide_rows(local, table, rows, margin + self.error)
 
     def curved(self, pair: Ints) -> bool:
-        """Tell whether a part of a pair is no polytope."""
+        """Return whether a part of a pair is not a polytope."""
         return bool(_curved(self.a, pair[:1])[0] or _curved(self.b, pair[1:])[0])
 
     # --- answers -------------------------------------------------------------------------------------------------
 
     def pieces(self, margin: float = 0.0) -> Iterator[tuple[Ints, Bools]]:
-        """Yield candidates piece by piece, and which of them are not farther apart than a margin of at least 0."""
+        """Yield candidates in blocks, and which of them are within a margin of at least 0."""
         block, start, size = self.candidates(margin), 0, _FIRST
         while start < len(block):
             some = block[start : start + size]
@@ -170,18 +170,19 @@ class BodyPair:
             start, size = start + size, min(4 * size, _MOST_EACH)
 
     def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
-        """Return the pairs of parts that touch, overlap, or come within a margin; with ``most`` those found first."""
+        """Return the pairs of parts that touch, overlap, or are within a margin; ``most`` limits their number."""
         if self.in_kernels:
             return self._listed(margin, True, most)
         pairs = [some[hit] for some, hit in self.pieces(margin)]
         return np.concatenate(pairs)[:most] if pairs else np.zeros((0, 2), dtype=np.int64)
 
     def held(self) -> HeldPoint | None:
-        """Return a point of one that lies in a closed mesh of the other, None where none is seen."""
+        """Return a point of one body inside a closed mesh of the other, or None."""
         if self.in_kernels:
             (rows_a, rows_b), bench = self.rows, walk.bench()
             code = walk.held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], bench)
             return HeldPoint(1 + bench.flags.item(0), bench.out[0, 6:9].copy()) if code == walk.HELD else None
+        # functions of users cannot run in the kernel: one point of each piece is tested in Python
         for by, host, guest in ((1, self.a, self.b), (2, self.b, self.a)):
             solids = host.solids
             if not solids:
@@ -195,7 +196,7 @@ class BodyPair:
         return None
 
     def meet(self, margin: float = 0.0) -> bool:
-        """Tell whether they touch, overlap, or come within a margin of at least 0."""
+        """Return whether the bodies touch, overlap, or are within a margin of at least 0."""
         code = walk.DOUBT
         if self.in_kernels:
             answer = np.empty(1, dtype=np.int64)
@@ -211,7 +212,7 @@ class BodyPair:
         return any(bool(hit.any()) for _, hit in self.pieces(margin)) or self.held() is not None
 
     def nearest(self, most: float = inf) -> Nearest:
-        """Return how far apart two that do not meet are; more than ``most`` is not looked into closely."""
+        """Return the distance of two separated bodies; beyond ``most`` the bounds are coarse."""
         if self.in_kernels:
             answer, parts = np.empty(1, dtype=np.int64), np.zeros((1, 2), dtype=np.int64)
             out, flags = np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), dtype=np.int64)
@@ -226,10 +227,11 @@ class BodyPair:
         return self._long_way(most)
 
     def _long_way(self, most: float) -> Nearest:
-        """Do as `nearest` does by lists of pairs, in wider and wider surroundings until there are some."""
+        """Return the result of `nearest` by lists of pairs, in growing neighbourhoods."""
         within = self.error
         while not len(block := self.candidates(within)):
             within = max(4.0 * within, 1e-3 * (self.a.reach + self.b.reach))
+        # the upper bound of the pairs with the least gaps limits the search radius for all others
         gaps = self.gaps(block)
         first = block[gaps.argsort(kind="stable")[:_FIRST]]
         out, _ = self.solve(first, narrow.UNSIGNED)
@@ -252,7 +254,7 @@ class BodyPair:
     # --- in overlap ----------------------------------------------------------------------------------------------
 
     def common_point(self) -> tuple[Array, Array]:
-        """Return a point of both where they meet, and the normal of the parts that do."""
+        """Return a common point of two intersecting bodies, and the normal of the parts there."""
         inner = self.held()
         if inner is not None:
             return inner.point, _EX
@@ -263,19 +265,19 @@ class BodyPair:
         return self.common_point_of(pairs[0]), self.solve(pairs[:1], narrow.SIGNED)[0][0, 3:6]
 
     def common_point_of(self, pair: Ints) -> Array:
-        """Return a point of two parts that meet."""
+        """Return a common point of two intersecting parts."""
         point: Array = self.solve(pair[None], narrow.UNSIGNED)[0][0, 6:9]
         return point
 
     def deepest(self) -> tuple[Ints, Array]:
-        """Return a pair of parts that meet and what it answers, that of the deepest; no rows where none meets."""
+        """Return the deepest pair of parts and its result row; empty if no parts intersect."""
         pairs = self.meeting()
         out, _ = self.solve(pairs, narrow.SIGNED)
         first = out[:, 2].argsort(kind="stable")[:1]
         return pairs[first], out[first].ravel()
 
     def place(self, hulls: Array | None) -> Array:
-        """Return a point where they overlap, as far as one is seen; ``hulls`` is the answer of the hulls, if known."""
+        """Return a point of the overlap; ``hulls`` is the result of the hulls, if known."""
         inner = self.held()
         if inner is not None:
             return inner.point
@@ -285,7 +287,7 @@ class BodyPair:
 
 
 def _table(starts: Ints, pairs: Ints) -> Ints:
-    """Return pairs as the kernels take them, each part at the pose row of its own number."""
+    """Return pairs in the format of the kernels, each part at the pose row of its own number."""
     table = np.zeros((len(pairs), PAIR), dtype=np.int64)
     table[:, :2], table[:, 3] = starts[pairs[:, 0]], pairs[:, 0]
     table[:, 5:7], table[:, 8] = starts[pairs[:, 1]], pairs[:, 1]

@@ -81,7 +81,7 @@ _MOST_TURNS = 8  #: of the way along which it is moved
 
 
 class Touch(NamedTuple):
-    """How two bodies meet, in A's frame."""
+    """The contact of two bodies, in A's frame."""
 
     touching: bool  #: whether no two parts that were looked at overlap by more than rounding
     most: float  #: length of a translation of B along the normal that separates the two, infinite if none is known
@@ -92,7 +92,7 @@ class Touch(NamedTuple):
 
 
 class Deep(NamedTuple):
-    """How deep a ball is in a surface, in A's frame."""
+    """The depth of a ball in a surface, in A's frame."""
 
     least: float  #: 0 if it is not
     most: float  #: length of a translation along the normal that separates the two, infinite if none is known
@@ -114,14 +114,14 @@ def _set_vec(row: Array, at: int, v: Vec3) -> None:
 
 @kernel
 def _is_free(x: Two, faces: bool, w: Bench) -> bool:
-    """Tell whether two bodies are proven apart."""
+    """Return whether two bodies are proven apart."""
     w.last[0] = -1
     return bool((faces_meet(x, w) if faces else meet(x, 0.0, w)) == APART)
 
 
 @kernel
 def _ball_in_simplex(s: Array, radius: float) -> bool:
-    """Tell whether the tetrahedron of the first four rows has more than a ball of that radius about the origin."""
+    """Return whether the tetrahedron of the first four rows contains a ball of that radius about the origin."""
     for k in range(4):
         a, b, c = row3(s, (k + 1) % 4), row3(s, (k + 2) % 4), row3(s, (k + 3) % 4)
         n = cross(sub(b, a), sub(c, a))
@@ -133,7 +133,7 @@ def _ball_in_simplex(s: Array, radius: float) -> bool:
 
 @kernel
 def _boxes_overlap(c: Cores, depth: float) -> bool:
-    """Tell whether two cores are boxes that surely overlap by more than a depth."""
+    """Return whether two cores are boxes that certainly overlap by more than a depth."""
     if c.a.ints[layout.KIND] != layout.BOX or c.b.ints[layout.KIND] != layout.BOX:
         return False
     _, _, widest, sure = best_axis(half_extents(c.a), half_extents(c.b), c.m, 0.0)
@@ -142,9 +142,9 @@ def _boxes_overlap(c: Cores, depth: float) -> bool:
 
 @kernel
 def overlap_point(x: Two, w: Bench) -> tuple[bool, Vec3]:
-    """Tell whether the parts ``w.last`` surely overlap by more than rounding, and return a point of both.
+    """Return whether the parts ``w.last`` certainly overlap by more than rounding, and a common point.
 
-    Row 0 of the answers has their normal. What is not shown at once is denied: the depth of two parts costs more.
+    Row 0 of the results has their normal. False means that the quick tests did not decide: the exact depth costs more.
     """
     c, s, limit = parts_at(x, w.last[0], w.last[1], w), w.room.simplex, _SURELY * x.error
     for k in range(4):
@@ -155,7 +155,9 @@ def overlap_point(x: Two, w: Bench) -> tuple[bool, Vec3]:
 
 @kernel
 def _gap_along(x: Two, n: Vec3, pairs: Ints, rows: Array, count: int, most: float, w: Bench) -> tuple[float, float]:
-    """Return how much more pairs overlap along a normal than along their own, ``most`` or less, and the least gap."""
+    """Return how much more pairs overlap along a normal than along their own normals, up to ``most``, and the least
+    gap.
+    """
     worst, least = 0.0, inf
     for k in range(count):
         gap = bound_along(parts_at(x, pairs[k, 0], pairs[k, 1], w), n)
@@ -167,7 +169,7 @@ def _gap_along(x: Two, n: Vec3, pairs: Ints, rows: Array, count: int, most: floa
 
 @kernel
 def _least_gap(x: Two, n: Vec3, pairs: Ints, count: int, enough: float, w: Bench) -> float:
-    """Return the least gap of pairs along a normal, or one that is less than ``enough``."""
+    """Return the least gap of pairs along a normal, or any gap that is less than ``enough``."""
     least = inf
     for k in range(count):
         least = min(least, bound_along(parts_at(x, pairs[k, 0], pairs[k, 1], w), n))
@@ -178,9 +180,9 @@ def _least_gap(x: Two, n: Vec3, pairs: Ints, count: int, enough: float, w: Bench
 
 @kernel
 def _keep_meeting(x: Two, pairs: Ints, count: int, rows: Array, w: Bench) -> int:
-    """Move the pairs that meet to the front, with their answers; return how many they are.
+    """Move the pairs that intersect to the front, with their results, and return their number.
 
-    If a pair overlaps by more than rounding, return -1 less the row of its answer.
+    If a pair overlaps by more than rounding, return -1 less the row of its result.
     """
     retained = 0
     for k in range(count):
@@ -195,7 +197,7 @@ def _keep_meeting(x: Two, pairs: Ints, count: int, rows: Array, w: Bench) -> int
 
 @inlined
 def _is_known(rows: Array, k: int) -> bool:
-    """Tell whether an earlier pair has the normal of pair k, or its opposite."""
+    """Return whether an earlier pair has the normal of pair k, or its opposite."""
     for i in range(k):  # noqa: SIM110, a generator does not compile
         if abs(dot(_vec(rows[i], _N), _vec(rows[k], _N))) >= _SAME_NORMAL:
             return True
@@ -204,13 +206,13 @@ def _is_known(rows: Array, k: int) -> bool:
 
 @inlined
 def _touch_of(x: Two, row: Array, touching: bool, most: float, n: Vec3) -> Touch:
-    """Return a touch by the answer of two parts."""
+    """Return the touch described by the result row of two parts."""
     return Touch(touching, most, n, _vec(row, _POINT), row[_DISTANCE], row[_UPPER] + x.error)
 
 
 @kernel
 def _has_interior(x: Two, p: int, q: int, w: Bench) -> bool:
-    """Tell whether one of two parts has an interior, so that their normal can only be on one side."""
+    """Return whether one of two parts has an interior, which fixes the sign of their normal."""
     if x.a.kind == PRISMS or x.b.kind == PRISMS:
         return True
     a, b = part_at(x.a, p, w.floats_a, w.row_a).floats, part_at(x.b, q, w.floats_b, w.row_b).floats
@@ -219,7 +221,7 @@ def _has_interior(x: Two, p: int, q: int, w: Bench) -> bool:
 
 @kernel
 def _is_touch(x: Two, faces: bool, proven: bool, pair: Ints, n: Vec3, gap: float, w: Bench) -> tuple[bool, float]:
-    """Tell whether a normal along which no pair overlaps is that of a touch, and how far B moves for a proof."""
+    """Return whether a normal along which no pair overlaps separates the bodies, and how far B moves for the proof."""
     if not proven and _has_interior(x, pair[0], pair[1], w):
         return True, inf
     most = max(0.0, -gap) + _STEP * x.error
@@ -230,9 +232,10 @@ def _is_touch(x: Two, faces: bool, proven: bool, pair: Ints, n: Vec3, gap: float
 def _best_of_pairs(
     x: Two, faces: bool, proven: bool, pairs: Ints, rows: Array, count: int, w: Bench
 ) -> tuple[Touch, bool]:  # fmt: skip
-    """Return the touch by the normal of a pair along which the pairs overlap least, and whether it separates them."""
+    """Return the touch by the pair normal of least overlap, and whether that normal separates the bodies."""
     best, chosen, normal, tried, slack = inf, 0, _vec(rows[0], _N), 0, _SLACK * x.error
     for k in range(count):
+        # each normal is tested against all pairs, so the number of normals bounds the quadratic time
         if tried == _MOST_NORMALS or _is_known(rows, k):
             continue
         tried += 1
@@ -252,7 +255,7 @@ def _best_of_pairs(
 
 @inlined
 def _end(boxes: Array, i: int, n: Vec3) -> float:
-    """Return how far a box reaches along a unit vector."""
+    """Return the extent of a box along a unit vector."""
     p, far = boxes[i], 0.0
     for c in range(3):
         far += n[c] * p[c] + abs(n[0] * p[6 + 3 * c] + n[1] * p[7 + 3 * c] + n[2] * p[8 + 3 * c]) * p[3 + c]
@@ -261,7 +264,9 @@ def _end(boxes: Array, i: int, n: Vec3) -> float:
 
 @kernel
 def _is_parted(c: Cores, rows: Array, count: int, slack: float) -> bool:
-    """Tell whether two parts overlap by no more than ``slack`` allows along one of the known normals, either way."""
+    """Return whether two parts overlap by no more than ``slack`` allows along one of the first normals, in either
+    direction.
+    """
     for k in range(count):
         n = _vec(rows[k], _N)
         if max(bound_along(c, n), bound_along(c, neg(n))) >= slack:
@@ -273,12 +278,12 @@ def _is_parted(c: Cores, rows: Array, count: int, slack: float) -> bool:
 def _find_blocking(
     x: Two, n: Vec3, slack: float, every: bool, pairs: Ints, rows: Array, normals: int, w: Bench
 ) -> tuple[bool, float, int]:  # fmt: skip
-    """Look for parts that meet with a gap along a unit vector that is less than ``slack``.
+    """Search for intersecting parts whose gap along a unit vector is less than ``slack``.
 
-    Returns whether there are any, the least gap of others, and how many normals are known: those of the first pairs, to
-    which that of the first parts is added that no known one separates. For these ``every`` pair is looked at, else the
-    search ends at a gap as small as that. Of parts that overlap by more than rounding the number is -1 less the row of
-    their answer.
+    Returns whether there are any, the least gap of all other parts, and the number of known normals. The normal of the
+    first blocking pair that no known normal separates is added to them. With ``every`` all pairs are searched for it,
+    otherwise the search ends at the first blocking pair. If parts overlap by more than rounding, the number is -1 less
+    the row of their result.
     """
     blocked, least, stack = False, inf, w.stack
     stack[0, 0] = stack[0, 1] = 0
@@ -287,6 +292,7 @@ def _find_blocking(
         top -= 1
         i, j = stack[top, 0], stack[top, 1]
         between = dot(n, offset(x.m)) - _end(x.a.boxes, i, n) - _end(x.b.boxes, j, turn_back(x.m, neg(n)))
+        # the box test along n comes first: it is cheaper than the separating axes of `nodes_apart`
         if between > x.a.rim + x.b.rim - x.error or nodes_apart(x.m, x.a, i, x.b, j, x.error):
             continue
         if x.a.links[i, 0] >= 0 or x.b.links[j, 0] >= 0:
@@ -299,6 +305,7 @@ def _find_blocking(
                 gap = bound_along(c, n)
                 if gap >= slack:
                     least = min(least, gap)
+                # no room for another normal: it is only recorded that this pair blocks
                 elif normals == _MOST_NORMALS or _is_parted(c, rows, normals, slack):
                     blocked = blocked or part_meets(c, x.error, w) != APART
                     if blocked and not every:
@@ -315,10 +322,10 @@ def _find_blocking(
 def _try_normals(
     x: Two, faces: bool, proven: bool, pairs: Ints, rows: Array, w: Bench
 ) -> tuple[Touch, bool, int]:  # fmt: skip
-    """Try the normal of the first pair, and then those of pairs that overlap along all that were tried.
+    """Try the normal of the first pair, then those of pairs that overlap along all normals tried so far.
 
-    Any number of pairs may meet. Returns the touch, whether no pair overlaps along its normal, and how many normals are
-    known, as `_find_blocking` does.
+    Any number of pairs may intersect. Returns the touch, whether no pair overlaps along its normal, and the number of
+    known normals as `_find_blocking` does.
     """
     normals, k, best = plain(1), 0, _touch_of(x, rows[0], True, inf, _vec(rows[0], _N))
     while 0 <= k < normals:
@@ -340,9 +347,10 @@ def _try_normals(
 
 @kernel
 def _normal_from_away(x: Two, faces: bool, n: Vec3, w: Bench) -> tuple[bool, Vec3]:
-    """Return the normal of the nearest parts after B was moved away, if it can be and these meet; row 0 has the answer.
+    """Move B away, and return whether the nearest parts then touch at the original pose, and their normal; row 0 has
+    the result.
 
-    The normals of parts that block the way, first that along a unit vector, are added to it, as a perceptron learns.
+    The direction starts at a unit vector. The normals of parts that block it are added, as in perceptron learning.
     """
     direction, far, pair = n, _AWAY * x.error / ROUNDING, w.last[:2].reshape(1, 2)
     for k in range(_MOST_TURNS):
@@ -362,9 +370,9 @@ def _normal_from_away(x: Two, faces: bool, n: Vec3, w: Bench) -> tuple[bool, Vec
 
 @kernel
 def touch(x: Two, faces: bool, proven: bool, w: Bench) -> Touch:
-    """Return how two bodies meet; the parts ``w.last`` do.
+    """Return the contact of two bodies whose parts ``w.last`` intersect.
 
-    Unless a touch is to be ``proven``, only its normal counts.
+    The length of the separating translation is needed only if a touch is to be ``proven``.
     """
     pairs, rows = w.last[2:].reshape(TOUCHES, 2), w.out[2:]
     pairs[0, 0], pairs[0, 1] = w.last[0], w.last[1]
@@ -386,6 +394,7 @@ def touch(x: Two, faces: bool, proven: bool, w: Bench) -> Touch:
                 if sure:
                     return _touch_of(x, rows[0], True, most, n)
             retained = _keep_meeting(x, pairs, count + 1, rows, w)
+    # a pair overlaps by more than rounding, or none intersects: the bodies do not just touch
     if retained < 1:
         deep = max(0, -1 - retained)
         return _touch_of(x, rows[deep], False, inf, _vec(rows[deep], _N))
@@ -402,9 +411,10 @@ def touch(x: Two, faces: bool, proven: bool, w: Bench) -> Touch:
 
 @kernel
 def is_lone_solid(x: Two, w: Bench) -> bool:
-    """Tell whether B is one part with an interior, and a ball if A has a closed surface.
+    """Return whether B is one part with an interior, and a ball if A has a closed surface.
 
-    Unlike a flat part, it cannot be between parts of A that it only touches. `ball_in` tells where its centre is.
+    A flat part can be between two parts of A that it only touches, a solid cannot. `ball_in` decides on which side of a
+    closed surface the centre of a ball is.
     """
     leaf = x.b.links[0]
     if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
@@ -418,11 +428,13 @@ def is_lone_solid(x: Two, w: Bench) -> bool:
 def _past_walls(
     x: Two, ball: Round, first: Vec3, turns: float, boxes: Array, links: Ints, corners: Array, w: Bench
 ) -> Vec3:  # fmt: skip
-    """Return a translation that takes a ball out of a closed surface and is about as long as the first; 0 if none.
+    """Return a translation that takes a ball out of a closed surface and is about as long as the first; 0 if none was
+    found.
 
-    Where the first ends in a wall, the ball has to pass the plane of the wall, too. The next translation is the least
-    one that passes all walls so far. A point is on the walls after the first, and only has to leave them: along the sum
-    of their normals, to which that of a wall it is behind is added, as a perceptron learns.
+    If the first translation ends in a wall, the ball has to pass the plane of that wall as well. The next translation
+    is the least one that passes all walls so far. A point is on the walls after the first translation and only has to
+    leave them: along the sum of their normals, to which the normal of each wall behind it is added, as in perceptron
+    learning.
     """
     c, radius, walls, far, aside = ball.start, ball.radius, w.out[2:], sqrt(dot(first, first)), (0.0, 0.0, 0.0)
     _set_vec(walls[0], 0, divide(first, far))
@@ -440,6 +452,7 @@ def _past_walls(
                 n = unit(outward)
             _set_vec(walls[count], 0, n)
             walls[count, 3] = dot(n, sub(foot, c)) + radius + _ROOM * far
+            # least-norm translation beyond all walls, as in cutting-plane methods
             by = past_all(walls, count + 1)
         else:
             aside = add(aside, n)
@@ -449,7 +462,7 @@ def _past_walls(
 
 @kernel
 def ball_in(x: Two, closed: bool, boxes: Array2, links: Ints2, corners: Array2, w: Bench) -> Deep:
-    """Return how deep B is in a surface of A, if it is a ball that the surface crosses or holds."""
+    """Return the depth of B in a surface of A, if B is a ball that the surface crosses or contains."""
     single, r = lone_round(x, w)
     c, nothing = r.start, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), r.start, r.start)
     if not single or dot(r.direction, r.direction) > 0.0:
@@ -480,7 +493,7 @@ def ball_in(x: Two, closed: bool, boxes: Array2, links: Ints2, corners: Array2, 
 def _put_bounds(
     x: Two, bounds: tuple[float, float, float], n: Vec3, point: Vec3, status: int, out: Array, flags: Ints, k: int
 ) -> None:  # fmt: skip
-    """Write a distance and its bounds, a normal from a point of A, and the status."""
+    """Write a distance with its bounds, a normal, a point of A, and the status."""
     out[k, 0], out[k, 1], out[k, 2] = bounds
     _set_vec(out[k], 3, n)
     _set_vec(out[k], 6, point)
@@ -491,7 +504,7 @@ def _put_bounds(
 
 @kernel
 def _report_common(x: Two, code: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> None:
-    """Write a point of both of two that meet, and the normal of the parts that do, in A's frame."""
+    """Write a common point of two intersecting bodies and the normal of the parts there, in A's frame."""
     deep, n, point = True, (1.0, 0.0, 0.0), (w.out[0, 6], w.out[0, 7], w.out[0, 8])
     if code == MEET and faces:
         triangle_a, triangle_b = read(x.a.places, w.last[0]), placed_triangle(x.m, x.b.places, w.last[1])
@@ -508,10 +521,10 @@ def _report_common(x: Two, code: int, faces: bool, w: Bench, out: Array, flags: 
 
 @kernel
 def _report_depth(x: Two, code: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> int:
-    """Write how deep two are that meet, and return `ANSWERED`, where that needs no search: they touch, or B is a ball.
+    """Write the depth of two intersecting bodies and return `ANSWERED` if that needs no search: a touch, or a ball B.
 
-    Else the status is TOUCHING with the normal if their interiors are disjoint, UNDECIDED with the normal if no parts
-    overlap, and OVERLAPPING.
+    Otherwise the status is TOUCHING with the normal if the interiors are disjoint, UNDECIDED with the normal if no
+    parts overlap, and OVERLAPPING in all other cases.
     """
     a, ball = x.a, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     if a.inside == SKIN:
@@ -540,18 +553,20 @@ def distance_rows(
     most: float, above: float, order: int, start: int, stop: int, w: Bench, answer: Ints1, out: Array2, flags: Ints2,
     parts: Ints2,
 ) -> int:  # fmt: skip
-    """Write what `walk.meet` says at pose rows start to stop, and of two that are apart how far; return the last.
+    """Write the code of `walk.meet` and the distance of separated bodies at pose rows start to stop; return the last
+    code.
 
-    Rows are those of `gjk3d.narrow.solve`, and ``parts`` the nearest. Where two meet, the ``level`` says what is
-    written: BOUNDS are 0, NORMALS come with a common point, and DEPTHS are written if they need no search; the row is
-    ANSWERED then. The last flag is set where only the long way tells, or knows more. The order is TURNED where b was
-    asked about first. Two meshes are asked by their ``faces``. See `walk.meet_rows`.
+    Rows have the format of `gjk3d.narrow.solve`, and ``parts`` receives the nearest parts. The ``level`` selects the
+    output for overlapping bodies. BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth that needs no
+    search, and then the code is ANSWERED. The last flag is set if only the slow path can decide, or if it gives tighter
+    bounds. The order is TURNED if b comes first. ``faces`` selects the traversal of two meshes. See `walk.meet_rows`.
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
     code = APART
     for k in range(start, stop):
         x, turned = two_of_rows(a, b, rows_a, rows_b, order, k)
+        # parts of an earlier row must not be reported as the common point of this row
         w.last[0] = -1  # the common point of two that meet is none of other rows
         code = faces_meet(x, w) if faces else meet(x, 0.0, w)
         answer[k] = code

@@ -1,11 +1,10 @@
-"""How far one of two bodies must move to be free of the other, between bounds that hold.
+"""Depth of two bodies: the least translation that separates them, between proven bounds.
 
-No way is known to compute the depth of what is not convex in acceptable time, so it is enclosed. From above: every
-translation after which the two are apart, tried and found free, is as deep as they can be; that of their hulls always
-is. From below: two parts that overlap must be parted, a point that lies deep in a closed surface must leave it, and of
-two balls about a point, one in each of two solids, the one must leave the other.
-Where the way out of the deepest two parts is free, and where both are convex, the two bounds agree. The kernels are
-those of `search`.
+No method computes the depth of non-convex bodies in acceptable time, so it is bounded from both sides. Upper bound:
+each translation that was tested and leaves the bodies apart, such as that of their hulls. Lower bounds: two overlapping
+parts must be separated, a deep point in a closed surface must leave it, and of two balls about a point, one in each of
+two solids, one must leave the other. Both bounds agree if the translation of the deepest two parts separates the
+bodies, and for two convex bodies. The kernels are those of `search`.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ _SAME_DEPTH = 1e-6  #: relative, of what hulls may be deeper than what is all bu
 
 
 class Depth(NamedTuple):
-    """At least and at most how deep; moving b by ``most`` along ``normal``, in a's frame, frees it."""
+    """Bounds of the depth; moving b by ``most`` along ``normal``, in a's frame, separates the bodies."""
 
     least: float
     most: float
@@ -67,17 +66,18 @@ class Depth(NamedTuple):
 
 
 def depth(x: BodyPair) -> Depth:
-    """Return bounds of the depth of two that meet; infinite where nothing parts them."""
+    """Return bounds of the depth of two intersecting bodies; infinite if no translation separates them."""
     row = depths(x.a, x.b, x.rows[1])[0]
     return Depth(float(row[LEAST]), float(row[MOST]), row[NORMAL:PLACE], row[PLACE : PLACE + 3])
 
 
 def depths(a: Parts, b: Parts, rows: Array, workers: int = 1) -> Array:
-    """Return the depth of two that meet at poses of b in a's frame, (n, 13), as `search` has it: (n, 8)."""
+    """Return the depths of two bodies at poses of b in a's frame, (n, 8), in the columns of `search`."""
     out = np.empty((len(rows), STATE))
     hulls = outer_translations(a, b, rows, out)
     slack = a.convex_slack + b.convex_slack + 2.0 * ROUNDING * (a.reach + b.reach + np.abs(rows[:, 9:12]).max(axis=1))
     convex = slack < _SAME_DEPTH * out[:, MOST] if hulls is not None else np.zeros(len(rows), dtype=bool)
+    # bodies that are convex up to the slack have the depth of their hulls
     for k in np.flatnonzero(convex).tolist():  # the hulls' depth is theirs
         assert hulls is not None
         out[k, LEAST] = min(max(0.0, -float(hulls[k, 2]) - slack[k]), out[k, MOST])
@@ -99,7 +99,7 @@ def _pair(a: Parts, b: Parts, row: Array) -> BodyPair:
 
 
 def _searched(a: Parts, b: Parts, rows: Array, out: Array, workers: int) -> Array:
-    """Enclose the depth by the kernels."""
+    """Return depths computed by the kernels."""
     skin = _skin_parts(a, b)
     kind = 2 if isinstance(a, Triangles) and isinstance(b, Triangles) else 0 if skin is b else 1
     (of_a, ours), (of_skin, theirs) = surface_of(a), surface_of(skin)
@@ -114,7 +114,7 @@ def _searched(a: Parts, b: Parts, rows: Array, out: Array, workers: int) -> Arra
 
 
 def _solids_of(b: Parts) -> GivenSolids:
-    """Return a polytope as `gjk3d.bodies.facets` takes it, made once."""
+    """Return a polytope in the format of `gjk3d.bodies.facets`, created once."""
     try:
         solids: GivenSolids = b._solids
     except AttributeError:
@@ -126,7 +126,7 @@ _local = threading.local()
 
 
 def _room() -> tuple[GivenRoom, GivenDesk]:
-    """Return this thread's scratch."""
+    """Return the scratch of this thread."""
     try:
         scratch: tuple[GivenRoom, GivenDesk] = _local.room
     except AttributeError:
@@ -142,9 +142,9 @@ def _room() -> tuple[GivenRoom, GivenDesk]:
 
 
 def _by_functions(x: BodyPair, out: Array) -> None:
-    """Bound the depth where there are support functions of a user's, which kernels do not call.
+    """Bound the depth of bodies with support functions of users, which kernels do not call.
 
-    The deepest pair's own way out is tried beside that of the hulls.
+    The translation of the deepest pair is tried in addition to that of the hulls.
     """
     inner = innermost(x.a, x.b, x.m, x.error, SAMPLES, 0)
     least, place = inner.least, inner.place
@@ -163,7 +163,7 @@ def _by_functions(x: BodyPair, out: Array) -> None:
 
 
 def outer_translations(a: Parts, b: Parts, rows: Array, out: Array) -> Array | None:
-    """Write translations that part the two for certain: those of the hulls, with their answers, or of the boxes."""
+    """Write translations that certainly separate the bodies: of the hulls, with their results, or of the boxes."""
     error = ROUNDING * (a.reach + b.reach + np.abs(rows[:, 9:12]).max(axis=1))
     hull_a, hull_b = a.hull(), b.hull()
     if hull_a is not None and hull_b is not None:
@@ -188,7 +188,7 @@ def _past_box(a: Parts, b: Parts, m: Array) -> tuple[float, Array]:
 
 
 def _skin_parts(a: Parts, b: Parts) -> Parts:
-    """Return the faces of a polytope with an inside that meets a mesh, whose depth is found in less time; else b."""
+    """Return the faces of a solid polytope that intersects a mesh, whose depth is faster to compute; otherwise b."""
     if isinstance(a, Triangles) and isinstance(a.mesh, Mesh) and isinstance(b, PlacedParts) and len(b.things) == 1:
         thing, row = b.things[0]
         if isinstance(thing, Polytope) and (row == IDENTITY[0]).all():
@@ -199,7 +199,7 @@ def _skin_parts(a: Parts, b: Parts) -> Parts:
 
 
 def skin_of(shape: Polytope) -> Mesh:
-    """Return the faces of a polytope as a mesh, made once; flat ones have no inside, and may be a single point."""
+    """Return the faces of a polytope as a mesh, created once; flat ones have no inside and may be a single point."""
     if "skin" not in shape._cache:
         hull = shape._hull()
         faces = hull.faces if len(hull.faces) else [(0, 0, len(hull.vertices) - 1)]
@@ -209,8 +209,8 @@ def skin_of(shape: Polytope) -> Mesh:
 
 
 def deepest_inside(x: MeshPair) -> float:
-    """Return how far the deepest of some points of either surface lies inside the other: `gjk3d.penetration` at least.
+    """Return the depth of the deepest of some points of either surface, a lower bound of `gjk3d.penetration`.
 
-    Most often it is that to a few percent.
+    It is usually within a few percent.
     """
     return innermost(x.a, x.b, x.m, x.error, SAMPLES, LOOKS).least

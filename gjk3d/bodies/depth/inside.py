@@ -1,11 +1,11 @@
-"""How deep the surface of one mesh lies in another, closed one: the greatest distance from its surface, enclosed.
+"""Depth of the surface of one mesh inside another, closed one: the greatest distance from its surface, with bounds.
 
-From below: a point of the one that lies inside is as deep as its distance from the other's surface. From above: what
-lies inside is no deeper than it is far from any face of the other, a distance that is greatest at a corner of a
-triangle, so the face nearest to a triangle's middle bounds the depth of all of it; a whole box bounds by its radius,
-for the distance grows no faster than one moves. What has the highest bound is cut first until the two meet: a triangle
-along the plane of a face that it crosses, so that what sticks out is left in one step, or between the two faces that
-are nearest to its middle and its farthest corner, each of which bounds its own side; else at its longest edge.
+Lower bound: a point of the guest inside the host is as deep as its distance from the host's surface. Upper bound: the
+depth is at most the distance from any single face of the host. That distance is greatest at a corner of a triangle, so
+the face nearest to a triangle's centre bounds the depth of the whole triangle. A box is bounded by its radius, since
+the distance is 1-Lipschitz. The item with the highest bound is split first until both bounds agree. A triangle is split
+along the plane of a face that it crosses, which removes the part outside in one step, or between the two faces nearest
+to its centre and to its farthest corner, each of which bounds its own side. Otherwise the longest edge is halved.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, along, cross, dot, row3,
 from gjk3d.geometry.vec3 import place as to_place
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-#: columns of the first row of what is found; a depth that is ENOUGH ends the search
+#: columns of the first row of the results; a depth of ENOUGH ends the search
 LOWER, UPPER, COUNT, SPENT, NOISE, ENOUGH = range(6)
 COLUMNS = 7  #: of that
 SAMPLED = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
@@ -35,7 +35,7 @@ ROWS = 32  #: deep points that are kept, behind the first row
 
 
 class Host(NamedTuple):
-    """The closed surface, scratch, and what is found; see `search`."""
+    """The closed surface, scratch, and the results; see `search`."""
 
     boxes: Array2
     links: Ints2
@@ -48,7 +48,7 @@ class Host(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """What is yet to be cut: a heap by their bounds, items below 0 being boxes, others rows of the pool."""
+    """The items to split: a heap sorted by their bounds, items below 0 are boxes and others rows of the pool."""
 
     bounds: Array1
     items: Ints1
@@ -57,7 +57,7 @@ class Waiting(NamedTuple):
 
 @kernel
 def _store_point(d: float, p: Vec3, foot: Vec3, results: Array) -> None:
-    """Note a point that lies inside, in place of the shallowest where there is no room."""
+    """Store a point inside the host; it replaces the shallowest one if the rows are full."""
     results[0, LOWER] = max(results[0, LOWER], d)
     row = int(results[0, COUNT]) + 1
     if row < results.shape[0]:
@@ -76,9 +76,10 @@ def _store_point(d: float, p: Vec3, foot: Vec3, results: Array) -> None:
 
 @kernel
 def _depth_at(p: Vec3, h: Host, away: float, known_depth: float) -> tuple[float, int]:
-    """Return the distance of a point from the surface, and the face that is nearest; negative is outside, or less.
+    """Return the distance of a point from the surface, negative or less if it is outside, and the nearest face.
 
-    It is that far away from one of which as much is known: where balls about both overlap, they lie on the same side.
+    ``away`` leads to a point of ``known_depth``. If the balls about both points overlap, both points are on the same
+    side.
     """
     h.results[0, SPENT] += 1.0
     noise = h.results[0, NOISE]
@@ -92,6 +93,7 @@ def _depth_at(p: Vec3, h: Host, away: float, known_depth: float) -> tuple[float,
     if d <= 4.0 * noise:
         return d, face
     outside = known_depth < 0.0
+    # the ball test saves the inside test, which costs most
     if not away + 8.0 * noise < d + abs(known_depth):
         outside = not is_inside(p, h.boxes, h.links, h.corners, noise, h.stack)
     if outside:
@@ -103,7 +105,7 @@ def _depth_at(p: Vec3, h: Host, away: float, known_depth: float) -> tuple[float,
 
 @kernel
 def _store_if_inside(p: Vec3, h: Host) -> None:
-    """Do as `_depth_at`, for what is kept of a point only: of one that lies outside that costs less."""
+    """Store a point if it is inside; cheaper than `_depth_at` for points outside."""
     h.results[0, SPENT] += 1.0
     noise = h.results[0, NOISE]
     if h.planes.shape[0] > 0:
@@ -117,14 +119,14 @@ def _store_if_inside(p: Vec3, h: Host) -> None:
         return
     square, _, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
-    # no ray is clear of most points on the surface, as where B has just left it: these are not kept anyway
+    # rays are unclear for most points on the surface, such as just after B was moved out: these points are dropped
     if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER] and (side == YES or winds_about(p, h.corners)):
         _store_point(d, p, foot, h.results)
 
 
 @inlined
 def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> bool:
-    """Tell whether a triangle with normal n and a box are apart, by the box's axes and the triangle's plane."""
+    """Return whether a triangle with normal n and a box are separated by the box's axes or the triangle's plane."""
     x, y, z = boxes[i, 0], boxes[i, 1], boxes[i, 2]
     far, wide = n[0] * (t[0][0] - x) + n[1] * (t[0][1] - y) + n[2] * (t[0][2] - z), 0.0
     for k in range(3):
@@ -142,7 +144,7 @@ def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> boo
 
 @kernel
 def _touched(t: Triangle, h: Host) -> int:
-    """Return a face of the surface that a triangle touches or crosses; -1 for none."""
+    """Return a face of the surface that a triangle touches or crosses, -1 for none."""
     n, noise = cross(sub(t[1], t[0]), sub(t[2], t[0])), h.results[0, NOISE]
     stack, links = h.stack, h.links
     stack[0, 0] = 0
@@ -164,7 +166,7 @@ def _touched(t: Triangle, h: Host) -> int:
 
 @kernel
 def _from_flat(t: Triangle, face: int, h: Host) -> float:
-    """Return how far the corners of a triangle are at most from a face, or from it and a flat neighbour as one."""
+    """Return the greatest distance of a triangle's corners from a face, or from it and a coplanar neighbour."""
     triangle, flat = read(h.corners, face), h.flat
     x, y, z = nearest_on(t[0], triangle)[0], nearest_on(t[1], triangle)[0], nearest_on(t[2], triangle)[0]
     best = max(x, y, z)
@@ -178,9 +180,10 @@ def _from_flat(t: Triangle, face: int, h: Host) -> float:
 
 @kernel
 def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[float, Plane, float]:
-    """Bound how deep a triangle lies inside, negative where it does not; say along what to cut it, and of its middle.
+    """Return an upper bound of a triangle's depth, negative if it is outside, a plane to split it, and its centre's
+    depth.
 
-    That is how deep a point near it is, and so is what is known of another one, 0 of none.
+    ``near`` is a point of ``known_depth``, which is 0 if unknown.
     """
     c, radius = middle(t)
     noise, least = h.results[0, NOISE], inf
@@ -198,6 +201,7 @@ def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[
         touched_face = _touched(t, h)
         if touched_face < 0:
             return -1.0, NO_PLANE, d
+    # the depth is 1-Lipschitz: d + radius bounds it, and so does the distance from the nearest face
     bound = float(min(least, min(d + radius, _from_flat(t, face, h)) + 2.0 * noise))
     if not bound > lower:
         return bound, NO_PLANE, d
@@ -230,7 +234,7 @@ def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[
 
 @kernel
 def _of_box(m: Rigid, bg: Array, i: int, h: Host) -> float:
-    """Bound how deep what is in a box lies inside, negative where it does not."""
+    """Return an upper bound of the depth of the content of a box, negative if it is outside."""
     x, y, z = bg[i, 0], bg[i, 1], bg[i, 2]
     c = (
         m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
@@ -250,7 +254,7 @@ def _of_box(m: Rigid, bg: Array, i: int, h: Host) -> float:
 
 @kernel
 def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting, near: Vec3, known_depth: float) -> int:
-    """Put a triangle into the heap and the pool, where it may be deeper than what is known; return how many wait."""
+    """Add a triangle to the heap and the pool if it may be deeper than the lower bound; return the size of the heap."""
     bound, plane, d = _of_triangle(t, h, near, known_depth)
     bound = min(key, bound)
     if not bound > h.results[0, LOWER]:
@@ -263,7 +267,7 @@ def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting, n
 
 @inlined
 def in_box(p: Vec3, boxes: Array, more: float) -> bool:
-    """Tell whether a point is in the first of some boxes, made wider by some."""
+    """Return whether a point is in the first box, enlarged on all sides."""
     x, y, z = p[0] - boxes[0, 0], p[1] - boxes[0, 1], p[2] - boxes[0, 2]
     return bool(
         abs(x * boxes[0, 6] + y * boxes[0, 7] + z * boxes[0, 8]) < boxes[0, 3] + more
@@ -274,7 +278,7 @@ def in_box(p: Vec3, boxes: Array, more: float) -> bool:
 
 @kernel
 def look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
-    """Look at no more than so many, evenly, of the points that lie in the host's box."""
+    """Test an even sample of at most ``most`` of the points that are in the host's box."""
     count = 0
     for k in range(seeds.shape[0]):
         if in_box(to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2])), h.boxes, 0.0):
@@ -292,7 +296,7 @@ def look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
 def enclose(
     m: Rigid, tolerance: float, budget: float, h: Host, bg: Array, lg: Ints, cg: Array, w: Waiting
 ) -> None:  # fmt: skip
-    """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host; see `search`."""
+    """Bound the depth of a guest's surface, at pose m in the host's frame, inside the host; see `search`."""
     heap, items, pool, results = w.bounds, w.items, w.pool, h.results
     count, used, last = push(heap, items, plain(0), _of_box(m, bg, plain(0), h), plain(-1)), 0, pool.shape[0] - PIECES
     while count > 0 and heap[0] > results[0, LOWER] * (1.0 + tolerance) + results[0, NOISE]:
@@ -312,6 +316,7 @@ def enclose(
         for n in range(2):
             if lg[i, 0] >= 0:
                 j = lg[i, 0] + n
+                # a child is no deeper than its parent: the smaller bound keeps the heap monotone
                 bound = min(key, _of_box(m, bg, j, h))
                 if bound > results[0, LOWER]:
                     count = push(heap, items, count, bound, -1 - j)
@@ -328,12 +333,11 @@ def search(
     seeds: Array2, flat: Ints2, planes: Array2, stack: Ints2, keys: Array1, heap: Array1, items: Ints1, pool: Array2,
     results: Array2,
 ) -> None:  # fmt: skip
-    """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host.
+    """Compute bounds of the depth of a guest's surface, at pose m in the host's frame, inside the host.
 
-    The first row of ``results`` contains the greatest known depth and the noise, and receives both bounds.
-    The rows behind it are depths, points and the nearest places on the surface. Items below 0 are boxes, and others are
-    rows of ``pool``. ``seeds`` are points of the guest, some of which are sampled first. See `flat_neighbours` for
-    ``flat``.
+    The first row of ``results`` contains the greatest known depth and the noise, and receives both bounds. The rows
+    behind it are depths, points and the nearest points on the surface. Items below 0 are boxes, and others are rows of
+    ``pool``. ``seeds`` are points of the guest, some of which are sampled first. See `flat_neighbours` for ``flat``.
     """
     h = Host(bh, lh, ch, flat, planes, stack, keys, results)
     look_first(m, seeds, int(min(budget, SEEDS)), h)
@@ -341,7 +345,7 @@ def search(
 
 
 class Inner(NamedTuple):
-    """Bounds of how deep a surface lies inside, and deep points, the deepest first, all in the host's frame."""
+    """Bounds of the depth of a surface inside a host, and deep points, the deepest first, in the host's frame."""
 
     lower: float
     upper: float
@@ -389,7 +393,7 @@ def inner(
 
 
 def room_for(budget: int) -> tuple[Array, Ints, Array]:
-    """Return what `search` notes in what waits, for so many looks."""
+    """Return the scratch of `search` for a budget of points."""
     size = budget + 64
     return np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + PIECES, POOL))
 
@@ -400,7 +404,7 @@ def seeds_of(guest: TriangleSurface) -> Array:
 
 
 def thinned(points: Array) -> Array:
-    """Return some of the points, evenly."""
+    """Return an even sample of the points."""
     return points[:: max(1, -(-len(points) // SAMPLED))].copy()
 
 
@@ -416,7 +420,7 @@ NO_PLANE = (0.0, 0.0, 0.0, 0.0)
 
 @inlined
 def middle(t: Triangle) -> tuple[Vec3, float]:
-    """Return the middle of a triangle, and how far its corners are from it."""
+    """Return the centre of a triangle, and the distance of its farthest corner."""
     f = 1.0 / 3.0
     c = (
         f * (t[0][0] + t[1][0] + t[2][0]), f * (t[0][1] + t[1][1] + t[2][1]), f * (t[0][2] + t[1][2] + t[2][2]),
@@ -427,7 +431,7 @@ def middle(t: Triangle) -> tuple[Vec3, float]:
 
 @inlined
 def _plane_of(t: Triangle) -> Plane:
-    """Return the plane of a triangle, zeros where it has none."""
+    """Return the plane of a triangle, zeros if it is degenerate."""
     n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
     length = sqrt(dot(n, n))
     if not length > NO_LENGTH:
@@ -438,9 +442,9 @@ def _plane_of(t: Triangle) -> Plane:
 
 @kernel
 def outside_of(face: Triangle, t: Triangle, c: Vec3, radius: float, d: float, noise: float) -> Plane:
-    """Return the plane of a face that a triangle crosses, a little outwards; d is negative where c is outside.
+    """Return the plane of a face that a triangle crosses, shifted a little outwards; d is negative if c is outside.
 
-    Zeros where the face is much smaller than the triangle.
+    The result is zeros if the face is much smaller than the triangle.
     """
     _, size = middle(face)
     x, y, z, far = _plane_of(face)
@@ -453,7 +457,7 @@ def outside_of(face: Triangle, t: Triangle, c: Vec3, radius: float, d: float, no
 
 @kernel
 def between(face_a: Triangle, face_b: Triangle, p: Vec3, q: Vec3) -> Plane:
-    """Return the plane that halves the angle of two faces' planes, those that look to p and to q; zeros for none."""
+    """Return the bisector plane of two faces' planes, on the sides of p and of q; zeros if there is none."""
     x, y, z, far = _plane_of(face_a)
     u, v, w, off = _plane_of(face_b)
     if x * p[0] + y * p[1] + z * p[2] < far:
@@ -474,7 +478,7 @@ def _over(p: Vec3, plane: Plane) -> float:
 
 @inlined
 def cuts(t: Triangle, plane: Plane, radius: float, noise: float) -> bool:
-    """Tell whether a plane leaves some of a triangle on either side."""
+    """Return whether a plane leaves some of a triangle on both sides."""
     x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
     return bool(min(max(x, y, z), -min(x, y, z)) > max(16.0 * noise, _SLIVER * radius))
 
@@ -501,14 +505,14 @@ def write(t: Triangle, pool: Array, row: int) -> None:
 
 @inlined
 def _crossing(a: Vec3, b: Vec3, x: float, y: float) -> Vec3:
-    """Return where an edge is whose ends are x above and y below a plane, or the other way round."""
+    """Return the point of an edge on a plane, whose ends are x above and y below it, or the other way round."""
     f = x / (x - y)
     return a[0] + f * (b[0] - a[0]), a[1] + f * (b[1] - a[1]), a[2] + f * (b[2] - a[2])
 
 
 @kernel
 def cut(pool: Array, item: int, row: int) -> int:
-    """Cut a triangle along its plane, or in halves; write the pieces from a row on, and return how many there are."""
+    """Split a triangle along its plane, or in halves; write the pieces from a row on, and return their number."""
     t = read(pool, item)
     plane = (pool[item, 9], pool[item, 10], pool[item, 11], pool[item, 12])
     if plane[0] == 0.0 and plane[1] == 0.0 and plane[2] == 0.0:
@@ -532,7 +536,7 @@ def cut(pool: Array, item: int, row: int) -> int:
 
 @kernel
 def push(heap: Array, items: Ints, count: int, key: float, item: int) -> int:
-    """Put an item into a heap, the greatest key first; return how many are in it."""
+    """Insert an item into a heap with the greatest key first, and return its size."""
     k = count
     while k > 0 and heap[(k - 1) // 2] < key:
         heap[k], items[k] = heap[(k - 1) // 2], items[(k - 1) // 2]
@@ -543,7 +547,7 @@ def push(heap: Array, items: Ints, count: int, key: float, item: int) -> int:
 
 @kernel
 def pop(heap: Array, items: Ints, count: int) -> int:
-    """Take the first item out of a heap; return how many are left in it."""
+    """Remove the first item of a heap, and return its size."""
     count -= 1
     key, item = heap[count], items[count]
     k = 0

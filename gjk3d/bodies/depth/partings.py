@@ -1,7 +1,7 @@
-"""How far B has to go along a direction to be free of A, and what is in the way once it has gone.
+"""Translations of B along a direction until it is free of A, and the obstacles that remain.
 
-Two meshes are asked by their triangles, see `exits`; anything else by its parts: what is deepest along the direction is
-left behind, and again, and what is free then is halved.
+Two meshes are tested by their triangles, see `exits`. For other bodies, the translation passes the deepest pair of
+parts along the direction, repeatedly, and the last free translation is then shortened by bisection.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SINGLE = 1
 
 
 class Sides(NamedTuple):
-    """What does not change while B is moved; see `innermost` for surfaces and room."""
+    """The data that is the same at all translations of B; see `innermost` for surfaces and room."""
 
     faces: bool  #: whether both are meshes, which are asked by their triangles
     a: Surface
@@ -53,7 +53,7 @@ class Sides(NamedTuple):
 
 @kernel
 def shifted(x: Two, by: Vec3) -> Two:
-    """Return the same two with B moved."""
+    """Return the pair with B translated."""
     m = x.m
     to: Rigid = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9] + by[0], m[10] + by[1], m[11] + by[2])
     return Two(x.a, x.b, to, ROUNDING * (x.a.reach + x.b.reach + max(abs(to[9]), max(abs(to[10]), abs(to[11])))))
@@ -61,7 +61,7 @@ def shifted(x: Two, by: Vec3) -> Two:
 
 @kernel
 def listed(x: Two, s: Sides, room: int) -> int:
-    """List pairs of parts that meet, or of triangles; return how many, at most as many as there is room for."""
+    """List pairs of intersecting parts, or triangles, and return their number, at most ``room``."""
     pairs = s.pairs[:room]
     if s.faces:
         count = crossings(
@@ -74,7 +74,7 @@ def listed(x: Two, s: Sides, room: int) -> int:
 
 @kernel
 def may_collide(x: Two, s: Sides) -> bool:
-    """Tell whether the two meet; what is in doubt does."""
+    """Return whether the two bodies may intersect; doubt counts as yes."""
     if s.faces:
         return bool(listed(x, s, _SINGLE) > 0 or held(x, s.w) == HELD)
     return bool(meet(x, 0.0, s.w) != APART)
@@ -82,13 +82,13 @@ def may_collide(x: Two, s: Sides) -> bool:
 
 @inlined
 def outward_at(outward: Array, k: int) -> Vec3:
-    """Return the normal of part k."""
+    """Return the outward normal of part k."""
     return row3(outward, k if outward.shape[0] > 1 else 0)
 
 
 @kernel
 def _out_of(x: Two, s: Sides) -> float:
-    """Return how far the point that `held` found is from the surface that holds it, and a little."""
+    """Return the distance of the point of `held` from the surface that contains it, plus a margin."""
     p = (s.w.out[0, 6], s.w.out[0, 7], s.w.out[0, 8])
     if s.w.flags[0, 0] == 0:
         square, _, _ = to_point(p, 1e150, s.a[4], s.a[5], s.a[6], s.w.stack, s.w.keys)
@@ -100,7 +100,7 @@ def _out_of(x: Two, s: Sides) -> float:
 
 @kernel
 def _facing(x: Two, s: Sides, count: int) -> Vec3:
-    """Return the way that faces look which lie on each other, together; at most a unit vector."""
+    """Return the mean direction of the normals of faces that lie on each other; at most a unit vector."""
     n = (0.0, 0.0, 0.0)
     for k in range(count):
         u, v = row3(s.outward_a, s.pairs[k, 0]), turn(x.m, row3(s.outward_b, s.pairs[k, 1]))
@@ -117,9 +117,10 @@ def _set(wall: Array, n: Vec3) -> None:
 
 @kernel
 def _past_faces(x: Two, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
-    """Do as `past` for two meshes."""
+    """Return the result of `past` for two meshes."""
     t, more, shift = start, x.error, direction
     tree_a, tree_b = (x.a.boxes, x.a.links, x.a.places), (x.b.boxes, x.b.links, x.b.places)
+    # the traversal of `exits` is not proven under rounding, so its result is tested and continued if needed
     walk = Walk(s.w.stack, s.w.keys, s.pairs, s.spans)
     for _ in range(_JUMPS):
         t = parting(x.m, direction, t, most, x.error, tree_a, tree_b, walk, wall)
@@ -145,7 +146,7 @@ def _past_faces(x: Two, s: Sides, direction: Vec3, start: float, most: float, wa
 
 @kernel
 def _past_parts(x: Two, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
-    """Do as `past` for what is asked by its parts."""
+    """Return the result of `past` for bodies that are tested by their parts."""
     t, blocked, free = start, start, most
     endless = x.a.kind == PRISMS and x.a.floats[ENDLESS] > -inf
     few = FEW if endless else _NEAR
@@ -155,6 +156,7 @@ def _past_parts(x: Two, s: Sides, direction: Vec3, start: float, most: float, wa
             break
         moved = shifted(x, scale(t, direction))
         count, far = min(list_parts(moved, 0.0, endless, s.w, s.pairs[:few]), few), 0.0
+        # each of many thin columns moves B only a little, so bisection is faster
         if count == FEW and endless:  # of many thin columns each says little: halving is sooner there
             blocked = t
             break
@@ -180,10 +182,10 @@ def _past_parts(x: Two, s: Sides, direction: Vec3, start: float, most: float, wa
 
 @kernel
 def past(x: Two, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
-    """Return whether a translation of B along a unit vector was found that parts the two, and it.
+    """Return whether a separating translation of B along a unit vector was found, and that translation.
 
-    It lies from ``start`` to below ``most``, and is not the shortest for certain. ``wall`` becomes the normal of what
-    blocks it last.
+    Its length is between ``start`` and ``most``, and need not be minimal. ``wall`` becomes the normal of the last
+    obstacle.
     """
     return (
         _past_faces(x, s, direction, start, most, wall) if s.faces else _past_parts(x, s, direction, start, most, wall)
@@ -192,9 +194,9 @@ def past(x: Two, s: Sides, direction: Vec3, start: float, most: float, wall: Arr
 
 @kernel
 def deeper(x: Two, s: Sides, by: Vec3, direction: Vec3, wall: Array) -> tuple[bool, float]:
-    """Return whether the two still meet after a translation, and how far along the wall B gets past it.
+    """Return whether the two bodies still intersect after a translation, and how far along the wall B passes it.
 
-    The wall is that in which they are deepest then; of parts the search for it begins with a way.
+    The wall is the normal at the deepest point. For parts, the search for the deepest pair starts with a direction.
     """
     moved = shifted(x, by)
     for k in range(1, 1 + look_at_points(moved.m, moved.error, AGAIN, s.a, s.b, s.room, s.points)):
@@ -215,7 +217,7 @@ def deeper(x: Two, s: Sides, by: Vec3, direction: Vec3, wall: Array) -> tuple[bo
     return True, dot(n, by) - s.depths[best, 1]
 
 
-#: columns of `gjk3d.narrow.solve`; a pair that was not asked has no lower bound, else all it has is what bounds it
+#: columns of `gjk3d.narrow.solve`; the lower bound of an unsolved pair is -inf, and its other columns are bounds
 _DISTANCE, _LOWER, _UPPER, _N = 0, 1, 2, 3
 _GRAZING = 0.05  #: least cosine between a way out and a normal that an overlap is divided by
 PLANES = 24  #: that part pairs, at most
@@ -228,13 +230,13 @@ _COLLIDE = 1  #: what `quick_collide` says
 
 @inlined
 def _height(core: Core, row: Array, n: Vec3) -> float:
-    """Return how far a part reaches along a unit vector."""
+    """Return the extent of a part along a unit vector."""
     return dot(n, place(row, farthest_point(core, turn_back(row, n))))
 
 
 @inlined
 def _top(x: Two, p: int, n: Vec3, w: Bench) -> float:
-    """Return how far part p of A reaches along a unit vector."""
+    """Return the extent of part p of A along a unit vector."""
     if x.a.kind == TRIANGLES:
         t = read(x.a.places, p)
         return max(dot(n, t[0]), dot(n, t[1]), dot(n, t[2])) + float(x.a.floats[0])
@@ -243,7 +245,7 @@ def _top(x: Two, p: int, n: Vec3, w: Bench) -> float:
 
 @inlined
 def _bottom(x: Two, q: int, n: Vec3, w: Bench) -> float:
-    """Return how far along a unit vector part q of B begins."""
+    """Return the least coordinate of part q of B along a unit vector."""
     core = part_at(x.b, q, w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
     return -_height(core, w.row_b, neg(n))
@@ -251,7 +253,7 @@ def _bottom(x: Two, q: int, n: Vec3, w: Bench) -> float:
 
 @kernel
 def bound_pairs(x: Two, pairs: Ints, count: int, n: Vec3, w: Bench, depths: Array) -> None:
-    """Bound how deep pairs are that were not asked by how far they overlap along a unit vector."""
+    """Bound the depth of unsolved pairs by their overlap along a unit vector."""
     q, bottom = -1, 0.0
     for k in range(count):
         if depths[k, _LOWER] > -inf:
@@ -267,7 +269,7 @@ def bound_pairs(x: Two, pairs: Ints, count: int, n: Vec3, w: Bench, depths: Arra
 
 @kernel
 def solve_pair(x: Two, pairs: Ints, k: int, w: Bench, out: Array) -> Vec3:
-    """Write how deep a pair of parts is into a row; return the way out."""
+    """Write the signed distance of a pair of parts to a row, and return the normal."""
     c = parts_at(x, pairs[k, 0], pairs[k, 1], w)
     solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
     for i in range(FLOATS):
@@ -277,7 +279,7 @@ def solve_pair(x: Two, pairs: Ints, k: int, w: Bench, out: Array) -> Vec3:
 
 @kernel
 def _keep_meeting(pairs: Ints, count: int, error: float, depths: Array) -> int:
-    """Move pairs that are not proven apart to the front; return how many they are."""
+    """Move pairs that are not proven apart to the front, and return their number."""
     retained = 0
     for k in range(count):
         if depths[k, _UPPER] > error:
@@ -292,7 +294,7 @@ def _keep_meeting(pairs: Ints, count: int, error: float, depths: Array) -> int:
 
 @inlined
 def _deepest_of(depths: Array, count: int) -> int:
-    """Return which pair may be deepest, -1 of none."""
+    """Return the pair with the greatest possible depth, -1 if there is none."""
     best = -1
     for k in range(count):
         if best < 0 or depths[k, _UPPER] < depths[best, _UPPER]:
@@ -302,13 +304,14 @@ def _deepest_of(depths: Array, count: int) -> int:
 
 @kernel
 def find_deepest(x: Two, pairs: Ints, count: int, direction: Vec3, w: Bench, depths: Array) -> tuple[int, int]:
-    """Return which pair is deepest, -1 of none, and how many are not proven apart, which come first.
+    """Return the deepest pair, -1 for none, and the number of pairs not proven apart, which are moved to the front.
 
-    Rows get how deep each is, or a bound of it and what bounds it; the first bounds are those along a way.
+    Rows receive the depth of each pair, or a bound of it with its normal. The first bounds are those along a direction.
     """
     for k in range(count):
         depths[k, _LOWER] = depths[k, _UPPER] = -inf
     bound_pairs(x, pairs, count, direction, w, depths)
+    # lazy evaluation: only the pair with the greatest bound is solved, and its normal improves the bounds of the others
     for _ in range(count):
         best = _deepest_of(depths, count)
         if depths[best, _LOWER] > -inf:
@@ -321,9 +324,10 @@ def find_deepest(x: Two, pairs: Ints, count: int, direction: Vec3, w: Bench, dep
 
 @kernel
 def solve_remaining(x: Two, pairs: Ints, count: int, solid: Solid, w: Bench, depths: Array) -> int:
-    """Ask the pairs that were only bounded, too; return how many are not proven apart, which come first.
+    """Solve the pairs that were only bounded; return the number of pairs not proven apart, which are moved to the
+    front.
 
-    Triangles in a solid polytope, which has no faces where B is none, are asked by facets first.
+    Triangles against a solid polytope are tested by facets first. A polytope without faces stands for any other shape.
     """
     for k in range(count):
         if depths[k, _LOWER] > -inf:
@@ -338,7 +342,7 @@ def solve_remaining(x: Two, pairs: Ints, count: int, solid: Solid, w: Bench, dep
 
 @kernel
 def _shorten(x: Two, pairs: Ints, count: int, n: Vec3, along: float, w: Bench, spans: Array, plane: int) -> None:
-    """Take a plane that parts pairs sooner than what is known as what parts them."""
+    """Store the plane for those pairs that it separates earlier than their present plane."""
     q, bottom = -1, 0.0
     for k in range(count):
         if pairs[k, 1] != q:
@@ -351,7 +355,7 @@ def _shorten(x: Two, pairs: Ints, count: int, n: Vec3, along: float, w: Bench, s
 
 @inlined
 def _longest(spans: Array, count: int) -> int:
-    """Return which pair takes longest to be left behind."""
+    """Return the pair that is separated last."""
     k = 0
     for i in range(1, count):
         if spans[i, 0] > spans[k, 0]:
@@ -361,7 +365,7 @@ def _longest(spans: Array, count: int) -> int:
 
 @kernel
 def overlapping_first(pairs: Ints, count: int, error: float, depths: Array) -> int:
-    """Move pairs that overlap by more than rounding to the front, which ends the order of rows; return how many."""
+    """Move pairs that overlap by more than rounding to the front, which invalidates the rows; return their number."""
     retained = 0
     for k in range(count):
         if depths[k, _UPPER] < -_SURELY * error:
@@ -372,9 +376,11 @@ def overlapping_first(pairs: Ints, count: int, error: float, depths: Array) -> i
 
 @kernel
 def is_blocked(moved: Two, pairs: Ints, count: int, direction: Vec3, w: Bench, spans: Array) -> bool:
-    """Tell whether pairs that overlapped before B went there along a unit vector were seen to block all of the way.
+    """Return whether pairs that overlapped at the start still overlap after the translation, so that all of it is
+    blocked.
 
-    Two convex parts that meet at both of its ends do. Those that reach farthest past each other along it are asked.
+    Two convex parts that intersect at both ends of a translation intersect all along it. The pairs with the greatest
+    overlap along the direction are tested.
     """
     for k in range(count):
         spans[k, 0] = inf
@@ -392,7 +398,7 @@ def is_blocked(moved: Two, pairs: Ints, count: int, direction: Vec3, w: Bench, s
 
 @inlined
 def _was_asked(planes: Array, used: int, k: int) -> bool:
-    """Tell whether one of the planes is a pair's own."""
+    """Return whether one of the planes belongs to pair k."""
     for i in range(1, used):  # noqa: SIM110, a generator does not compile
         if planes[i, _PAIR] == k:
             return True
@@ -403,10 +409,10 @@ def _was_asked(planes: Array, used: int, k: int) -> bool:
 def leave_behind(
     x: Two, pairs: Ints, count: int, direction: Vec3, most: float, w: Bench, spans: Array, planes: Array, wall: Array
 ) -> float:  # fmt: skip
-    """Return how far B goes along a direction to leave all pairs behind, 0 where none overlap; the wall is the last.
+    """Return how far B moves along a direction to separate all pairs, 0 if none overlap; the wall is the last normal.
 
-    A pair is parted by its own plane or by that of another, whichever is sooner. The one that takes longest is asked
-    for its own, until it is one that was; also once it takes ``most`` even so.
+    A pair is separated by its own plane or by that of another pair, whichever comes first. The pair that takes longest
+    is solved for its own plane, until the last pair has its own, or takes at least ``most``.
     """
     planes[0, 0], planes[0, 1], planes[0, 2] = direction
     for k in range(count):
@@ -418,6 +424,7 @@ def leave_behind(
             break
         n = solve_pair(x, pairs, k, w, w.out[0])
         planes[used, 0], planes[used, 1], planes[used, 2], planes[used, _PAIR] = n[0], n[1], n[2], float(k)
+        # overlap / cosine is the translation along the direction; nearly perpendicular normals would make it unbounded
         if dot(n, direction) > _GRAZING:
             _shorten(x, pairs, count, n, dot(n, direction), w, spans, used)
         else:

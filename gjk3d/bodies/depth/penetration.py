@@ -1,10 +1,11 @@
-"""How far the surfaces of two things lie inside each other, enclosed: the greatest depth of a point of either.
+"""Greatest depth of a point of either surface inside the other object, with bounds.
 
-Each is a few closed meshes: a mesh, a grid of cubes and ground with a bottom are their own surface, a polytope its
-faces, a compound those of its parts. Bodies that overlap are one set of points, so their union takes their place: what
-lies inside another body is no surface. A curved shape is stood in for by a polytope within it, and the bounds are wider
-by how far it lies beyond that. The crevice between two of these polytopes may be deeper, so where parts overlap and
-some are curved, the union of polytopes that hold the parts bounds the depth from above.
+Each object is a few closed meshes. Meshes, voxel grids and height fields with a bottom are their own surfaces. A
+polytope has its faces, and a compound has the surfaces of its parts. Overlapping bodies are one set of points, so their
+union replaces them: a face inside another body is not part of the surface. A polytope inside a curved shape replaces
+it, and the bounds are wider by the distance between the two. The crevice between two of these polytopes may be deeper
+than the true one. If parts overlap and some are curved, the union of circumscribed polytopes therefore bounds the depth
+from above.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _OUTWARD = np.repeat([-1.0, 1.0], 3)  #: the ends of a box
 
 
 class Skin(NamedTuple):
-    """A closed surface at a pose, and how far the true one may lie beyond it."""
+    """A closed surface at a pose, and the distance by which the true surface may exceed it."""
 
     mesh: Mesh
     row: Array  #: the pose, (13,)
@@ -53,12 +54,12 @@ class Skin(NamedTuple):
 
     @property
     def host(self) -> Mesh:
-        """A surface such that what it holds is no deeper in the true one, but for the slack."""
+        """A surface whose interior is no deeper than in the true one, up to the slack."""
         return self.outer or self.mesh
 
 
 class Deepest(NamedTuple):
-    """Bounds of the depth, and the deepest pair of points known, in the outer frame; None where none lies inside."""
+    """Bounds of the depth, and the deepest known pair of points in the world frame; None if no point is inside."""
 
     lower: float  #: how far the two points are apart
     upper: float
@@ -68,7 +69,7 @@ class Deepest(NamedTuple):
 
 
 def skins(thing: Any) -> list[Skin]:
-    """Return the closed surfaces of something, in its own frame; those that are decided do not overlap."""
+    """Return the closed surfaces of an object in its own frame; decided surfaces do not overlap."""
     if isinstance(thing, Compound):
         return thing._cached("united skins", lambda: _united(_skins_of_parts(thing)))
     if isinstance(thing, Mesh):
@@ -104,10 +105,11 @@ def _skins_of_parts(thing: Compound) -> list[Skin]:
 
 
 def _united(parts: list[Skin]) -> list[Skin]:
-    """Return the union of surfaces where any of them may overlap; undecided where it cannot be made."""
+    """Return the union of surfaces if any of them may overlap; undecided if it cannot be computed."""
     boxes = [turned(skin.mesh.bounds.reshape(1, 6) + skin.slack * _OUTWARD, skin.row) for skin in parts]
     if not any_overlap(np.concatenate(boxes)):
         return parts
+    # without manifold3d, or with an open part, overlapping parts cannot be united
     exact = available() and all(skin.mesh.is_solid and skin.decided for skin in parts)
     union = _union([skin.mesh for skin in parts], parts) if exact else None
     curved = any(skin.curved for skin in parts)
@@ -121,7 +123,7 @@ def _united(parts: list[Skin]) -> list[Skin]:
 
 
 def _union(meshes: list[Mesh | None], parts: list[Skin]) -> tuple[Mesh, float] | None:
-    """Return the union of closed meshes at the poses of parts, and how far it may be from the true one."""
+    """Return the union of closed meshes at the poses of parts, and its possible error."""
     bodies = [mesh and placed(mesh, skin.row) for mesh, skin in zip(meshes, parts, strict=True)]
     manifold: Any = None if None in bodies else joined(bodies)
     if manifold is None or not (union := Mesh(*arrays_of(manifold))).is_solid:
@@ -130,10 +132,10 @@ def _union(meshes: list[Mesh | None], parts: list[Skin]) -> tuple[Mesh, float] |
 
 
 def _around(skin: Skin) -> Mesh | None:
-    """Return a polytope that holds a shape: that within it, enlarged; None if that has no inside.
+    """Return a polytope that contains a shape: the inscribed one, enlarged; None if that has no inside.
 
-    If a polytope holds a ball of radius r round a point, it holds all that is within a distance d of it if it is larger
-    by d / r from that point on (Schneider, Convex Bodies, 2014, section 3.1).
+    A polytope that contains a ball of radius r about a point contains its own offset by d after scaling by 1 + d / r
+    about that point (Schneider, Convex Bodies, 2014, section 3.1).
     """
     if not skin.curved:
         return skin.mesh
@@ -160,11 +162,11 @@ def _of_curved(shape: Shape) -> Skin:
 
 
 def _reach_beyond(shape: Shape, mesh: Mesh) -> float:
-    """Bound how far a convex shape reaches beyond a polytope whose corners are its points.
+    """Return a bound of the distance by which a convex shape exceeds a polytope whose corners are points of the shape.
 
-    Beyond a face it reaches by what its support point says. A direction between the normals n of the faces at a corner
-    is a sum of them with weights, and what the shape reaches beyond along it at most the sum of what it does along
-    each, so weighted. For any w the weights add up to 1 / min(w n) at most.
+    Beyond a face, the support point gives the distance. A direction between the normals n of the faces at a corner is a
+    weighted sum of them, and the shape exceeds the corner along it by at most the weighted sum of its distances along
+    the normals. For any w the weights sum to at most 1 / min(w n).
     """
     corners = mesh.vertices[mesh.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -185,7 +187,7 @@ Surfaces = tuple[list[Skin], list[Skin]]
 
 
 def surfaces_of(a: Any, b: Any) -> Surfaces:
-    """Return the surfaces of two, at least one of which is closed."""
+    """Return the surfaces of two objects, at least one of which is closed."""
     surfaces = skins(a), skins(b)
     if not any(skin.mesh.is_solid for side in surfaces for skin in side):
         raise UnsupportedPair("penetration: neither is closed, so nothing is inside of either; ask signed_distance")
@@ -193,7 +195,7 @@ def surfaces_of(a: Any, b: Any) -> Surfaces:
 
 
 def deepest(a: Any, b: Any, surfaces: Surfaces, row_a: Array, row_b: Array, tolerance: float) -> Deepest:
-    """Enclose how deep either surface of two things lies inside the other."""
+    """Return the greatest depth of either surface of two objects inside the other."""
     first, second = surfaces
     if not in_order(a, b, row_a, row_b):
         best = deepest(b, a, (second, first), row_b, row_a, tolerance)
@@ -205,6 +207,8 @@ def deepest(a: Any, b: Any, surfaces: Surfaces, row_a: Array, row_b: Array, tole
         for skin_b in second:
             at_a, at_b = composed(row_a, skin_a.row[None])[0], composed(row_b, skin_b.row[None])[0]
             best = _deeper(best, skin_a, skin_b, at_a, at_b, tolerance)
+    # the union of curved parts may hide the deepest point in a crevice: vertices of single parts give a better lower
+    # bound
     if any(skin.parts for skin in (*first, *second)) and best.upper > (1.0 + tolerance) * best.lower:
         vertices = _of_vertices(_bodies(first, row_a), _bodies(second, row_b))
         if vertices.lower - vertices.slack > best.lower - best.slack:
@@ -213,11 +217,12 @@ def deepest(a: Any, b: Any, surfaces: Surfaces, row_a: Array, row_b: Array, tole
 
 
 def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, tolerance: float) -> Deepest:
-    """Return the bounds with what two surfaces add to them."""
+    """Return the bounds extended by two surfaces."""
     m = relative(row_a, row_b)
     pair = MeshPair.of(a.host, b.host, m)
     slack = a.slack + b.slack + pair.error
     lower, upper, points = so_far.lower, 0.0, so_far.points
+    # the depth is that of either surface inside the other, so both directions count
     for host, guest, pose, by_a in ((a, b, m, True), (b, a, inverse(m), False)):
         if not host.mesh.is_solid:
             continue
@@ -234,10 +239,10 @@ def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, toler
 
 
 def _of_surfaces(inside: Inner, host: Skin, guest: Skin, pose: Array) -> Inner:
-    """Return the deepest point known of true surfaces, where there are unions of curved parts.
+    """Return the deepest known point of the true surfaces if there are unions of curved parts.
 
-    The true surface is within the slack of a point of the guest's that is clear of all its parts but one. Such a point
-    is no less deep in the true host than in the union of the polytopes within it.
+    The true surface is within the slack of each guest point that is clear of all parts but one. Such a point is at
+    least as deep in the true host as in the union of the inscribed polytopes.
     """
     local = moved_back(pose, inside.points)
     distances = [_distances_to(part, local) for part in guest.parts]
@@ -249,7 +254,7 @@ def _of_surfaces(inside: Inner, host: Skin, guest: Skin, pose: Array) -> Inner:
 
 
 def _bodies(parts: list[Skin], row: Array) -> list[Skin]:
-    """Return surfaces at a pose, each body by itself where bodies may overlap."""
+    """Return surfaces at a pose, one per body if bodies may overlap."""
     return [
         piece._replace(mesh=body, row=composed(row, piece.row[None])[0])
         for skin in parts
@@ -259,10 +264,10 @@ def _bodies(parts: list[Skin], row: Array) -> list[Skin]:
 
 
 def _of_vertices(first: list[Skin], second: list[Skin]) -> Deepest:
-    """Return the deepest vertex of bodies that overlap others of the same thing; nothing bounds other points.
+    """Return the deepest vertex if bodies of one object overlap; there is no upper bound then.
 
-    A vertex counts that is clearly outside the other bodies of its thing. It is no less deep in the union of the
-    others than it is far from all of their surfaces, inner walls included.
+    A vertex counts if it is clearly outside the other bodies of its own object. Its depth in the union of the other
+    object is at least its distance from all surfaces of that object, inner walls included.
     """
     best = Deepest(0.0, inf, None, 0.0, decided=False)
     for guests, hosts, by_a in ((second, first, True), (first, second, False)):
@@ -288,13 +293,13 @@ def _of_vertices(first: list[Skin], second: list[Skin]) -> Deepest:
 
 
 def _distances_to(body: Skin, points: Array) -> tuple[Array, Bools, Array]:
-    """Return how far points are from a surface, whether they are inside it, and the nearest places on it."""
+    """Return the distances of points from a surface, whether they are inside it, and the nearest points on it."""
     local = np.ascontiguousarray(moved_back(body.row, points))
     away, places = from_points(body.mesh, local)[:2]
     return away, holds(body.mesh, local) & body.mesh.is_solid, moved(body.row, places)
 
 
 def _placed(inside: Inner, row: Array, by_a: bool) -> tuple[Array, Array]:
-    """Return the deepest point and the nearest place on the surface that holds it, that of a first."""
+    """Return the deepest point and the nearest point on the host's surface; the point of a comes first."""
     foot, point = moved(row, inside.feet[:1])[0], moved(row, inside.points[:1])[0]
     return (foot, point) if by_a else (point, foot)

@@ -1,4 +1,4 @@
-"""How faces of meshes that meet push each other out: which way, and how far, where they meet."""
+"""Directions and depths by which faces of intersecting meshes push each other out."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FIRST = 0
 
 
 class PairContacts(NamedTuple):
-    """Pairs of parts that meet, or nearly, at all poses, and what is noted of those of one."""
+    """Pairs of parts that intersect, or nearly, at all poses, and notes on the pairs of one pose."""
 
     pairs: Ints2
     out: Array2  #: as `gjk3d.narrow.solve` writes them, which pushes change
@@ -64,7 +64,7 @@ def _set_vec(row: Array, k: int, v: Vec3) -> None:
 
 @kernel
 def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) -> int:
-    """Write what of a polygon is not beyond a plane through a point, with outward normal m; return how many corners."""
+    """Write the part of a polygon behind a plane with outward normal m, and return the number of its corners."""
     written = 0
     for i in range(count):
         j = i + 1 if i + 1 < count else 0
@@ -83,10 +83,10 @@ def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) 
 
 @kernel
 def _depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, room: Array3) -> tuple[float, Vec3]:
-    """Return how far the lowest point of a triangle in the column over a face is behind the face, and that point.
+    """Return the depth of a triangle's lowest point behind a face within the column over the face, and that point.
 
-    That is infinite where it reaches into none: what lies beside a face, or ahead of a sharp corner of it, see
-    `gjk3d.geometry.polygon.cut_by`, is not in its way.
+    The depth is infinite if the triangle does not reach into the column. A point next to a face, or beyond a sharp
+    corner of it, is not in its way; see `gjk3d.geometry.polygon.cut_by`.
     """
     p, q = room[0], room[1]
     count = 3
@@ -102,6 +102,7 @@ def _depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, roo
             m = neg(m)
         count = _clipped(p, count, start, m, error * length, q)
         p, q = q, p
+        # a sharp corner: the column is cut by the bisector there, as a neighbour face owns the space beyond
         if dot(edge, before) < -SHARP * length * was:
             m = sub(scale(length, before), scale(was, edge))
             count = _clipped(p, count, start, m, error * sqrt(dot(m, m)), q)
@@ -120,7 +121,9 @@ def _depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, roo
 def _below(
     core: Core, pose: Array, planes: Array, face: Triangle, n: Vec3, lowest: Vec3, error: float
 ) -> tuple[float, Vec3]:
-    """Do as `_depth_behind` of a shape: its lowest point, or what is below the face's point nearest to that."""
+    """Return the result of `_depth_behind` for a shape: its lowest point, or the point below the nearest point of the
+    face.
+    """
     deep = dot(n, sub(face[0], lowest))
     up = along(lowest, n, deep)
     square, over = nearest_on(up, face)
@@ -138,7 +141,7 @@ def _below(
 
 @kernel
 def _note(row: Array, normal: Vec3, direction: Vec3, deep: float, low: Vec3) -> None:
-    """Note which way, how far and where a face pushes, if that is less than another, or the normal leads into it."""
+    """Store the direction, depth and point of a push if it is the shortest, or mark a normal into the face."""
     if dot(direction, normal) < -LEVEL:
         row[STATE] = INWARDS
     if deep < row[BEST]:
@@ -149,9 +152,9 @@ def _note(row: Array, normal: Vec3, direction: Vec3, deep: float, low: Vec3) -> 
 
 @kernel
 def _note_pushes(x: Two, meshes: bool, f: PairContacts, start: int, stop: int, origin: PartTree, w: Bench) -> None:
-    """Note in which direction faces of closed meshes push what meets them, how deep that is behind, and where.
+    """Store the direction, depth and point of the push of each face of a closed mesh.
 
-    A shape is not pushed where the shortest way out of a face is along a normal of the mesh.
+    A shape is not pushed if its shortest separating translation is along a normal of the mesh.
     """
     core = part_at(x.b, _FIRST, w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
@@ -162,6 +165,7 @@ def _note_pushes(x: Two, meshes: bool, f: PairContacts, start: int, stop: int, o
         p, q = f.pairs[j, 0], f.pairs[j, 1]
         n, face = outward_at(f.outward_a, p), read(x.a.places, p)
         pushes = f.pushes_a and dot(n, n) > 0.0
+        # a convex shape is pushed by the mesh only
         if not meshes:
             own_normal = pushes and dot(n, normal) >= -LEVEL
             if own_normal and not is_sure(x.a, p, normal, f.walls):
@@ -189,7 +193,7 @@ def _note_pushes(x: Two, meshes: bool, f: PairContacts, start: int, stop: int, o
 
 @kernel
 def _push(f: PairContacts, start: int, stop: int, error: float) -> bool:
-    """Let faces push where that is right, and mark what is lost; tell whether that is all."""
+    """Apply the pushes that are valid and mark lost pairs; return whether all pairs are lost."""
     deepest, all_lost = 0.0, True
     for j in range(start, stop):
         if f.noted[j - start, STATE] != INWARDS:
@@ -217,19 +221,19 @@ def _push(f: PairContacts, start: int, stop: int, error: float) -> bool:
 def push_out(
     x: Two, meshes: bool, f: PairContacts, start: int, stop: int, most: float, origin: PartTree, w: Bench
 ) -> int:
-    """Let faces of closed meshes push each other outwards, mostly along the normal of one; choose which tell anything.
+    """Apply the pushes of faces of closed meshes, and select the pairs that have contacts.
 
-    Of each mesh that is closed there are the directions in which its faces push, how deep the other is behind each,
-    and the other's point there. The shortest way out of two faces is taken where it leads into neither mesh, and is
-    much shorter: it may be across edges that are none of the solid's. Where it leads into one and the way out is far
-    longer, as of faces that cross near an edge or touch there from within, others know better. And none is deeper than
-    ``most``, a translation that parts the whole: one that pushes farther is not what is in the way. Returns how many
-    are chosen.
+    Each closed mesh has the directions in which its faces push, the depth of the other body behind each face, and the
+    deepest point there. The shortest separating translation of two faces is kept if it leads into neither mesh and is
+    much shorter: it may be across edges that are not edges of the solid. If it leads into a mesh and the push is far
+    longer, such as for faces that cross near an edge or touch there from inside, the pair is lost to its neighbours. No
+    push is longer than ``most``, a translation that separates the bodies. Returns the number of selected pairs.
     """
     error = 4.0 * x.error
     _note_pushes(x, meshes, f, start, stop, origin, w)
     every = _push(f, start, stop, error)
     most += error
+    # the second step drops the limit ``most``, so that at least one pair remains
     for step in range(2):
         count = 0
         for j in range(start, stop):
@@ -248,7 +252,7 @@ _ONLY = 0
 
 
 class Outer(NamedTuple):
-    """What is known to part two bodies: their convex hulls, or a translation so long."""
+    """A known separation of two bodies: their convex hulls, or the length of a translation."""
 
     a: PartTree
     b: PartTree
@@ -259,7 +263,7 @@ class Outer(NamedTuple):
 
 @kernel
 def _is_free(x: Two, by: Vec3, meshes: bool, room: Ints, w: Bench) -> bool:
-    """Tell whether two do not meet once B is moved; what is in doubt does."""
+    """Return whether the bodies are apart once B is moved; doubt counts as no."""
     moved, a, b = shifted(x, by), x.a, x.b
     if not meshes:
         return bool(meet(moved, 0.0, w) == APART)
@@ -269,7 +273,9 @@ def _is_free(x: Two, by: Vec3, meshes: bool, room: Ints, w: Bench) -> bool:
 
 @kernel
 def _past_hulls(x: Two, outer: Outer, direction: Vec3, near: float, w: Bench) -> float:
-    """Return how far B is moved to be free of A's hull by the shortest way; a given one is it where that is so near."""
+    """Return the length of the shortest translation that frees B of A's hull, or of a given direction if that is
+    enough.
+    """
     if not outer.of_hulls:
         return outer.most
     c = parts_at(Two(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)
@@ -285,9 +291,9 @@ def _past_hulls(x: Two, outer: Outer, direction: Vec3, near: float, w: Bench) ->
 
 @kernel
 def freeing(x: Two, meshes: bool, f: PairContacts, start: int, stop: int, outer: Outer, room: Ints, w: Bench) -> float:
-    """Return how far B is moved to be free of A by the shortest of a few translations.
+    """Return the length of the shortest of a few translations that free B of A.
 
-    ``room`` is that of one pair of parts.
+    ``room`` holds one pair of parts.
     """
     deepest, best, all_of = -inf, start, (0.0, 0.0, 0.0)
     for j in range(start, stop):
@@ -298,6 +304,7 @@ def freeing(x: Two, meshes: bool, f: PairContacts, start: int, stop: int, outer:
     least, far = float(max(-f.out[best, 2], 0.0)), float(max(-f.out[best, 1], 0.0) + 4.0 * x.error)
     direction = vec_at(f.out[best], 3)  # what is free there is tested, so the errors in ``far`` bound nothing
     most = _past_hulls(x, outer, direction, far + 8.0 * x.error, w)
+    # the hulls' translation is about as short as that of the deepest pair: no test can improve it
     if most <= far * _NEARLY:
         return most
     w.last[0] = -1

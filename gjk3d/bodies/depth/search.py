@@ -1,8 +1,8 @@
-"""The least translation that parts two bodies, enclosed at many poses in one call: the kernels of `depth`.
+"""Search for the least translation that separates two bodies, with bounds, at many poses: the kernels of `depth`.
 
-Ways out are looked for from the bound from below upwards, since a free window may be narrow: a bolt in a hole is free
-within the play only. What blocks a way last is a wall, and the least vector that gets past all walls met so far is the
-next way to try, as in the cutting plane methods of convex programming.
+Directions are searched upwards from the lower bound, since a free interval may be narrow: a bolt in a hole is free only
+within its clearance. The last obstacle along a direction is a wall. The least vector beyond all walls so far is the
+next candidate, as in the cutting-plane methods of convex programming.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _WORTH = 1e-4  #: part of a depth that is worth another try
 
 
 class SearchScratch(NamedTuple):
-    """What the search notes: its state, innermost points, directions tried, those to try, walls, depths of pairs."""
+    """Arrays of the search: state, inner points, directions tried and to try, walls, and depths of pairs."""
 
     state: Array
     inner: Array  #: as `look_at_points` writes them
@@ -106,17 +106,18 @@ def _get(row: Array, at: int) -> Vec3:
 
 @inlined
 def _within(relative: float, error: float, state: Array) -> bool:
-    """Tell whether the bounds are as close as that."""
+    """Return whether the bounds are within a relative width."""
     return bool(state[MOST] <= state[LEAST] * (1.0 + relative) + 16.0 * error)
 
 
 @kernel
 def _try(x: Two, s: Sides, d: SearchScratch, direction: Vec3) -> tuple[bool, float]:
-    """Try one direction; return whether there is a way out, and how far along the wall that it gets past last."""
+    """Try one direction; return whether it separates the bodies, and the distance along the last wall."""
     state, wall = d.state, d.wall
     _set_vec(d.tried[int(state[TRIED])], 0, direction)
     state[TRIED] += 1.0
     moved = shifted(d.parts, scale(state[MOST], direction))
+    # a quick rejection: convex pairs that overlap at both ends block the whole translation
     if is_blocked(moved, d.pairs, int(state[BLOCKING]), direction, s.w, s.spans):
         return False, 0.0
     free, by = past(x, s, direction, state[LEAST], state[MOST], wall)
@@ -135,9 +136,9 @@ def _try(x: Two, s: Sides, d: SearchScratch, direction: Vec3) -> tuple[bool, flo
 
 @kernel
 def _follow(x: Two, s: Sides, d: SearchScratch, direction: Vec3, has_wall: bool, far: float) -> None:
-    """After a way out go along the least vector that gets past the walls met so far, and again.
+    """Continue from a separating translation along the least vector beyond the walls so far, repeatedly.
 
-    Where there was no way out the wall is that in which the two are still deepest after the least depth.
+    If there is no wall yet, it is the normal at the deepest point after a translation by the lower bound.
     """
     by = scale(d.state[LEAST], direction)
     for k in range(TURNS):
@@ -157,7 +158,7 @@ def _follow(x: Two, s: Sides, d: SearchScratch, direction: Vec3, has_wall: bool,
 
 @kernel
 def _is_new(direction: Vec3, d: SearchScratch) -> bool:
-    """Tell whether no direction about the same was tried."""
+    """Return whether no similar direction was tried."""
     for k in range(int(d.state[TRIED])):  # noqa: SIM110, a generator does not compile
         if dot(direction, row3(d.tried, k)) >= SAME_WAY:
             return False
@@ -166,7 +167,7 @@ def _is_new(direction: Vec3, d: SearchScratch) -> bool:
 
 @kernel
 def _go(x: Two, s: Sides, d: SearchScratch, count: int, most: int) -> None:
-    """Try so many of the directions; from the first few go on past the walls that are met on the way out."""
+    """Try some directions in order, and continue from the first few beyond the walls of their translations."""
     left = most
     for k in range(count):
         if left == 0 or _within(_CLOSE, x.error, d.state) or d.state[TRIED] >= TRIES:
@@ -183,7 +184,7 @@ def _go(x: Two, s: Sides, d: SearchScratch, count: int, most: int) -> None:
 
 @kernel
 def _add(d: SearchScratch, count: int, direction: Vec3) -> int:
-    """Put a direction behind those to try; return how many there are."""
+    """Append a direction to the list, and return its length."""
     length = sqrt(dot(direction, direction))
     if not length > NO_LENGTH:
         return count
@@ -193,7 +194,7 @@ def _add(d: SearchScratch, count: int, direction: Vec3) -> int:
 
 @kernel
 def _add_normals(x: Two, s: Sides, d: SearchScratch, pairs: int, count: int) -> int:
-    """Add the ways that faces look which meet: all together, and those of some pairs."""
+    """Add the normals of intersecting faces: their sum, and those of some pairs."""
     total = (0.0, 0.0, 0.0)
     for k in range(pairs):
         u, v = outward_at(s.outward_a, s.pairs[k, 0]), turn(x.m, outward_at(s.outward_b, s.pairs[k, 1]))
@@ -209,13 +210,14 @@ def _add_normals(x: Two, s: Sides, d: SearchScratch, pairs: int, count: int) -> 
 
 @kernel
 def _add_different(s: Sides, d: SearchScratch, pairs: int, count: int) -> int:
-    """Add the ways out of a few pairs of parts, the deepest first, that differ."""
+    """Add the normals of a few pairs of parts, the deepest first, without similar ones."""
     first = count
     for _ in range(_DIFFERENT):
         best, deepest = -1, inf
         for k in range(pairs):
             if s.depths[k, 2] < deepest:
                 n, fresh = _get(s.depths[k], _N), True
+                # similar directions give similar translations, and each trial is a full collision query
                 for j in range(first, count):
                     fresh = fresh and dot(n, row3(d.todo, j)) < SAME_WAY
                 if fresh:
@@ -228,7 +230,7 @@ def _add_different(s: Sides, d: SearchScratch, pairs: int, count: int) -> int:
 
 @kernel
 def _plan(x: Two, s: Sides, d: SearchScratch, pairs: int, parted: int) -> int:
-    """Write directions to try: as the hulls part, as parts do, as surfaces look, the axes; return how many."""
+    """Write the directions to try: normals of hulls, parts and faces, and the axes; return their number."""
     count = _add(d, plain(0), _get(d.state, NORMAL))
     weighted, total = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(parted):
@@ -237,6 +239,7 @@ def _plan(x: Two, s: Sides, d: SearchScratch, pairs: int, parted: int) -> int:
     count = _add(d, _add(d, count, weighted), total)
     if s.a[8] != 0 or s.b[8] != 0 or parted == 0:
         count = _add_normals(x, s, d, pairs, count)
+    # the axes are cheap and often right, since parts of machines are aligned with them
     if parted > 0:
         count = _add_different(s, d, parted, count)
         for c in range(3):
@@ -247,7 +250,7 @@ def _plan(x: Two, s: Sides, d: SearchScratch, pairs: int, parted: int) -> int:
 
 @kernel
 def _common(x: Two, s: Sides) -> Vec3:
-    """Return a point of the first pair listed, or one that is held where none is; NaN where neither is seen."""
+    """Return a point of the first intersecting pair, or a contained point if there is none; NaN if neither is known."""
     if listed(x, s, _SINGLE) == 0:
         return _get(s.w.out[0], _POINT) if held(x, s.w) == HELD else (nan, nan, nan)
     if s.faces:
@@ -257,7 +260,7 @@ def _common(x: Two, s: Sides) -> Vec3:
 
 @kernel
 def _common_of(x: Two, s: Sides, k: int) -> Vec3:
-    """Return a point of both parts of a pair listed."""
+    """Return a common point of a listed pair."""
     c = parts_at(x, s.pairs[k, 0], s.pairs[k, 1], s.w)
     solve(c, UNSIGNED, inf, 0.0, s.w.room, s.w.room.simplex[:0], s.w.out, s.w.flags, 0)
     return _get(s.w.out[0], _POINT)
@@ -267,9 +270,9 @@ def _common_of(x: Two, s: Sides, k: int) -> Vec3:
 def _by_parts(
     x: Two, by_faces: Two, s: Sides, all_of: Sides, d: SearchScratch, has_place: bool
 ) -> tuple[bool, bool, int]:
-    """Bound the depth by the deepest pair of parts; return whether that is all, a place is known, and how many pairs.
+    """Bound the depth by the deepest pair; return whether the search is done, whether a point is known, and the pairs.
 
-    The deepest pair's own way out is tried: where that is free there is no shorter one. Else the others are asked, too.
+    If the translation of the deepest pair separates the bodies, it is the shortest one. Otherwise all pairs are solved.
     """
     state, pairs = d.state, list_parts(x, 0.0, False, s.w, s.pairs)
     k, pairs = find_deepest(x, s.pairs, min(pairs, LOOKED_AT), _get(state, NORMAL), s.w, s.depths)
@@ -292,7 +295,7 @@ def _by_parts(
 
 @kernel
 def _take_inner(d: SearchScratch) -> None:
-    """Take the depth of the innermost point, where it is more than what is known."""
+    """Raise the lower bound to the depth of the innermost point."""
     if d.inner[0, 0] > d.state[LEAST]:
         d.state[LEAST] = d.inner[0, 0]
         _set_vec(d.state, PLACE, _get(d.inner[0], 1))
@@ -300,7 +303,7 @@ def _take_inner(d: SearchScratch) -> None:
 
 @inlined
 def _near_only(x: Two, s: Sides, most: float, room: Array) -> Sides:
-    """Return what does not change while B is moved by no more than that, with the points that are near only."""
+    """Return the data for translations of at most ``most``, restricted to the points near the other surface."""
     # B is placed with an error, moved with another, and the way is as long as the most but for a few: 64 are enough
     a, b = with_points_near(x.m, most + 64.0 * x.error, s.a, s.b, room)
     return Sides(s.faces, a, b, s.outward_a, s.outward_b, s.w, s.room, s.points, s.pairs, s.spans, s.planes, s.depths)
@@ -308,10 +311,12 @@ def _near_only(x: Two, s: Sides, most: float, room: Array) -> Sides:
 
 @kernel
 def enclose_depth(x: Two, by_faces: Two, s: Sides, all_of: Sides, d: SearchScratch) -> None:
-    """Enclose how deep two that meet are; the state has a translation that parts them, and gets the answer.
+    """Compute bounds of the depth of two intersecting bodies; the state has a separating translation, and gets the
+    result.
 
-    ``x`` and ``s`` are the two by their parts, ``by_faces`` and ``all_of`` as they are moved: a polytope's faces. Whole
-    surfaces, which take longest, are looked at only where the bounds are still apart after the ways out were tried.
+    ``x`` and ``s`` are the bodies by their parts. ``by_faces`` and ``all_of`` are the bodies as they are moved, where a
+    polytope is replaced by its faces. Whole surfaces are the most expensive step. They are searched only if the bounds
+    still differ after the directions were tried.
     """
     state = d.state
     state[TRIED] = state[FOLLOWED] = state[BLOCKING] = state[WALL] = state[WALL + 1] = state[WALL + 2] = 0.0
@@ -322,6 +327,7 @@ def enclose_depth(x: Two, by_faces: Two, s: Sides, all_of: Sides, d: SearchScrat
     state[LEAST] = max(d.inner[0, 0], 0.0)
     if has_place:
         _set_vec(state, PLACE, _get(d.inner[0], 1))
+    # a ball in a closed surface has a closed formula
     if not s.faces and s.a[8] != 0:
         ball = ball_in(x, True, s.a[4], s.a[5], s.a[6], s.w)
         if ball.least > state[LEAST]:
@@ -364,7 +370,7 @@ def enclose_depth(x: Two, by_faces: Two, s: Sides, all_of: Sides, d: SearchScrat
 
 @kernel
 def _go_inner(x: Two, s: Sides, d: SearchScratch, count: int) -> None:
-    """Try the ways out of so many innermost points, which are put behind those tried."""
+    """Try the exit vectors of the innermost points."""
     scratch = SearchScratch(
         d.state,
         d.inner,
@@ -384,7 +390,7 @@ def _go_inner(x: Two, s: Sides, d: SearchScratch, count: int) -> None:
 
 @kernel
 def _go_branches(x: Two, s: Sides, d: SearchScratch) -> bool:
-    """Try translations past walls of a mesh and a polytope, the shorter ones first; tell whether one parts the two."""
+    """Try branches of translations beyond walls of a mesh and a polytope; return whether one separates them."""
     if d.solid.faces == 0:
         return False
     before, count = d.state[MOST], begin_branches(d.nodes)
@@ -399,7 +405,7 @@ def _go_branches(x: Two, s: Sides, d: SearchScratch) -> bool:
 
 @kernel
 def _follow_best(x: Two, s: Sides, d: SearchScratch) -> None:
-    """Go on from the best way out past the walls that it met."""
+    """Continue from the best translation beyond its walls."""
     n = _get(d.state, WALL)
     if dot(n, n) > 0.0 and not _within(_CLOSE, x.error, d.state):
         _set_vec(d.wall, 0, n)
@@ -412,11 +418,12 @@ def depth_rows(
     normals: tuple[Array2, Array2, Array2], kind: int, solids: GivenSolids, rows_a: Array2, rows_b: Array2,
     start: int, stop: int, w: Bench, room: GivenRoom, desk: GivenDesk, out: Array2,
 ) -> None:  # fmt: skip
-    """Enclose the depth at pose rows, a single one serving all; rows of ``out`` hold `outer`'s ways, and get answers.
+    """Compute bounds of the depth at pose rows, where a single row serves all.
 
-    ``b`` is the second by its parts, ``skin`` what is moved; ``normals`` are those of the parts of a, b and the skin.
-    The kind is how many of a and b are meshes, where of one the skin is a mesh, too; else 0. The only one of ``solids``
-    is b where the kind is 1.
+    Rows of ``out`` contain the translations of `outer_translations`, and receive the results. ``b`` is the second body
+    by its parts, and ``skin`` is the body that is moved. ``normals`` are those of the parts of a, b and the skin. The
+    kind is the number of meshes among a and b, if the skin is a mesh too, otherwise 0. The only one of ``solids`` is b
+    for kind 1.
     """
     solid = solid_in(solids, plain(0))
     inner, moved_points = desk[1][:FOUND_ROWS], desk[1][FOUND_ROWS:]
@@ -449,14 +456,14 @@ _TOUCHING = 8.0  #: overlap that is none, in units of the error of places
 
 @kernel
 def begin_branches(nodes: Array) -> int:
-    """Write the branch without walls; return how many there are."""
+    """Write the branch without walls, and return the number of branches."""
     nodes[0, LENGTH] = nodes[0, COUNT] = 0.0
     return plain(1)
 
 
 @kernel
 def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
-    """Return the least translation past the walls of a branch and how long it is, inf where there is none."""
+    """Return the least translation beyond the walls of a branch and its length, inf if there is none."""
     count = int(nodes[k, COUNT])
     for i in range(count):
         for c in range(4):
@@ -470,7 +477,7 @@ def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
 
 @kernel
 def _nearest(nodes: Array, count: int, most: float) -> int:
-    """Return the branch with the shortest translation, -1 where none is shorter than ``most``."""
+    """Return the branch with the shortest translation, -1 if none is shorter than ``most``."""
     best = -1
     for k in range(count):
         if nodes[k, LENGTH] < most:
@@ -480,7 +487,7 @@ def _nearest(nodes: Array, count: int, most: float) -> int:
 
 @kernel
 def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Array, most: float) -> int:
-    """Add a branch with one wall more where its translation is shorter than ``most``; return how many there are."""
+    """Add a branch with one more wall if its translation is shorter than ``most``; return the number of branches."""
     wall_count = int(nodes[k, COUNT])
     if count == nodes.shape[0] or wall_count == WALLS:
         return count
@@ -497,11 +504,12 @@ def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Arr
 def next_parting(
     x: Two, s: Sides, solid: Solid, nodes: Array, count: int, walls: Array, planes: Array, most: float
 ) -> tuple[Vec3, int]:
-    """Follow branches until no triangle overlaps B; return that translation, 0 where there is none, and their count.
+    """Expand branches until no triangle overlaps B; return that translation, 0 for none, and the number of branches.
 
-    ``x`` are the two by their parts, ``walls`` and ``planes`` scratch.
+    ``x`` are the bodies by their parts. ``walls`` and ``planes`` are scratch.
     """
     while True:
+        # best-first search: the first branch without overlap has the least translation of all open branches
         k = _nearest(nodes, count, most)
         if k < 0:
             return (0.0, 0.0, 0.0), count

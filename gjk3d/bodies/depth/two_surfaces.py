@@ -1,6 +1,6 @@
-"""How deep two meshes lie in each other by the surfaces of both, and which ways out their deepest points tell of.
+"""Depth of two meshes by points of both surfaces, and the directions in which their deepest points leave.
 
-A point of the one that lies inside the other must leave it, and leaves it soonest the way to its nearest surface.
+A point of one body inside the other has to leave it, and the nearest exit is at the nearest point of the surface.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ GivenRoom = tuple[Ints2, Array1, Array1, Ints1, Array2, Array2]
 
 
 class Innermost(NamedTuple):
-    """At least how deep, and a point of both there, None where none is seen."""
+    """A lower bound of the depth, and a common point at that depth, None if no point inside is known."""
 
     least: float
     place: Array | None
 
 
 class Into(NamedTuple):
-    """A closed mesh, what lies inside of which is looked for, and the other; see `Surface`."""
+    """A closed mesh as the host, and the other mesh as the guest whose points are tested; see `Surface`."""
 
     m: Rigid  #: the pose of the other in its frame
     held_by_b: bool
@@ -92,7 +92,7 @@ def _inverse(m: Rigid) -> Rigid:
 
 @kernel
 def _insert_point(points: Array, count: int, depth: float, p: Vec3, exit_vector: Vec3) -> None:
-    """Put a point and its way behind the first row, the deepest first."""
+    """Insert a point and its exit vector behind the first row, sorted by depth."""
     k = count + 1
     while k > 1 and points[k - 1, 0] < depth:
         for c in range(COLUMNS):
@@ -104,14 +104,14 @@ def _insert_point(points: Array, count: int, depth: float, p: Vec3, exit_vector:
 
 @inlined
 def _into(m: Rigid, held_by_b: bool, host: Surface, guest: Surface, room: GivenRoom) -> Into:
-    """Return what of the guest is looked for in the host, m being the pose of B in A's frame."""
+    """Return the host and the guest of a search, where m is the pose of B in A's frame."""
     to = Host(host[4], host[5], host[6], host[7], host[9], room[0], room[1], room[5])
     return Into(_inverse(m) if held_by_b else m, held_by_b, to, guest[0], guest[1], guest[2], guest[3])
 
 
 @kernel
 def _note_near(m: Rigid, more: float, seeds: Array, boxes: Array, near: Array) -> int:
-    """Note the points of a guest, at pose m, that are in the host's box made wider by some; return how many."""
+    """Write the points of a guest at pose m that are in the host's enlarged box, and return their number."""
     count = 0
     for k in range(seeds.shape[0]):
         p = row3(seeds, k)
@@ -123,7 +123,7 @@ def _note_near(m: Rigid, more: float, seeds: Array, boxes: Array, near: Array) -
 
 @kernel
 def with_points_near(m: Rigid, most: float, a: Surface, b: Surface, near: Array) -> tuple[Surface, Surface]:
-    """Return two surfaces with those points only that may be in the other once it has moved no farther than that."""
+    """Return two surfaces with only those points that may be inside the other one after a move of at most ``most``."""
     if not most < inf:
         return a, b
     of_a, of_b = a[3], b[3]
@@ -137,7 +137,7 @@ def with_points_near(m: Rigid, most: float, a: Surface, b: Surface, near: Array)
 
 @inlined
 def _begin(x: Into, noise: float, lower: float, enough: float) -> None:
-    """Forget what was found in the last search."""
+    """Reset the results of the last search."""
     for c in range(COLUMNS):
         x.host.results[0, c] = 0.0
     x.host.results[0, NOISE], x.host.results[0, LOWER] = noise, max(lower, 0.0)
@@ -146,7 +146,7 @@ def _begin(x: Into, noise: float, lower: float, enough: float) -> None:
 
 @kernel
 def _gather(m: Rigid, x: Into, noise: float, points: Array, count: int) -> int:
-    """Add points that were found and their ways to those that are known; return how many there are."""
+    """Add the points of a search and their exit vectors to the known ones, and return their number."""
     hits = x.host.results
     for k in range(1, 1 + int(hits[0, COUNT])):
         p = (hits[k, 1], hits[k, 2], hits[k, 3])
@@ -163,7 +163,7 @@ def _gather(m: Rigid, x: Into, noise: float, points: Array, count: int) -> int:
 
 @inlined
 def _far_from_all(points: Array, started: Ints, starts: int, k: int) -> bool:
-    """Tell whether a point lies farther from some others than half of its depth."""
+    """Return whether a point is farther than half its depth from all starting points."""
     for i in range(starts):
         j = started[i]
         d = (points[k, 1] - points[j, 1], points[k, 2] - points[j, 2], points[k, 3] - points[j, 3])
@@ -174,7 +174,9 @@ def _far_from_all(points: Array, started: Ints, starts: int, k: int) -> bool:
 
 @kernel
 def grow_balls(m: Rigid, noise: float, a: Surface, b: Surface, room: GivenRoom, points: Array, count: int) -> None:
-    """Let two balls grow from a few of the deepest points, and note how deep two solids are by these, see `climb`."""
+    """Raise the lower bound of the depth of two solids by pairs of balls grown from a few of the deepest points, see
+    `climb`.
+    """
     if a[8] == 0 or b[8] == 0:
         return
     p, started, starts = room[5][0], room[3], 0
@@ -186,6 +188,8 @@ def grow_balls(m: Rigid, noise: float, a: Surface, b: Surface, room: GivenRoom, 
         started[starts] = k
         starts += 1
         p[0], p[1], p[2] = points[k, 1], points[k, 2], points[k, 3]
+        # a pair of disjoint balls of both radii has to be separated, so their sum bounds the depth; less 16 errors of
+        # places
         deep = climb(m, noise, a[4], a[5], a[6], b[4], b[5], b[6], room[0], room[1], p) - 16.0 * noise
         if deep > points[0, 0]:
             points[0, 0], points[0, 1], points[0, 2], points[0, 3] = deep, p[0], p[1], p[2]
@@ -193,7 +197,7 @@ def grow_balls(m: Rigid, noise: float, a: Surface, b: Surface, room: GivenRoom, 
 
 @kernel
 def _add_unit(units: Array, count: int, exit_vector: Vec3) -> int:
-    """Put a unit vector behind those that are kept, where none is about the same; return how many there are."""
+    """Append a unit vector unless a similar one is in the list, and return the length of the list."""
     length = sqrt(dot(exit_vector, exit_vector))
     if not length > NO_LENGTH:
         return count
@@ -207,7 +211,9 @@ def _add_unit(units: Array, count: int, exit_vector: Vec3) -> int:
 
 @kernel
 def unit_directions(points: Array, count: int, units: Array) -> int:
-    """Write unit vectors of a few ways that differ, of the deepest first, and of the sum of all; return how many."""
+    """Write the unit exit vectors of the deepest points without similar ones, and of the sum of all; return their
+    number.
+    """
     written = 0
     x = y = z = 0.0
     for k in range(1, 1 + count):
@@ -220,13 +226,14 @@ def unit_directions(points: Array, count: int, units: Array) -> int:
 
 @kernel
 def look_at_points(m: Rigid, noise: float, first: int, a: Surface, b: Surface, room: GivenRoom, points: Array) -> int:
-    """Write how deep two meshes lie in each other at least by so many vertices of each, and where; return of how many.
+    """Bound the depth of two meshes from below by vertices of each, and return the number of points inside.
 
-    Behind the first row are the points that lie inside, the deepest first, and their ways out. The depth in the first
-    row is negative where none of either is seen inside of the other.
+    The rows behind the first one are points inside the other mesh with their exit vectors, the deepest first. The depth
+    in the first row is negative if no point of either mesh is known to be inside the other.
     """
     points[0, 0], count = -1.0, plain(0)
     for k in range(2):
+        # only a closed surface has an inside
         if (b if k == 0 else a)[8] == 0:
             continue
         x = _into(m, True, b, a, room) if k == 0 else _into(m, False, a, b, room)
@@ -241,7 +248,7 @@ def look_closer(
     m: Rigid, noise: float, looks: float, enough: float, a: Surface, b: Surface, room: GivenRoom, points: Array,
     count: int,
 ) -> int:  # fmt: skip
-    """After `look_at_points` look at both surfaces, so many times at most, or until a point is deep enough."""
+    """Search both surfaces after `look_at_points` with a budget of points, or until a point is deep enough."""
     for k in range(2):
         if (b if k == 0 else a)[8] == 0 or points[0, 0] >= enough:
             continue
@@ -256,16 +263,16 @@ def look_closer(
 def look_both(
     m: Rigid, noise: float, first: int, looks: float, a: Surface, b: Surface, room: GivenRoom, points: Array2
 ) -> None:  # fmt: skip
-    """Do as `look_at_points`, and where ``looks`` is more than 0 as `look_closer`."""
+    """Run `look_at_points`, and `look_closer` if ``looks`` is more than 0."""
     count = look_at_points(m, noise, first, a, b, room, points)
     if looks > 0.0:
         look_closer(m, noise, looks, inf, a, b, room, points, count)
 
 
 def surface_of(parts: Parts) -> tuple[Surface, Array]:
-    """Return the surface of a body as the kernels here take it, and the normals of its parts; made once.
+    """Return the surface of a body in the format of the kernels, and the normals of its parts; created once.
 
-    Where no part bounds a solid the normals are one row of zeros.
+    The normals are one row of zeros if the parts bound no solid.
     """
     try:
         surface: tuple[Surface, Array] = parts._surface
@@ -289,7 +296,7 @@ def _find_surface(parts: Parts) -> tuple[Surface, Array]:
 
 
 def innermost(a: Parts, b: Parts, m: Array, noise: float, first: int, looks: int) -> Innermost:
-    """Return how deep two lie in each other by some points, b being at m in a's frame; see `look_both`."""
+    """Return the depth of two bodies by some points, where b is at m in a's frame; see `look_both`."""
     points = np.empty((FOUND_ROWS, COLUMNS))
     room = traversal_stack(), np.empty(STACK), *room_for(looks), np.empty((ROWS + 1, COLUMNS))
     look_both(tuple(m[:12].tolist()), noise, first, float(looks), surface_of(a)[0], surface_of(b)[0], room, points)
@@ -302,7 +309,7 @@ _SHORTER = 0.6
 
 
 class Work(NamedTuple):
-    """Room for a walk down a tree."""
+    """Scratch of a tree traversal."""
 
     stack: Ints
     keys: Array
@@ -317,7 +324,7 @@ class Skin(NamedTuple):
 
 
 class Balls(NamedTuple):
-    """The radii of both balls about one point, negative where it is not inside, and the way along which they grow."""
+    """The radii of both balls about one point, negative if it is outside, and the direction in which they grow."""
 
     a: float
     b: float
@@ -328,9 +335,10 @@ class Balls(NamedTuple):
 def _inner_radius(
     p: Vec3, s: Skin, noise: float, distance: float, known_depth: float, work: Work
 ) -> tuple[float, Vec3]:
-    """Return how far a point is inside of a closed surface, negative where it is not, and the direction inwards.
+    """Return the distance of a point from a closed surface, negative if it is outside, and the direction inwards.
 
-    Where it is from another point that is held, and how deep that is: balls that overlap lie on the same side.
+    ``distance`` leads to another point with a known depth. If the balls about both points overlap, both points are on
+    the same side of the surface.
     """
     square, _, foot = to_point(p, 1e150, s.boxes, s.links, s.corners, work.stack, work.keys)
     d = sqrt(square)
@@ -345,7 +353,7 @@ def _inner_radius(
 def _balls_at(
     m: Rigid, p: Vec3, noise: float, a: Skin, b: Skin, distance: float, near_balls: Balls, work: Work
 ) -> Balls:
-    """Return the balls about a point of A's frame, that far from one whose balls are known."""
+    """Return the balls about a point of A's frame that is near another one with known balls."""
     radius_a, direction = _inner_radius(p, a, noise, distance, near_balls.a, work)
     if radius_a < 0.0:
         return Balls(radius_a, 0.0, direction)
@@ -358,7 +366,7 @@ def climb(
     m: Rigid, noise: float, ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2, stack: Ints2,
     keys: Array1, place: Array1,
 ) -> float:  # fmt: skip
-    """Return the greatest sum of both radii found, 0 where ``place`` is not in both; ``place`` becomes the middle."""
+    """Return the greatest sum of both radii, 0 if ``place`` is not in both solids; ``place`` becomes the centre."""
     a, b, p, work = Skin(ba, la, ca), Skin(bb, lb, cb), (place[0], place[1], place[2]), Work(stack, keys)
     balls = _balls_at(m, p, noise, a, b, inf, Balls(0.0, 0.0, p), work)
     if min(balls.a, balls.b) < 0.0:
@@ -370,10 +378,12 @@ def climb(
             break
         q = along(p, direction, step / length)
         next_balls = _balls_at(m, q, noise, a, b, step, balls, work)
+        # gradient ascent on the sum of two distance functions: a step that does not improve is shortened
         if min(next_balls.a, next_balls.b) >= 0.0 and next_balls.a + next_balls.b > balls.a + balls.b:
             p, direction, balls = q, next_balls.direction, next_balls
             continue
         step *= _SHORTER
+        # across a ridge the gradients of both sides are averaged, which points along the ridge
         direction = add(scale(1.0 / length, direction), next_balls.direction)
     place[0], place[1], place[2] = p
     return balls.a + balls.b

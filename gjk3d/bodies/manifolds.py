@@ -1,7 +1,7 @@
-"""The points of contact of pairs of parts.
+"""Contact points of pairs of parts.
 
-A triangle's two faces, and the five of a column, follow from their corners, and are made where a pair is looked at; the
-faces of all other parts are those of their shapes, see `Faces`.
+The two faces of a triangle and the five of a column follow from their corners, and are created for each pair. The faces
+of all other parts are those of their shapes, see `Faces`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _corner(core: Core, k: int) -> Vec3:
 
 @inlined
 def _put_normal(floats: Array, k: int, n: Vec3) -> None:
-    """Write a vector's direction, 0 where it has none."""
+    """Write the direction of a vector, 0 for the zero vector."""
     most = max(abs(n[0]), max(abs(n[1]), abs(n[2])))
     s = 1.0 / most if most > 0.0 else 0.0
     n = (s * n[0], s * n[1], s * n[2])
@@ -64,7 +64,7 @@ def _put_normal(floats: Array, k: int, n: Vec3) -> None:
 
 @kernel
 def _triangle_faces(core: Core, ints: Ints, floats: Array) -> None:
-    """Write both sides of a triangle, or its longest edge where it is no wider than rounding."""
+    """Write both sides of a triangle, or its longest edge if it is degenerate up to rounding."""
     p, q, r = _corner(core, 0), _corner(core, 1), _corner(core, 2)
     u, v, w = sub(q, p), sub(r, q), sub(p, r)
     n = cross(u, v)
@@ -100,7 +100,7 @@ def _column_faces(core: Core, ints: Ints, floats: Array) -> None:
 
 @kernel
 def _loops(t: PartTree, k: int, core: Core, faces: Faces, ints: Ints, floats: Array) -> Loops:
-    """Return the faces of part k; ``ints`` and ``floats`` are room for them."""
+    """Return the faces of part k; ``ints`` and ``floats`` are scratch for them."""
     if core.ints[layout.KIND] == layout.HULL and core.ints[layout.VERTICES] == 3:
         _triangle_faces(core, ints, floats)
         return Loops(ints, floats)
@@ -112,7 +112,7 @@ def _loops(t: PartTree, k: int, core: Core, faces: Faces, ints: Ints, floats: Ar
 
 
 class Desk(NamedTuple):
-    """Scratch: corners of features and polygons, the faces of a triangle or column each; most points of two parts."""
+    """Scratch: corners of features and polygons, faces of a triangle or column of each body, and limits."""
 
     corners: Array3
     plane: Array3
@@ -126,7 +126,7 @@ class Desk(NamedTuple):
 
 
 class Writing(NamedTuple):
-    """What the points of pairs of parts are written from; see `PairContacts` for the pairs."""
+    """The input of the contact points of pairs of parts; see `PairContacts` for the pairs."""
 
     x: Two
     faces_a: Faces
@@ -146,10 +146,10 @@ def _put_normals(points: Array, count: int, n: Vec3) -> None:
 
 @kernel
 def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
-    """Write the points of chosen pairs ``start`` to ``stop``, each along its normal; return how many there are.
+    """Write the points of selected pairs ``start`` to ``stop``, each along its normal, and return their number.
 
-    Of many pairs only the first have more than one point. A pair has the nearest points alone where B's feature is a
-    point, so there A's is not looked for; a part of B is placed once for all of A's that follow each other.
+    Only the first pairs have more than one point. If B's feature is a point, the nearest points are the only ones, and
+    A's feature is not needed. A part of B is placed once for all parts of A that follow each other.
     """
     x, f, d, w = t.x, t.f, t.d, t.w
     written, sheets, last = 0, Sheets(d.corners[0], d.corners[1], d.plane), -1
@@ -157,6 +157,7 @@ def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
     for i in range(start, stop):
         j, added = f.some[i], 0
         p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
+        # pairs are sorted by depth, but neighbours in the list often share the part of B
         if i < MOST and q != last:
             b, last = part_at(x.b, q, w.floats_b, w.row_b), q
             put_behind(x.m, w.row_b)
@@ -178,7 +179,7 @@ def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
 
 @kernel
 def _note_normal(normals: Array2, count: int, n: Vec3, gap: float) -> int:
-    """Note a normal and the least gap along it; return how many are noted."""
+    """Store a normal and the least gap along it, and return the number of normals."""
     for k in range(count):
         if dot(n, vec_at(normals[k], 0)) > _ONE_WAY:
             normals[k, _GAP] = min(normals[k, _GAP], gap)
@@ -192,13 +193,13 @@ def _note_normal(normals: Array2, count: int, n: Vec3, gap: float) -> int:
 
 @inlined
 def _is_face(g: Feature, n: Vec3) -> bool:
-    """Tell whether a feature is a face with that normal."""
+    """Return whether a feature is a face with that normal."""
     return g.corners > 2 and is_parallel(g.normal, n)
 
 
 @kernel
 def _is_on_face(core: Core, loops: Loops, row: Array, n: Vec3, p: Vec3, slack: float, v: Array) -> bool:
-    """Tell whether a point is on the face of a part with the outward normal n, both in the frame of its pose row."""
+    """Return whether a point is on the face of a part with the outward normal n, both in the frame of its pose row."""
     local_normal = turn_back(row, n)
     g = feature(core, loops, local_normal, v)
     if not _is_face(g, local_normal):
@@ -221,7 +222,7 @@ class Pair(NamedTuple):
 
 @kernel
 def _pair_at(t: Writing, p: int, q: int) -> Pair:
-    """Return two parts, by their places among the leaves, in A's frame."""
+    """Return two parts, by their numbers among the leaves, in A's frame."""
     x, d, row_b = t.x, t.d, t.d.rows[1]
     a, b = part_at(x.a, p, d.parts[0], d.rows[0]), part_at(x.b, q, d.parts[1], row_b)
     put_behind(x.m, row_b)
@@ -232,23 +233,24 @@ def _pair_at(t: Writing, p: int, q: int) -> Pair:
 
 @kernel
 def _ends(y: Pair, n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the farthest point of the part of A along n, and of that of B against it."""
+    """Return the farthest point of A's part along n, and the farthest point of B's part against it."""
     low = place(y.row_b, farthest_point(y.c.b, turn_back(y.row_b, neg(n))))
     return place(y.c.pose, farthest_point(y.c.a, turn_back(y.c.pose, n))), low
 
 
 @kernel
 def _write_along(t: Writing, y: Pair, n: Vec3, certain: bool, least: float, origin: PartTree, points: Array2) -> int:
-    """Write the points of two parts along n, a normal of one of their faces; return how many there are.
+    """Write the points of two parts along n, a normal of one of their faces, and return their number.
 
-    There are none if the gap is below ``least``, or if n is a normal of the bodies at none of the points. If it is not
-    ``certain`` to be one elsewhere, the points where the gap is least count, and the ends of the parts are among them.
+    There are none if the gap is below ``least``, or if n is a normal of the bodies at none of the points. A normal that
+    is not ``certain`` counts only at the points of least gap, which include the extreme points of the parts.
     """
     c, sheets = y.c, Sheets(t.d.corners[0], t.d.corners[1], t.d.plane)
     top, low = _ends(y, n)
     gap, local_normal, slack = dot(n, sub(low, top)), turn_back(c.pose, n), 4.0 * t.x.error
     if gap > t.within or gap < max(least, -t.most) - slack:
         return 0
+    # the overlap of both features, seen along n; a common part of an edge and a vertex is not a face contact
     flat, added, corners = common_part(c, y.loops_a, y.loops_b, local_normal, max(t.within, gap), t.d.most, sheets)
     if added > 0:
         if not (
@@ -280,7 +282,7 @@ def _count_faces(core: Core, loops: Loops) -> int:
 
 @kernel
 def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
-    """Return the outward normal of face k of a part, in the frame of its pose row."""
+    """Return the outward normal of face k of a part in the frame of its pose row."""
     if core.ints[layout.KIND] == layout.BOX:
         s, axis = 1.0 - 2.0 * (k % 2), k // 2
         return (s * row[axis], s * row[3 + axis], s * row[6 + axis])
@@ -289,7 +291,7 @@ def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
 
 @kernel
 def _list_faces(y: Pair, nearest: Array2) -> int:
-    """Fill the normals of faces of two parts and the depths along these, the least first; return how many there are."""
+    """Write the face normals of two parts with the least depths along them, sorted, and return their number."""
     listed, count = 0, _count_faces(y.c.a, y.loops_a)
     for k in range(count + _count_faces(y.c.b, y.loops_b)):
         if k < count:
@@ -313,9 +315,9 @@ def _list_faces(y: Pair, nearest: Array2) -> int:
 
 @kernel
 def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
-    """Write the points of pairs ``contacts`` to ``count`` along normals of faces; return how many there are.
+    """Write the points of pairs ``contacts`` to ``count`` along normals of faces, and return their number.
 
-    These are normals of pairs that have points, or where there are none those of the faces of the pair itself.
+    These are normals of pairs that have points, or if there are none the normals of the pair's own faces.
     """
     f, noted, written, normals = t.f, 0, 0, t.d.normals
     for i in range(contacts):
@@ -324,6 +326,7 @@ def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, po
         j, room, added = f.some[i], points[written:], 0
         y = _pair_at(t, f.pairs[j, 0], f.pairs[j, 1])
         for k in range(noted):
+            # the first normal that gives points is taken: a further one would double them
             if added == 0:
                 least = _MUCH * min(normals[k, _GAP], 0.0)
                 added = _write_along(t, y, vec_at(normals[k], 0), True, least, origin, room)
@@ -338,9 +341,10 @@ def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, po
 
 @kernel
 def _remaining_limit(t: Writing, contacts: int) -> int:
-    """Return how many pairs whose own normal is none of the bodies' are looked at.
+    """Return the number of pairs without a contact of the bodies that are tested along other normals.
 
-    A ball whose lowest point is over a face has that face's normal. Of two meshes few faces have points of their own.
+    A ball whose lowest point is over a face has the normal of that face. In two meshes few faces have points of their
+    own.
     """
     a, b = t.x.a, t.x.b
     if a.kind == TRIANGLES and b.kind == TRIANGLES and a.floats[0] == b.floats[0] == 0.0 and contacts > 0:
@@ -352,10 +356,10 @@ def _remaining_limit(t: Writing, contacts: int) -> int:
 
 @kernel
 def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
-    """Write the points of the chosen pairs of parts, in A's frame; return how many there are.
+    """Write the points of the selected pairs of parts in A's frame, and return their number.
 
-    Each is as `gjk3d.narrow.manifold.patch` writes it, and a normal. The first ``contacts`` pairs are contacts of the
-    bodies, see `gjk3d.bodies.meetings`. If no pair has a point that is one, all have theirs.
+    Each row has the format of `gjk3d.narrow.manifold.patch`, and a normal. The first ``contacts`` pairs are contacts of
+    the bodies, see `gjk3d.bodies.meetings`. If no pair has a point that is a contact, all pairs have their own points.
     """
     written = _write_pairs(t, 0, contacts, points)
     if contacts < count:
@@ -366,7 +370,7 @@ def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points
 
 
 def faces_in(parts: Parts) -> tuple[Faces, int]:
-    """Return the faces of a body's parts as the kernel takes them, and the most corners that one of them has."""
+    """Return the faces of a body's parts in the format of the kernel, and the most corners of a feature."""
     if not hasattr(parts, "_looped"):
         shapes, which = parts.made_of()
         shape_faces = faces_of(shapes or [None])
@@ -376,12 +380,12 @@ def faces_in(parts: Parts) -> tuple[Faces, int]:
 
 
 def most_corners_in(faces: ShapeFaces) -> int:
-    """Return the most corners that a feature of some shapes has, triangles and columns not forgotten."""
+    """Return the greatest number of corners of a feature of some shapes, at least that of triangles and columns."""
     return max(4, int(faces.corners.max()))
 
 
 def desk(most_a: int, most_b: int) -> Desk:
-    """Return scratch for parts of which a feature has so many corners at most."""
+    """Return scratch for parts whose features have at most so many corners."""
     most = most_a + most_b + 4
     return Desk(
         np.empty((2, max(most_a, most_b), 3)), np.empty((3, most, 2)), np.empty((2, _INTS), dtype=np.int64),

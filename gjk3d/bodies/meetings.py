@@ -1,6 +1,6 @@
-"""Which parts of two bodies meet, or come within a distance, at many poses in one call, and how deep they are.
+"""Pairs of parts of two bodies that intersect, or are within a distance, at many poses, with their depths.
 
-Of a mesh the parts are its faces. Functions of a user's are not called by the kernels: see `_by_functions`.
+The parts of a mesh are its faces. Kernels do not call functions of users; see `_by_functions`.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _EXACT, _INF = True, np.inf
 
 
 class Listed(NamedTuple):
-    """Pairs of parts at some poses: those of pose k, 2 k to 2 k + 1 of ``begins``, then those of faces that are near.
+    """Pairs of parts at several poses: those of pose k, 2 k to 2 k + 1 of ``begins``, then the pairs of near faces.
 
-    The latter, up to 2 k + 2, are there where a mesh's faces meet a shape's or another's, and a distance is asked for.
+    The latter, up to 2 k + 2, exist if faces of a mesh are paired with a shape or a mesh, and a distance is given.
     """
 
     pairs: Ints  #: (n, 2)
@@ -57,6 +57,7 @@ class Listed(NamedTuple):
 @kernel
 def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
     """Sort pairs of triangles by their faces (Shell, A high-speed sorting procedure, 1959)."""
+    # kernels have no library sort; Shell's needs no memory, and lists are short
     step = count // 2
     while step > 0:
         for k in range(step, count):
@@ -74,7 +75,7 @@ def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
 
 @kernel
 def _list_faces(x: Two, order_a: Ints, order_b: Ints, w: Bench, pairs: Ints) -> int:
-    """List faces of two meshes that touch or cross, in the order of their numbers; of very many those found first."""
+    """List faces of two meshes that touch or cross in the order of their numbers; the list has a maximum length."""
     room = min(pairs.shape[0], _LOOKED_AT)
     a, b = x.a, x.b
     count = crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, pairs[:room])
@@ -88,7 +89,7 @@ def _list_faces(x: Two, order_a: Ints, order_b: Ints, w: Bench, pairs: Ints) -> 
 
 @kernel
 def _measure(x: Two, p: int, q: int, w: Bench, out: Array, flags: Ints, row: int) -> None:
-    """Write how deep two parts are."""
+    """Write the signed distance of two parts."""
     solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.room, w.room.simplex[:0], out, flags, row)
 
 
@@ -96,7 +97,7 @@ def _measure(x: Two, p: int, q: int, w: Bench, out: Array, flags: Ints, row: int
 def _measure_faces(
     x: Two, s: Solid, r: Round, first: int, count: int, w: Bench, pairs: Ints, out: Array, flags: Ints
 ) -> int:
-    """Leave of triangles whose boxes meet a shape those that do themselves, and write how deep; return how many."""
+    """Keep the triangles that intersect a shape, of those whose boxes do; write the depths and return the number."""
     stop = first
     for i in range(first, first + count):
         p, q = pairs[i, 0], pairs[i, 1]
@@ -104,6 +105,7 @@ def _measure_faces(
             outcome = facet_of(x, p, s, out, flags, stop)
         else:
             outcome = round_of(x, p, r, out, flags, stop)
+        # closed formulas decide most triangles; only the open cases need GJK and EPA
         if outcome == IS_APART or (outcome != IS_DEEP and part_meets(parts_at(x, p, q, w), x.error, w) == PARTS_APART):
             continue
         if outcome != IS_DEEP:
@@ -119,16 +121,17 @@ def list_rows(
     which: Ints1, rows_a: Array2, rows_b: Array2, start: int, w: Bench, pairs: Ints2, out: Array2,
     flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write what `Listed` holds from pose rows ``start`` on; return at which the room is at an end.
+    """Write the content of `Listed` from pose row ``start`` on; return the row at which the room ends.
 
-    At pose k it is body ``which[k]`` of the shelf. The orders are the numbers of the faces of meshes, in the order of
-    their leaves; ``solids`` are the polytopes that these meet, see `facets`.
+    Row k belongs to body ``which[k]`` of the shelf. The orders are the numbers of the faces of meshes in the order of
+    their leaves. ``solids`` are the polytopes paired with these, see `facets`.
     """
     for k in range(start, rows_a.shape[0]):
         x, s = two_at(a, on_shelf(b[0], b[1], which[k]), rows_a[k], rows_b[k]), solid_in(solids, which[k])
         for step in range(2):
             first, count = begins[2 * k + step], 0
             free_rows = pairs[first:]
+            # the formulas test the triangles of all near boxes, so the list may contain triangles that do not intersect
             by_formula = step == 0 and kind == FACES
             r = round_in(x, w) if by_formula else NO_ROUND
             by_formula = by_formula and (s.faces > 0 or r.radius > 0.0)
@@ -156,9 +159,9 @@ def list_rows(
 def list_meeting(
     a: Parts, shelf: Shelf, which: Ints, rows_a: Array, rows_b: Array, kind: int, within: float
 ) -> Listed:  # fmt: skip
-    """Return the pairs of parts that touch, overlap, or come within a distance at each pair of pose rows.
+    """Return the pairs of parts that touch, overlap, or are within a distance at each pair of pose rows.
 
-    At pose k the second is ``which[k]`` of the shelf.
+    The second body at row k is ``which[k]`` of the shelf.
     """
     first = shelf.parts[0]
     if a.any_mapped or first.any_mapped:
@@ -175,6 +178,7 @@ def list_meeting(
             break
         if room >= MOST_PAIRS:
             raise too_many()
+        # the rows that are finished stay valid: only the rest is listed again
         room *= 4
         pairs, out, flags = np.resize(pairs, (room, 2)), np.resize(out, (room, FLOATS)), np.resize(flags, (room, INTS))
     end = int(begins[-1])
@@ -190,7 +194,7 @@ def list_meeting(
 
 
 def _order_in(parts: Parts) -> Ints:
-    """Return which face each triangle is."""
+    """Return the face number of each triangle."""
     return parts.tree.order if isinstance(parts, Triangles) else _NO_ORDER
 
 
@@ -198,7 +202,7 @@ def _order_in(parts: Parts) -> Ints:
 
 
 def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, within: float) -> Listed:
-    """Do as `list_meeting` where there are support functions of a user's, which kernels do not call."""
+    """Return the result of `list_meeting` for bodies with support functions of users, which kernels do not call."""
     pairs, out, lowest, begins = [], [np.zeros((0, FLOATS))], [_NONE], [0]
     for row_a, row_b in zip(rows_a, rows_b, strict=True):
         x = BodyPair(a, b, relative(row_a, row_b))
@@ -220,7 +224,7 @@ def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, w
 
 
 def _mutual(x: BodyPair, out: Array) -> Ints:
-    """Do as `gjk3d.bodies.meetings.keep_mutual`."""
+    """Return the pairs that `gjk3d.bodies.meetings.keep_mutual` keeps."""
     separated = np.flatnonzero(out[:, 1] > 0.0)
     nearest = np.ones(len(out), dtype=bool)
     if len(separated):
@@ -234,7 +238,7 @@ def _mutual(x: BodyPair, out: Array) -> Ints:
 
 
 def _nearest(parts: Parts, points: Array, within: float) -> Array:
-    """Return how far points are from the nearest of some parts, up to a distance."""
+    """Return the distances of points from the nearest of some parts, up to a limit."""
     cloud = PointCloud(points, 0.0)._as_parts()
     x = BodyPair(parts, cloud, IDENTITY[0])
     near = np.full(len(points), np.inf)
@@ -248,7 +252,7 @@ _ONLY = 0
 
 @kernel
 def face_each_other(x: Two, f: PairContacts, j: int) -> bool:
-    """Tell whether a pair of faces is apart, and has none of either solid between them."""
+    """Return whether a pair of faces is apart with neither solid between them."""
     n = vec_at(f.out[j], 3)
     ours, theirs = outward_at(f.outward_a, f.pairs[j, 0]), turn(x.m, outward_at(f.outward_b, f.pairs[j, 1]))
     away_a, away_b = not f.pushes_a or dot(ours, n) >= -LEVEL, not f.pushes_b or dot(theirs, n) <= LEVEL
@@ -257,7 +261,9 @@ def face_each_other(x: Two, f: PairContacts, j: int) -> bool:
 
 @kernel
 def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: Bench) -> float:
-    """Return how far a point is from the nearest of some parts, infinite beyond a distance; ``point`` is the origin."""
+    """Return the distance of a point from the nearest part, infinite beyond a limit; ``point`` is the body at the
+    origin.
+    """
     to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, p[0], p[1], p[2])
     error = ROUNDING * (parts.reach + max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
     x, best = Two(parts, point, to, error), inf
@@ -267,6 +273,7 @@ def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: Bench) 
     while top > 0:
         top -= 1
         i = stack[top, 0]
+        # the best distance so far limits the search
         if nodes_apart(to, parts, i, point, _ONLY, min(best, within) + error):
             continue
         if parts.links[i, 0] >= 0:
@@ -281,7 +288,7 @@ def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: Bench) 
 
 @kernel
 def keep_mutual(x: Two, point: PartTree, f: PairContacts, count: int, w: Bench) -> int:
-    """Leave of the pairs chosen those that touch, or are apart with no part nearer to the point of either."""
+    """Keep the selected pairs that touch, or that are apart with no other part nearer to the point of either."""
     far, retained = 0.0, 0
     for i in range(count):
         if f.out[f.some[i], 1] > 0.0:
@@ -305,7 +312,7 @@ _LEANING = 0.25  #: cosine between normals of two meshes that cross
 
 @kernel
 def _is_lowest(x: Two, f: PairContacts, j: int, n: Vec3, w: Bench) -> bool:
-    """Tell whether the point on a shape, which a face of a mesh pushes, is its lowest one along the normal."""
+    """Return whether the contact point of a shape, which a face pushes, is its lowest point along the normal."""
     if f.lowest.shape[0] > 0:
         low = row3(f.lowest, j)
     else:
@@ -319,7 +326,7 @@ def _is_lowest(x: Two, f: PairContacts, j: int, n: Vec3, w: Bench) -> bool:
 def _is_of_bodies(
     x: Two, kind: int, mapped: tuple[bool, bool], f: PairContacts, j: int, state: float, origin: PartTree, w: Bench
 ) -> bool:  # fmt: skip
-    """Tell whether the contact of a pair of parts is one of the two bodies."""
+    """Return whether the contact of a pair of parts is a contact of the two bodies."""
     p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
     inside = kind == PARTS or f.walls
     if state == NORMAL or mapped[0]:
@@ -347,10 +354,10 @@ def split(
     x: Two, kind: int, mapped: tuple[bool, bool], f: PairContacts, first: int, stop: int, count: int, origin: PartTree,
     order: Ints, w: Bench,
 ) -> int:  # fmt: skip
-    """Put contacts of the two bodies before all others that are chosen; return how many these are.
+    """Move the contacts of the bodies before all other selected pairs, and return their number.
 
-    The order is else as it was: by gap. Pairs of faces that meet are ``first`` to ``stop``. The nearest points of two
-    that are apart are one. Where functions of a user's have no contact all count.
+    Both groups stay sorted by gap. Pairs of intersecting faces are ``first`` to ``stop``. The nearest points of two
+    separated bodies are a contact. If bodies with functions of users have no contact, all pairs count.
     """
     contacts, left = 0, 0
     for i in range(count):

@@ -1,6 +1,6 @@
-"""What bodies are in rational numbers: their parts as the exact judge takes them, made of what a body is given by.
+"""Bodies in rational numbers: their parts as exact convex sets, built from the data that a body was created from.
 
-No places that the kernels use are taken: a mesh is its faces as they were given, a grid boxes of its cubes, counted.
+No coordinate of the kernels is used. A mesh is its original faces, and a grid is the boxes of its cubes.
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[
     bodies = [None if none else _rational_body(name, x) for name, x, none in zip("ab", things, endless, strict=True)]
     if all(endless):
         raise UnsupportedPair("two HeightFields: both go down without end; give one of them a bottom, or take a Mesh")
+    # a finite column that reaches below everything gives the same distance and depth as an unbounded one
     for k, partner in enumerate(reversed(bodies)):
         if bodies[k] is None and partner is not None:
             far = float(np.linalg.norm(rows[0][9:12] - rows[1][9:12])) + partner.size + abs(float(result.lower))
@@ -161,9 +162,9 @@ def _solids_of(x: TriangleSurface) -> tuple[list[ConvexSet], list[str]]:
 
 
 def _hulls_in(solid: ConvexSet, x: TriangleSurface) -> list[ConvexSet]:
-    """Return the hull of a closed surface that is nearly convex, shrunk about its middle until no face cuts it.
+    """Return the hull of a nearly convex closed surface, shrunk about its centre until no face cuts it.
 
-    The surface goes round the middle and does not meet the interior of that, so it goes round all of it.
+    The surface encloses the centre and does not intersect the interior of the shrunk hull, so it encloses all of it.
     """
     points = solid.terms[0].sets[0]
     vertices = sorted(set(points))
@@ -234,7 +235,7 @@ def _of_shell(x: Shell) -> _RationalBody:
 
 
 def _of_heights(x: HeightField, bottom: float | None = None) -> _RationalBody:
-    """Return the columns down to a bottom, its own where none is given, and what goes round it."""
+    """Return the columns down to a bottom, by default the field's own, and the closed surface around them."""
     (left, front), (dx, dy) = (tuple(map(Fraction, v.tolist())) for v in (x.origin, x._steps))
     nx, ny = x.heights.shape
     floor = Fraction(x.bottom if bottom is None else bottom)

@@ -1,8 +1,8 @@
-"""Rays and bodies: where a ray meets one first, and whether a point lies inside a closed surface.
+"""Rays against bodies: the first hit, and whether a point is inside a closed surface.
 
-Inside is where a ray leaves the surface more often than it enters. One that passes an edge or corner too closely to
-tell is cast again another way; where no way is clear, the solid angle that the triangles fill decides, which needs no
-luck (Jacobson et al., generalized winding numbers, 2013).
+A point is inside if a ray from it leaves the surface more often than it enters. A ray that passes an edge or corner too
+closely is replaced by one in another direction. If no direction is clear, the solid angle of all triangles decides,
+which needs no general position (Jacobson et al., generalized winding numbers, 2013).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Hits = tuple[Array, Array, Bools]  #: distance, infinite of a miss, normal, whet
 
 @kernel
 def _entry(p: Vec3, d: Vec3, boxes: Array, i: int, noise: float) -> float:
-    """Return how far along a ray a box begins, very far where the ray misses it."""
+    """Return the distance along a ray to a box, very large for a miss."""
     x, y, z = p[0] - boxes[i, 0], p[1] - boxes[i, 1], p[2] - boxes[i, 2]
     near, far = 0.0, _NEVER
     for k in range(3):
@@ -47,7 +47,7 @@ def _entry(p: Vec3, d: Vec3, boxes: Array, i: int, noise: float) -> float:
         o, s = a * x + b * y + c * z, a * d[0] + b * d[1] + c * d[2]
         half = boxes[i, 3 + k] + noise
         if abs(s) < 1e-12:
-            # as far as this ray may come it strays by less than a part of how far the middle is
+            # a nearly parallel ray drifts by less than 1e-11 of the distance from the centre
             if abs(o) > half + 1e-11 * (abs(x) + abs(y) + abs(z)):
                 return _NEVER
         else:
@@ -83,9 +83,9 @@ def _edge_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
 
 @kernel
 def _onto(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
-    """Return how far along a ray it meets a triangle, its rim as wide as rounding; very far where it does not."""
+    """Return the distance along a ray to a triangle, whose rim is widened by rounding; very large for a miss."""
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
-    # each is twice the area across the ray of what lies between it and an edge: off by less than noise times its edges
+    # twice the projected area between the ray and each edge; its error is less than noise times the edges
     u, v, w = dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))
     long = noise * (sqrt(dot(a, a)) + sqrt(dot(b, b)) + sqrt(dot(c, c)))
     if min(u, v, w) < -long and max(u, v, w) > long:
@@ -104,7 +104,7 @@ def first_triangles(
     starts: Array2, directions: Array2, far: float, noises: Array1, boxes: Array2, links: Ints2, corners: Array2,
     stack: Ints2, keys: Array1, distances: Array1, which: Ints1,
 ) -> None:  # fmt: skip
-    """Write of each ray how far it comes to the first triangle, and its place in the tree; -1 where it meets none."""
+    """Write the distance of each ray to the first triangle, and its number in the tree; -1 for a miss."""
     for k in range(starts.shape[0]):
         p, d = (starts[k, 0], starts[k, 1], starts[k, 2]), (directions[k, 0], directions[k, 1], directions[k, 2])
         noise = noises[k]
@@ -113,6 +113,7 @@ def first_triangles(
         top = 1
         while top > 0:
             top -= 1
+            # boxes are visited in the order of entry, so a hit prunes those behind it
             if keys[top] > best + noise:
                 continue
             i = stack[top, 0]
@@ -132,7 +133,7 @@ def first_triangles(
 
 @kernel
 def _leavings(p: Vec3, d: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Count how often a ray leaves the surface less how often it enters, or say that it is unclear."""
+    """Return how often a ray leaves the surface minus how often it enters, or `_UNCLEAR`."""
     count = 0
     stack[0, 0] = 0
     top = 1
@@ -168,7 +169,7 @@ def _leavings(p: Vec3, d: Vec3, boxes: Array, links: Ints, corners: Array, noise
 
 @kernel
 def winding(p: Vec3, corners: Array) -> float:
-    """Return how many times the triangles wind about p (van Oosterom, Strackee, 1983)."""
+    """Return the winding number of the triangles about p (van Oosterom, Strackee, 1983)."""
     total = 0.0
     for k in range(corners.shape[0]):
         t = read(corners, k)
@@ -180,7 +181,7 @@ def winding(p: Vec3, corners: Array) -> float:
 
 @kernel
 def _leavings_of_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Do as `_leavings` of a few rays, the first that is clear."""
+    """Return the result of `_leavings` for the first clear one of a few rays."""
     for attempt in range(_TRIES):
         # directions on no likely plane of symmetry
         x, y, z = 0.5361 + 0.217 * attempt, 0.3719 - 0.311 * attempt, 0.7577 - 0.173 * attempt * attempt
@@ -193,7 +194,7 @@ def _leavings_of_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise:
 
 @kernel
 def side_by_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Tell by rays, in little time, whether a point is inside: NO, YES, or UNCLEAR, as of one on the surface."""
+    """Return by rays, in little time, whether a point is inside: NO, YES, or UNCLEAR, such as on the surface."""
     count = _leavings_of_rays(p, boxes, links, corners, noise, stack)
     if count == _UNCLEAR:
         return UNCLEAR
@@ -202,7 +203,7 @@ def side_by_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: floa
 
 @kernel
 def turns_about(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> float:
-    """Return 1 if a point lies inside a closed surface that is wound outwards, -1 if inwards, and 0 if outside."""
+    """Return 1 for a point inside a closed surface with outward winding, -1 with inward winding, and 0 outside."""
     count = _leavings_of_rays(p, boxes, links, corners, noise, stack)
     turns = winding(p, corners) if count == _UNCLEAR else float(count)
     return 1.0 if turns > 0.5 else -1.0 if turns < -0.5 else 0.0
@@ -210,13 +211,13 @@ def turns_about(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float
 
 @kernel
 def winds_about(p: Vec3, corners: Array) -> bool:
-    """Tell whether a point lies inside the closed surface by the solid angles of all triangles, which takes long."""
+    """Return whether a point is inside the closed surface by the solid angles of all triangles, which is slow."""
     return abs(winding(p, corners)) > 0.5
 
 
 @kernel
 def is_inside(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> bool:
-    """Tell whether a point lies inside the closed surface."""
+    """Return whether a point is inside the closed surface."""
     side = side_by_rays(p, boxes, links, corners, noise, stack)
     return side == YES or (side == UNCLEAR and winds_about(p, corners))
 
@@ -225,14 +226,14 @@ def is_inside(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, 
 def inside(
     points: Array2, boxes: Array2, links: Ints2, corners: Array2, noise: float, stack: Ints2, answer: Ints1,
 ) -> None:  # fmt: skip
-    """Write for each point whether it lies inside the closed surface."""
+    """Write for each point whether it is inside the closed surface."""
     for k in range(points.shape[0]):
         p = (points[k, 0], points[k, 1], points[k, 2])
         answer[k] = int(is_inside(p, boxes, links, corners, noise, stack))
 
 
 def holds(mesh: TriangleSurface, points: Array) -> Bools:
-    """Tell which points, in its frame, lie inside the closed surface of a mesh; none where it is open."""
+    """Return which points, in its frame, are inside the closed surface of a mesh; none if it is open."""
     answer = np.zeros(len(points), dtype=np.int64)
     if len(points) and mesh.is_watertight:
         tree = tree_of(mesh.skin)
@@ -243,7 +244,7 @@ def holds(mesh: TriangleSurface, points: Array) -> Bools:
 
 
 def inside_of(mesh: TriangleSurface, points: Array) -> Bools:
-    """Do as `holds`, looking only at points in the mesh's box."""
+    """Return the result of `holds`, tested only for points in the mesh's box."""
     low, high = mesh.bounds
     mask: Bools = ((points >= low) & (points <= high)).all(axis=1)
     mask[mask] = holds(mesh, np.ascontiguousarray(points[mask]))
@@ -253,9 +254,9 @@ def inside_of(mesh: TriangleSurface, points: Array) -> Bools:
 def cast(
     body: Body, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Ints, cast_part: CastPart
 ) -> None:
-    """Write what rays in world axes meet of a body: distances, normals, and HIT, MISS or INSIDE.
+    """Write the hits of rays in world axes on a body: distances, normals, and HIT, MISS or INSIDE.
 
-    ``cast_part`` answers for its parts: `gjk3d.query.raycast.cast_rays`.
+    ``cast_part`` casts rays on its parts: `gjk3d.query.raycast.cast_rays`.
     """
     count = len(out)
     turns = np.broadcast_to(poses[:, :9].reshape(-1, 3, 3), (count, 3, 3))
@@ -278,7 +279,7 @@ def cast(
 
 
 def _on_triangles(mesh: Mesh, starts: Array, directions: Array, most: float) -> Hits:
-    """Answer for the triangles: normals against the ray."""
+    """Return the hits on triangles, with normals against the ray."""
     count, tree = len(starts), tree_of(mesh)
     noises = ROUNDING * (tree.reach + np.abs(starts).max(axis=1, initial=0.0))
     distances, which = np.empty(count), np.empty(count, dtype=np.int64)
@@ -311,7 +312,7 @@ def _on_parts(body: Body, starts: Array, directions: Array, most: float, cast_pa
 
 
 def _things(parts: TreeParts, block: Ints) -> Iterator[tuple[Shape | Mesh, Ints, Array]]:
-    """Yield each distinct shape or mesh, the rays that may meet it, and the pose rows where they may."""
+    """Yield each distinct shape or mesh, the rays that may hit it, and the pose rows there."""
     if isinstance(parts, PlacedParts):  # of a mesh all triangles at once
         block = np.unique(np.column_stack([block[:, 0], parts.owners(block[:, 1])]), axis=0)
         things = [thing for thing, _ in parts.things]
@@ -327,7 +328,7 @@ def _things(parts: TreeParts, block: Ints) -> Iterator[tuple[Shape | Mesh, Ints,
 
 
 def _update_hits(rays: Ints, hit: Any, best: Array, normals: Array, inside: Any) -> None:
-    """Take over hits that come before what is known of their ray."""
+    """Store hits that precede the known hit of their ray."""
     inside[rays[hit.inside]] = True
     order = np.lexsort((hit.distance, rays))
     first = order[np.unique(rays[order], return_index=True)[1]]
@@ -354,7 +355,7 @@ def _on_ground(field: HeightField, starts: Array, directions: Array, cast_part: 
 
 
 def _footprint(field: HeightField, starts: Array, directions: Array) -> tuple[Array, Array, Ints]:
-    """Return where rays are over the grid from and to, and the axis along which they come there."""
+    """Return the interval in which rays are over the grid, and the axis of their entry."""
     low = field.origin
     high = low + field._steps * (np.array(field.heights.shape) - 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -367,7 +368,7 @@ def _footprint(field: HeightField, starts: Array, directions: Array) -> tuple[Ar
 
 
 def _height(field: HeightField, places: Array) -> Array:
-    """Return how high the ground is over places of the grid, beyond it over the nearest."""
+    """Return the height of the field over points of the grid, clamped to its rim."""
     shape = np.array(field.heights.shape)
     at = np.clip((places[:, :2] - field.origin) / field._steps, 0.0, shape - 1.0)
     cell = np.minimum(at.astype(np.int64), shape - 2)

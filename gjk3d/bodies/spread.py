@@ -1,4 +1,4 @@
-"""Which points of contact are kept: no two that are one, and of too many those that keep the patches' extent."""
+"""Reduction of contact points: no duplicates, and if there are too many, those that span the patches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEY = _U  #: of any rows
 
 @kernel
 def _comes_before(flat: Array, a: int, b: int) -> bool:
-    """Tell whether a point comes before another along the first axis of the plane, or else the second; or is lower."""
+    """Return whether a point precedes another along the first axis, then the second, then by number."""
     if flat[a, _U] != flat[b, _U]:
         return bool(flat[a, _U] < flat[b, _U])
     if flat[a, _V] != flat[b, _V]:
@@ -46,7 +46,7 @@ def _sort(order: Ints, count: int, flat: Array) -> None:
 
 @kernel
 def _bulge(flat: Array, a: int, b: int, c: int) -> float:
-    """Return how far b lies to the right of the line from a to c."""
+    """Return the distance of b to the right of the line from a to c."""
     x, y = flat[c, _U] - flat[a, _U], flat[c, _V] - flat[a, _V]
     u, v = flat[b, _U] - flat[a, _U], flat[b, _V] - flat[a, _V]
     length = sqrt(x * x + y * y)
@@ -55,16 +55,16 @@ def _bulge(flat: Array, a: int, b: int, c: int) -> float:
 
 @kernel
 def _between(flat: Array, a: int, b: int) -> float:
-    """Return how far apart two points of the plane are."""
+    """Return the distance of two points in the plane."""
     x, y = flat[b, _U] - flat[a, _U], flat[b, _V] - flat[a, _V]
     return sqrt(x * x + y * y)
 
 
 @kernel
 def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> None:
-    """Mark which points are corners of their hull in the plane (Andrew 1979), but for those on a side of it.
+    """Mark the corners of the convex hull in the plane (Andrew 1979), without points on its sides.
 
-    Of those at one place it is the first by number.
+    The first point by number is marked of those at one place.
     """
     order, chain, retained = table[_ORDER], table[_CHAIN], table[_RETAINED]
     _sort(order, count, flat)
@@ -89,7 +89,7 @@ def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> Non
 
 @kernel
 def _mark_outermost(rows: Array, count: int, tolerance: float, flat: Array, table: Ints) -> None:
-    """Mark the corners of the outlines of patches, points of one normal; and the deepest of all."""
+    """Mark the corners of the outlines of patches, which are points of one normal, and the deepest point of all."""
     order, left, retained = table[_ORDER], table[_LEFT], table[_RETAINED]
     for k in range(count):
         left[k], retained[k] = 1, 0
@@ -98,6 +98,7 @@ def _mark_outermost(rows: Array, count: int, tolerance: float, flat: Array, tabl
             continue
         n = (rows[k, POINT], rows[k, POINT + 1], rows[k, POINT + 2])
         x, y, z = abs(n[0]), abs(n[1]), abs(n[2])
+        # the axis least parallel to n gives a well-conditioned basis of the plane
         axis = (1.0, 0.0, 0.0) if x <= y and x <= z else (0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0)
         u = cross(n, axis)
         v = cross(n, u)
@@ -124,7 +125,7 @@ def _mark_outermost(rows: Array, count: int, tolerance: float, flat: Array, tabl
 
 @kernel
 def _middle(rows: Array, k: int) -> Vec3:
-    """Return the middle between both points of a row."""
+    """Return the midpoint of both points of a row."""
     return (0.5 * (rows[k, 0] + rows[k, 3]), 0.5 * (rows[k, 1] + rows[k, 4]), 0.5 * (rows[k, 2] + rows[k, 5]))
 
 
@@ -135,11 +136,11 @@ def _normal(rows: Array, k: int) -> Vec3:
 
 @kernel
 def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: Array) -> int:
-    """Write which of points of contact, the deepest first, are kept, with their normals behind; return how many.
+    """Write the selected contact points, the deepest first, followed by their normals, and return their number.
 
-    With ``most`` not below 0 there are so many at most, and where there are more, only corners of outlines are taken.
-    All that look nearly along the normal of the deepest come first, then all that look along that of the deepest of
-    those that are left. Of these each is the farthest from all before it.
+    With ``most`` not below 0 there are at most so many, and if there are more only corners of outlines are taken.
+    Points with a normal similar to that of the deepest come first, then points similar to the deepest of the rest. Each
+    point is the farthest from all earlier ones.
     """
     order = table[_ORDER]
     greatest = 0.0
@@ -159,6 +160,7 @@ def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: A
             some += 1
     written, first, n = 0, 0, _normal(rows, order[0])
     while written < (some if most < 0 else min(most, some)):
+        # points that coincide with a selected one are skipped
         while first < some - 1 and not flat[first, _FAR] > tolerance:
             first += 1
         if flat[first, _FAR] <= tolerance:
@@ -182,7 +184,7 @@ def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: A
 
 @kernel
 def order_by_key(flat: Array, count: int, order: Ints) -> None:
-    """Write in which order rows are by their `KEY`, the least first, equal ones as they are; sorted as by `_sort`."""
+    """Write the order of rows by their `KEY`, the least first and stable; the same sort as `_sort`."""
     for k in range(count):
         order[k] = k
     step = count // 2
@@ -202,7 +204,7 @@ def order_by_key(flat: Array, count: int, order: Ints) -> None:
 
 @inlined
 def put_answer(answer: Array, row: Array) -> None:
-    """Write the point that a signed distance is measured at."""
+    """Write the point of a signed distance."""
     for c in range(6):
         row[c] = answer[6 + c]
     row[POINT - 1] = answer[0]
@@ -215,10 +217,10 @@ def spread_rows(
     points: Array2, begins: Ints1, answers: Array2, most: int, flat: Array2, table: Ints2, rows: Array2, out: Array2,
     counts: Ints1,
 ) -> int:  # fmt: skip
-    """Write which points of contact of several pairs are kept, behind each other, and how many; return how many of all.
+    """Write the selected contact points of several pairs one after another and their numbers, and return the total.
 
-    Those of pair k begin at ``begins[k]``; where there are none, it is the one of its answer. See `_spread` for
-    ``most``; ``flat``, ``table`` and ``rows`` are scratch.
+    The points of pair k begin at ``begins[k]``. A pair without points has the point of its result row. See `_spread`
+    for ``most``. ``flat``, ``table`` and ``rows`` are scratch.
     """
     total = 0
     for k in range(counts.shape[0]):
@@ -240,7 +242,9 @@ def spread_rows(
 
 
 def spread_points(points: Array, begins: Ints, answers: Array, most: int | None) -> tuple[Array, Ints]:
-    """Return points of contact of several pairs without doubles, at most so many each, and how many; `spread_rows`."""
+    """Return contact points of several pairs without duplicates, at most so many each, and their numbers;
+    `spread_rows`.
+    """
     pairs = len(begins) - 1
     longest = int((begins[1:] - begins[:-1]).max(initial=0))
     out, counts = np.empty((len(points) + pairs, WIDTH)), np.empty(pairs, dtype=np.int64)

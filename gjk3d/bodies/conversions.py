@@ -40,7 +40,7 @@ _lock = Lock()
 
 
 def decompose(mesh: Mesh, threshold: float = 0.05) -> Compound:
-    """Answer `Mesh.decompose`."""
+    """Implement `Mesh.decompose`."""
     limit = number(threshold, "decompose: threshold")
     if not _FINEST <= limit <= _COARSEST:
         raise ShapeError(
@@ -81,7 +81,7 @@ def _cut(mesh: Mesh, threshold: float) -> list[Array]:
 
 
 def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
-    """Return how far hulls stick out of a mesh or fall short of it, at vertices and samples of both surfaces."""
+    """Return how far hulls exceed a mesh or fall short of it, at vertices and samples of both surfaces."""
     surfaces = [hull.surface() for hull in hulls]
     shift = np.cumsum([0, *(len(s.vertices) for s in surfaces)])
     skin = Mesh(
@@ -113,7 +113,7 @@ def _drawn(mesh: Mesh) -> Array:
 
 
 def _within(hulls: list[ConvexHull], points: Array, margin: float) -> Bools:
-    """Tell which points lie in any hull, or deeper in it than a margin below 0, in units of its size."""
+    """Return which points are in any hull, or deeper in it than a negative margin in units of its size."""
     inside: Bools = np.zeros(len(points), dtype=bool)
     for hull in hulls:
         surface = hull.surface()
@@ -187,7 +187,7 @@ def touched(corners: Array2, pitch: float, more: float, cells: Bits3) -> None:
 
 
 def voxelized(mesh: Mesh, pitch: float) -> VoxelGrid:
-    """Answer `Mesh.voxelized`."""
+    """Implement `Mesh.voxelized`."""
     edge = number(pitch, "voxelized: pitch")
     low, high = mesh.bounds
     more = ROUNDING * float(np.abs(mesh.bounds).max())
@@ -309,7 +309,7 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
 
 
 class MeshArrays(NamedTuple):
-    """What a `Mesh` is made of."""
+    """The arrays and attributes of a `Mesh`."""
 
     vertices: Array
     faces: Ints
@@ -318,7 +318,7 @@ class MeshArrays(NamedTuple):
 
 
 def of_trimesh(mesh: Any) -> MeshArrays:
-    """Answer `Mesh.from_trimesh`."""
+    """Implement `Mesh.from_trimesh`."""
     import trimesh
 
     if not isinstance(mesh, trimesh.Trimesh):
@@ -334,7 +334,7 @@ def of_trimesh(mesh: Any) -> MeshArrays:
 
 
 def to_trimesh(mesh: Mesh) -> trimesh.Trimesh:
-    """Answer `Mesh.to_trimesh`."""
+    """Implement `Mesh.to_trimesh`."""
     import trimesh
 
     copy = trimesh.Trimesh(mesh.vertices.copy(), mesh.faces.copy(), process=False)
@@ -385,7 +385,7 @@ def _skin(data: Any) -> Any:
 
 
 def to_pyvista(mesh: Mesh) -> pyvista.PolyData:
-    """Answer `Mesh.to_pyvista`."""
+    """Implement `Mesh.to_pyvista`."""
     import pyvista
 
     return pyvista.PolyData.from_regular_faces(mesh.vertices.copy(), mesh.faces.copy())

@@ -219,9 +219,7 @@ def _past_triangle(t: Triangle, n: Vec3, s: Solid, best: Facet) -> Facet:
 
 @kernel
 def _keep_direction(n: Vec3, gap: float, directions: Array, count: int) -> int:
-    """Store a direction with its gap in a list that has one direction of each similar group; return the length of the
-    list.
-    """
+    """Store a direction with its gap, one for each group of similar ones; return the number of directions."""
     shallow = plain(0)
     for k in range(count):
         if dot(n, row3(directions, k)) > _ALIKE:
@@ -241,8 +239,7 @@ def _keep_direction(n: Vec3, gap: float, directions: Array, count: int) -> int:
 
 @kernel
 def _list_outlines(s: Solid) -> int:
-    """List the edges on the polytope's outline along each edge k of the triangle, j as 3 j + k, and return their
-    number.
+    """List the edges on the polytope's outline along each edge k of the triangle as 3 j + k; return their number.
 
     The branch is unpredictable, so each edge is written and the counter advances only if the edge is on the outline.
     """
@@ -360,9 +357,7 @@ def write_depth(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array,
 
 @kernel
 def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int:
-    """Compute the depth of triangle k of A and the polytope: IS_APART, IS_DEEP with a result row, or IS_OPEN if
-    undecided.
-    """
+    """Compute the depth of triangle k of A and the polytope: IS_APART, IS_DEEP with a result row, or IS_OPEN."""
     local = _seen_from(x.m, read(x.a.places, k))
     clear = WIDTH * x.error
     best, widest = _past_face(local, s)
@@ -399,9 +394,7 @@ def _over(p: Vec3, t: Triangle, n: Vec3) -> bool:
 
 @kernel
 def _past_sides(flat: Triangle, corners: Triangle, n: Vec3, turned: bool, best: Facet) -> Facet:
-    """Return the better of a facet and the two sides of a triangle with unit normal n; ``turned`` if it is the second
-    one.
-    """
+    """Return the better of a facet and both sides of a triangle with normal n; ``turned`` if it is the second one."""
     x, y, z = dot(n, sub(corners[0], flat[0])), dot(n, sub(corners[1], flat[0])), dot(n, sub(corners[2], flat[0]))
     low, high = min(x, y, z), max(x, y, z)
     gap = max(low, -high)

@@ -137,7 +137,7 @@ class Prisms(Parts):
         return ends_of(corners, np.zeros(len(corners), dtype=np.int64), n)
 
     def points(self) -> Array:
-        """See `Parts`: what has no end is inside nothing."""
+        """No points: an unbounded body is inside nothing. See `Parts`."""
         return np.zeros((0, 3)) if self.endless else self._field.surface().vertices[:1]
 
     def hull(self) -> Shape | None:

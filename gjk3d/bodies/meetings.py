@@ -261,9 +261,7 @@ def face_each_other(x: Two, f: PairContacts, j: int) -> bool:
 
 @kernel
 def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: Bench) -> float:
-    """Return the distance of a point from the nearest part, infinite beyond a limit; ``point`` is the body at the
-    origin.
-    """
+    """Return the distance of a point from the nearest part, infinite beyond a limit; ``point`` is at the origin."""
     to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, p[0], p[1], p[2])
     error = ROUNDING * (parts.reach + max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
     x, best = Two(parts, point, to, error), inf

@@ -79,8 +79,7 @@ class MeshPair(BodyPair):
         return gap is not None and (gap.upper <= margin or self.nearest().lower <= margin)
 
     def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
-        """Return the pairs of triangles that touch or cross, in the order of their faces; only a margin of 0 is
-        supported.
+        """Return the pairs of triangles that touch or cross, in the order of their faces; the margin is ignored.
 
         ``most`` limits their number.
         """

@@ -49,7 +49,7 @@ class TreeParts(Parts):
     __slots__ = ("_box", "_links", "_order", "_rays", "_spans")
 
     def __init__(self, boxes: Array, leaf: int) -> None:
-        """Build the tree; whoever calls this puts what he knows of the parts in the order that is now `_order`."""
+        """Build the tree; subclasses reorder their data by `_order`."""
         order, links = parted(np.ascontiguousarray(boxes), leaf)
         self._spans = boxes[order]
         self._set(order, links, np.concatenate([boxes[:, :3].min(axis=0), boxes[:, 3:].max(axis=0)]))
@@ -74,7 +74,7 @@ class TreeParts(Parts):
         return turned(self.boxes(which), m)
 
     def along_rays(self, starts: Array, directions: Array, far: float) -> Iterator[Ints]:
-        """Yield blocks of a ray and a part whose box it may meet, (k, 2); ``directions`` are unit vectors."""
+        """Yield blocks of a ray and a part whose box it may hit, (k, 2); ``directions`` are unit vectors."""
         if self._rays is None:
             self._rays = Tree(self.count)
             every = np.arange(self.count)
@@ -83,7 +83,7 @@ class TreeParts(Parts):
 
 
 class Copies(TreeParts):
-    """A few shapes at many places, none of them turned."""
+    """A few shapes at many places without rotation."""
 
     __slots__ = ("_arena", "_hull", "_pieces", "_places", "_shapes", "_which")
     _hull: Callable[[], Shape]
@@ -224,13 +224,13 @@ class Triangles(Parts):
 
 
 def inside_of_mesh(mesh: TriangleSurface) -> dict[str, Any]:
-    """Return what `given` takes beside the triangles of a mesh: what is inside of them."""
+    """Return the arguments of `given` for the interior of a mesh."""
     skin = tree_of(mesh.skin).arrays if mesh.is_solid else None
     return {"inside": OPEN if skin is None else SKIN, "skin": skin, "span": mesh.bounds.ravel()}
 
 
 def closed_skin(solids: Sequence[tuple[TriangleSurface, Array]]) -> tuple[Array, Ints, Array] | None:
-    """Return the tree over the surfaces of closed meshes at pose rows, all wound outwards; None where there is none."""
+    """Return the tree over the surfaces of closed meshes at pose rows with outward winding, or None."""
     if len(solids) == 1 and (solids[0][1] == IDENTITY[0]).all():
         return tree_of(solids[0][0].skin).arrays
     vertices, faces, count = [], [], 0
@@ -248,7 +248,7 @@ def boxes_round(corners: Array) -> Array:
 
 
 def packed_triangles(corners: Array) -> Packed:
-    """Return triangles, (n, 9), as the kernels take them: ints that serve every one, and a row of floats each."""
+    """Return triangles, (n, 9), in the format of the kernels: ints shared by all, and a row of floats each."""
     v = corners.reshape(-1, 3, 3)
     low, high = v.min(axis=1), v.max(axis=1)
     center = low + (high - low) / 2
@@ -269,7 +269,7 @@ ONE_TRIANGLE = Triangle([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])._pa
 
 
 class PlacedParts(TreeParts):
-    """Shapes and meshes at poses; each triangle of a mesh is a part, and what a closed one holds is inside."""
+    """Shapes and meshes at poses; each triangle of a mesh is a part, and a closed mesh includes its interior."""
 
     __slots__ = (
         "_any_mapped", "_faces", "_floats", "_hull", "_ints", "_mapped", "_owners", "_starts",
@@ -335,7 +335,7 @@ class PlacedParts(TreeParts):
         return [thing for thing, _ in self.things], self._owners
 
     def owners(self, which: Ints) -> Ints:
-        """Return which of ``things`` some parts are of."""
+        """Return the number of the object in ``things`` of some parts."""
         owners: Ints = self._owners[which]
         return owners
 
@@ -448,7 +448,7 @@ def given(
     reach: float, rim: float = 0.0, inside: int = OPEN, skin: tuple[Array, Ints, Array] | None = None,
     span: Array | None = None,
 ) -> PartTree:  # fmt: skip
-    """Return a body's parts as the traversals take them, see `gjk3d.bodies.part_tree`; ``skin`` is a tree's arrays."""
+    """Return a body's parts in the format of `gjk3d.bodies.part_tree`; ``skin`` is a tree's arrays."""
     box = np.zeros(6) if span is None else span
     arrays = boxes, links, places, table, ints, floats, *(skin or NO_TREE), box, points
     fields: Any = (*map(_plain, arrays), kind, inside, rim, reach)
@@ -509,13 +509,13 @@ _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, t
 
 @inlined
 def _reach_of(m: Rigid, r: int, b: Array, j: int) -> float:
-    """Return how far box j reaches from its middle along axis r of the other one, in whose frame m places it."""
+    """Return the half extent of box j along axis r of the other box, in whose frame m places it."""
     return float(abs(m[3 * r]) * b[j, 3] + abs(m[3 * r + 1]) * b[j, 4] + abs(m[3 * r + 2]) * b[j, 5])
 
 
 @kernel
 def _overlap(m: Rigid, roots: Array, a: int, b: int) -> float:
-    """Return by how much two boxes overlap along that of their axes where it is least: so far a move parts them."""
+    """Return the least overlap of two boxes along their axes, which is the length of a separating translation."""
     least = inf
     inverse = (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8], 0.0, 0.0, 0.0)
     for r in range(3):
@@ -528,7 +528,7 @@ def _overlap(m: Rigid, roots: Array, a: int, b: int) -> float:
 
 @entry
 def least_distances(rows: Array2, at: Ints2, roots: Array2, which: Ints2, rounding: float, out: Array1) -> None:
-    """Write of pairs at their pose rows, and as rows of ``roots``, what no signed distance is below."""
+    """Write lower bounds of the signed distance of pairs at their pose rows, given as rows of ``roots``."""
     for k in range(at.shape[0]):
         a, b = which[k, 0], which[k, 1]
         if max(roots[a, _REACH], roots[b, _REACH]) == inf:
@@ -555,7 +555,7 @@ def _root_of(thing: Any) -> Array:
 
 
 def least_possible(things: Sequence[Any], pairs: Ints, rows: Array, at: Ints) -> Array:
-    """Return of pairs of things at pose rows what their signed distance is not below; -inf of what has no end."""
+    """Return lower bounds of the signed distance of pairs of objects at pose rows; -inf for unbounded ones."""
     numbers, which = np.unique(pairs, return_inverse=True)
     roots = np.stack([_root_of(things[number]) for number in numbers.tolist()])
     out = np.empty(len(pairs))

@@ -142,7 +142,7 @@ def _ends(corners: Array) -> tuple[tuple[Any, Array], tuple[Any, Array]]:
 
 
 def _bodies(merged: Any) -> list[Any]:
-    """Return the bodies of a solid, each without its hollows; what has no inside is left out."""
+    """Return the bodies of a solid, each without its cavities; flat pieces are omitted."""
     pieces = [piece for piece in merged.decompose() if abs(piece.volume()) > _FLAT * piece.surface_area() ** 1.5]
     bodies = sorted((piece for piece in pieces if piece.volume() > 0.0), key=lambda piece: float(piece.volume()))
     for hollow in pieces:
@@ -223,7 +223,7 @@ def _angles(sides: Ints, directions: Array, corners: Array) -> Array:
 
 
 def _sectors(angles: Array, directions: Array) -> Ints:
-    """Return which triangles around an edge bound matter together, (n / 2, 2)."""
+    """Return the pairs of triangles around an edge that bound matter, (n / 2, 2)."""
     order = np.argsort(angles, kind="stable")
     gaps = np.diff(angles[order], append=angles[order[0]] + 2.0 * np.pi)
     turn = np.roll(order, -int(np.argmax(gaps)) - 1)  # no angle is cut in two by the start
@@ -247,7 +247,7 @@ def _sectors(angles: Array, directions: Array) -> Ints:
 
 
 def _owners(edges: Edges, corners: Array, label: Ints) -> Ints:
-    """Return the number of the solid that each surface is of."""
+    """Return the number of the solid of each surface."""
     count = int(label.max()) + 1
     owner = np.arange(count)
     runs, run = np.unique(label.repeat(3) * len(edges.ends) + edges.numbers.ravel(), return_inverse=True)
@@ -268,7 +268,7 @@ def _owners(edges: Edges, corners: Array, label: Ints) -> Ints:
 
 
 def _winding(corners: Array) -> float:
-    """Return how often a closed surface goes around the origin, 1 inside (Van Oosterom and Strackee, 1983)."""
+    """Return the winding number of a closed surface about the origin, 1 inside (Van Oosterom and Strackee, 1983)."""
     a, b, c = (corners[:, k] for k in range(3))
     x, y, z = (np.linalg.norm(corner, axis=1) for corner in (a, b, c))
     up = np.einsum("ij,ij->i", a, np.cross(b, c))

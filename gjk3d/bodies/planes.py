@@ -217,9 +217,7 @@ def _turn(a: Thing, b: Thing, rows: Rows, out: Array) -> None:
 
 
 def _cross(a: Thing, b: Thing, row_a: Array, row_b: Array, out: Array, flags: Ints) -> None:
-    """Write the result of a body and a plane that cross, or nearly: the nearest gap between parts gives the
-    translation.
-    """
+    """Write the result of a body and a plane that cross, or nearly, from the nearest gap between parts."""
     plane, body, at_plane, at_body = (b, a, row_b, row_a) if isinstance(b, Plane) else (a, b, row_a, row_b)
     assert isinstance(plane, Plane)
     parts = parts_of(body)

@@ -242,9 +242,7 @@ def spread_rows(
 
 
 def spread_points(points: Array, begins: Ints, answers: Array, most: int | None) -> tuple[Array, Ints]:
-    """Return contact points of several pairs without duplicates, at most so many each, and their numbers;
-    `spread_rows`.
-    """
+    """Return contact points of several pairs without duplicates, and their numbers, see `spread_rows`."""
     pairs = len(begins) - 1
     longest = int((begins[1:] - begins[:-1]).max(initial=0))
     out, counts = np.empty((len(points) + pairs, WIDTH)), np.empty(pairs, dtype=np.int64)

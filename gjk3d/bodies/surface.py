@@ -28,7 +28,7 @@ _BLOCK = 65536  #: and at once: so many stay in the processor's cache, and take 
 
 
 class TriangleSurface(Body):
-    """What a `gjk3d.Mesh` is as a set of points."""
+    """A `gjk3d.Mesh` as a set of points."""
 
     __slots__ = ("_faces", "_name", "_rounding", "_solid", "_vertices")
 
@@ -88,7 +88,7 @@ class TriangleSurface(Body):
 
     @property
     def _spread(self) -> float:
-        """How far apart copies of a corner may be by their numbers alone, whatever the size of the mesh."""
+        """The greatest distance of copies of a corner by their numbers alone, for a mesh of any size."""
         return corner_rounding(self._vertices) if self._rounding is None else self._rounding
 
     @property
@@ -159,7 +159,7 @@ class TriangleSurface(Body):
         return _frozen(faces)
 
     def _outward(self, faces: Ints) -> Array:
-        """Return unit normals of faces, (k, 3), of a closed mesh out of the solid; zero where there is none."""
+        """Return unit normals of faces, (k, 3), out of the solid of a closed mesh; zero for degenerate faces."""
         v = self._vertices[self._wound[faces]]
         n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
         length = np.linalg.norm(n, axis=1, keepdims=True)
@@ -197,7 +197,7 @@ class TriangleSurface(Body):
         )
 
     def _hush(self) -> None:
-        """Leave the warning of `is_solid` to the caller, who says himself which meshes are open."""
+        """Suppress the warning of `is_solid`, for callers that report open meshes themselves."""
         self._cache["told"] = True
 
     @property
@@ -219,10 +219,10 @@ class TriangleSurface(Body):
 
     @property
     def _convex_slack(self) -> float:
-        """By how much the solid may differ from its hull in depth, at most: infinite where it is not seen to be convex.
+        """The greatest difference in depth between the solid and its hull; infinite if it is not known to be convex.
 
-        Where no vertex lies more than d above the plane of any face, the closed surface stays within d of the hull's,
-        so the solid holds the hull shrunk about its middle by d over the radius of the ball within.
+        If no vertex is more than d above the plane of any face, the closed surface stays within d of the hull's
+        surface. The solid then contains the hull shrunk about its centre by d over the radius of the inscribed ball.
         """
         return self._cached("convex slack", self._find_convex_slack)
 
@@ -256,7 +256,7 @@ class TriangleSurface(Body):
 
     @property
     def _bodies(self) -> Ints:
-        """Of which connected body each face is."""
+        """The number of the connected body of each face."""
         return self._cached("bodies", lambda: body_numbers(self._places, self._faces))
 
     def _find_body_points(self) -> Array:
@@ -317,7 +317,7 @@ class TriangleSurface(Body):
         >>> gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]).hull().bounds[1].tolist()
         [1.0, 1.0, 0.0]
         """
-        # scipy is loaded when the first hull is asked for
+        # scipy is loaded with the first hull
         from gjk3d.shapes.convex_hull import ConvexHull
 
         return self._cached("hull", lambda: ConvexHull(self._used))
@@ -334,7 +334,7 @@ class TriangleSurface(Body):
 
     @abstractmethod
     def _like(self, vertices: Any, faces: Ints, **changes: Any) -> Mesh:
-        """Return a mesh of other triangles; all else is as here, or as said."""
+        """Return a mesh of other triangles with the same attributes, except for ``changes``."""
 
 
 def _frozen(array: _Any) -> _Any:
@@ -391,7 +391,7 @@ _INTEGRAL = 1e-5  #: how far from a whole number a decimal is in units of its la
 
 
 def corner_rounding(points: Array) -> float:
-    """Return the distance, along any axis, up to which two corners may be copies of one that were rounded apart."""
+    """Return the distance along any axis up to which two corners may be copies of one, rounded separately."""
     rows = _sample(points)
     single, digits, unit, _ = _units(rows)
     text = (digits > _FEW) & (digits <= _TEXT)
@@ -417,7 +417,7 @@ def spacings(rows: Array) -> Array:
 
 
 def stretch(linear: Array) -> Array:
-    """Return by how much matrices, (..., 3, 3), lengthen a step along an axis, at most."""
+    """Return the greatest factor by which matrices, (..., 3, 3), lengthen a step along an axis."""
     most: Array = np.sqrt((linear * linear).sum(axis=-2)).max(axis=-1)
     return most
 

@@ -1,9 +1,9 @@
-"""The arrays of a mesh: checked; which triangles share their edges; the closed surface where there is a flaw or two.
+"""Topology of a mesh: checked arrays, shared edges, and the closed surface of a mesh with a few flaws.
 
-A surface bounds a solid where each edge is run along as often one way as the other. One triangle too many, or wound the
-other way, would make all of it hollow, so five flaws are mended, and only where that closes a surface: copies of a
-corner that differ by rounding, triangles that are there more than once, triangles that hang on it by an edge, windings
-against the neighbours', and pieces with open edges next to closed ones.
+A surface bounds a solid if each edge is used equally often in both directions. One extra triangle, or one with the
+opposite winding, would make the whole mesh hollow. Five flaws are therefore repaired, but only if that closes a
+surface: copies of a corner that differ by rounding, duplicate triangles, triangles attached by one edge, triangles
+wound against their neighbours, and pieces with open edges next to closed ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gjk3d.typing import Array, Bools, Ints
 
 
 def checked_vertices(value: Any) -> Array:
-    """Return the vertices of a mesh as an array of its own, or raise naming what is wrong with them."""
+    """Return the vertices of a mesh as a new array, or raise an error that names the fault."""
     raw = _array(value, "vertices")
     if raw.dtype.kind not in "fiu":
         raise ShapeError(f"vertices are of type {raw.dtype}: give real numbers, (n, 3)")
@@ -39,7 +39,7 @@ def checked_vertices(value: Any) -> Array:
 
 
 def checked_faces(value: Any, limit: int) -> Ints:
-    """Return the faces of a mesh with so many vertices, or raise naming what is wrong with them."""
+    """Return the faces of a mesh with so many vertices, or raise an error that names the fault."""
     raw = _array(value, "faces")
     if raw.size and raw.dtype.kind not in "iu":
         raise ShapeError(f"faces are of type {raw.dtype}: give whole numbers, the rows of vertices that each one joins")
@@ -81,7 +81,7 @@ def _rows_of_three(raw: NDArray[Any], what: str) -> None:
 
 
 class Edges(NamedTuple):
-    """The edges of the triangles whose corners are at three places; vertices at one place count as one."""
+    """The edges of the triangles whose corners are at three different places; vertices at one place count as one."""
 
     places: Ints  #: (n,) the number of the place of each vertex
     faces: Ints  #: (k,) the numbers of these triangles
@@ -91,7 +91,7 @@ class Edges(NamedTuple):
     ends: Ints  #: (e, 2) the places that each edge joins
 
     def sums(self) -> Array:
-        """Return by how much each edge is led along more often upwards than downwards, (e,)."""
+        """Return how much more often each edge is used upwards than downwards, (e,)."""
         return np.bincount(self.numbers.ravel(), self.directions.ravel(), len(self.ends)).astype(np.float64)
 
 
@@ -123,7 +123,7 @@ def merged_places(vertices: Array) -> Ints:
 
 
 def body_numbers(places: Ints, faces: Ints) -> Ints:
-    """Return which connected body each face is of, numbered by their first faces; vertices are at `merged_places`."""
+    """Return the number of the connected body of each face, by first faces; vertices are at `merged_places`."""
     count = len(faces)  # the faces are the first nodes of the graph, and the places that they join those after them
     return connected(np.repeat(np.arange(count), 3), count + places[faces].ravel(), count + len(places))[:count]
 
@@ -131,7 +131,7 @@ def body_numbers(places: Ints, faces: Ints) -> Ints:
 NONE: Ints = np.zeros(0, dtype=np.int64)
 #: what may be missing of a surface that is called nearly closed, in units of its area
 _MISSING = 0.1
-#: how much of all the area may hang on a closed rest that bounds a solid
+#: greatest share of the area that may be attached by an edge to a closed solid
 _HANGING = 0.5
 #: the rounding of corners is less than this share of the size of a mesh: merging corners would else change the shape
 COARSE = 1e-3
@@ -140,7 +140,7 @@ _FLAT = 1e-13
 
 
 class Mended(NamedTuple):
-    """What keeps a mesh from being closed, or what had to be mended for it to be."""
+    """The faults that keep a mesh from being closed, or the repairs that close it."""
 
     places: Ints  #: (n,) the number of the place of each vertex
     open_edges: int  #: 0 if any of the mesh is closed
@@ -155,14 +155,14 @@ class Mended(NamedTuple):
 
 
 def largest_rounding(vertices: Array) -> float:
-    """Return what the rounding of corners must be less than: a share of the longest side of the box round them."""
+    """Return the upper limit of the rounding of corners, a share of the longest side of the mesh's box."""
     return COARSE * float(np.ptp(vertices, axis=0).max())
 
 
 def mended(vertices: Array, faces: Ints, rounding: float) -> Mended:
-    """Count the open edges of a mesh; mend those flaws that keep it, or closed pieces of it, from being closed.
+    """Count the open edges of a mesh, and repair the flaws that keep it, or pieces of it, from being closed.
 
-    Copies of a corner are apart by ``rounding`` along any axis at most.
+    Copies of a corner differ by at most ``rounding`` along any axis.
     """
     places = merged_places(vertices)
     work = _Work(vertices, places, faces)
@@ -182,7 +182,7 @@ def mended(vertices: Array, faces: Ints, rounding: float) -> Mended:
 
 
 def _any_near(numbers: Array, within: float) -> Bools:
-    """Return which numbers have another one so near."""
+    """Return which numbers have another one within a distance."""
     order = np.argsort(numbers)
     near = np.concatenate([[False], np.diff(numbers[order]) <= within, [False]])
     has_neighbour = np.empty(len(numbers), dtype=bool)
@@ -195,7 +195,7 @@ def _repair_text(count: int, noun: str, singular: str, plural: str) -> str:
 
 
 class _Work:
-    """The triangles that are kept so far, and how often each edge is run along, either way and in balance."""
+    """The remaining triangles, and the number of uses of each edge, in total and signed."""
 
     counts: Ints
     sums: Array
@@ -208,7 +208,7 @@ class _Work:
         self._count()
 
     def mended(self) -> Mended:
-        """Count the open edges, and mend flaws where that closes the mesh or pieces of it."""
+        """Count the open edges, and repair flaws if that closes the mesh or pieces of it."""
         edges, opened = self.edges, int(np.abs(self.sums).sum())
         if not opened and self.counts.max(initial=0) < 4:
             return Mended(edges.places, 0)
@@ -246,7 +246,7 @@ class _Work:
         return Mended(edges.places, 0, len(loose), loose_edges, nearly, messages, turned, spare, hanging, crowded)
 
     def merged_rim(self, rounding: float) -> Ints:
-        """Return the number of the place of each vertex if corners of open edges that are so near are one place."""
+        """Return the place number of each vertex after merging near corners of open edges."""
         places = self.edges.places
         rim = np.unique(self.edges.ends[self.edges.sums() != 0.0])
         if rounding == 0.0:
@@ -270,7 +270,7 @@ class _Work:
         self.sums = np.bincount(numbers, self.directions[self.kept].ravel(), total).astype(np.float64)
 
     def drop_doubles(self) -> int:
-        """Keep one of triangles with the same corners; of two wound against each other, that which fits the rest.
+        """Keep one of the triangles with the same corners; of two opposite ones, keep the one that fits its neighbours.
 
         A wall between two bodies is such a pair, and stays.
         """
@@ -296,9 +296,9 @@ class _Work:
         return count
 
     def _drop_backs(self, pairs: Ints) -> int:
-        """Keep the first of each pair in a piece of such pairs alone, as renderers want it.
+        """Keep the first triangle of each pair in a piece that consists of such pairs only, as renderers use.
 
-        A piece within the box of another one stays: it may be a hollow and what fills it.
+        A piece within the box of another one stays, since it may be a cavity and its filling.
         """
         retained = np.flatnonzero(self.kept)
         piece = self._components(retained)
@@ -311,7 +311,7 @@ class _Work:
         return self._drop(pairs[isolated[piece[np.searchsorted(retained, pairs[:, 0])]]].max(axis=1))
 
     def _drop_misfits(self, pairs: Ints) -> int:
-        """Drop that of each pair which runs along open edges as what is there too often does, from edge to edge."""
+        """Drop the triangle of each pair that uses open edges in the direction used too often, from edge to edge."""
         count, numbers = 0, self.edges.numbers
         while len(pairs):
             excess = self.sums[numbers[pairs[:, 0]]] * self.directions[pairs[:, 0]]  # of the other it is the opposite
@@ -327,7 +327,7 @@ class _Work:
         return count
 
     def _components(self, retained: Ints) -> Ints:
-        """Return which piece each triangle is of, numbered from 0; those with a common edge are of one."""
+        """Return the piece number of each triangle; triangles with a common edge are in one piece."""
         count, numbers = len(retained), self.edges.numbers[retained].ravel()
         return connected(np.repeat(np.arange(count), 3), count + numbers, count + len(self.edges.ends))[:count]
 
@@ -345,7 +345,7 @@ class _Work:
         return len(which)
 
     def drop_fins(self) -> int:
-        """Drop what has a free edge and another one on which two triangles are already, if the rest is more."""
+        """Drop pieces with a free edge and an edge of three triangles, unless they are most of the area."""
         if not ((self.counts == 1).any() and (self.counts >= 3).any()):
             return 0
         retained = np.flatnonzero(self.kept)
@@ -361,10 +361,10 @@ class _Work:
         return self._drop(fins)
 
     def _pieces(self, retained: Ints) -> tuple[Ints, Ints]:
-        """Return the pieces that hang together by edges of two triangles, and which of these run against the rest.
+        """Return pieces connected by edges of two triangles, and the triangles wound against the rest of their piece.
 
-        Each triangle is two nodes, as it is and turned; an edge joins those that agree. A piece that has but one side
-        has all of its nodes in one component: nothing of it is turned.
+        Each triangle is two nodes, one for each winding. An edge joins those that agree. A one-sided piece has all
+        nodes in one component, and none of its triangles is turned.
         """
         numbers, directions = self.edges.numbers[retained].ravel(), self.directions[retained].ravel()
         shared = np.flatnonzero(self.counts[numbers] == 2)
@@ -381,9 +381,9 @@ class _Work:
         return piece, np.flatnonzero(label[0] > label[1])
 
     def turn(self) -> Ints:
-        """Turn what runs against its neighbours: the smaller part of a piece, by area; return which are turned.
+        """Turn triangles wound against their neighbours, the smaller part of a piece by area; return the turned ones.
 
-        A piece that lies within the box of no other is turned so that its volume is positive: it bounds no hollow.
+        A piece that is within the box of no other is turned so that its volume is positive, since it bounds no cavity.
         """
         if not ((self.counts == 2) & (self.sums != 0.0)).any():
             return NONE
@@ -408,7 +408,7 @@ class _Work:
         return reversed_faces
 
     def _outward(self, retained: Ints, piece: Ints, sign: Array, mixed: Bools) -> Array:
-        """Return -1 for each mixed piece that is inside out by its volume and lies within no other's box, else 1."""
+        """Return -1 for each mixed piece with negative volume that is within no other box, otherwise 1."""
         volumes = self._volumes(retained) * sign
         low, high = self._boxes(retained, piece)
         out = np.ones(len(mixed))
@@ -436,7 +436,7 @@ class _Work:
         return volumes
 
     def _closed_volume(self, loose: Ints) -> bool:
-        """Tell whether what is left without some triangles bounds a volume that is more than rounding."""
+        """Return whether the rest without some triangles bounds a volume larger than rounding."""
         some = self.kept.copy()
         some[loose] = False
         closed = np.flatnonzero(some)
@@ -457,7 +457,7 @@ class _Work:
         return retained[opened[piece]]
 
     def nearly_closed(self, loose: Ints) -> bool:
-        """Tell whether little is missing: fans from the middle of each hole to its rim are small beside open pieces.
+        """Return whether little is missing: fans that fill the holes are small compared with the open pieces.
 
         That is true of a part with a hole and false of a sheet, however fine the triangles are.
         """

@@ -155,9 +155,7 @@ def overlap_point(x: Two, w: Bench) -> tuple[bool, Vec3]:
 
 @kernel
 def _gap_along(x: Two, n: Vec3, pairs: Ints, rows: Array, count: int, most: float, w: Bench) -> tuple[float, float]:
-    """Return how much more pairs overlap along a normal than along their own normals, up to ``most``, and the least
-    gap.
-    """
+    """Return the excess of the overlap of pairs along a normal over their own, up to ``most``, and the least gap."""
     worst, least = 0.0, inf
     for k in range(count):
         gap = bound_along(parts_at(x, pairs[k, 0], pairs[k, 1], w), n)
@@ -264,9 +262,7 @@ def _end(boxes: Array, i: int, n: Vec3) -> float:
 
 @kernel
 def _is_parted(c: Cores, rows: Array, count: int, slack: float) -> bool:
-    """Return whether two parts overlap by no more than ``slack`` allows along one of the first normals, in either
-    direction.
-    """
+    """Return whether two parts overlap by no more than ``slack`` along one of the first normals or its opposite."""
     for k in range(count):
         n = _vec(rows[k], _N)
         if max(bound_along(c, n), bound_along(c, neg(n))) >= slack:
@@ -347,8 +343,7 @@ def _try_normals(
 
 @kernel
 def _normal_from_away(x: Two, faces: bool, n: Vec3, w: Bench) -> tuple[bool, Vec3]:
-    """Move B away, and return whether the nearest parts then touch at the original pose, and their normal; row 0 has
-    the result.
+    """Move B away, and return whether the nearest parts then are a touch, and their normal; row 0 has the result.
 
     The direction starts at a unit vector. The normals of parts that block it are added, as in perceptron learning.
     """
@@ -428,8 +423,7 @@ def is_lone_solid(x: Two, w: Bench) -> bool:
 def _past_walls(
     x: Two, ball: Round, first: Vec3, turns: float, boxes: Array, links: Ints, corners: Array, w: Bench
 ) -> Vec3:  # fmt: skip
-    """Return a translation that takes a ball out of a closed surface and is about as long as the first; 0 if none was
-    found.
+    """Return a translation of a ball out of a closed surface about as long as the first; 0 if none was found.
 
     If the first translation ends in a wall, the ball has to pass the plane of that wall as well. The next translation
     is the least one that passes all walls so far. A point is on the walls after the first translation and only has to
@@ -553,8 +547,7 @@ def distance_rows(
     most: float, above: float, order: int, start: int, stop: int, w: Bench, answer: Ints1, out: Array2, flags: Ints2,
     parts: Ints2,
 ) -> int:  # fmt: skip
-    """Write the code of `walk.meet` and the distance of separated bodies at pose rows start to stop; return the last
-    code.
+    """Write the code of `walk.meet` and the distances at pose rows start to stop; return the last code.
 
     Rows have the format of `gjk3d.narrow.solve`, and ``parts`` receives the nearest parts. The ``level`` selects the
     output for overlapping bodies. BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth that needs no

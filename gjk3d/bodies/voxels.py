@@ -24,10 +24,10 @@ _ROOM = 65536
 
 @entry
 def merged(left: Bits3, start: int, out: Ints2) -> tuple[int, int]:
-    """Take boxes of solid cells out of a grid, greedily; return how many, and the cell to go on with.
+    """Take boxes of solid cells out of a grid, greedily; return their number, and the next cell.
 
-    Each is as long as it can be along the last axis, then the middle one, then the first. A row of ``out`` is the first
-    cell of a box, and the cell behind its last.
+    Each box extends along the last axis first, then the middle one, then the first. A row of ``out`` is the first cell
+    of a box, and the cell behind its last.
     """
     nx, ny, nz = left.shape
     count = 0

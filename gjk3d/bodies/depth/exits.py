@@ -1,5 +1,4 @@
-"""Translation of B along a direction until the surfaces of two meshes separate: the first free interval, however
-narrow.
+"""Translation of B along a direction until the surfaces of two meshes separate, into the first free interval.
 
 While B moves along a direction, two triangles intersect during one time interval. Projected along the direction, they
 intersect where their shadows overlap, and the times are the differences of their heights there. The extremes are at

@@ -180,8 +180,7 @@ def _from_flat(t: Triangle, face: int, h: Host) -> float:
 
 @kernel
 def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[float, Plane, float]:
-    """Return an upper bound of a triangle's depth, negative if it is outside, a plane to split it, and its centre's
-    depth.
+    """Return an upper bound of a triangle's depth, negative if outside, a plane to split it, and its centre's depth.
 
     ``near`` is a point of ``known_depth``, which is 0 if unknown.
     """

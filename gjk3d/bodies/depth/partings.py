@@ -324,8 +324,7 @@ def find_deepest(x: Two, pairs: Ints, count: int, direction: Vec3, w: Bench, dep
 
 @kernel
 def solve_remaining(x: Two, pairs: Ints, count: int, solid: Solid, w: Bench, depths: Array) -> int:
-    """Solve the pairs that were only bounded; return the number of pairs not proven apart, which are moved to the
-    front.
+    """Solve the pairs that were only bounded; return the number of pairs not proven apart, which come first.
 
     Triangles against a solid polytope are tested by facets first. A polytope without faces stands for any other shape.
     """
@@ -376,8 +375,7 @@ def overlapping_first(pairs: Ints, count: int, error: float, depths: Array) -> i
 
 @kernel
 def is_blocked(moved: Two, pairs: Ints, count: int, direction: Vec3, w: Bench, spans: Array) -> bool:
-    """Return whether pairs that overlapped at the start still overlap after the translation, so that all of it is
-    blocked.
+    """Return whether pairs that overlapped at the start still overlap after a translation, which blocks all of it.
 
     Two convex parts that intersect at both ends of a translation intersect all along it. The pairs with the greatest
     overlap along the direction are tested.

@@ -121,9 +121,7 @@ def _depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, roo
 def _below(
     core: Core, pose: Array, planes: Array, face: Triangle, n: Vec3, lowest: Vec3, error: float
 ) -> tuple[float, Vec3]:
-    """Return the result of `_depth_behind` for a shape: its lowest point, or the point below the nearest point of the
-    face.
-    """
+    """Return the result of `_depth_behind` for a shape: its lowest point, or the point below the face."""
     deep = dot(n, sub(face[0], lowest))
     up = along(lowest, n, deep)
     square, over = nearest_on(up, face)
@@ -273,9 +271,7 @@ def _is_free(x: Two, by: Vec3, meshes: bool, room: Ints, w: Bench) -> bool:
 
 @kernel
 def _past_hulls(x: Two, outer: Outer, direction: Vec3, near: float, w: Bench) -> float:
-    """Return the length of the shortest translation that frees B of A's hull, or of a given direction if that is
-    enough.
-    """
+    """Return the shortest translation that frees B of A's hull, or that of a given direction if it is short enough."""
     if not outer.of_hulls:
         return outer.most
     c = parts_at(Two(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)

@@ -311,8 +311,7 @@ def _near_only(x: Two, s: Sides, most: float, room: Array) -> Sides:
 
 @kernel
 def enclose_depth(x: Two, by_faces: Two, s: Sides, all_of: Sides, d: SearchScratch) -> None:
-    """Compute bounds of the depth of two intersecting bodies; the state has a separating translation, and gets the
-    result.
+    """Compute bounds of the depth of two intersecting bodies from a separating translation in the state.
 
     ``x`` and ``s`` are the bodies by their parts. ``by_faces`` and ``all_of`` are the bodies as they are moved, where a
     polytope is replaced by its faces. Whole surfaces are the most expensive step. They are searched only if the bounds

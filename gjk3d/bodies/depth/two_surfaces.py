@@ -174,9 +174,7 @@ def _far_from_all(points: Array, started: Ints, starts: int, k: int) -> bool:
 
 @kernel
 def grow_balls(m: Rigid, noise: float, a: Surface, b: Surface, room: GivenRoom, points: Array, count: int) -> None:
-    """Raise the lower bound of the depth of two solids by pairs of balls grown from a few of the deepest points, see
-    `climb`.
-    """
+    """Raise the lower bound of the depth of two solids by pairs of balls about the deepest points, see `climb`."""
     if a[8] == 0 or b[8] == 0:
         return
     p, started, starts = room[5][0], room[3], 0
@@ -211,9 +209,7 @@ def _add_unit(units: Array, count: int, exit_vector: Vec3) -> int:
 
 @kernel
 def unit_directions(points: Array, count: int, units: Array) -> int:
-    """Write the unit exit vectors of the deepest points without similar ones, and of the sum of all; return their
-    number.
-    """
+    """Write distinct unit exit vectors of the deepest points, and of the sum of all; return their number."""
     written = 0
     x = y = z = 0.0
     for k in range(1, 1 + count):

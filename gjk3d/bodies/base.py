@@ -1,8 +1,7 @@
-"""The protocol of what is not convex: a body is a union of convex parts, numbered from 0.
+"""The protocol of non-convex bodies: a body is a union of convex parts, numbered from 0.
 
-A new body derives from `Body` and says in `_build_parts` what its `Parts` are: their boxes, a tree over these, and
-how the kernels take them. Every question about it follows from these: `pair` and `distance`, `depth`, `contact`,
-`raycast`.
+A new body derives from `Body` and defines its `Parts` in `_build_parts`: their boxes, a tree over these, and their
+kernel format. All queries follow from these: `pair` and `distance`, `depth`, `contact`, `raycast`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Packed(NamedTuple):
-    """Some parts as the kernels take them, see `gjk3d.shapes.layout`."""
+    """Some parts in the format of the kernels, see `gjk3d.shapes.layout`."""
 
     ints: Ints
     floats: Array
@@ -33,7 +32,7 @@ class Packed(NamedTuple):
 
 
 class Parts(ABC):
-    """Convex parts in one frame. Boxes are rows of least and greatest corner, never too small."""
+    """Convex parts in one frame. Boxes are rows of least and greatest corner, and never too small."""
 
     __slots__ = ("_given", "_looped", "_solids", "_surface", "count", "endless", "reach")
 
@@ -65,7 +64,7 @@ class Parts(ABC):
 
     @abstractmethod
     def _give(self) -> PartTree:
-        """Return all parts as the traversals take them, numbered in the order of the leaves."""
+        """Return all parts in the format of the traversals, numbered in the order of the leaves."""
 
     @abstractmethod
     def rows(self, which: Ints) -> Array:
@@ -81,11 +80,11 @@ class Parts(ABC):
 
     @abstractmethod
     def points(self) -> Array:
-        """Return a point of every connected piece at least, (k, 3)."""
+        """Return at least one point of every connected piece, (k, 3)."""
 
     @property
     def given(self) -> PartTree:
-        """All parts as the traversals take them, see `gjk3d.bodies.part_tree`; made once."""
+        """All parts in the format of the traversals, see `gjk3d.bodies.part_tree`; created once."""
         try:
             return self._given
         except AttributeError:
@@ -93,9 +92,9 @@ class Parts(ABC):
         return self._given
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:
-        """Return the shapes that the parts are, none where these are triangles and columns, and which each part is.
+        """Return the shapes of the parts, and each part's shape number; no shapes for triangles and columns.
 
-        A single number is of all parts; what is no shape is a mesh, whose triangles its parts are.
+        A single number holds for all parts. An item that is not a shape is a mesh whose triangles are parts.
         """
         return [], np.zeros(1, dtype=np.int64)
 
@@ -103,20 +102,20 @@ class Parts(ABC):
 
     @property
     def any_mapped(self) -> bool:
-        """Whether a part is a user's function."""
+        """Whether a part is a function of a user."""
         return False
 
     def mapped(self, which: Ints) -> Bools:
-        """Tell which parts are a user's functions."""
+        """Return which parts are functions of users."""
         return np.zeros(len(which), dtype=bool)
 
     def hull(self) -> Shape | None:
-        """Return the convex hull, None where it costs too much or does not exist."""
+        """Return the convex hull, or None if it is too expensive or does not exist."""
         return None
 
     @property
     def convex_slack(self) -> float:
-        """By how much the depth may differ from that of the hull, at most: infinite where this is not convex."""
+        """The greatest difference between the depth of the body and of its hull; infinite for a non-convex body."""
         return inf
 
     @property
@@ -125,16 +124,16 @@ class Parts(ABC):
         return []
 
     def samples(self) -> Array:
-        """Return points spread over all of it, (k, 3): those that lie deep in another body bound the depth."""
+        """Return points spread over the whole body, (k, 3), whose depth in another body is a lower bound."""
         return self.points()
 
     def outward(self, which: Ints) -> Array:
-        """Return of some parts the unit vector out of the solid that they bound, (k, 3); zero where there is none."""
+        """Return the unit normals of some parts out of the solid that they bound, (k, 3), or zero."""
         return np.zeros((len(which), 3))
 
 
 class Body(Frozen):
-    """What is no convex shape: immutable, hashable, picklable."""
+    """A non-convex body: immutable, hashable, picklable."""
 
     __slots__ = ()
 

@@ -1,11 +1,11 @@
-"""A tree of boxes over triangles, in plain arrays, made when a mesh is first asked about.
+"""A tree of boxes over triangles in plain arrays, built at the first query of a mesh.
 
-Triangles are parted by the surface area heuristic with bins (Wald 2007), and each box is turned as its triangles lie
-(Gottschalk, Lin, Manocha, OBBTree, 1996), or straight where that is no larger.
+Nodes are split by the surface area heuristic with bins (Wald 2007). Each box is oriented along its triangles
+(Gottschalk, Lin, Manocha, OBBTree, 1996), or axis-aligned if that is no larger.
 
-A node is a row of ``boxes`` (centre, half widths, three axes) and of ``links``: its first child, whom the second
-follows, or -1 for a leaf; its first triangle, and how many. Children come after their parents. Triangles are in the
-order of the leaves, as nine floats each.
+A node is a row of ``boxes`` (centre, half widths, three axes) and of ``links``: its first child, followed by the
+second, or -1 for a leaf; its first triangle, and the number of triangles. Children come after their parents. Triangles
+are in the order of the leaves, as nine floats each.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def gather(vertices: Array2, faces: Ints2, corners: Array2, spans: Array2) -> No
 
 @kernel
 def _spread(order: Ints, spans: Array, start: int, stop: int) -> tuple[int, float, float]:
-    """Return along which axis the middles of some triangles spread most, from where and how far."""
+    """Return the axis along which the centres of some triangles spread most, their least coordinate and their width."""
     m0 = m1 = m2 = 1e308
     n0 = n1 = n2 = -1e308
     for k in range(start, stop):
@@ -58,11 +58,12 @@ def _spread(order: Ints, spans: Array, start: int, stop: int) -> tuple[int, floa
 
 @kernel
 def _split(order: Ints, spans: Array, start: int, stop: int, axis: int, low: float, width: float, bins: Array) -> int:
-    """Part the triangles where the surface area heuristic is least; return where the second part begins."""
+    """Split the triangles where the surface area heuristic is least, and return the start of the second part."""
     for k in range(BINS):
         bins[k, 0] = bins[k, 1] = bins[k, 2] = 1e308
         bins[k, 3] = bins[k, 4] = bins[k, 5] = -1e308
         bins[k, 6] = 0.0
+    # slightly less than BINS, so that the greatest centre falls into the last bin
     scale = BINS * (1.0 - 1e-9) / width
     for k in range(start, stop):
         t = order[k]
@@ -111,7 +112,7 @@ def _split(order: Ints, spans: Array, start: int, stop: int, axis: int, low: flo
 
 @kernel
 def _part(links: Ints, stack: Ints, top: int, used: int, middle: int) -> int:
-    """Put two children in the place of a node, which part it there, or in halves; return how many nodes wait."""
+    """Replace a node on the stack by its two children, and return the size of the stack; a bad split becomes halves."""
     node, start, stop, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
     if middle <= start or middle >= stop:
         middle = (start + stop) // 2
@@ -125,9 +126,9 @@ def _part(links: Ints, stack: Ints, top: int, used: int, middle: int) -> int:
 
 @entry
 def build(spans: Array2, order: Ints1, most: int, links: Ints2, bins: Array2, stack: Ints2) -> int:
-    """Part the triangles until at most so many are left in each; order becomes that of the leaves.
+    """Split the triangles down to leaves of at most so many; order becomes that of the leaves.
 
-    Return the number of nodes.
+    Returns the number of nodes.
     """
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
@@ -139,6 +140,7 @@ def build(spans: Array2, order: Ints1, most: int, links: Ints2, bins: Array2, st
         if stop - start <= most:
             continue
         middle = start
+        # unbalanced splits are limited in depth: below, halves keep the stack of the traversals bounded
         if depth < DEEPEST - 64:
             axis, low, width = _spread(order, spans, start, stop)
             if width > 0.0:
@@ -277,7 +279,7 @@ def _box_of(rows: Array, start: int, stop: int, box: Array) -> tuple[int, float,
 
 @kernel
 def _halve(
-    places: Array, order: Ints, start: int, stop: int, axis: int, middle: float, spare: Array, behind: Ints
+    places: Array, order: Ints, start: int, stop: int, axis: int, middle: float, spare: Array, right: Ints
 ) -> int:
     """Put the points up to a coordinate before the others; return where these begin. No branch depends on a point."""
     low, high = start, 0
@@ -285,23 +287,23 @@ def _halve(
         x, y, z, n = places[k, 0], places[k, 1], places[k, 2], order[k]
         first = 1 if places[k, axis] <= middle else 0
         places[low, 0], places[low, 1], places[low, 2], order[low] = x, y, z, n
-        spare[high, 0], spare[high, 1], spare[high, 2], behind[high] = x, y, z, n
+        spare[high, 0], spare[high, 1], spare[high, 2], right[high] = x, y, z, n
         low += first
         high += 1 - first
     for k in range(high):
         for c in range(3):
             places[low + k, c] = spare[k, c]
-        order[low + k] = behind[k]
+        order[low + k] = right[k]
     return low
 
 
 @entry
 def part_points(
-    places: Array2, order: Ints1, most: int, links: Ints2, boxes: Array2, spare: Array2, behind: Ints1, stack: Ints2
+    places: Array2, order: Ints1, most: int, links: Ints2, boxes: Array2, spare: Array2, right: Ints1, stack: Ints2
 ) -> int:
-    """Part points at the middle of their box until at most so many are left, and write every node's box.
+    """Split points at the centre of their box down to leaves of at most so many, and write every node's box.
 
-    Points and ``order`` come to be in that of the leaves. Return the number of nodes.
+    Points and ``order`` get the order of the leaves. Returns the number of nodes.
     """
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
@@ -315,7 +317,7 @@ def part_points(
             continue
         middle = start
         if depth < DEEPEST - 64 and width > 0.0:
-            middle = _halve(places, order, start, stop, axis, at, spare, behind)
+            middle = _halve(places, order, start, stop, axis, at, spare, right)
         top = _part(links, stack, top, used, middle)
         used += 2
     return used
@@ -332,7 +334,7 @@ class Tree(NamedTuple):
 
     @property
     def arrays(self) -> tuple[Array, Ints, Array]:
-        """What the traversals take."""
+        """The arrays of the traversals."""
         return self.boxes, self.links, self.corners
 
 
@@ -365,7 +367,7 @@ def boxes_at(mesh: TriangleSurface, level: int) -> Array:
 
 
 def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
-    """Return the tree of the same faces with vertices elsewhere: boxes anew, branches as they were."""
+    """Return the tree of the same faces with other vertices: new boxes, the same nodes."""
     corners = _gathered(vertices, faces)[0][tree.order]
     return Tree(_fitted(corners, tree.links), tree.links, corners, tree.order, _reach(vertices))
 
@@ -379,7 +381,7 @@ def built(vertices: Array, faces: Ints) -> Tree:
 
 
 def parted(spans: Array, most: int) -> tuple[Ints, Ints]:
-    """Return the order of the leaves, at most so many in each, over boxes (n, 6), and the links of the nodes."""
+    """Return the order of the leaves over boxes (n, 6), with a maximum size, and the links of the nodes."""
     order = np.arange(len(spans), dtype=np.int64)
     links = np.empty((2 * len(spans), 3), dtype=np.int64)
     stack = np.empty((2 * DEEPEST, 4), dtype=np.int64)
@@ -392,8 +394,8 @@ def parted_points(points: Array, most: int) -> tuple[Array, Ints, Ints, Array]:
     count = len(points)
     places, order = points.copy(), np.arange(count, dtype=np.int64)
     links, boxes = np.empty((2 * count, 3), dtype=np.int64), np.empty((2 * count, BOX))
-    spare, behind, stack = np.empty((count, 3)), np.empty(count, np.int64), np.empty((2 * DEEPEST, 4), np.int64)
-    used = part_points(places, order, most, links, boxes, spare, behind, stack)
+    spare, right, stack = np.empty((count, 3)), np.empty(count, np.int64), np.empty((2 * DEEPEST, 4), np.int64)
+    used = part_points(places, order, most, links, boxes, spare, right, stack)
     return places, order, links[:used], boxes[:used]  # what is behind was never touched, and takes no memory
 
 
@@ -431,7 +433,7 @@ def _reach(vertices: Array) -> float:
 
 
 def traversal_stack() -> Ints:
-    """Return room for a traversal."""
+    """Return scratch for a traversal."""
     return np.empty((STACK, 2), dtype=np.int64)
 
 

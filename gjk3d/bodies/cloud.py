@@ -133,12 +133,12 @@ class PointCloud(Body):
                 "(h, w, 3)"
             )
         every = raw.reshape(-1, 3)
-        seen = np.isfinite(every).all(axis=1)
-        if not seen.any():
+        finite = np.isfinite(every).all(axis=1)
+        if not finite.any():
             raise ShapeError(
                 f"from_sensor: none of the {len(every)} points is finite: where nothing was seen there is no cloud"
             )
-        return cls(every[seen], radius), int(len(every) - seen.sum())
+        return cls(every[finite], radius), int(len(every) - finite.sum())
 
     def thinned(self, pitch: float) -> PointCloud:
         """Return a cloud of one point in each cell of a grid that holds all of this one, and has a larger radius.
@@ -184,10 +184,10 @@ class PointCloud(Body):
         middles = np.add.reduceat(places, begins) / counts[:, None]
         off = ((places - middles[cell]) ** 2).sum(axis=1)
         nearest = np.flatnonzero(off == np.minimum.reduceat(off, begins)[cell])
-        kept = places[nearest[np.diff(cell[nearest], prepend=-1) != 0]]
-        far = float(np.linalg.norm(places - kept[cell], axis=1).max())
+        centers = places[nearest[np.diff(cell[nearest], prepend=-1) != 0]]
+        far = float(np.linalg.norm(places - centers[cell], axis=1).max())
         more = far + _ROUNDED * (far + reach) if far > 0.0 else 0.0
-        return PointCloud(kept, self.radius + more)
+        return PointCloud(centers, self.radius + more)
 
     def __len__(self) -> int:
         return len(self.points)

@@ -127,10 +127,10 @@ class Compound(Body):
         """
         vertices, faces, count = [], [], 0
         for thing, row in self._parts:
-            own = thing if isinstance(thing, Mesh) else thing.surface(resolution)
-            vertices.append(moved(row, own.vertices))
-            faces.append(np.asarray(own.faces, dtype=np.int64).reshape(-1, 3) + count)
-            count += len(own.vertices)
+            part_surface = thing if isinstance(thing, Mesh) else thing.surface(resolution)
+            vertices.append(moved(row, part_surface.vertices))
+            faces.append(np.asarray(part_surface.faces, dtype=np.int64).reshape(-1, 3) + count)
+            count += len(part_surface.vertices)
         return Surface(np.concatenate(vertices), np.concatenate(faces))
 
     def _build_parts(self) -> Parts:
@@ -185,13 +185,13 @@ def _check_units(parts: Sequence[Part]) -> None:
 
 
 def _frozen(row: Array) -> Array:
-    own = np.array(row)
-    own.setflags(write=False)
-    return own
+    copy = np.array(row)
+    copy.setflags(write=False)
+    return copy
 
 
 def swept(
-    body: Body, way: Callable[[list[Term], Array, Array], tuple[list[Term], Array]], start: Array | None
+    body: Body, path: Callable[[list[Term], Array, Array], tuple[list[Term], Array]], start: Array | None
 ) -> Compound:
     """Return the union of the sweeps of all parts, see `gjk3d.query.swept`; ``start`` is the pose the way begins at.
 
@@ -205,19 +205,19 @@ def swept(
         )
     first, standing = pose_rows(start)[0][0], IDENTITY[0].copy()
     standing.setflags(False)
-    made: list[tuple[Any, Array]] = []
+    copy: list[tuple[Any, Array]] = []
     for mesh, row in parts.solids:
         placed = composed(first, row[None])[0]
         placed.setflags(False)
-        made.append((mesh, placed))
-    ends = len(made)
-    made += [(None, standing)] * parts.count
+        copy.append((mesh, placed))
+    ends = len(copy)
+    copy += [(None, standing)] * parts.count
     for which, terms, center, rho, radii in _alike(parts):
-        on_the_way, more = way(terms, center, rho)
+        on_the_way, more = path(terms, center, rho)
         check_count(on_the_way, "Swept")
         for k, shape in zip(which.tolist(), Composed._each_from_terms(on_the_way, radii + more), strict=True):
-            made[ends + k] = shape, standing
-    return Compound._made(_geometry_error=None, _parts=tuple(made))
+            copy[ends + k] = shape, standing
+    return Compound._made(_geometry_error=None, _parts=tuple(copy))
 
 
 def _alike(parts: Parts) -> Iterator[tuple[Ints, list[Term], Array, Array, Array]]:
@@ -234,11 +234,11 @@ def _alike(parts: Parts) -> Iterator[tuple[Ints, list[Term], Array, Array, Array
     groups = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
     order = np.argsort(groups, kind="stable")
     for which in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
-        k, own, row = int(which[0]), floats[starts[which, 1][:, None] + np.arange(layout.FLOAT_HEAD)], rows[which]
-        center, radii = own[:, layout.CENTER : layout.CENTER + 3], own[:, layout.RADIUS]
+        k, heads, row = int(which[0]), floats[starts[which, 1][:, None] + np.arange(layout.FLOAT_HEAD)], rows[which]
+        center, radii = heads[:, layout.CENTER : layout.CENTER + 3], heads[:, layout.RADIUS]
         terms = parts.shape(k)._terms()
         if corners[k]:
             numbers = layout.FLOAT_HEAD + np.arange(3 * int(ints[begins[k] + layout.VERTICES]))
             terms = [[terms[0][0]._replace(numbers=floats[starts[which, 1][:, None] + numbers], offset=center)]]
         turn, shift = row[0, :9].reshape(3, 3), row[:, 9:12]
-        yield which, moved_terms(terms, turn, shift), center @ turn.T + shift, own[:, layout.RHO] + radii, radii
+        yield which, moved_terms(terms, turn, shift), center @ turn.T + shift, heads[:, layout.RHO] + radii, radii

@@ -47,8 +47,8 @@ _ONLY = 0
 _HEAD, _RADIUS, _RHO = layout.FLOAT_HEAD, layout.RADIUS, layout.RHO
 
 
-class Look(NamedTuple):
-    """How closely a normal is looked at."""
+class Probe(NamedTuple):
+    """How closely a normal is tested."""
 
     step: float  #: ahead of its point
     share: float  #: of the step, that nothing may be nearer than: below 1 a normal may lean
@@ -57,69 +57,69 @@ class Look(NamedTuple):
 
 
 @inlined
-def shortest_look(error: float, share: float, inside: bool) -> Look:
-    """Return the closest look that rounding allows."""
-    return Look(_LEAST * error, share, True, inside)
+def shortest_probe(error: float, share: float, inside: bool) -> Probe:
+    """Return the shortest probe that rounding allows."""
+    return Probe(_LEAST * error, share, True, inside)
 
 
 @kernel
-def look_at(a: Core, b: Core, error: float, depth: float, inside: bool) -> Look:
-    """Return how closely the normal of a contact of two parts is looked at.
+def probe_at(a: Core, b: Core, error: float, depth: float, inside: bool) -> Probe:
+    """Return the probe for the normal of a contact of two parts.
 
-    The step is the depth, within limits that the size of the smaller part sets; a point has no size. What is smaller
-    than the depth is no feature of the contact. The limits keep the step above what rounding leaves between parts that
-    abut, and below the size of features.
+    The step is the depth, limited by the size of the smaller part; a point has size 0. Anything smaller than the depth
+    is not a feature of the contact. The limits keep the step above the gaps that rounding leaves between adjacent
+    parts, and below the size of features.
     """
-    one, two = a.floats[_RHO] + a.floats[_RADIUS], b.floats[_RHO] + b.floats[_RADIUS]
+    size_a, size_b = a.floats[_RHO] + a.floats[_RADIUS], b.floats[_RHO] + b.floats[_RADIUS]
     exact = a.ints[layout.POLYTOPE] != 0 and b.ints[layout.POLYTOPE] != 0
-    size = float(min(one, two) if min(one, two) > 0.0 else max(one, two))
-    return Look(max(min(max(depth, SHORT * size), LONG * size), _LEAST * error), 1.0, exact, inside)
+    size = float(min(size_a, size_b) if min(size_a, size_b) > 0.0 else max(size_a, size_b))
+    return Probe(max(min(max(depth, SHORT * size), LONG * size), _LEAST * error), 1.0, exact, inside)
 
 
 @kernel
-def look_of(x: Two, p: int, q: int, depth: float, inside: bool, w: Bench) -> Look:
-    """Return `look_at` of two parts, by their places among the leaves."""
+def probe_of(x: Two, p: int, q: int, depth: float, inside: bool, w: Bench) -> Probe:
+    """Return `probe_at` for two parts, by their numbers among the leaves."""
     core_a, core_b = part_at(x.a, p, w.floats_a, w.row_a), part_at(x.b, q, w.floats_b, w.row_b)
-    return look_at(core_a, core_b, x.error, depth, inside)
+    return probe_at(core_a, core_b, x.error, depth, inside)
 
 
 @kernel
 def is_parallel(n: Vec3, m: Vec3) -> bool:
-    """Tell whether two vectors have one direction, or opposite ones; the zero vector has all."""
+    """Return whether two vectors are parallel or opposite; the zero vector is parallel to all."""
     c = cross(n, m)
     return dot(c, c) <= _PARALLEL * _PARALLEL * dot(n, n) * dot(m, m)
 
 
 @kernel
 def _is_bare(t: PartTree, k: int, n: Vec3) -> bool:
-    """Tell whether a vector is normal to a face of part k that no part covers: of a mesh, or the top of a column."""
+    """Return whether n is normal to an exposed face of part k: of a mesh, or the top of a column."""
     if t.kind == PRISMS:
         return n[2] > 0.0 and is_parallel(n, normal_of(top_of(t, t.table[k, CELL])))
     return t.kind == TRIANGLES and t.floats[0] == 0.0 and is_parallel(n, normal_of(read(t.places, k)))
 
 
 @kernel
-def _is_close(near: Vec3, p: Vec3, n: Vec3, look: Look, error: float, radius: float) -> bool:
-    """Tell whether a point is nearer to p + step n than the share of the step, that and p rounded by a radius."""
-    p, step = along(p, n, -radius), look.step + radius
+def _is_close(near: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: float) -> bool:
+    """Return whether a point is nearer to p + step n than the share of the step, with p rounded by a radius."""
+    p, step = along(p, n, -radius), probe.step + radius
     # |near - p - step n| < share step, without the rounding of either length
     e = sub(near, p)
-    square, ahead, slack = dot(e, e), dot(e, n), error if look.exact else 0.0
+    square, ahead, slack = dot(e, e), dot(e, n), error if probe.exact else 0.0
     if square <= 16.0 * error * error or not ahead > error - 2.0 * slack:
         return False  # the same point, or one beside it
-    return square < 2.0 * step * (ahead + slack) - (1.0 - look.share * look.share) * step * step
+    return square < 2.0 * step * (ahead + slack) - (1.0 - probe.share * probe.share) * step * step
 
 
 @kernel
 def _is_triangle_near(
-    t: Triangle, q: Vec3, p: Vec3, n: Vec3, look: Look, error: float, radius: float
+    t: Triangle, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: float
 ) -> bool:  # fmt: skip
-    """Do as `_is_close` does for the point of a triangle nearest to q = p + step n; most have no corner ahead of p."""
+    """Return `_is_close` for the point of a triangle nearest to q = p + step n; most have no corner ahead of p."""
     ahead = max(dot(t[0], n), max(dot(t[1], n), dot(t[2], n))) - dot(along(p, n, -radius), n)
     if ahead < -4.0 * error:
         return False
     _, near = nearest_on(q, t)
-    return _is_close(near, p, n, look, error, radius)
+    return _is_close(near, p, n, probe, error, radius)
 
 
 @inlined
@@ -128,64 +128,65 @@ def _within(x: float, half: float) -> float:
 
 
 @kernel
-def _is_nearer(x: Two, k: int, p: Vec3, n: Vec3, look: Look, w: Bench) -> bool:
-    """Tell whether part k of A is too near to p + step n, where B is a point."""
+def _is_nearer(x: Two, k: int, p: Vec3, n: Vec3, probe: Probe, w: Bench) -> bool:
+    """Return whether part k of A is too near to p + step n, where B is a point."""
     q = offset(x.m)
     if x.a.kind == TRIANGLES:
-        return _is_triangle_near(read(x.a.places, k), q, p, n, look, x.error, x.a.floats[0])
+        return _is_triangle_near(read(x.a.places, k), q, p, n, probe, x.error, x.a.floats[0])
     core = part_at(x.a, k, w.floats_a, w.row_a)
     f, kind = core.floats, core.ints[layout.KIND]
     if kind == layout.BOX or kind == layout.POINT:
         middle = place(w.row_a, (f[layout.CENTER], f[layout.CENTER + 1], f[layout.CENTER + 2]))
-        own, inner = turn_back(w.row_a, sub(q, middle)), (0.0, 0.0, 0.0)
+        local, inner = turn_back(w.row_a, sub(q, middle)), (0.0, 0.0, 0.0)
         if kind == layout.BOX:
-            inner = (_within(own[0], f[_HEAD]), _within(own[1], f[_HEAD + 1]), _within(own[2], f[_HEAD + 2]))
-        e = sub(own, inner)
+            inner = (_within(local[0], f[_HEAD]), _within(local[1], f[_HEAD + 1]), _within(local[2], f[_HEAD + 2]))
+        e = sub(local, inner)
         if dot(e, e) <= f[_RADIUS] * f[_RADIUS]:
             return True
-        return _is_close(add(turn(w.row_a, inner), middle), p, n, look, x.error, f[_RADIUS])
+        return _is_close(add(turn(w.row_a, inner), middle), p, n, probe, x.error, f[_RADIUS])
     solve(parts_at(x, k, _ONLY, w), UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
     if not w.out[0, 0] > 0.0:
         return True
-    return _is_close((w.out[0, 6], w.out[0, 7], w.out[0, 8]), p, n, look, x.error, 0.0)
+    return _is_close((w.out[0, 6], w.out[0, 7], w.out[0, 8]), p, n, probe, x.error, 0.0)
 
 
 @inlined
 def _is_left(a: Vec3, b: Vec3, p: Vec3) -> bool:
-    """Tell whether p is to the left of the line from a to b, seen from above, or on it."""
+    """Return whether p is left of the line from a to b, seen from above, or on it."""
     return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) >= 0.0
 
 
 @kernel
-def _is_ground_near(t: PartTree, k: int, p: Vec3, n: Vec3, look: Look, error: float) -> bool:
-    """Tell whether p + step n is inside a column of the ground but column k, or too near to the top of one."""
-    q, own = along(p, n, look.step), t.table[k, CELL]
+def _is_ground_near(t: PartTree, k: int, p: Vec3, n: Vec3, probe: Probe, error: float) -> bool:
+    """Return whether p + step n is inside a column of the height field other than column k, or too near to its top."""
+    q, own_cell = along(p, n, probe.step), t.table[k, CELL]
     if q[2] < t.floats[BOTTOM]:
         return bool(t.floats[ENDLESS] > -inf)
     nx, ny = t.places.shape[0] - 1, t.places.shape[1] - 1
     u, v = (q[0] - t.floats[LEFT]) / t.floats[PITCH_X], (q[1] - t.floats[FRONT]) / t.floats[PITCH_Y]
-    du, dv = look.step / t.floats[PITCH_X] + _ROUNDED, look.step / t.floats[PITCH_Y] + _ROUNDED
+    du, dv = probe.step / t.floats[PITCH_X] + _ROUNDED, probe.step / t.floats[PITCH_Y] + _ROUNDED
+    # only the cells within a step of q can be near
     for i in range(max(int(u - du), 0), min(int(u + du) + 1, nx)):
         for j in range(max(int(v - dv), 0), min(int(v + dv) + 1, ny)):
             for half in range(2):
                 number = 2 * (i * ny + j) + half
-                if number == own:
+                if number == own_cell:
                     continue
                 a, b, c = top_of(t, number)
                 under = dot(cross(sub(b, a), sub(c, a)), sub(q, a)) < 0.0
                 if under and _is_left(a, b, q) and _is_left(b, c, q) and _is_left(c, a, q):
                     return True
                 _, near = nearest_on(q, (a, b, c))
-                if _is_close(near, p, n, look, error, 0.0):
+                if _is_close(near, p, n, probe, error, 0.0):
                     return True
     return False
 
 
 @kernel
-def _is_part_near(x: Two, k: int, p: Vec3, n: Vec3, look: Look, w: Bench) -> bool:
-    """Tell whether a part of A but part k is too near to p + step n, where B is a point."""
+def _is_part_near(x: Two, k: int, p: Vec3, n: Vec3, probe: Probe, w: Bench) -> bool:
+    """Return whether a part of A other than part k is too near to p + step n, where B is a point."""
     # a part is as far as its box but for rounding; `_is_close` decides
-    stack, q, far = w.stack, offset(x.m), x.a.rim + look.step + x.error
+    stack, q, far = w.stack, offset(x.m), x.a.rim + probe.step + x.error
     stack[0, 0] = 0
     top = 1
     while top > 0:
@@ -198,16 +199,16 @@ def _is_part_near(x: Two, k: int, p: Vec3, n: Vec3, look: Look, w: Bench) -> boo
             top += 2
             continue
         for j in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
-            if j != k and _is_nearer(x, j, p, n, look, w):
+            if j != k and _is_nearer(x, j, p, n, probe, w):
                 return True
     return False
 
 
 @kernel
 def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
-    """Tell whether a normal of part k needs no look: that of a single part, or of a face; the balls of a cloud count.
+    """Return whether a normal of part k needs no probe: of a single part, of a face, or of a ball in a cloud.
 
-    ``inside`` says that it may lead into a closed mesh.
+    ``inside`` allows for a normal that leads into a closed mesh.
     """
     if inside and t.inside != OPEN:
         return False
@@ -217,22 +218,23 @@ def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
 
 
 @kernel
-def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, look: Look, w: Bench) -> bool:
-    """Tell whether n is a proximal normal of a body at p, where it is one of part k; all are in the body's frame.
+def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Probe, w: Bench) -> bool:
+    """Return whether n is a proximal normal of a body at p, given that it is one of part k; all in the body's frame.
 
     ``origin`` is a body of one point at the origin.
     """
-    if is_sure(t, k, n, look.inside):
+    if is_sure(t, k, n, probe.inside):
         return True
-    q, bare = along(p, n, look.step), _is_bare(t, k, n)
+    q, bare = along(p, n, probe.step), _is_bare(t, k, n)
     error = ROUNDING * (t.reach + max(abs(q[0]), max(abs(q[1]), abs(q[2]))))
-    if not bare and t.kind == PRISMS and _is_ground_near(t, k, p, n, look, error):
+    # the cells around the point replace the tree for a height field
+    if not bare and t.kind == PRISMS and _is_ground_near(t, k, p, n, probe, error):
         return False
     if not bare and t.kind != PRISMS:
         to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, q[0], q[1], q[2])
-        if _is_part_near(Two(t, origin, to, error), k, p, n, look, w):
+        if _is_part_near(Two(t, origin, to, error), k, p, n, probe, w):
             return False
-    if not look.inside or t.inside == OPEN:
+    if not probe.inside or t.inside == OPEN:
         return True
     # ahead of a corner of the wall between two closed parts may be the surface: ahead of the wall itself is the inside
     return not holds(t, along(q, sub(middle_of(read(t.places, k)), p), _INWARDS) if bare else q, w)
@@ -240,9 +242,9 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, look: Loo
 
 @kernel
 def is_contact(
-    x: Two, p: int, q: int, origin: PartTree, a: Vec3, b: Vec3, n: Vec3, look: Look, w: Bench
+    x: Two, p: int, q: int, origin: PartTree, a: Vec3, b: Vec3, n: Vec3, probe: Probe, w: Bench
 ) -> bool:  # fmt: skip
-    """Tell whether n is a normal of both bodies, as `is_normal` does, at a on part p and against it at b on part q."""
-    if not is_normal(x.a, p, origin, a, n, look, w):
+    """Return whether n is a normal of both bodies as in `is_normal`, at a on part p and against it at b on part q."""
+    if not is_normal(x.a, p, origin, a, n, probe, w):
         return False
-    return is_normal(x.b, q, origin, turn_back(x.m, sub(b, offset(x.m))), turn_back(x.m, neg(n)), look, w)
+    return is_normal(x.b, q, origin, turn_back(x.m, sub(b, offset(x.m))), turn_back(x.m, neg(n)), probe, w)

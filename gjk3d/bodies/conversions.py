@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 _FINEST, _COARSEST = 0.01, 1.0  #: what coacd takes
 _SAMPLES = 20_000  #: points on each surface, beside its vertices
-_KEPT = 64  #: decompositions that are kept
-_kept: dict[tuple[bytes, float], Compound] = {}
+_CACHE_SIZE = 64  #: decompositions that are kept
+_decompositions: dict[tuple[bytes, float], Compound] = {}
 _lock = Lock()
 
 
 def decompose(mesh: Mesh, threshold: float = 0.05) -> Compound:
-    """Answer `Mesh.decompose`."""
+    """Implement `Mesh.decompose`."""
     limit = number(threshold, "decompose: threshold")
     if not _FINEST <= limit <= _COARSEST:
         raise ShapeError(
@@ -50,15 +50,15 @@ def decompose(mesh: Mesh, threshold: float = 0.05) -> Compound:
     digest.update(mesh.faces.tobytes())
     key = digest.digest(), limit
     with _lock:
-        if key in _kept:
-            return _kept[key]
+        if key in _decompositions:
+            return _decompositions[key]
     hulls = [ConvexHull(points) for points in _cut(mesh, limit)]
-    made = Compound([(hull, None) for hull in hulls])._measured(geometry_error(mesh, hulls))
+    compound = Compound([(hull, None) for hull in hulls])._measured(geometry_error(mesh, hulls))
     with _lock:
-        while len(_kept) >= _KEPT:
-            del _kept[next(iter(_kept))]
-        _kept[key] = made
-    return made
+        while len(_decompositions) >= _CACHE_SIZE:
+            del _decompositions[next(iter(_decompositions))]
+        _decompositions[key] = compound
+    return compound
 
 
 def _cut(mesh: Mesh, threshold: float) -> list[Array]:
@@ -72,16 +72,16 @@ def _cut(mesh: Mesh, threshold: float) -> list[Array]:
     coacd.set_log_level("error")
     closed = coacd.Mesh(mesh.vertices.copy(), mesh.skin.faces.astype(np.int32))
     parts: Any = coacd.run_coacd(closed, threshold=threshold)
-    found = [np.asarray(vertices, dtype=np.float64) for vertices, _ in parts if len(vertices)]
+    pieces = [np.asarray(vertices, dtype=np.float64) for vertices, _ in parts if len(vertices)]
     hanging = mesh.faces[mesh._mended.hanging]  # which bound nothing and can be touched
-    found += [piece._used for piece in (mesh._like(mesh.vertices, hanging).bodies() if len(hanging) else ())]
-    if not found:
+    pieces += [piece._used for piece in (mesh._like(mesh.vertices, hanging).bodies() if len(hanging) else ())]
+    if not pieces:
         raise ShapeError(f"decompose: coacd found no part in {mesh!r}: is it flat? mesh.hull() is its convex hull")
-    return found
+    return pieces
 
 
 def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
-    """Return how far hulls stick out of a mesh or fall short of it, at vertices and samples of both surfaces."""
+    """Return how far hulls exceed a mesh or fall short of it, at vertices and samples of both surfaces."""
     surfaces = [hull.surface() for hull in hulls]
     shift = np.cumsum([0, *(len(s.vertices) for s in surfaces)])
     skin = Mesh(
@@ -90,9 +90,9 @@ def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
     )
     out = _drawn(skin)
     out = out[~_within(hulls, out, -1e-9) & ~holds(mesh, out)]  # the rest is inside, not on the surface of the union
-    own = _drawn(mesh)
-    own = own[~_within(hulls, own, 0.0)]
-    far = [from_points(to, points)[0].max() for to, points in ((mesh, out), (skin, own)) if len(points)]
+    samples = _drawn(mesh)
+    samples = samples[~_within(hulls, samples, 0.0)]
+    far = [from_points(to, points)[0].max() for to, points in ((mesh, out), (skin, samples)) if len(points)]
     return float(max(far, default=0.0))
 
 
@@ -113,24 +113,24 @@ def _drawn(mesh: Mesh) -> Array:
 
 
 def _within(hulls: list[ConvexHull], points: Array, margin: float) -> Bools:
-    """Tell which points lie in any hull, or deeper in it than a margin below 0, in units of its size."""
-    found: Bools = np.zeros(len(points), dtype=bool)
+    """Return which points are in any hull, or deeper in it than a negative margin in units of its size."""
+    inside: Bools = np.zeros(len(points), dtype=bool)
     for hull in hulls:
         surface = hull.surface()
         v = surface.vertices[surface.faces]
         n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
         length = np.linalg.norm(n, axis=1)
-        seen = length > 1e-14 * length.max(initial=0.0)
-        if not seen.any():
+        valid = length > 1e-14 * length.max(initial=0.0)
+        if not valid.any():
             continue
-        n = n[seen] / length[seen, None]
+        n = n[valid] / length[valid, None]
         low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
-        close = np.flatnonzero(~found & ((points >= low) & (points <= high)).all(axis=1))
+        close = np.flatnonzero(~inside & ((points >= low) & (points <= high)).all(axis=1))
         # the height over a plane is a product of four numbers, so the highest plane is the farthest of points
-        planes = np.column_stack([n, -np.einsum("ij,ij->i", n, v[seen, 0])])
+        planes = np.column_stack([n, -np.einsum("ij,ij->i", n, v[valid, 0])])
         height = farthest(planes, np.column_stack([points[close], np.ones(len(close))]))[0]
-        found[close] = height <= margin * float(np.linalg.norm(high - low))
-    return found
+        inside[close] = height <= margin * float(np.linalg.norm(high - low))
+    return inside
 
 
 _CUBES = 100_000_000  #: cubes, five bytes each while they are filled
@@ -187,7 +187,7 @@ def touched(corners: Array2, pitch: float, more: float, cells: Bits3) -> None:
 
 
 def voxelized(mesh: Mesh, pitch: float) -> VoxelGrid:
-    """Answer `Mesh.voxelized`."""
+    """Implement `Mesh.voxelized`."""
     edge = number(pitch, "voxelized: pitch")
     low, high = mesh.bounds
     more = ROUNDING * float(np.abs(mesh.bounds).max())
@@ -288,27 +288,28 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
             "from_implicit needs manifold3d, which is not installed: pip install 'gjk3d[mesh]', or pip install "
             "manifold3d"
         ) from None
-    seen = [np.inf, -np.inf]
+    value_range = [np.inf, -np.inf]
 
     def inner(x: float, y: float, z: float) -> float:
         value = float(function(x, y, z))
         if isnan(value):
             raise ShapeError(f"from_implicit: the function gives nan at ({x:g}, {y:g}, {z:g}), expected a number there")
-        seen[0], seen[1] = min(seen[0], value), max(seen[1], value)
+        value_range[0], value_range[1] = min(value_range[0], value), max(value_range[1], value)
         return -value
 
-    made = Manifold.level_set(inner, box.ravel().tolist(), edge, 0.0, _CLOSE * edge)
-    if made.is_empty():
+    solid = Manifold.level_set(inner, box.ravel().tolist(), edge, 0.0, _CLOSE * edge)
+    if solid.is_empty():
         raise ShapeError(
-            f"from_implicit: nothing is inside: the function is between {seen[0]:.3g} and {seen[1]:.3g} in the box; it "
+            f"from_implicit: nothing is inside: the function is between {value_range[0]:.3g} "
+            f"and {value_range[1]:.3g} in the box; it "
             "is to be below 0 inside, and what is thinner than the pitch may be missed"
         )
-    parts = made.to_mesh64()
+    parts = solid.to_mesh64()
     return Mesh(np.asarray(parts.vert_properties)[:, :3], np.asarray(parts.tri_verts).astype(np.int64))
 
 
-class Given(NamedTuple):
-    """What a `Mesh` is made of."""
+class MeshArrays(NamedTuple):
+    """The arrays and attributes of a `Mesh`."""
 
     vertices: Array
     faces: Ints
@@ -316,8 +317,8 @@ class Given(NamedTuple):
     unit: str | None
 
 
-def of_trimesh(mesh: Any) -> Given:
-    """Answer `Mesh.from_trimesh`."""
+def of_trimesh(mesh: Any) -> MeshArrays:
+    """Implement `Mesh.from_trimesh`."""
     import trimesh
 
     if not isinstance(mesh, trimesh.Trimesh):
@@ -329,19 +330,19 @@ def of_trimesh(mesh: Any) -> Given:
         raise ShapeError(f"from_trimesh: got a {_type(mesh)}, expected a trimesh.Trimesh{cure}")
     name = mesh.metadata.get("name")
     vertices, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
-    return Given(vertices, faces, name if isinstance(name, str) else None, mesh.units)
+    return MeshArrays(vertices, faces, name if isinstance(name, str) else None, mesh.units)
 
 
 def to_trimesh(mesh: Mesh) -> trimesh.Trimesh:
-    """Answer `Mesh.to_trimesh`."""
+    """Implement `Mesh.to_trimesh`."""
     import trimesh
 
-    made = trimesh.Trimesh(mesh.vertices.copy(), mesh.faces.copy(), process=False)
+    copy = trimesh.Trimesh(mesh.vertices.copy(), mesh.faces.copy(), process=False)
     if mesh.name:
-        made.metadata["name"] = mesh.name
+        copy.metadata["name"] = mesh.name
     if mesh.unit:
-        made.units = mesh.unit
-    return made
+        copy.units = mesh.unit
+    return copy
 
 
 def arrays_of(data: Any) -> tuple[Array, Ints]:
@@ -371,8 +372,8 @@ def triangulated(vertices: Array, polygon: Ints) -> Ints | None:
     import pyvista
 
     count = len(polygon)
-    one = pyvista.PolyData(vertices[polygon], faces=[count, *range(count)])
-    cut = np.asarray(one.triangulate().faces, dtype=np.int64).reshape(-1, 4)[:, 1:]
+    face = pyvista.PolyData(vertices[polygon], faces=[count, *range(count)])
+    cut = np.asarray(face.triangulate().faces, dtype=np.int64).reshape(-1, 4)[:, 1:]
     return polygon[cut] if len(cut) == count - 2 else None
 
 
@@ -384,7 +385,7 @@ def _skin(data: Any) -> Any:
 
 
 def to_pyvista(mesh: Mesh) -> pyvista.PolyData:
-    """Answer `Mesh.to_pyvista`."""
+    """Implement `Mesh.to_pyvista`."""
     import pyvista
 
     return pyvista.PolyData.from_regular_faces(mesh.vertices.copy(), mesh.faces.copy())

@@ -1,4 +1,4 @@
-"""What a body and anything else answer: whether they meet, how far apart they are, how deep they overlap."""
+"""Collision, distance and depth queries of a body and any other object."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _CHUNK = 256  #: rows a call into the kernels: of large bodies each may take a m
 
 
 def pair_of(a: Body, b: Thing, m: Array) -> BodyPair:
-    """Return two things of which the first is a body, m being the pose of b in a's frame."""
+    """Return the pair of a body and another object, where m is the pose of b in a's frame."""
     if isinstance(a, Mesh) and isinstance(b, Mesh):
         return MeshPair.of(a, b, m)
     second = parts_of(b)
@@ -47,7 +47,7 @@ def pair_of(a: Body, b: Thing, m: Array) -> BodyPair:
 
 
 def _ordered(a: Any, b: Any, rows: Rows) -> tuple[int, Body, Any, Rows]:
-    """Return the order of two, and the two as the kernels see them, as far as they are not TIED."""
+    """Return the order of the pair, and the pair in the order of the kernels unless it is TIED."""
     order = order_of(a, b)
     if order == TURNED:
         a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
@@ -55,15 +55,18 @@ def _ordered(a: Any, b: Any, rows: Rows) -> tuple[int, Body, Any, Rows]:
 
 
 def _at(a: Body, b: Any, rows: Rows, k: int, order: int) -> tuple[BodyPair, Array, bool]:
-    """Return the two at one row, the pose of what comes first of them, and whether they are turned round."""
-    one, two = rows.a[k if len(rows.a) > 1 else 0], rows.b[k if len(rows.b) > 1 else 0]
-    if order == TIED and not in_order(a, b, one, two):
-        return pair_of(b, a, relative(two, one)), two, True
-    return pair_of(a, b, relative(one, two)), one, order == TURNED
+    """Return the pair at one row, the pose of its first item, and whether the two are swapped."""
+    row_a, row_b = rows.a[k if len(rows.a) > 1 else 0], rows.b[k if len(rows.b) > 1 else 0]
+    if order == TIED and not in_order(a, b, row_a, row_b):
+        return pair_of(b, a, relative(row_b, row_a)), row_b, True
+    return pair_of(a, b, relative(row_a, row_b)), row_a, order == TURNED
 
 
 def walked(a: Body, b: Any) -> tuple[Parts, Parts] | None:
-    """Return the parts of two that the traversals answer; two meshes have their own, and users' functions none."""
+    """Return the parts of a pair that the compiled traversals support.
+
+    Two meshes have their own traversal. Functions of users need the slow path. Both return None.
+    """
     if isinstance(a, Mesh) and isinstance(b, Mesh):
         return None
     first, second = a._as_parts(), parts_of(b)
@@ -71,19 +74,21 @@ def walked(a: Body, b: Any) -> tuple[Parts, Parts] | None:
 
 
 def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
-    """Tell at which rows two meet, one of them a body, or come within a margin."""
+    """Return at which rows a pair collides or is closer than a margin; one of the two is a body."""
     order, a, b, rows = _ordered(a, b, rows)
-    both = walked(a, b)
-    if both is not None:
-        told = np.empty(rows.total, dtype=np.int64)
-        one, two = (parts.given for parts in both)
+    part_sets = walked(a, b)
+    if part_sets is not None:
+        codes = np.empty(rows.total, dtype=np.int64)
+        tree_a, tree_b = (parts.given for parts in part_sets)
 
         def run(start: int, stop: int) -> None:
-            meet_rows(one, two, NO_POSE, NO_POSE, rows.a, rows.b, order, max(margin, 0.0), start, stop, bench(), told)
+            meet_rows(
+                tree_a, tree_b, NO_POSE, NO_POSE, rows.a, rows.b, order, max(margin, 0.0), start, stop, bench(), codes
+            )
 
         in_chunks(rows.total, rows.workers, run, _CHUNK)
-        answer: Bools = (told == walk.MEET) | (told == walk.HELD)
-        left = np.flatnonzero(told > walk.HELD)
+        answer: Bools = (codes == walk.MEET) | (codes == walk.HELD)
+        left = np.flatnonzero(codes > walk.HELD)
         if margin > 0.0 and len(left):  # by the distance, so that a boolean says what its lower bound does
             few = Rows(take(rows.a, left), take(rows.b, left), len(left), True, rows.workers)
             out, flags = empty_answers(len(left))
@@ -98,27 +103,27 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
         answer = np.array([_at(a, b, rows, k, order)[0].meet(max(margin, 0.0)) for k in range(rows.total)], dtype=bool)
     if margin < 0.0:
         for deep in _depths(a, b, rows, order, np.flatnonzero(answer)):
-            answer[deep.which] = -deep.found[:, MOST] <= margin
+            answer[deep.which] = -deep.depths[:, MOST] <= margin
     return answer
 
 
-def collide_beside(a: Body, shelf: Shelf, each: Ints, rows: Rows, margin: float) -> Bools:
-    """Do as `collide` of a body and shapes of a shelf, one at each pose, and a margin of at least 0."""
-    told, one = np.empty(rows.total, dtype=np.int64), a._as_parts().given
+def collide_beside(a: Body, shelf: Shelf, which: Ints, rows: Rows, margin: float) -> Bools:
+    """Return which rows collide of a body and one shape of a shelf per row, for a margin of at least 0."""
+    codes, tree = np.empty(rows.total, dtype=np.int64), a._as_parts().given
 
     def run(start: int, stop: int) -> None:
-        meet_each(one, shelf.given, each, rows.a, rows.b, margin, start, stop, bench(), told)
+        meet_each(tree, shelf.given, which, rows.a, rows.b, margin, start, stop, bench(), codes)
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
-    answer: Bools = (told == walk.MEET) | (told == walk.HELD)
-    for k in np.flatnonzero(told > walk.HELD).tolist():
+    answer: Bools = (codes == walk.MEET) | (codes == walk.HELD)
+    for k in np.flatnonzero(codes > walk.HELD).tolist():
         few = Rows(rows.a[k : k + 1], rows.b[k : k + 1], 1, True)
-        answer[k] = collide(a, shelf.things[each[k]], few, margin)[0]
+        answer[k] = collide(a, shelf.things[which[k]], few, margin)[0]
     return answer
 
 
 def _meshes_meet(a: Mesh, b: Mesh, rows: Rows, order: int) -> Bools:
-    """Do as `collide` does for two meshes."""
+    """Return at which rows two meshes collide."""
     first, second, turned = later(rows)
     answer = np.empty(rows.total, dtype=bool)
     turned &= order == TIED
@@ -129,8 +134,11 @@ def _meshes_meet(a: Mesh, b: Mesh, rows: Rows, order: int) -> Bools:
 
 
 def _meshes_within(a: Mesh, b: Mesh, rows: Rows, margin: float) -> Bools:
-    """Do as `collide` does for two meshes and a margin above 0: a boolean says what the lower bound does."""
-    away = sum(float(np.abs(each[:, 9:12]).max(initial=0.0)) for each in (rows.a, rows.b))
+    """Return at which rows two meshes are closer than a margin above 0.
+
+    The boolean follows the lower bound of the distance, as `solve` computes it.
+    """
+    away = sum(float(np.abs(poses[:, 9:12]).max(initial=0.0)) for poses in (rows.a, rows.b))
     size = tree_of(a).reach + tree_of(b).reach + away
     out, flags = empty_answers(rows.total)
     solve(a, b, rows, Wanted(narrow.UNSIGNED, margin + walk.CLOSE * size, normals=False), out, flags)
@@ -145,34 +153,41 @@ def _meshes_within(a: Mesh, b: Mesh, rows: Rows, margin: float) -> Bools:
 
 
 def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Answer distances of two of which one is a body."""
+    """Write the distances of a pair of which one is a body."""
     check_no_log(wanted)
     order, a, b, rows = _ordered(a, b, rows)
-    met, asked = _told(a, b, rows, order, wanted, out, flags)
+    overlapping, pending = _solve_compiled(a, b, rows, order, wanted, out, flags)
     unsigned = wanted.mode == narrow.UNSIGNED
     if not unsigned:
-        for deep in _depths(a, b, rows, order, np.flatnonzero(met)):
-            _overlapping(deep, out, flags)
-        asked &= ~met
-    for k in np.flatnonzero(asked).tolist():
+        for deep in _depths(a, b, rows, order, np.flatnonzero(overlapping)):
+            _write_overlapping(deep, out, flags)
+        pending &= ~overlapping
+    # only the rows that the kernels could not settle reach Python: users' functions, missing depth of a height field,
+    # ties
+    for k in np.flatnonzero(pending).tolist():
         x, row, turned = _at(a, b, rows, k, order)
         flags[k] = 0
-        if met[k]:
+        if overlapping[k]:
             place, normal = x.common_point()
             out[k, :3], out[k, 3:6], out[k, 6:9], out[k, 9:12] = 0.0, normal, place, place
             flags[k, 0], flags[k, 2] = Status.OVERLAPPING, 1
         else:
-            flags[k, 0], flags[k, 2] = _apart(x.nearest(wanted.max_distance), x.error, out[k])
+            flags[k, 0], flags[k, 2] = _write_separated(x.nearest(wanted.max_distance), x.error, out[k])
         _into_world(row, out[k])
         mirror(out, np.array([k]) if turned else False)
 
 
-def _told(a: Body, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, flags: Ints) -> tuple[Bools, Bools]:
-    """Answer distances of what the traversals do; return at which rows two meet, and at which they are to be asked."""
+def _solve_compiled(
+    a: Body, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, flags: Ints
+) -> tuple[Bools, Bools]:
+    """Write the distances that the compiled traversals compute.
+
+    Returns the rows that overlap, and the rows that the slow path has to solve.
+    """
     first, second = a._as_parts(), parts_of(b)
     if first.any_mapped or second.any_mapped:
         return collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
-    told, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
+    codes, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
     faces = isinstance(a, Mesh) and isinstance(b, Mesh)
     level = DEPTHS if wanted.mode != narrow.UNSIGNED else NORMALS if wanted.normals else BOUNDS
     most, above = wanted.max_distance, float(np.nextafter(wanted.max_distance, inf))
@@ -180,20 +195,20 @@ def _told(a: Body, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, f
     def run(start: int, stop: int) -> None:
         distance_rows(
             first.given, second.given, faces, level, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start,
-            stop, bench(), told, out, flags, parts,
+            stop, bench(), codes, out, flags, parts,
         )  # fmt: skip
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
-    met = (told == walk.MEET) | (told == walk.HELD)
-    unclear = (told > walk.HELD) & (told != ANSWERED)
-    asked = unclear | (flags[:, 3] != 0)
+    overlapping = (codes == walk.MEET) | (codes == walk.HELD)
+    unclear = (codes > walk.HELD) & (codes != ANSWERED)
+    pending = unclear | (flags[:, 3] != 0)
     for k in np.flatnonzero(unclear).tolist():
-        met[k] = _at(a, b, rows, k, order)[0].meet()
-    return met, asked
+        overlapping[k] = _at(a, b, rows, k, order)[0].meet()
+    return overlapping, pending
 
 
 class Group(NamedTuple):
-    """Two bodies at some rows, in the order in which the kernels see them there."""
+    """A pair at some rows, in the order of the kernels at these rows."""
 
     which: Ints
     a: Any
@@ -206,14 +221,15 @@ class Group(NamedTuple):
 
 
 def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Group]:
-    """Yield two at those rows that have their parts, and their order, in common."""
-    first, second = (each[which % len(each)] for each in (rows.a, rows.b))
+    """Yield the pair in groups of rows that share their parts and their order."""
+    first, second = (poses[which % len(poses)] for poses in (rows.a, rows.b))
     everywhere = np.arange(len(which))
-    each = [(everywhere, False)]
+    orders = [(everywhere, False)]
+    # a tie is decided by the poses, so that (a, b) and (b, a) give the same bits
     if order == TIED:
         later = np.array([p.tolist() > q.tolist() for p, q in zip(first, second, strict=True)], dtype=bool)
-        each = [(np.flatnonzero(~later), False), (np.flatnonzero(later), True)]
-    for some, turned in each:
+        orders = [(np.flatnonzero(~later), False), (np.flatnonzero(later), True)]
+    for some, turned in orders:
         x, y, p, q = (b, a, second[some], first[some]) if turned else (a, b, first[some], second[some])
         theirs, turned = parts_of(y), turned or order == TURNED
         for ours, of in parts_near(x, np.full(len(some), theirs.reach), p, q):
@@ -221,7 +237,10 @@ def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Grou
 
 
 def parts_near(x: Body, reaches: Array, rows_x: Array, rows_y: Array) -> Iterator[tuple[Parts, Ints]]:
-    """Yield the parts that are asked about at some pose rows, and at which, beside what reaches so far there."""
+    """Yield sets of parts near the other object, and the pose rows of each set.
+
+    A height field without a bottom has other parts at each pose. Every other body has one set for all rows.
+    """
     if not isinstance(x, HeightField):
         if len(rows_x):
             yield x._as_parts(), np.arange(len(rows_x))
@@ -230,14 +249,14 @@ def parts_near(x: Body, reaches: Array, rows_x: Array, rows_y: Array) -> Iterato
         x._parts_near(float(reach), relative(p, q)[9:12]) for reach, p, q in zip(reaches, rows_x, rows_y, strict=True)
     ]
     for ours in dict.fromkeys(near):
-        yield ours, np.flatnonzero([each is ours for each in near])
+        yield ours, np.flatnonzero([candidate is ours for candidate in near])
 
 
 class _Deep(NamedTuple):
-    """What `depths` found of a `Group`."""
+    """The depths of one `Group`."""
 
     which: Ints
-    found: Array  #: (n, 8)
+    depths: Array  #: (n, 8)
     errors: Array
     rows: Array  #: of what came first of the two
     turned: bool  #: whether the two were turned round
@@ -245,7 +264,7 @@ class _Deep(NamedTuple):
 
 
 def _depths(a: Body, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[_Deep]:
-    """Yield how deep two are at the rows at which they meet, as `depths` has it."""
+    """Yield the depths of a pair at the rows at which it overlaps."""
     for x in groups(a, b, rows, order, which):
         tight = (MeshPair if isinstance(x.a, Mesh) and isinstance(x.b, Mesh) else BodyPair).tight_depth
         m = relatives(x.rows_a, x.rows_b)
@@ -260,15 +279,15 @@ def _into_world(row: Array, out: Array) -> None:
 
 
 def check_no_log(wanted: Wanted) -> None:
-    """Raise where a trace is asked for."""
+    """Raise an error if a trace is requested."""
     if wanted.log is not None:
         raise UnsupportedPair("trace is of convex shapes: ask about the hull(), or about the parts of the mesh")
 
 
-def _apart(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
-    """Write one answer, of two that are proven apart, in the first's frame.
+def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
+    """Write the distance of a separated pair in the frame of its first item.
 
-    Returns its status, and whether its interval is as narrow as promised.
+    Returns the status, and whether the interval is as narrow as promised.
     """
     distance, normal = min(max(float(gap.row[0]), gap.lower), gap.upper), gap.row[3:6]
     lower = max(gap.lower, LEAST)
@@ -276,27 +295,28 @@ def _apart(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
     out[6:9], out[9:12] = gap.row[6:9], gap.row[6:9] + out[0] * normal
     promised = TIGHT_CURVED if gap.curved else TIGHT_POLYTOPE
     narrowly = gap.upper - gap.lower <= promised * error / ROUNDING + 4.0 * error
-    return int(Status.BEYOND if gap.beyond else Status.SEPARATED), narrowly
+    return int(Status.BEYOND if gap.too_far else Status.SEPARATED), narrowly
 
 
-def _overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
-    """Write the signed distances of two that meet.
+def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
+    """Write the signed distances of overlapping rows.
 
-    Where the depth may be 0, rows of two that touch keep their normal.
+    Rows that touch keep the normal they have if their depth may be 0.
     """
-    least, most = deep.found[:, LEAST_DEPTH], deep.found[:, MOST]
+    least, most = deep.depths[:, LEAST_DEPTH], deep.depths[:, MOST]
     if most.max() == inf:
         raise UnsupportedPair("these overlap without end: no translation parts them")
     turn = deep.rows[:, None, :9].reshape(-1, 1, 3, 3)
-    both = (turn * deep.found[:, NORMAL : PLACE + 3].reshape(-1, 2, 1, 3)).sum(axis=3)  # the normal and the place
-    half = (0.5 * most)[:, None] * both[:, 0]
-    both[:, 1] += deep.rows[:, 9:12]
+    vectors = (turn * deep.depths[:, NORMAL : PLACE + 3].reshape(-1, 2, 1, 3)).sum(axis=3)  # the normal and the place
+    half = (0.5 * most)[:, None] * vectors[:, 0]
+    vectors[:, 1] += deep.rows[:, 9:12]
     answer = np.empty((len(most), narrow.FLOATS))
     answer[:, 0] = answer[:, 1] = -most
-    answer[:, 2], answer[:, 3:6] = 0.0 - least, both[:, 0]
-    answer[:, 6:9], answer[:, 9:12] = both[:, 1] + half, both[:, 1] - half
+    answer[:, 2], answer[:, 3:6] = 0.0 - least, vectors[:, 0]
+    answer[:, 6:9], answer[:, 9:12] = vectors[:, 1] + half, vectors[:, 1] - half
     mirror(answer, deep.turned)
     relative_width, errors = deep.tight
+    # a depth is exact only to the error of places, which grows with the size of both
     narrowly = most - least <= np.maximum(relative_width * deep.errors / ROUNDING, errors * deep.errors)
     status = flags[deep.which, 0]
     for k in np.flatnonzero((status == Status.TOUCHING) | ((status == Status.UNDECIDED) & narrowly)).tolist():
@@ -310,12 +330,12 @@ def _overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     flags[deep.which] = marks
 
 
-class _Desk(NamedTuple):
-    """What is written beside an answer, and the scratch of walks."""
+class _Scratch(NamedTuple):
+    """Scratch of a single query: pose rows, codes, flags and parts of the result, and the traversal's scratch."""
 
     row_a: Array
     row_b: Array
-    told: Ints
+    codes: Ints
     flags: Ints
     parts: Ints
     bench: Bench
@@ -324,19 +344,19 @@ class _Desk(NamedTuple):
 _local = threading.local()
 
 
-def _desk() -> _Desk:
-    """Return this thread's desk."""
+def _thread_scratch() -> _Scratch:
+    """Return the scratch of this thread."""
     try:
-        found: _Desk = _local.desk
+        scratch: _Scratch = _local.scratch
     except AttributeError:
         row_a, row_b = np.empty((2, 1, WIDTH))
         flags, parts = (np.empty((1, n), dtype=np.int64) for n in (narrow.INTS, 2))
-        found = _local.desk = _Desk(row_a, row_b, np.empty(1, dtype=np.int64), flags, parts, bench())
-    return found
+        scratch = _local.scratch = _Scratch(row_a, row_b, np.empty(1, dtype=np.int64), flags, parts, bench())
+    return scratch
 
 
 def prepare(a: Any, b: Any) -> Quick | None:
-    """Return what answers single questions of two, one of them a body; None where the long way must."""
+    """Return the compiled functions for single queries of a pair with a body, or None if the slow path is needed."""
     faces = isinstance(a, Mesh) and isinstance(b, Mesh)
     order = order_of(a, b)
     swap = order == TURNED
@@ -344,28 +364,31 @@ def prepare(a: Any, b: Any) -> Quick | None:
     parts = (parts_of(first), parts_of(second)) if faces else walked(first, second)
     if parts is None or parts[1].endless:
         return None
-    one, two = (each.given for each in parts)
+    tree_a, tree_b = (part_set.given for part_set in parts)
 
     def collide(a: Any, b: Any, ma: Array, mb: Array, margin: float) -> bool | None:
         if swap:
             ma, mb = mb, ma
-        at = _desk()
-        told = meet_rows(one, two, ma, mb, at.row_a, at.row_b, order, margin, 0, 1, at.bench, at.told)
-        if told == APART:
+        scratch = _thread_scratch()
+        code = meet_rows(
+            tree_a, tree_b, ma, mb, scratch.row_a, scratch.row_b, order, margin, 0, 1, scratch.bench, scratch.codes
+        )
+        if code == APART:
             return False
-        return True if told in (MEET, HELD) else None
+        return True if code in (MEET, HELD) else None
 
     def measure(ma: Array, mb: Array, mode: int, most: float, out: Array) -> int:
         if swap:
             ma, mb = mb, ma
-        row_a, row_b, said, flags, parts, w = _desk()
+        row_a, row_b, codes, flags, parts, w = _thread_scratch()
+        # the next float above the limit: a distance equal to the limit is still reported
         above = nextafter(most, inf)
         signed = mode != narrow.UNSIGNED
         level = DEPTHS if signed else NORMALS
-        told = distance_rows(
-            one, two, faces, level, ma, mb, row_a, row_b, most, above, order, 0, 1, w, said, out, flags, parts
+        code = distance_rows(
+            tree_a, tree_b, faces, level, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags, parts
         )  # fmt: skip
-        if told not in (APART, ANSWERED) and (signed or told not in (MEET, HELD)):
+        if code not in (APART, ANSWERED) and (signed or code not in (MEET, HELD)):
             return -1
         status, _, tight, unsure = flags[0].tolist()
         return -1 if unsure else int(status + 8 * tight)
@@ -381,7 +404,7 @@ _MOST = 64  #: parts that are looked at
 
 
 class Levers(NamedTuple):
-    """What carries a distance: answers of parts in world axes, b moved by ``shift``, and a weight each."""
+    """The contacts that carry a distance, in world axes with b moved by ``shift``, and their weights."""
 
     rows: Array
     weights: Array
@@ -391,27 +414,28 @@ class Levers(NamedTuple):
 
 
 def levers(a: Thing, b: Thing, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
-    """Return what carries the signed distance of two of which one is a body, and none a half-space."""
+    """Return the contacts that carry the signed distance of a pair with a body; neither is a half-space."""
     if not in_order(a, b, row_a, row_b):
         turned = answer[None].copy()
         mirror(turned, True)
-        own = levers(b, a, row_b, row_a, turned[0], tight)
+        mirrored = levers(b, a, row_b, row_a, turned[0], tight)
         # b stands, and a has been moved the other way: all of it is moved back
-        rows = own.rows.copy()
+        rows = mirrored.rows.copy()
         mirror(rows, True)
-        parts = [(t, q, s, p) for s, p, t, q in own.parts]
-        back = -own.shift
-        rows[:, 6:9] += back
-        rows[:, 9:12] += back
+        parts = [(t, q, s, p) for s, p, t, q in mirrored.parts]
+        shift_back = -mirrored.shift
+        rows[:, 6:9] += shift_back
+        rows[:, 9:12] += shift_back
         for k, (s, p, t, q) in enumerate(parts):
-            parts[k] = s, _shifted(p, back), t, _shifted(q, back)
-        return own._replace(rows=rows, shift=back, parts=parts)
+            parts[k] = s, _shifted(p, shift_back), t, _shifted(q, shift_back)
+        return mirrored._replace(rows=rows, shift=shift_back, parts=parts)
     assert isinstance(a, Body)
     x = pair_of(a, b, relative(row_a, row_b))
     size = x.error / ROUNDING
-    apart = bool(answer[1] > 0.0)
+    separated = bool(answer[1] > 0.0)
     shift, margin = np.zeros(3), answer[0] + _TIE * size + 4.0 * x.error
-    if not apart:
+    # overlapping bodies lack nearest points: B is moved out along the normal, just until the contacts are apart
+    if not separated:
         step = _STEP * size
         shift = (step - min(float(answer[0]), 0.0)) * answer[3:6]
         x = x.moved(row_a[:9].reshape(3, 3).T @ shift)
@@ -426,13 +450,13 @@ def levers(a: Thing, b: Thing, row_a: Array, row_b: Array, answer: Array, tight:
     for column, place in ((3, 0.0), (6, row_a[9:12]), (9, row_a[9:12])):
         out[:, column : column + 3] = out[:, column : column + 3] @ row_a[:9].reshape(3, 3).T + place
     rows = out[first]
-    alone = len(rows) == 1 and len(some) < _MOST
-    if apart or not len(rows):
-        if not alone:
+    single = len(rows) == 1 and len(some) < _MOST
+    if separated or not len(rows):
+        if not single:
             return Levers(answer[None], np.ones(1), np.zeros(3), [], False)
         return Levers(rows, np.ones(1), shift, parts, True)
-    weights, whole = _weights(rows[:, 3:6], answer[3:6])
-    if not whole:
+    weights, unique = _weights(rows[:, 3:6], answer[3:6])
+    if not unique:
         return Levers(answer[None], np.ones(1), np.zeros(3), [], False)
     return Levers(rows, weights, shift, parts, bool(tight and (weights > _SAME_WAY).all() and len(some) < _MOST))
 
@@ -444,29 +468,29 @@ def _shifted(row: Array, by: Array) -> Array:
 
 
 def _distinct(out: Array, same: float) -> Ints:
-    """Return the first of those rows that have one normal and one pair of points."""
-    kept: list[int] = []
+    """Return the first of the rows that share a normal and a pair of points."""
+    distinct: list[int] = []
     for k, row in enumerate(out):
         if not any(
             np.linalg.norm(row[3:6] - out[j, 3:6]) <= _SAME_WAY and np.abs(row[6:12] - out[j, 6:12]).max() <= same
-            for j in kept
+            for j in distinct
         ):
-            kept.append(k)
-    return np.array(kept, dtype=np.int64)
+            distinct.append(k)
+    return np.array(distinct, dtype=np.int64)
 
 
 def _parts(x: BodyPair, pairs: Ints, row_a: Array) -> list[tuple[Shape, Array, Shape, Array]]:
-    """Return the two parts of pairs and where they are in world axes."""
+    """Return the two parts of each pair and their poses in the world."""
     placed_a = composed(row_a, x.a.rows(pairs[:, 0]))
     placed_b = composed(row_a, composed(x.m, x.b.rows(pairs[:, 1])))
     return [(x.a.shape(i), p, x.b.shape(j), q) for (i, j), p, q in zip(pairs.tolist(), placed_a, placed_b, strict=True)]
 
 
-def _weights(normals: Array, way: Array) -> tuple[Array, bool]:
-    """Return weights of at least 0 with which normals make up a direction, and whether they do, in just one way."""
-    if (np.linalg.norm(normals - way, axis=1) <= 1e-4).all():
+def _weights(normals: Array, direction: Array) -> tuple[Array, bool]:
+    """Return weights of at least 0 with which the normals sum to a direction, and whether they are unique."""
+    if (np.linalg.norm(normals - direction, axis=1) <= 1e-4).all():
         return np.full(len(normals), 1.0 / len(normals)), len(normals) == 1
     from scipy.optimize import nnls  # few overlaps are held by more than one contact
 
-    weights, left = nnls(normals.T, way)
-    return weights, left <= 1e-4 and int((weights > 0.0).sum()) == np.linalg.matrix_rank(normals, tol=1e-6)
+    weights, residual = nnls(normals.T, direction)
+    return weights, residual <= 1e-4 and int((weights > 0.0).sum()) == np.linalg.matrix_rank(normals, tol=1e-6)

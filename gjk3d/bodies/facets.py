@@ -47,11 +47,11 @@ IS_APART, IS_DEEP, IS_OPEN = range(3)
 
 #: several of `Solid` behind each other; where the vertices, planes and edges of each begin, and the last end; scratch
 GivenSolids = tuple[Array2, Array2, Array2, Ints2, Ints2, Array2, Array2, Ints1]
-_CORNER, _WAY, _OUT = 0, 3, 6  #: columns of a triangle's corner: its place, the edge from there on, and out of that
+_CORNER, _EDGE, _OUT = 0, 3, 6  #: columns of a triangle's corner: its place, the edge from there on, and out of that
 
 
 class Solid(NamedTuple):
-    """A solid polytope in its frame; of no rows where it is none, or has too many edges."""
+    """A solid polytope in its frame; without rows if the shape is not a polytope or has too many edges."""
 
     vertices: Array2
     planes: Array2  #: unit normals and their limits, (4, faces of all solids)
@@ -65,7 +65,7 @@ class Solid(NamedTuple):
 
 
 class Facet(NamedTuple):
-    """The facet with the widest gap; all in the polytope's frame."""
+    """The facet of the Minkowski difference with the widest gap, in the polytope's frame."""
 
     gap: float
     normal: Vec3  #: unit, from the triangle to the polytope
@@ -79,7 +79,7 @@ _NONE = np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 6)), np.empty((0, 2), d
 
 @inlined
 def solid_in(t: GivenSolids, k: int) -> Solid:
-    """Return one of what Python handed over by names."""
+    """Return one polytope of the arrays that Python passed."""
     p, q = t[4][k], t[4][k + 1]
     return Solid(
         t[0][p[0] : q[0]], t[1], p[1], q[1] - p[1], t[2][p[2] : q[2]], t[3][p[2] : q[2]], t[5], t[6], t[7]
@@ -103,19 +103,19 @@ def _corner_at(s: Solid, k: int, column: int) -> Vec3:
 
 
 @inlined
-def _put_corner(s: Solid, k: int, p: Vec3, way: Vec3, out: Vec3) -> None:
+def _put_corner(s: Solid, k: int, p: Vec3, edge: Vec3, out: Vec3) -> None:
     c = s.corners[k]
     c[_CORNER], c[_CORNER + 1], c[_CORNER + 2] = p
-    c[_WAY], c[_WAY + 1], c[_WAY + 2] = way
+    c[_EDGE], c[_EDGE + 1], c[_EDGE + 2] = edge
     c[_OUT], c[_OUT + 1], c[_OUT + 2] = out
 
 
 def solids_of(every: Sequence[Parts]) -> GivenSolids:
-    """Return bodies that are a solid polytope of few edges each; others have no planes."""
-    made = [_solid_of(parts) for parts in every] or [_NONE]
-    vertices, planes, edges, sides = (np.concatenate(column) for column in zip(*made, strict=True))
-    begins = np.zeros((len(made) + 1, 3), dtype=np.int64)
-    begins[1:] = np.cumsum([[len(column) for column in each[:3]] for each in made], axis=0)
+    """Return the polytopes among bodies as arrays; other bodies, and polytopes with many edges, have no planes."""
+    solids = [_solid_of(parts) for parts in every] or [_NONE]
+    vertices, planes, edges, sides = (np.concatenate(column) for column in zip(*solids, strict=True))
+    begins = np.zeros((len(solids) + 1, 3), dtype=np.int64)
+    begins[1:] = np.cumsum([[len(column) for column in table[:3]] for table in solids], axis=0)
     return vertices, np.ascontiguousarray(planes.T), edges, sides, begins, *_scratch(begins)
 
 
@@ -125,7 +125,7 @@ def _scratch(begins: Ints) -> tuple[Array, Array, Ints]:
 
 
 def with_scratch(solids: GivenSolids) -> GivenSolids:
-    """Return solids with scratch that no other thread has."""
+    """Return solids with scratch of their own, so that threads do not share it."""
     return (*solids[:5], *_scratch(solids[4]))
 
 
@@ -135,8 +135,8 @@ def _solid_of(parts: Parts) -> tuple[Array, Array, Array, Ints]:
     thing, row = parts.things[0]
     if not isinstance(thing, Polytope) or not (row == IDENTITY[0]).all():
         return _NONE
-    made: tuple[Array, Array, Array, Ints] | None = thing._cached("facets", lambda: _make(thing))
-    return _NONE if made is None else made
+    facets: tuple[Array, Array, Array, Ints] | None = thing._cached("facets", lambda: _make(thing))
+    return _NONE if facets is None else facets
 
 
 def _make(shape: Polytope) -> tuple[Array, Array, Array, Ints] | None:
@@ -157,7 +157,7 @@ def _make(shape: Polytope) -> tuple[Array, Array, Array, Ints] | None:
 
 @kernel
 def _rise(x: Array, y: Array, z: Array, p: Vec3, out: Array) -> None:
-    """Write how far a point is along many normals; a loop for vector instructions, as is that of `_gaps`."""
+    """Write the heights of a point along many normals; like `_gaps`, the loop compiles to vector instructions."""
     for f in range(out.shape[0]):
         out[f] = x[f] * p[0] + y[f] * p[1] + z[f] * p[2]
 
@@ -170,10 +170,10 @@ def _gaps(x: Array, y: Array, z: Array, limits: Array, out: Array) -> None:
 
 @kernel
 def _past_face(t: Triangle, s: Solid) -> tuple[Facet, bool]:
-    """Try the faces of the polytope; tell whether no other facet can have a wider gap.
+    """Return the face of the polytope with the widest gap, and whether no other facet can have a wider one.
 
-    That is so where the corner which is deepest behind the face has none that is nearer: the ball round it that just
-    touches that face lies in the polytope, so there is no way out of it that is shorter.
+    That is certain if the deepest corner behind the face is nearer to no other face. The ball about that corner that
+    touches the face is then inside the polytope, and no translation out of it is shorter.
     """
     start, stop, h = s.first, s.first + s.faces, s.heights
     for k in range(3):
@@ -187,15 +187,15 @@ def _past_face(t: Triangle, s: Solid) -> tuple[Facet, bool]:
     x, y, z = h[0, which], h[1, which], h[2, which]
     a = t[0] if x <= y and x <= z else t[1] if y <= z else t[2]
     n = normal_at(s, which)
-    own, widest = h[0] if x <= y and x <= z else h[1] if y <= z else h[2], True
+    row_heights, widest = h[0] if x <= y and x <= z else h[1] if y <= z else h[2], True
     for f in range(s.faces):
-        widest &= own[f] - s.planes[3, start + f] <= best
+        widest &= row_heights[f] - s.planes[3, start + f] <= best
     return Facet(best, neg(n), a, along(a, n, -best), True), widest
 
 
 @kernel
-def _past_triangle(t: Triangle, n: Vec3, s: Solid, found: Facet) -> Facet:
-    """Try both sides of the triangle."""
+def _past_triangle(t: Triangle, n: Vec3, s: Solid, best: Facet) -> Facet:
+    """Return the better of a facet and the two sides of the triangle."""
     low, high, lowest, highest = inf, -inf, 0, 0
     for k in range(s.vertices.shape[0]):
         x = dot(n, row3(s.vertices, k))
@@ -204,44 +204,44 @@ def _past_triangle(t: Triangle, n: Vec3, s: Solid, found: Facet) -> Facet:
         if x > high:
             high, highest = x, k
     at = dot(n, t[0])
-    gap, way, k = (low - at, n, lowest) if low - at >= at - high else (at - high, neg(n), highest)
-    if not gap > found.gap:
-        return found
+    gap, normal, k = (low - at, n, lowest) if low - at >= at - high else (at - high, neg(n), highest)
+    if not gap > best.gap:
+        return best
     b = row3(s.vertices, k)
-    a = along(b, way, -gap)
+    a = along(b, normal, -gap)
     inside = True
     for i in range(3):
         p, q, r = t[i], t[(i + 1) % 3], t[(i + 2) % 3]
         out = cross(sub(q, p), n)
         inside = inside and dot(out, sub(a, p)) * dot(out, sub(r, p)) >= 0.0
-    return Facet(gap, way, a, b, inside)
+    return Facet(gap, normal, a, b, inside)
 
 
 @kernel
-def _keep_way(n: Vec3, gap: float, ways: Array, count: int) -> int:
-    """Keep a way out with its gap, one of those that look alike; return how many there are, those being the widest."""
+def _keep_direction(n: Vec3, gap: float, directions: Array, count: int) -> int:
+    """Store a direction with its gap, one for each group of similar ones; return the number of directions."""
     shallow = plain(0)
     for k in range(count):
-        if dot(n, row3(ways, k)) > _ALIKE:
+        if dot(n, row3(directions, k)) > _ALIKE:
             shallow = k
             break
-        if ways[k, 3] < ways[shallow, 3]:
+        if directions[k, 3] < directions[shallow, 3]:
             shallow = k
     else:
-        if count < ways.shape[0]:
+        if count < directions.shape[0]:
             shallow, count = count, count + 1
-            ways[shallow, 3] = -inf
-    if gap > ways[shallow, 3]:
-        ways[shallow, 0], ways[shallow, 1], ways[shallow, 2] = n
-        ways[shallow, 3] = gap
+            directions[shallow, 3] = -inf
+    if gap > directions[shallow, 3]:
+        directions[shallow, 0], directions[shallow, 1], directions[shallow, 2] = n
+        directions[shallow, 3] = gap
     return count
 
 
 @kernel
 def _list_outlines(s: Solid) -> int:
-    """List edges on the polytope's outline along each edge k of the triangle, j as 3 j + k; return how many.
+    """List the edges on the polytope's outline along each edge k of the triangle as 3 j + k; return their number.
 
-    Whether an edge is there cannot be guessed, so each is written down, and only counted if it is.
+    The branch is unpredictable, so each edge is written and the counter advances only if the edge is on the outline.
     """
     h, count = s.heights, 0
     for j in range(s.edges.shape[0]):
@@ -257,33 +257,35 @@ def _list_outlines(s: Solid) -> int:
 
 
 @kernel
-def _past_edges(s: Solid, found: Facet, enough: float) -> Facet:
-    """Try the edges of the triangle against those of the polytope's outline along each."""
+def _past_edges(s: Solid, best: Facet, enough: float) -> Facet:
+    """Return the best of a facet and the edge pairs of the triangle and the polytope's outlines."""
     for i in range(_list_outlines(s)):
         j, k = s.outline[i] // 3, s.outline[i] % 3
         f, g, end = s.sides[j, 0], s.sides[j, 1], k + 1 if k < 2 else 0
         u, v = s.heights[end, f] - s.heights[k, f], s.heights[end, g] - s.heights[k, g]
+        # the arc between both face normals on the Gauss map crosses the triangle edge's great circle at d
         d = add(scale(abs(v), normal_at(s, f)), scale(abs(u), normal_at(s, g)))
         t, p, square = _corner_at(s, k, _CORNER), row3(s.edges, j), dot(d, d)
         rise = dot(d, sub(t, p))
-        if (rise < 0.0) & (found.gap < 0.0) & (rise * rise > SURELY * (found.gap * found.gap) * square):
+        if (rise < 0.0) & (best.gap < 0.0) & (rise * rise > SURELY * (best.gap * best.gap) * square):
             continue  # no gap as wide, and no root needed to tell
         far = sqrt(square)
         gap = rise / far
-        if not ((gap > found.gap) & (dot(d, _corner_at(s, k, _OUT)) <= 0.0)):
+        if not ((gap > best.gap) & (dot(d, _corner_at(s, k, _OUT)) <= 0.0)):
             continue
-        e = _corner_at(s, k, _WAY)
+        e = _corner_at(s, k, _EDGE)
+        # nearly parallel edges give an ill-conditioned normal: GJK and EPA take over
         if max(abs(u), abs(v)) < CLEAR_CUT * sqrt(dot(e, e)):
-            return Facet(found.gap, found.normal, found.a, found.b, False)
-        way = scale(-1.0 / far, d)
+            return Facet(best.gap, best.normal, best.a, best.b, False)
+        normal = scale(-1.0 / far, d)
         # where the triangle's edge passes over the other: both lie in planes across the way
-        across = cross((s.edges[j, 3], s.edges[j, 4], s.edges[j, 5]), way)
+        across = cross((s.edges[j, 3], s.edges[j, 4], s.edges[j, 5]), normal)
         r = dot(across, sub(p, t)) / dot(across, e)
         a = along(t, e, r)
-        found = Facet(gap, way, a, along(a, way, gap), 0.0 <= r <= 1.0)
+        best = Facet(gap, normal, a, along(a, normal, gap), 0.0 <= r <= 1.0)
         if gap > enough:
-            return found
-    return found
+            return best
+    return best
 
 
 @inlined
@@ -296,47 +298,48 @@ def _seen_from(m: Rigid, t: Triangle) -> Triangle:
 @kernel
 def _put_corners(t: Triangle, n: Vec3, s: Solid) -> None:
     for i in range(3):
-        way = sub(t[(i + 1) % 3], t[i])
-        _put_corner(s, i, t[i], way, cross(way, n))
+        edge = sub(t[(i + 1) % 3], t[i])
+        _put_corner(s, i, t[i], edge, cross(edge, n))
 
 
 @kernel
-def ways_out(x: Two, k: int, s: Solid, ways: Array) -> int:
-    """Write a few ways that differ by which the polytope is parted from triangle k of A; return how many.
+def separating_directions(x: Two, k: int, s: Solid, directions: Array) -> int:
+    """Write a few different directions that separate the polytope from triangle k of A, and return their number.
 
-    Each is a unit normal in A's frame and the gap along it, so far below 0 as they overlap. Of a triangle without a
-    normal there are none.
+    Each is a unit normal in A's frame and the gap along it, which is negative in overlap. A degenerate triangle has
+    none.
     """
-    own, count = _seen_from(x.m, read(x.a.places, k)), plain(0)
-    n = normal_of(own)
+    local, count = _seen_from(x.m, read(x.a.places, k)), plain(0)
+    n = normal_of(local)
     if not dot(n, n) > 0.0:
         return count
-    _past_face(own, s)
+    _past_face(local, s)
+    # candidates are the facets of the Minkowski difference: faces, both sides of the triangle, edge pairs
     for f in range(s.faces):
-        count = _keep_way(neg(normal_at(s, f)), s.heights[3, f], ways, count)
-    low, high, at = inf, -inf, dot(n, own[0])
+        count = _keep_direction(neg(normal_at(s, f)), s.heights[3, f], directions, count)
+    low, high, at = inf, -inf, dot(n, local[0])
     for i in range(s.vertices.shape[0]):
         height = dot(n, row3(s.vertices, i))
         low, high = min(low, height), max(high, height)
-    count = _keep_way(neg(n), at - high, ways, _keep_way(n, low - at, ways, count))
-    _put_corners(own, n, s)
+    count = _keep_direction(neg(n), at - high, directions, _keep_direction(n, low - at, directions, count))
+    _put_corners(local, n, s)
     for i in range(_list_outlines(s)):
         j, c = s.outline[i] // 3, s.outline[i] % 3
         f, g, end = s.sides[j, 0], s.sides[j, 1], c + 1 if c < 2 else 0
         u, v = s.heights[end, f] - s.heights[c, f], s.heights[end, g] - s.heights[c, g]
-        d, e = add(scale(abs(v), normal_at(s, f)), scale(abs(u), normal_at(s, g))), _corner_at(s, c, _WAY)
+        d, e = add(scale(abs(v), normal_at(s, f)), scale(abs(u), normal_at(s, g))), _corner_at(s, c, _EDGE)
         if max(abs(u), abs(v)) >= CLEAR_CUT * sqrt(dot(e, e)) and dot(d, _corner_at(s, c, _OUT)) <= 0.0:
             far = sqrt(dot(d, d))
             gap = dot(d, sub(_corner_at(s, c, _CORNER), row3(s.edges, j))) / far
-            count = _keep_way(scale(-1.0 / far, d), gap, ways, count)
+            count = _keep_direction(scale(-1.0 / far, d), gap, directions, count)
     for i in range(count):
-        ways[i, 0], ways[i, 1], ways[i, 2] = turn(x.m, row3(ways, i))
+        directions[i, 0], directions[i, 1], directions[i, 2] = turn(x.m, row3(directions, i))
     return count
 
 
 @kernel
 def _holds(s: Solid, p: Vec3, off: float) -> bool:
-    """Tell whether a point lies in a polytope, as far as rounding tells."""
+    """Return whether a point is in a polytope, up to rounding."""
     for f in range(s.faces):  # noqa: SIM110, a generator does not compile
         if dot(normal_at(s, f), p) > _limit_at(s, f) + off:
             return False
@@ -344,8 +347,8 @@ def _holds(s: Solid, p: Vec3, off: float) -> bool:
 
 
 @inlined
-def put_deep(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array, flags: Ints, row: int) -> None:
-    """Write an answer as `gjk3d.narrow.solve` does."""
+def write_depth(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array, flags: Ints, row: int) -> None:
+    """Write a result row in the format of `gjk3d.narrow.solve`."""
     out[row, 0], out[row, 1], out[row, 2] = gap, gap - width, gap + width
     for c in range(3):
         out[row, 3 + c], out[row, 6 + c], out[row, 9 + c] = n[c], a[c], b[c]
@@ -354,33 +357,34 @@ def put_deep(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array, fl
 
 @kernel
 def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int:
-    """Answer how deep triangle k of A and the polytope are: IS_APART, IS_DEEP with its answer in a row, or IS_OPEN."""
-    own = _seen_from(x.m, read(x.a.places, k))
+    """Compute the depth of triangle k of A and the polytope: IS_APART, IS_DEEP with a result row, or IS_OPEN."""
+    local = _seen_from(x.m, read(x.a.places, k))
     clear = WIDTH * x.error
-    found, widest = _past_face(own, s)
-    if found.gap > clear:
+    best, widest = _past_face(local, s)
+    if best.gap > clear:
         return IS_APART
-    if not (widest and found.gap <= -clear):
-        n = normal_of(own)
+    # the faces decide most pairs; the other facets are tried only for the rest
+    if not (widest and best.gap <= -clear):
+        n = normal_of(local)
         if n[0] == 0.0 and n[1] == 0.0 and n[2] == 0.0:
             return IS_OPEN
-        found = _past_triangle(own, n, s, found)
-        if found.gap > clear:
+        best = _past_triangle(local, n, s, best)
+        if best.gap > clear:
             return IS_APART
-        _put_corners(own, n, s)
-        found = _past_edges(s, found, clear)
-        if found.gap > clear and found.sure:
+        _put_corners(local, n, s)
+        best = _past_edges(s, best, clear)
+        if best.gap > clear and best.sure:
             return IS_APART
-        if found.gap > -clear or not found.sure or not _holds(s, found.b, _OFF * x.error):
+        if best.gap > -clear or not best.sure or not _holds(s, best.b, _OFF * x.error):
             return IS_OPEN
-    way, b = turn(x.m, found.normal), place(x.m, found.b)
-    put_deep(way, along(b, way, -found.gap), b, found.gap, clear, out, flags, row)
+    normal, b = turn(x.m, best.normal), place(x.m, best.b)
+    write_depth(normal, along(b, normal, -best.gap), b, best.gap, clear, out, flags, row)
     return IS_DEEP
 
 
 @kernel
 def _over(p: Vec3, t: Triangle, n: Vec3) -> bool:
-    """Tell whether a point of a triangle's plane lies in the triangle."""
+    """Return whether a point of a triangle's plane is in the triangle."""
     for k in range(3):
         q, r = t[k], t[(k + 1) % 3]
         if dot(cross(n, sub(r, q)), sub(p, q)) < 0.0:
@@ -389,23 +393,23 @@ def _over(p: Vec3, t: Triangle, n: Vec3) -> bool:
 
 
 @kernel
-def _past_sides(flat: Triangle, other: Triangle, n: Vec3, turned: bool, found: Facet) -> Facet:
-    """Try both sides of a triangle with unit normal n, which is the second of the two if these are turned."""
-    x, y, z = dot(n, sub(other[0], flat[0])), dot(n, sub(other[1], flat[0])), dot(n, sub(other[2], flat[0]))
+def _past_sides(flat: Triangle, corners: Triangle, n: Vec3, turned: bool, best: Facet) -> Facet:
+    """Return the better of a facet and both sides of a triangle with normal n; ``turned`` if it is the second one."""
+    x, y, z = dot(n, sub(corners[0], flat[0])), dot(n, sub(corners[1], flat[0])), dot(n, sub(corners[2], flat[0]))
     low, high = min(x, y, z), max(x, y, z)
     gap = max(low, -high)
-    if not gap > found.gap:
-        return found
-    end, way = (low, n) if low >= -high else (high, neg(n))
-    corner = other[0] if x == end else other[1] if y == end else other[2]
-    foot = along(corner, way, -gap)
+    if not gap > best.gap:
+        return best
+    end, normal = (low, n) if low >= -high else (high, neg(n))
+    corner = corners[0] if x == end else corners[1] if y == end else corners[2]
+    foot = along(corner, normal, -gap)
     sure = _over(foot, flat, n)
-    return Facet(gap, neg(way), corner, foot, sure) if turned else Facet(gap, way, foot, corner, sure)
+    return Facet(gap, neg(normal), corner, foot, sure) if turned else Facet(gap, normal, foot, corner, sure)
 
 
 @kernel
-def _past_edge_pairs(s: Triangle, t: Triangle, found: Facet) -> Facet:
-    """Try the pairs of edges."""
+def _past_edge_pairs(s: Triangle, t: Triangle, best: Facet) -> Facet:
+    """Return the best of a facet and the pairs of edges."""
     for i in range(3):
         p, e = s[i], sub(s[(i + 1) % 3], s[i])
         third = sub(s[(i + 2) % 3], p)
@@ -414,39 +418,40 @@ def _past_edge_pairs(s: Triangle, t: Triangle, found: Facet) -> Facet:
             d = cross(e, f)
             d = neg(d) if dot(d, third) > 0.0 else d
             square, rise = dot(d, d), dot(d, sub(q, p))
-            if (rise < 0.0) & (rise * rise > SURELY * (found.gap * found.gap) * square):
+            if (rise < 0.0) & (rise * rise > SURELY * (best.gap * best.gap) * square):
                 continue  # no gap as wide, and no root needed to tell
             if dot(d, sub(t[(j + 2) % 3], q)) < 0.0 or not square > 0.0:
                 continue
             far = sqrt(square)
             gap = rise / far
-            if not gap > found.gap:
+            if not gap > best.gap:
                 continue
+            # nearly parallel edges give an ill-conditioned normal: GJK and EPA take over
             if square < CLEAR_CUT * CLEAR_CUT * dot(e, e) * dot(f, f):
-                return Facet(found.gap, found.normal, found.a, found.b, False)
-            way = scale(1.0 / far, d)
-            across = cross(f, way)
+                return Facet(best.gap, best.normal, best.a, best.b, False)
+            normal = scale(1.0 / far, d)
+            across = cross(f, normal)
             r = dot(across, sub(q, p)) / dot(across, e)
             a = along(p, e, r)
-            b = along(a, way, gap)
+            b = along(a, normal, gap)
             u = dot(sub(b, q), f) / dot(f, f)
-            found = Facet(gap, way, a, b, min(r, u) >= 0.0 and max(r, u) <= 1.0)
-    return found
+            best = Facet(gap, normal, a, b, min(r, u) >= 0.0 and max(r, u) <= 1.0)
+    return best
 
 
 @kernel
 def crossed(x: Two, p: int, q: int, out: Array, flags: Ints, row: int) -> int:
-    """Answer how deep triangle p of A and q of B are: IS_DEEP with its answer in a row, or IS_OPEN."""
+    """Compute the depth of triangle p of A and triangle q of B: IS_DEEP with a result row, or IS_OPEN if undecided."""
     s, t, clear = read(x.a.places, p), placed_triangle(x.m, x.b.places, q), WIDTH * x.error
     n, m = normal_of(s), normal_of(t)
     if dot(n, n) == 0.0 or dot(m, m) == 0.0:
         return IS_OPEN
-    found = _past_sides(s, t, n, False, Facet(-inf, n, s[0], s[0], False))
-    found = _past_sides(t, s, m, True, found)
-    if found.gap > -clear:
+    best = _past_sides(s, t, n, False, Facet(-inf, n, s[0], s[0], False))
+    best = _past_sides(t, s, m, True, best)
+    if best.gap > -clear:
         return IS_OPEN
-    found = _past_edge_pairs(s, t, found)
-    if found.gap > -clear or not found.sure:
+    best = _past_edge_pairs(s, t, best)
+    if best.gap > -clear or not best.sure:
         return IS_OPEN
-    put_deep(found.normal, along(found.b, found.normal, -found.gap), found.b, found.gap, clear, out, flags, row)
+    write_depth(best.normal, along(best.b, best.normal, -best.gap), best.b, best.gap, clear, out, flags, row)
     return IS_DEEP

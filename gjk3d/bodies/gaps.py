@@ -1,4 +1,4 @@
-"""How far apart two bodies are, at many poses in one call: see `walk`, whose other half this is."""
+"""Distance traversal of two bodies at many poses: the second half of `walk`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
-from gjk3d.bodies.facets import IS_APART, IS_DEEP, IS_OPEN, WIDTH, put_deep
+from gjk3d.bodies.facets import IS_APART, IS_DEEP, IS_OPEN, WIDTH, write_depth
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, column_gap, node_gap, part_at, put_behind
 from gjk3d.bodies.traversal import crossings, nearest_triangles
 from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read
@@ -28,8 +28,8 @@ _ANYWHERE = 1e150
 _LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: errors by which parts are less near than others without being asked
 
 
-class Found(NamedTuple):
-    """The nearest parts so far: their answer is row 1 of the bench's."""
+class NearestParts(NamedTuple):
+    """The nearest parts so far; their result is row 1 of the scratch's ``out``."""
 
     upper: float
     lowest: float  #: lower bound of all that were asked
@@ -37,132 +37,135 @@ class Found(NamedTuple):
     q: int
     curved: bool
     loose: bool  #: whether the bounds of some parts are wider than promised
-    way: Vec3  #: the unit vector from A's to B's, and how far along it B begins, where that is one part
+    direction: Vec3  #: the unit vector from A's to B's, and how far along it B begins, where that is one part
     begins: float
 
 
 @inlined
-def bound_along(c: Cores, way: Vec3) -> float:
-    """Return how far apart two parts are at least by a plane across a direction of the frame that they lie in."""
-    d = turn_back(c.pose, way)
+def bound_along(c: Cores, direction: Vec3) -> float:
+    """Return a lower bound of the distance of two parts by a plane across a direction."""
+    d = turn_back(c.pose, direction)
     w, _, _ = support_pair(c, d)
     return float(-dot(d, w) - c.radii - c.error)
 
 
 @inlined
-def _begins(x: Two, c: Cores, way: Vec3) -> float:
-    """Return how far along a direction B begins at least, where it is the one part of a pair."""
+def _begins(x: Two, c: Cores, direction: Vec3) -> float:
+    """Return the least coordinate of B along a direction, if B is a single part."""
     if x.b.places.shape[0] > 1 or x.b.links[0, 2] > 1 or x.b.links[0, 0] >= 0:
         return -inf
-    d = turn_back(c.pose, way)
+    d = turn_back(c.pose, direction)
     _, _, b = support_pair(c, d)
-    return float(dot(d, b) + dot(way, world_center(c.pose, c.a.floats)) - c.b.floats[RADIUS] - c.error)
+    return float(dot(d, b) + dot(direction, world_center(c.pose, c.a.floats)) - c.b.floats[RADIUS] - c.error)
 
 
 @inlined
-def _plane_gap(x: Two, i: int, found: Found) -> float:
-    """Return how far a box of A's is at least from B by the plane across the last nearest direction."""
-    q, n = x.a.boxes, found.way
+def _plane_gap(x: Two, i: int, best: NearestParts) -> float:
+    """Return a lower bound of the gap between a box of A and B by the plane across the last nearest direction."""
+    q, n = x.a.boxes, best.direction
     u = abs(n[0] * q[i, 6] + n[1] * q[i, 7] + n[2] * q[i, 8]) * q[i, 3]
     v = abs(n[0] * q[i, 9] + n[1] * q[i, 10] + n[2] * q[i, 11]) * q[i, 4]
     w = abs(n[0] * q[i, 12] + n[1] * q[i, 13] + n[2] * q[i, 14]) * q[i, 5]
-    return float(found.begins - (n[0] * q[i, 0] + n[1] * q[i, 1] + n[2] * q[i, 2]) - u - v - w - x.a.rim)
+    return float(best.begins - (n[0] * q[i, 0] + n[1] * q[i, 1] + n[2] * q[i, 2]) - u - v - w - x.a.rim)
 
 
 @kernel
-def pair_gap(x: Two, i: int, j: int, found: Found, reach: float) -> float:
-    """Return how far apart two boxes are at least."""
-    gap = _plane_gap(x, i, found)
+def pair_gap(x: Two, i: int, j: int, best: NearestParts, reach: float) -> float:
+    """Return a lower bound of the gap between two boxes."""
+    gap = _plane_gap(x, i, best)
     return gap if gap > reach else max(gap, node_gap(x.m, x.a, i, x.b, j))
 
 
 @inlined
-def _no_nearer(x: Two, bound: float, limit: float, found: Found) -> bool:
-    """Tell whether parts that are so far apart are no nearer than the nearest, as their neighbours are mostly."""
-    # the errors save questions or ask more: the bound of what is left out goes into `Found.lowest`
-    level = _LEVEL_CURVED if found.curved else _LEVEL
-    return bound > found.upper - level * x.error or bound > limit + x.error
+def _no_nearer(x: Two, bound: float, limit: float, best: NearestParts) -> bool:
+    """Return whether a lower bound shows that parts are no nearer than the nearest, which holds for most neighbours."""
+    # the errors save questions or ask more: the bound of skipped parts is part of `NearestParts.lowest`
+    level = _LEVEL_CURVED if best.curved else _LEVEL
+    return bound > best.upper - level * x.error or bound > limit + x.error
 
 
 @inlined
-def _with_lowest(found: Found, lowest: float, loose: bool) -> Found:
-    return Found(
-        found.upper, min(found.lowest, lowest), found.p, found.q, found.curved, found.loose or loose, found.way,
-        found.begins,
+def _with_lowest(best: NearestParts, lowest: float, loose: bool) -> NearestParts:
+    return NearestParts(
+        best.upper, min(best.lowest, lowest), best.p, best.q, best.curved, best.loose or loose, best.direction,
+        best.begins,
     )  # fmt: skip
 
 
 @kernel
-def _ask(x: Two, p: int, q: int, gap: float, limit: float, found: Found, w: Bench) -> Found:
-    """Ask about two parts, which are apart by the gap."""
+def _solve_pair(x: Two, p: int, q: int, gap: float, limit: float, best: NearestParts, w: Bench) -> NearestParts:
+    """Update the nearest parts by two parts whose boxes have that gap."""
     c = parts_at(x, p, q, w)
-    if found.p >= 0:
-        bound = bound_along(c, found.way)
-        if _no_nearer(x, bound, limit, found):
-            return _with_lowest(found, bound, False)
+    if best.p >= 0:
+        bound = bound_along(c, best.direction)
+        if _no_nearer(x, bound, limit, best):
+            return _with_lowest(best, bound, False)
     solve(c, UNSIGNED, limit, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
     loose = w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and w.flags[0, 0] != BEYOND)
-    new = _with_lowest(found, max(w.out[0, 1], gap), loose)
-    if not w.out[0, 2] < found.upper and found.p >= 0:
+    new = _with_lowest(best, max(w.out[0, 1], gap), loose)
+    # row 1 of ``out`` belongs to the nearest parts: it is overwritten only by a nearer pair
+    if not w.out[0, 2] < best.upper and best.p >= 0:
         return new
     for k in range(12):
         w.out[1, k] = w.out[0, k]
-    way = (w.out[1, 3], w.out[1, 4], w.out[1, 5])
-    return Found(w.out[1, 2], new.lowest, p, q, is_curved(c), new.loose, way, _begins(x, c, way))
+    direction = (w.out[1, 3], w.out[1, 4], w.out[1, 5])
+    return NearestParts(w.out[1, 2], new.lowest, p, q, is_curved(c), new.loose, direction, _begins(x, c, direction))
 
 
 @kernel
-def _ask_round(x: Two, p: int, q: int, limit: float, found: Found, r: Round, w: Bench) -> Found:
-    """Do as `_ask` of a triangle and a ball or a capsule; ``found`` may be told that GJK must tell."""
-    if found.p >= 0:
-        bound = plane_gap_of(read(x.a.places, p), r, found.way) - x.a.floats[0] - x.error
-        if _no_nearer(x, bound, limit, found):
-            return _with_lowest(found, bound, False)
+def _solve_round(x: Two, p: int, q: int, limit: float, best: NearestParts, r: Round, w: Bench) -> NearestParts:
+    """Update the nearest parts by a triangle and a ball or capsule; GJK takes over if the formula is inexact."""
+    if best.p >= 0:
+        bound = plane_gap_of(read(x.a.places, p), r, best.direction) - x.a.floats[0] - x.error
+        if _no_nearer(x, bound, limit, best):
+            return _with_lowest(best, bound, False)
     if not round_gap(x, p, r, w.out):
-        return _ask(x, p, q, -inf, limit, found, w)
-    new = _with_lowest(found, w.out[0, 1], False)
-    if not w.out[0, 2] < found.upper and found.p >= 0:
+        return _solve_pair(x, p, q, -inf, limit, best, w)
+    new = _with_lowest(best, w.out[0, 1], False)
+    if not w.out[0, 2] < best.upper and best.p >= 0:
         return new
     for k in range(12):
         w.out[1, k] = w.out[0, k]
-    way = (w.out[1, 3], w.out[1, 4], w.out[1, 5])
-    begins = dot(way, r.start) + min(0.0, dot(way, r.way)) - r.radius - x.error
-    return Found(w.out[1, 2], new.lowest, p, q, True, new.loose, way, begins)
+    direction = (w.out[1, 3], w.out[1, 4], w.out[1, 5])
+    begins = dot(direction, r.start) + min(0.0, dot(direction, r.direction)) - r.radius - x.error
+    return NearestParts(w.out[1, 2], new.lowest, p, q, True, new.loose, direction, begins)
 
 
 @kernel
-def ask_leaves(x: Two, i: int, j: int, gap: float, most: float, found: Found, r: Round, w: Bench) -> Found:
-    """Ask about the parts of two leaves, whose boxes are apart by the gap."""
+def solve_leaves(
+    x: Two, i: int, j: int, gap: float, most: float, best: NearestParts, r: Round, w: Bench
+) -> NearestParts:
+    """Update the nearest parts by the parts of two leaves whose boxes have that gap."""
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
-            limit = min(found.upper, most) * _MORE if found.p >= 0 else inf
+            limit = min(best.upper, most) * _MORE if best.p >= 0 else inf
             if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > limit + x.error:
                 continue
             if r.radius > 0.0:
-                found = _ask_round(x, p, q, limit, found, r, w)
+                best = _solve_round(x, p, q, limit, best, r, w)
             else:
-                found = _ask(x, p, q, gap, limit, found, w)
-    return found
+                best = _solve_pair(x, p, q, gap, limit, best, w)
+    return best
 
 
 @inlined
 def share_of(distance: float, margin: float, share: float) -> float:
-    """Return the margin, and a share of what a distance has more."""
+    """Return the margin plus a share of the part of a distance beyond it."""
     return margin + share * (distance - margin) if distance > margin else distance
 
 
 @kernel
-def nearest(x: Two, most: float, margin: float, share: float, first: int, w: Bench) -> Found:
-    """Find the nearest parts of two that do not meet; what is farther apart than ``most`` is not looked into.
+def nearest(x: Two, most: float, margin: float, share: float, first: int, w: Bench) -> NearestParts:
+    """Return the nearest parts of two bodies that do not intersect, up to a distance ``most``.
 
-    Nor is what is farther than `share_of` the least distance known: with a share of less than 1 the parts may not be
-    the nearest, and nothing is nearer than that of their distance, unless `Found` says so. A ``first`` part of A, -1
-    for none, is asked about before all others.
+    Pairs farther apart than `share_of` the least known distance are skipped as well. With a share below 1 the result
+    may not be the nearest pair, but no pair is nearer than `share_of` its distance. The ``first`` part of A, -1 for
+    none, is solved before all others.
     """
-    found = Found(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
+    best = NearestParts(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     r = round_in(x, w)
     if first >= 0:
-        found = _ask(x, first, plain(0), -inf, inf, found, w)
+        best = _solve_pair(x, first, plain(0), -inf, inf, best, w)
     stack, keys = w.stack, w.keys
     stack[0, 0] = stack[0, 1] = 0
     keys[0] = 0.0
@@ -170,15 +173,16 @@ def nearest(x: Two, most: float, margin: float, share: float, first: int, w: Ben
     while top > 0:
         top -= 1
         # what is left out is beyond the upper bound, so `report_gap` takes enough off it even without the error
-        reach = min(share_of(found.upper, margin, share), most) + x.error if found.p >= 0 else inf
+        reach = min(share_of(best.upper, margin, share), most) + x.error if best.p >= 0 else inf
         if keys[top] > reach:
             continue
         i, j = stack[top, 0], stack[top, 1]
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
-            found = ask_leaves(x, i, j, keys[top], most, found, r, w)
+            best = solve_leaves(x, i, j, keys[top], most, best, r, w)
             continue
         i0, j0, i1, j1 = children(x, i, j)
-        d0, d1 = pair_gap(x, i0, j0, found, reach), pair_gap(x, i1, j1, found, reach)
+        d0, d1 = pair_gap(x, i0, j0, best, reach), pair_gap(x, i1, j1, best, reach)
+        # the nearer pair is pushed last and therefore visited first: it lowers the upper bound early
         if d0 < d1:
             i0, j0, d0, i1, j1, d1 = i1, j1, d1, i0, j0, d0
         if d0 <= reach:
@@ -187,55 +191,58 @@ def nearest(x: Two, most: float, margin: float, share: float, first: int, w: Ben
         if d1 <= reach:
             stack[top, 0], stack[top, 1], keys[top] = i1, j1, d1
             top += 1
-    return found
+    return best
 
 
 @kernel
-def report_gap(x: Two, found: Found, most: float, above: float, w: Bench, out: Array, flags: Ints, k: int) -> None:
-    """Write the distance of two that are proven apart, in A's frame; ``above`` is the number after ``most``."""
-    best, lower = w.out, min(found.lowest, found.upper)
-    beyond = lower > most + x.error
-    lower, upper = above if beyond else max(LEAST, lower - x.error), found.upper + x.error
+def report_gap(
+    x: Two, parts: NearestParts, most: float, above: float, w: Bench, out: Array, flags: Ints, k: int
+) -> None:
+    """Write the distance of two separated bodies in A's frame; ``above`` is the float after ``most``."""
+    best, lower = w.out, min(parts.lowest, parts.upper)
+    too_far = lower > most + x.error
+    lower, upper = above if too_far else max(LEAST, lower - x.error), parts.upper + x.error
     distance = min(max(best[1, 0], lower), upper)
     out[k, 0], out[k, 1], out[k, 2] = distance, lower, upper
     for c in range(3):
         n = best[1, 3 + c]  # of a small gap the way between the points is rounding
         out[k, 3 + c], out[k, 6 + c], out[k, 9 + c] = n, best[1, 6 + c], best[1, 6 + c] + distance * n
-    promised = (TIGHT_CURVED if found.curved else TIGHT_POLYTOPE) * x.error / ROUNDING + 4.0 * x.error
+    # an interval wider than promised is reported as loose, so that the caller can solve it again
+    promised = (TIGHT_CURVED if parts.curved else TIGHT_POLYTOPE) * x.error / ROUNDING + 4.0 * x.error
     narrow = upper - lower <= promised
-    flags[k, 0] = BEYOND if beyond else SEPARATED
-    flags[k, 1], flags[k, 2], flags[k, 3] = 0, int(narrow), int(found.loose and not narrow)
+    flags[k, 0] = BEYOND if too_far else SEPARATED
+    flags[k, 1], flags[k, 2], flags[k, 3] = 0, int(narrow), int(parts.loose and not narrow)
 
 
 @kernel
 def _normal_between(x: Two, p: int, q: int, between: Vec3, length: float, w: Bench) -> Vec3:
-    """Return the normal of the nearest two triangles: the way between their points, unless that is rounding."""
+    """Return the normal of the nearest two triangles: the direction between their points, unless that is rounding."""
     n = scale(1.0 / length, between) if length > 0.0 else (1.0, 0.0, 0.0)
     if x.error > SHORT * length:
         c = parts_at(x, p, q, w)
         solve(c, UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
-        own = (w.out[0, 3], w.out[0, 4], w.out[0, 5])
-        if not length > 0.0 or bound_along(c, own) > bound_along(c, n):
-            return own
+        normal = (w.out[0, 3], w.out[0, 4], w.out[0, 5])
+        if not length > 0.0 or bound_along(c, normal) > bound_along(c, n):
+            return normal
     return n
 
 
 @inlined
-def list_faces(x: Two, w: Bench, found: Ints) -> int:
-    """Write pairs of triangles that meet; return how many, at most one more than there is room for."""
+def list_faces(x: Two, w: Bench, pairs: Ints) -> int:
+    """Write the pairs of intersecting triangles and return their number, at most one more than there is room for."""
     a, b = x.a, x.b
-    return int(crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, found))
+    return int(crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, pairs))
 
 
 @kernel
 def faces_meet(x: Two, w: Bench) -> int:
-    """Tell whether two meshes meet: MEET, HELD or APART."""
+    """Test whether two meshes intersect: MEET, HELD or APART."""
     return MEET if list_faces(x, w, w.last[:2].reshape(1, 2)) > 0 else held(x, w)
 
 
 @kernel
-def nearest_faces(x: Two, most: float, w: Bench) -> Found:
-    """Do as `nearest` for two meshes; what is farther apart than ``most`` is found, too."""
+def nearest_faces(x: Two, most: float, w: Bench) -> NearestParts:
+    """Return the nearest triangles of two meshes; a result beyond ``most`` is returned as well."""
     row, limit = w.out[1], min(most * _MORE, _ANYWHERE)
     for far in (limit, _ANYWHERE):  # what it writes ends with the points, which lie in the last columns of a row
         w.last[0] = w.last[1] = -1
@@ -250,22 +257,22 @@ def nearest_faces(x: Two, most: float, w: Bench) -> Found:
     row[3], row[4], row[5] = _normal_between(x, p, q, between, row[0], w)
     # of needles rounding turns the way between two points that near: GJK and its polytope are more thorough
     loose = high - low > TIGHT_POLYTOPE * x.error / ROUNDING
-    return Found(high, low, p, q, False, loose, (0.0, 0.0, 0.0), -inf)
+    return NearestParts(high, low, p, q, False, loose, (0.0, 0.0, 0.0), -inf)
 
 
 @kernel
 def into_world(p: Array, out: Array, k: int) -> None:
-    """Turn an answer from A's frame, at a pose row, into the world's."""
+    """Transform a result row from A's frame into the world by a pose row."""
     out[k, 3], out[k, 4], out[k, 5] = turn(p, (out[k, 3], out[k, 4], out[k, 5]))
     out[k, 6], out[k, 7], out[k, 8] = place(p, (out[k, 6], out[k, 7], out[k, 8]))
     out[k, 9], out[k, 10], out[k, 11] = place(p, (out[k, 9], out[k, 10], out[k, 11]))
 
 
 class Round(NamedTuple):
-    """What is within a radius of a segment, or a point, in A's frame; of a radius of 0 where it is none of these."""
+    """All points within a radius of a segment or point in A's frame; the radius is 0 if B is no such shape."""
 
     start: Vec3
-    way: Vec3  #: from there to the end
+    direction: Vec3  #: from there to the end
     radius: float
 
 
@@ -274,13 +281,13 @@ NO_ROUND = Round((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
 
 @kernel
 def round_in(x: Two, w: Bench) -> Round:
-    """Return B, where it is one ball or one capsule and A has triangles; else `NO_ROUND`."""
+    """Return B if it is one ball or capsule and A has triangles; otherwise `NO_ROUND`."""
     return lone_round(x, w)[1] if x.a.kind == TRIANGLES else NO_ROUND
 
 
 @kernel
 def lone_round(x: Two, w: Bench) -> tuple[bool, Round]:
-    """Tell whether B is one point, segment, ball or capsule, and return it."""
+    """Return whether B is one point, segment, ball or capsule, and that shape."""
     leaf = x.b.links[0]
     if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
         return False, NO_ROUND
@@ -296,32 +303,35 @@ def lone_round(x: Two, w: Bench) -> tuple[bool, Round]:
 
 @inlined
 def _nearest(t: Triangle, r: Round) -> tuple[float, Vec3, Vec3]:
-    """Return the squared distance of a triangle and a segment that does not pierce it, and their nearest points."""
+    """Return the squared distance and the nearest points of a triangle and a segment that does not pierce it."""
     best, a = nearest_on(r.start, t)
     b = r.start
-    if not dot(r.way, r.way) > 0.0:
+    if not dot(r.direction, r.direction) > 0.0:
         return best, a, b
-    end = add(r.start, r.way)
+    end = add(r.start, r.direction)
     square, p = nearest_on(end, t)
     if square < best:
         best, a, b = square, p, end
     for k in range(3):
-        square, p, q = nearest_on_edges(t[k], sub(t[(k + 1) % 3], t[k]), r.start, r.way)
+        square, p, q = nearest_on_edges(t[k], sub(t[(k + 1) % 3], t[k]), r.start, r.direction)
         if square < best:
             best, a, b = square, p, q
     return best, a, b
 
 
 @inlined
-def plane_gap_of(t: Triangle, r: Round, way: Vec3) -> float:
-    """Return how far a triangle and a ball or a capsule are apart along a direction."""
-    high, low = max(dot(way, t[0]), max(dot(way, t[1]), dot(way, t[2]))), dot(way, r.start) + min(0.0, dot(way, r.way))
+def plane_gap_of(t: Triangle, r: Round, direction: Vec3) -> float:
+    """Return the gap between a triangle and a ball or capsule along a direction."""
+    high, low = (
+        max(dot(direction, t[0]), max(dot(direction, t[1]), dot(direction, t[2]))),
+        dot(direction, r.start) + min(0.0, dot(direction, r.direction)),
+    )
     return low - high - r.radius
 
 
 @kernel
 def round_gap(x: Two, k: int, r: Round, out: Array) -> bool:
-    """Write into the first row how far apart triangle k of A and a ball or a capsule are; False where GJK must tell."""
+    """Write the distance of triangle k of A and a ball or capsule to the first row; False if GJK has to decide."""
     t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)
     far, rim = sqrt(square), x.a.floats[0]
@@ -340,7 +350,7 @@ def round_gap(x: Two, k: int, r: Round, out: Array) -> bool:
 
 @kernel
 def round_of(x: Two, k: int, r: Round, out: Array, flags: Ints, row: int) -> int:
-    """Return APART, DEEP with the depth written to a row, or OPEN, for triangle k of A and a ball or capsule."""
+    """Return APART, DEEP with the depth in a row, or OPEN, for triangle k of A and a ball or capsule."""
     t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)
     far = sqrt(square)
@@ -352,5 +362,5 @@ def round_of(x: Two, k: int, r: Round, out: Array, flags: Ints, row: int) -> int
         return IS_APART
     if gap > -clear or gap - least > clear:
         return IS_OPEN
-    put_deep(n, a, along(b, neg(n), r.radius), gap, clear, out, flags, row)
+    write_depth(n, a, along(b, neg(n), r.radius), gap, clear, out, flags, row)
     return IS_DEEP

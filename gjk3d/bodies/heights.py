@@ -137,7 +137,7 @@ class Prisms(Parts):
         return ends_of(corners, np.zeros(len(corners), dtype=np.int64), n)
 
     def points(self) -> Array:
-        """See `Parts`: what has no end is inside nothing."""
+        """No points: an unbounded body is inside nothing. See `Parts`."""
         return np.zeros((0, 3)) if self.endless else self._field.surface().vertices[:1]
 
     def hull(self) -> Shape | None:
@@ -262,19 +262,19 @@ class HeightField(Body):
             )
         if place.shape != (2,) or place.dtype.kind not in "iuf" or not np.isfinite(place).all():
             raise ShapeError(f"HeightField: origin is {origin!r:.60}, expected two finite numbers, x and y")
-        own = np.array(raw, dtype=np.float64, order="C") + 0.0
-        in_range(own, "HeightField: heights")
+        values = np.array(raw, dtype=np.float64, order="C") + 0.0
+        in_range(values, "HeightField: heights")
         in_range(place, "HeightField: origin")
         step = _pitch(pitch)
-        floor = _bottom(bottom, own)
-        reach = max(float(np.abs(own).max()), float(np.abs(place).max()), 0.0 if floor == -inf else abs(floor))
+        floor = _bottom(bottom, values)
+        reach = max(float(np.abs(values).max()), float(np.abs(place).max()), 0.0 if floor == -inf else abs(floor))
         least = float(np.min(step))
         if reach > _FARTHEST * least:
             raise ShapeError(
                 f"HeightField: heights and origin reach {reach:g} at a pitch of {least:g}, over {_FARTHEST:g} of it,"
                 " so that floats cannot tell its cells apart: are both in one unit?"
             )
-        self._set(bottom=floor, heights=own, origin=np.array(place, dtype=np.float64) + 0.0, pitch=step)
+        self._set(bottom=floor, heights=values, origin=np.array(place, dtype=np.float64) + 0.0, pitch=step)
 
     def __repr__(self) -> str:
         nx, ny = self.heights.shape

@@ -1,8 +1,8 @@
-"""When two moving bodies first touch: both trees walked at once, each pair of boxes advanced as convex shapes are.
+"""Time of impact of two moving bodies: conservative advancement of pairs of boxes from both trees.
 
-A box moves with its body, so `gjk3d.narrow.toi` proves of two boxes up to which time they are apart, and what is in
-them is apart until then. Where they come near each other, as boxes of their size go, their children go on from that
-time, the sooner first; parts are advanced until they touch. What is apart until the first touch known is left.
+A box moves with its body. `gjk3d.narrow.toi` proves up to which time two boxes are apart, and the parts within them are
+apart until then. If two boxes come closer than a fraction of their size, their children continue from that time, the
+earlier pair first. Parts are advanced until they touch. Pairs that are apart until the first known touch are skipped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PLACES = [*range(CENTER, TURN), *range(REFERENCE, MOTION)]  #: what says where 
 
 
 class Course(NamedTuple):
-    """Two bodies on their ways, and scratch."""
+    """Two moving bodies, and scratch."""
 
     a: PartTree
     b: PartTree
@@ -58,8 +58,8 @@ class Course(NamedTuple):
     w: Bench
 
 
-class Found(NamedTuple):
-    """What is known: a code, up to which time it is free, the first touch, and the steps taken."""
+class Progress(NamedTuple):
+    """State of the search: a code, the time that is proven free, the first touch, and the number of steps."""
 
     code: int
     free: float
@@ -84,8 +84,8 @@ def _box_of(c: Course, t: PartTree, i: int, f: Array, row: Array) -> Core:
 
 
 @kernel
-def _two(c: Course, t: float) -> Two:
-    """Return both where they are at a time."""
+def _pair_at(c: Course, t: float) -> Two:
+    """Return both bodies at a time."""
     place(c.motions[0], t, c.w.row_a)
     place(c.motions[1], t, c.w.row_b)
     return two_at(c.a, c.b, c.w.row_a, c.w.row_b)
@@ -93,157 +93,161 @@ def _two(c: Course, t: float) -> Two:
 
 @kernel
 def _passing(c: Course, begin: float, end: float) -> Passing:
-    """Return how both go by each other between two times."""
-    m = _two(c, begin + 0.5 * (end - begin)).m
+    """Return the relative motion of both bodies between two times."""
+    m = _pair_at(c, begin + 0.5 * (end - begin)).m
     return passing(c.motions[0], c.motions[1], begin, end, c.w.row_a, m)
 
 
 @kernel
 def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
-    """Return up to which time two boxes are proven to be apart, from the first they pass at on; and the steps."""
-    beyond, nearing = boxes_beyond(c.a, i, c.b, j, s)
-    if beyond > c.far:
+    """Return the time up to which two boxes are proven apart, starting at the begin of the interval, and the steps."""
+    gap, nearing = boxes_beyond(c.a, i, c.b, j, s)
+    if gap > c.far:
         return s.end, 1
-    one, two = _box_of(c, c.a, i, c.floats[0], c.w.row_a), _box_of(c, c.b, j, c.floats[1], c.w.row_b)
+    box_a, box_b = _box_of(c, c.a, i, c.floats[0], c.w.row_a), _box_of(c, c.b, j, c.floats[1], c.w.row_b)
     # all boxes over columns are as deep: what opening them gains is across
-    wide = c.a.boxes[i, 3] + c.a.boxes[i, 4] if c.a.kind == PRISMS else one.floats[layout.RHO]
-    near = _NEAR * (wide + two.floats[layout.RHO] + c.a.rim + c.b.rim)
-    if nearing < near and beyond + nearing - c.far < near:
+    wide = c.a.boxes[i, 3] + c.a.boxes[i, 4] if c.a.kind == PRISMS else box_a.floats[layout.RHO]
+    near = _NEAR * (wide + box_b.floats[layout.RHO] + c.a.rim + c.b.rim)
+    if nearing < near and gap + nearing - c.far < near:
         return s.begin, 1
     x = flight_of_parts(
-        one, c.w.row_a, two, c.w.row_b, c.motions, c.clearance + 4.0 * c.error, s.begin, s.end, c.work
+        box_a, c.w.row_a, box_b, c.w.row_b, c.motions, c.clearance + 4.0 * c.error, s.begin, s.end, c.work
     )  # fmt: skip
     code, free, _, steps = advance(x, near)
     return (s.begin if code == STARTED else free), steps
 
 
 @kernel
-def _parts_touch(c: Course, s: Passing, i: int, j: int, known: Found) -> Found:
-    """Advance the parts of two leaves from the first time they pass at on, and return what is known then."""
+def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> Progress:
+    """Advance the parts of two leaves from the begin of the interval on, and return the updated progress."""
     a, b, w = c.a, c.b, c.w
-    code, first, hit, steps = known
+    code, first, hit, steps = progress
     columns, flat, begin = a.kind == PRISMS, a.kind == TRIANGLES and b.kind == TRIANGLES, s.begin
     far = c.far + boxes_beyond(a, i, b, j, s)[1] if columns else 0.0
     for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
         for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
             end = min(s.end, hit)
+            # boxes of columns reach down to the bottom, so many leaves overlap whose columns are far apart
             if columns and column_gap(s.m, a, p, b, j, w.box) > far:
                 continue
             if flat and triangles_beyond(a, p, b, q, s) > c.far:
                 continue
-            one, two = part_at(a, p, w.floats_a, w.row_a), part_at(b, q, w.floats_b, w.row_b)
-            told, free, touch, taken = advance(
-                flight_of_parts(one, w.row_a, two, w.row_b, c.motions, c.clearance, begin, end, c.work), 0.0
+            part_a, part_b = part_at(a, p, w.floats_a, w.row_a), part_at(b, q, w.floats_b, w.row_b)
+            outcome, free, touch, used = advance(
+                flight_of_parts(part_a, w.row_a, part_b, w.row_b, c.motions, c.clearance, begin, end, c.work), 0.0
             )
-            steps += taken
-            if told == FREE:
+            steps += used
+            if outcome == FREE:
                 continue
             first = min(first, free)
-            if told == UNRESOLVED:
+            if outcome == UNRESOLVED:
                 code = UNRESOLVED if code == FREE else code
                 continue
-            if told == STARTED and begin == 0.0:
-                return Found(STARTED, 0.0, 0.0, steps)
+            # a pair that overlaps at time 0 overlaps at the start; at a later begin it counts as a touch at that time
+            if outcome == STARTED and begin == 0.0:
+                return Progress(STARTED, 0.0, 0.0, steps)
             hit, code = touch, HIT
-    return Found(code, first, hit, steps)
+    return Progress(code, first, hit, steps)
 
 
 @kernel
-def _touch_between(c: Course, start: float, stop: float, known: Found, steps: int) -> tuple[Found, float]:
-    """Return what is known after a piece of the way, of two bodies that are apart where it starts.
+def _touch_between(c: Course, start: float, stop: float, progress: Progress, steps: int) -> tuple[Progress, float]:
+    """Search one piece of the motion of two bodies that are apart at its start.
 
-    Beside it the time up to which all is known: what is left after so many steps is left out.
+    Returns the progress, and the time up to which the result is complete. The search stops after a number of steps.
     """
-    x, s, most = _two(c, start), _passing(c, start, stop), known.steps + steps
+    x, s, most = _pair_at(c, start), _passing(c, start, stop), progress.steps + steps
     stack, keys, top = c.w.stack, c.w.keys, 1
     stack[0, 0], stack[0, 1], keys[0] = 0, 0, start
-    while top > 0 and known.code != STARTED and known.steps <= most:
+    while top > 0 and progress.code != STARTED and progress.steps <= most:
         top -= 1
         i, j, t = stack[top, 0], stack[top, 1], keys[top]
-        end = min(stop, known.hit)
+        end = min(stop, progress.hit)
+        # the known touch shortens the interval of all pairs that still wait
         if t >= end:
             continue
         if t != s.begin or end != s.end:
             s = _passing(c, t, end)
         if c.a.links[i, 0] < 0 and c.b.links[j, 0] < 0:
-            known = _parts_touch(c, s, i, j, known)
+            progress = _parts_touch(c, s, i, j, progress)
             continue
         if splits_first(x, i, j):
             i0, j0, i1, j1 = c.a.links[i, 0], j, c.a.links[i, 0] + 1, j
         else:
             i0, j0, i1, j1 = i, c.b.links[j, 0], i, c.b.links[j, 0] + 1
-        t0, one = _boxes_free(c, s, i0, j0)
-        t1, two = _boxes_free(c, s, i1, j1)
-        known = Found(known.code, known.free, known.hit, known.steps + one + two)
+        t0, steps_0 = _boxes_free(c, s, i0, j0)
+        t1, steps_1 = _boxes_free(c, s, i1, j1)
+        progress = Progress(progress.code, progress.free, progress.hit, progress.steps + steps_0 + steps_1)
         if t0 < t1:  # what may touch sooner is looked at first
             i0, j0, t0, i1, j1, t1 = i1, j1, t1, i0, j0, t0
         stack[top, 0], stack[top, 1], keys[top] = i0, j0, t0
         stack[top + 1, 0], stack[top + 1, 1], keys[top + 1] = i1, j1, t1
         top += 2
-    reached = min(stop, known.hit)
+    reached = min(stop, progress.hit)
     for k in range(top):
         reached = min(reached, keys[k])
-    return known, reached
+    return progress, reached
 
 
 @kernel
-def _first_touch(c: Course) -> Found:
-    """Return what happens to two bodies that are apart to begin with.
+def _first_touch(c: Course) -> Progress:
+    """Return the first touch of two bodies that are apart at the start.
 
-    Parts that turn, or glide along each other, are near each other again and again, so a piece of the way is proven
-    before the next is looked at, a shorter one where that takes many steps: what touches first ends it, and so much is
-    known where it is given up.
+    Parts that rotate or slide along each other come near each other again and again. The motion is therefore proven
+    piece by piece, and a piece that takes many steps is halved. A touch ends the search. If the search is given up, the
+    pieces proven so far remain valid.
     """
     pieces = max(1, ceil((turning(c.motions[0]) + turning(c.motions[1])) / _PIECE))
-    known, most = Found(FREE, 1.0, inf, 1), c.most + pieces * c.steps
+    progress, most = Progress(FREE, 1.0, inf, 1), c.most + pieces * c.steps
     start, length, steps = 0.0, 1.0 / pieces, c.steps
-    while start < min(1.0, known.hit) and known.code != STARTED:
-        stop = min(1.0, known.hit, start + length)
-        if known.steps > most or not stop > start:
-            code = UNRESOLVED if known.code == FREE else known.code
-            return Found(code, min(known.free, start), known.hit, known.steps)
-        before = known.steps
-        known, start = _touch_between(c, start, stop, known, steps)
-        if start < min(stop, known.hit):
+    while start < min(1.0, progress.hit) and progress.code != STARTED:
+        stop = min(1.0, progress.hit, start + length)
+        if progress.steps > most or not stop > start:
+            code = UNRESOLVED if progress.code == FREE else progress.code
+            return Progress(code, min(progress.free, start), progress.hit, progress.steps)
+        before = progress.steps
+        progress, start = _touch_between(c, start, stop, progress, steps)
+        # the piece took too many steps: halve it and allow more steps, until it gets longer again
+        if start < min(stop, progress.hit):
             length *= 0.5
             steps *= 2
-        elif known.steps - before < _FEW * steps:
+        elif progress.steps - before < _FEW * steps:
             length = min(2.0 * length, 1.0 / pieces)
-    return known
+    return progress
 
 
 @entry
 def first_touch(
-    a: PartTree, b: PartTree, motions: Array2, clearance: float, error: float, asked: bool, steps: int, most: int,
+    a: PartTree, b: PartTree, motions: Array2, clearance: float, error: float, tested: bool, steps: int, most: int,
     box: Ints1, w: Bench, floats: Array2, work: Array1,
 ) -> tuple[int, float, float, int]:  # fmt: skip
-    """Return a code of `gjk3d.narrow.toi`, up to which time two bodies are free, when they touch, and the steps taken.
+    """Return a code of `gjk3d.narrow.toi`, the time up to which two bodies are free, the time of touch, and the steps.
 
-    Unless it was ``asked`` before, the code is another where they may meet to begin with. ``motions`` are the rows of
-    both, ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`, ``box`` the ints of a box; ``floats`` and ``work`` are
-    scratch.
+    The code is `_ASKED_BEFORE` if the bodies may intersect at the start and the caller has not ``tested`` this.
+    ``motions`` are the rows of both bodies. ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`, and ``box`` are the
+    ints of a box. ``floats`` and ``work`` are scratch.
     """
     # either body is placed with an error, and its turn is off by as much at each radian
     far = clearance + 4.0 * error * (1.0 + turning(motions[0]) + turning(motions[1]))
     c = Course(a, b, motions, clearance, error, far, steps, most, box, floats, work, w)
-    if not asked:
+    if not tested:
         c.w.last[0] = -1
-        if meet(_two(c, 0.0), clearance, c.w) != APART:
+        if meet(_pair_at(c, 0.0), clearance, c.w) != APART:
             return _ASKED_BEFORE, 0.0, 0.0, 1
-    known = _first_touch(c)
-    return known.code, known.free, known.hit, known.steps
+    progress = _first_touch(c)
+    return progress.code, progress.free, progress.hit, progress.steps
 
 
 _BOX = Box((1.0, 1.0, 1.0))._packed[0].copy()
 
 
 def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
-    """Return the parts of a for all of a way; what has no end is as deep as the whole way asks for."""
+    """Return the parts of a that are needed for the whole motion; an unbounded height field is made deep enough."""
     corners = np.abs(b.box.reshape(2, 3) - motions[1, REFERENCE:]).max(axis=0)
     reach = float(np.linalg.norm(corners))
     turn = motions[0, :9].reshape(3, 3)
-    apart = motions[1, CENTER:WAY] - motions[0, CENTER:WAY]
-    ends = np.stack([apart, apart + motions[1, WAY:TURN] - motions[0, WAY:TURN]])
+    offset_ab = motions[1, CENTER:WAY] - motions[0, CENTER:WAY]
+    ends = np.stack([offset_ab, offset_ab + motions[1, WAY:TURN] - motions[0, WAY:TURN]])
     if motions[0, TURN:REFERENCE].any():
         far = float(np.linalg.norm(ends, axis=1).max())
         ends = np.stack([np.full(3, -far), np.full(3, far)])
@@ -254,15 +258,15 @@ def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
 
 
 def _meet_at_first(a: Body, b: Thing, motions: Array, clearance: float) -> bool:
-    """Tell whether two meet to begin with."""
-    found = np.empty((2, 4, 4))
+    """Return whether two bodies intersect at the start."""
+    matrices = np.empty((2, 4, 4))
     for k in range(2):
-        matrix_at(motions[k : k + 1], 0.0, found[k])
-    return pair_of(a, b, relative(*pose_rows(found)[0])).meet(clearance)
+        matrix_at(motions[k : k + 1], 0.0, matrices[k])
+    return pair_of(a, b, relative(*pose_rows(matrices)[0])).meet(clearance)
 
 
 def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, float, float, int]:
-    """Return what happens to two of which one is a body, and neither a half-space, as `gjk3d.narrow.toi.impact` does.
+    """Return the time of impact of a pair with a body and without half-spaces, as `gjk3d.narrow.toi.impact` does.
 
     ``motions`` are the rows of both.
     """
@@ -275,21 +279,23 @@ def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, f
     if first.endless:
         first = _near_way(a, second, motions)
     error = ROUNDING * (first.reach + second.reach + float(np.abs(motions[:, _PLACES]).sum()))
-    asked = first.any_mapped or second.any_mapped
+    tested = first.any_mapped or second.any_mapped
     scratch = np.zeros((2, _BOX_FLOATS)), np.empty(toi.PART_WORK)
+    # the kernel stops if the bodies may intersect at the start: the exact test in Python decides, then it runs once
+    # more
     while True:
-        if asked and _meet_at_first(a, b, motions, clearance):
+        if tested and _meet_at_first(a, b, motions, clearance):
             return STARTED, 0.0, 0.0, 1
-        found = first_touch(
-            first.given, second.given, motions, clearance, error, asked, _STEPS, _MOST_STEPS, _BOX, bench(), *scratch
+        result = first_touch(
+            first.given, second.given, motions, clearance, error, tested, _STEPS, _MOST_STEPS, _BOX, bench(), *scratch
         )  # fmt: skip
-        if found[0] != _ASKED_BEFORE:
-            return found
-        asked = True
+        if result[0] != _ASKED_BEFORE:
+            return result
+        tested = True
 
 
 def fill(a: Any, b: Any, first: Array, second: Array, clearance: float, out: Array, flags: Ints) -> None:
-    """Answer motions, of each body one or as many as there are rows, as `gjk3d.narrow.toi.impact_many` does."""
+    """Write the impacts of motions as `gjk3d.narrow.toi.impact_many` does; a single motion serves all rows."""
     for k in range(len(out)):
         motions = np.stack([first[k % len(first)], second[k % len(second)]])
         code, free, hit, steps = impact(a, b, motions, clearance)
@@ -300,27 +306,27 @@ def fill(a: Any, b: Any, first: Array, second: Array, clearance: float, out: Arr
 Corners = tuple[Vec3, Vec3, Vec3]
 
 
-class Seen(NamedTuple):
-    """How a body goes, seen from the other one, in A's frame halfway."""
+class RelativeMotion(NamedTuple):
+    """The motion of a body as seen from the other one, in A's frame at half time."""
 
     straight: Vec3
     swing: Vec3
-    own: Vec3  #: its own turn
-    other: Vec3  #: that of the one it is seen from
-    way: Vec3  #: of its reference point from the other one's
+    spin: Vec3  #: its own turn
+    observer_spin: Vec3  #: that of the one it is seen from
+    velocity: Vec3  #: of its reference point from the other one's
     center: Vec3  #: where that is
     turned: float  #: how fast both turn: by itself, and the other one
     turned_by: float
 
 
 class Passing(NamedTuple):
-    """How two bodies go by each other between two times."""
+    """The relative motion of two bodies between two times."""
 
     begin: float
     end: float
     m: Rigid  #: the pose of B in A's frame, halfway
-    a: Seen
-    b: Seen
+    a: RelativeMotion
+    b: RelativeMotion
 
 
 @inlined
@@ -335,73 +341,74 @@ def _length(v: Vec3) -> float:
 
 @kernel
 def passing(ma: Array, mb: Array, begin: float, end: float, pose: Array, m: Rigid) -> Passing:
-    """Return how two go by each other on their motions, A being at a pose row halfway, and B from there at m."""
+    """Return the relative motion of two bodies, A at a pose row at half time and B at m in A's frame."""
     wa, wb = turn_back(pose, _three(ma, TURN)), turn_back(pose, _three(mb, TURN))
     v, a, b = turn_back(pose, sub(_three(mb, WAY), _three(ma, WAY))), _three(ma, REFERENCE), _three(mb, REFERENCE)
     center, swing = place_at(m, b), sub(wb, wa)
     straight = add(sub(v, cross(wb, center)), cross(wa, a))
-    one, two = _length(wa), _length(wb)
-    of_a = Seen(neg(straight), neg(swing), wa, wb, neg(v), a, one, two)
-    return Passing(begin, end, m, of_a, Seen(straight, swing, wb, wa, v, center, two, one))
+    rate_a, rate_b = _length(wa), _length(wb)
+    of_a = RelativeMotion(neg(straight), neg(swing), wa, wb, neg(v), a, rate_a, rate_b)
+    return Passing(begin, end, m, of_a, RelativeMotion(straight, swing, wb, wa, v, center, rate_b, rate_a))
 
 
 @inlined
-def _going(s: Seen, x: Vec3) -> Vec3:
-    """Return u at a place."""
+def _going(s: RelativeMotion, x: Vec3) -> Vec3:
+    """Return the velocity u at a point."""
     return add(s.straight, cross(s.swing, x))
 
 
 @inlined
-def _bending(s: Seen, x: Vec3, u: Vec3) -> Vec3:
-    """Return b at a place."""
-    return sub(cross(s.swing, cross(s.own, sub(x, s.center))), cross(s.other, add(s.way, u)))
+def _bending(s: RelativeMotion, x: Vec3, u: Vec3) -> Vec3:
+    """Return the acceleration b at a point."""
+    return sub(cross(s.swing, cross(s.spin, sub(x, s.center))), cross(s.observer_spin, add(s.velocity, u)))
 
 
 @kernel
-def _rest(s: Seen, speed: float, arm: float, half: float) -> tuple[float, float]:
-    """Bound b, and by how much it changes in a time, of what is within ``arm`` and goes no faster halfway."""
-    swung, other = _length(s.swing) * s.turned * arm, s.turned_by
-    gain = swung + other * _length(s.way)
+def _remainder(s: RelativeMotion, speed: float, arm: float, half: float) -> tuple[float, float]:
+    """Bound b and its change over time for points within ``arm`` that are no faster than ``speed`` at half time."""
+    swung, observer_rate = _length(s.swing) * s.turned * arm, s.turned_by
+    gain = swung + observer_rate * _length(s.velocity)
     fastest = speed + half * gain
-    return gain + other * fastest, swung * s.turned + other * (2.0 * gain + other * fastest)
+    return gain + observer_rate * fastest, swung * s.turned + observer_rate * (2.0 * gain + observer_rate * fastest)
 
 
 @inlined
-def _beyond(t: float, own: float, x: Vec3, dx: Vec3, other: Vec3, u: float, half: float) -> float:
-    """Return how far beyond a face at ``own`` a box stays whose middle, at t, goes by u and whose axes by dx from x."""
-    one = other[0] * (abs(x[0]) + half * abs(dx[0]))
-    two = other[1] * (abs(x[1]) + half * abs(dx[1]))
-    three = other[2] * (abs(x[2]) + half * abs(dx[2]))
-    return abs(t) - own - one - two - three - half * abs(u)
+def _gap_beyond_face(t: float, half_width: float, x: Vec3, dx: Vec3, half_widths: Vec3, u: float, half: float) -> float:
+    """Return a lower bound of the gap between a box and a face at ``half_width``, from the rates u and dx."""
+    reach_x = half_widths[0] * (abs(x[0]) + half * abs(dx[0]))
+    reach_y = half_widths[1] * (abs(x[1]) + half * abs(dx[1]))
+    reach_z = half_widths[2] * (abs(x[2]) + half * abs(dx[2]))
+    return abs(t) - half_width - reach_x - reach_y - reach_z - half * abs(u)
 
 
 @kernel
 def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[float, float]:
-    """Bound how far apart two boxes are all along, from below, and how much nearer any place of B's may come to A."""
+    """Return a lower bound of the gap between two boxes over the interval, and how far a point of B can approach A."""
     p, q, half = a.boxes[i], b.boxes[j], 0.5 * (s.end - s.begin)
     axes = (p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], 0.0, 0.0, 0.0)
     at_a, at_b, of_a, of_b = _three(p, 0), place_at(s.m, _three(q, 0)), _three(p, 3), _three(q, 3)
-    here, there = turn(axes, _going(s.a, at_a)), turn(axes, _going(s.b, at_b))
+    velocity_a, velocity_b = turn(axes, _going(s.a, at_a)), turn(axes, _going(s.b, at_b))
     m, w = box_pose(s.m, a.boxes, i, b.boxes, j), turn(axes, s.b.swing)
     x, y, z, t = (m[0], m[3], m[6]), (m[1], m[4], m[7]), (m[2], m[5], m[8]), offset(m)
     dx, dy, dz = cross(w, x), cross(w, y), cross(w, z)
     beyond_a = max(
-        _beyond(t[0], of_a[0], (m[0], m[1], m[2]), (dx[0], dy[0], dz[0]), of_b, there[0], half),
-        _beyond(t[1], of_a[1], (m[3], m[4], m[5]), (dx[1], dy[1], dz[1]), of_b, there[1], half),
-        _beyond(t[2], of_a[2], (m[6], m[7], m[8]), (dx[2], dy[2], dz[2]), of_b, there[2], half),
+        _gap_beyond_face(t[0], of_a[0], (m[0], m[1], m[2]), (dx[0], dy[0], dz[0]), of_b, velocity_b[0], half),
+        _gap_beyond_face(t[1], of_a[1], (m[3], m[4], m[5]), (dx[1], dy[1], dz[1]), of_b, velocity_b[1], half),
+        _gap_beyond_face(t[2], of_a[2], (m[6], m[7], m[8]), (dx[2], dy[2], dz[2]), of_b, velocity_b[2], half),
     )
     beyond_b = max(
-        _beyond(dot(t, x), of_b[0], x, dx, of_a, dot(here, x), half),
-        _beyond(dot(t, y), of_b[1], y, dy, of_a, dot(here, y), half),
-        _beyond(dot(t, z), of_b[2], z, dz, of_a, dot(here, z), half),
+        _gap_beyond_face(dot(t, x), of_b[0], x, dx, of_a, dot(velocity_a, x), half),
+        _gap_beyond_face(dot(t, y), of_b[1], y, dy, of_a, dot(velocity_a, y), half),
+        _gap_beyond_face(dot(t, z), of_b[2], z, dz, of_a, dot(velocity_a, z), half),
     )
     rho_a, rho_b, swing = of_a[0] + of_a[1] + of_a[2], of_b[0] + of_b[1] + of_b[2], _length(w)
-    speed_a, speed_b = _length(here) + swing * rho_a, _length(there) + swing * rho_b
-    bend_a, _ = _rest(s.a, speed_a, _length(sub(at_a, s.a.center)) + rho_a, half)
-    bend_b, _ = _rest(s.b, speed_b, _length(sub(at_b, s.b.center)) + rho_b, half)
+    speed_a, speed_b = _length(velocity_a) + swing * rho_a, _length(velocity_b) + swing * rho_b
+    bend_a, _ = _remainder(s.a, speed_a, _length(sub(at_a, s.a.center)) + rho_a, half)
+    bend_b, _ = _remainder(s.b, speed_b, _length(sub(at_b, s.b.center)) + rho_b, half)
+    # second-order Taylor bound: the first-order term is in `_gap_beyond_face`, b / 2 t^2 bounds the remainder
     square = 0.5 * half * half
-    apart = max(beyond_a - square * bend_b, beyond_b - square * bend_a) - a.rim - b.rim
-    return apart, half * (speed_b + swing * b.rim) + square * bend_b
+    gap = max(beyond_a - square * bend_b, beyond_b - square * bend_a) - a.rim - b.rim
+    return gap, half * (speed_b + swing * b.rim) + square * bend_b
 
 
 @inlined
@@ -410,31 +417,35 @@ def _corners(t: PartTree, k: int) -> Corners:
 
 
 @inlined
-def _ahead(n: Vec3, s: Seen, x: Vec3, half: float) -> tuple[float, float]:
-    """Return by how much a place may go along n, and against it, but for the third order."""
+def _ahead(n: Vec3, s: RelativeMotion, x: Vec3, half: float) -> tuple[float, float]:
+    """Return how far a point can move along n and against n, up to the third order in time."""
     u = _going(s, x)
     along, bend = half * abs(dot(n, u)), 0.5 * half * half * dot(n, _bending(s, x, u))
     return along + max(0.0, bend), along - min(0.0, bend)
 
 
 @kernel
-def _beyond_plane(own: Corners, other: Corners, s: Seen, half: float) -> float:
-    """Return how far beyond the plane of a triangle, which goes with it, another stays that is seen to go so."""
-    n, o = unit(cross(sub(own[1], own[0]), sub(own[2], own[0]))), own[0]
-    e, f = dot(n, sub(own[1], o)), dot(n, sub(own[2], o))
+def _beyond_plane(triangle: Corners, moving: Corners, s: RelativeMotion, half: float) -> float:
+    """Return a lower bound of the gap between a triangle's plane and a triangle that moves relative to it."""
+    n, o = unit(cross(sub(triangle[1], triangle[0]), sub(triangle[2], triangle[0]))), triangle[0]
+    e, f = dot(n, sub(triangle[1], o)), dot(n, sub(triangle[2], o))
     above, below, speed, arm = inf, -inf, 0.0, 0.0
-    for x in other:
+    for x in moving:
         t = dot(n, sub(x, o))
         up, down = _ahead(n, s, x, half)
         above, below = min(above, t - down), max(below, t + up)
         speed, arm = max(speed, _length(_going(s, x))), max(arm, _length(sub(x, s.center)))
-    _, change = _rest(s, speed, arm, half)
+    _, change = _remainder(s, speed, arm, half)
     return max(above - max(0.0, e, f), min(0.0, e, f) - below) - half * half * half / 6.0 * change
 
 
 @kernel
 def triangles_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> float:
-    """Bound from below how far apart the planes of two triangles keep them all along."""
-    half, one, two = 0.5 * (s.end - s.begin), _corners(a, i), _corners(b, j)
-    two = place_at(s.m, two[0]), place_at(s.m, two[1]), place_at(s.m, two[2])
-    return max(_beyond_plane(one, two, s.b, half), _beyond_plane(two, one, s.a, half)) - a.rim - b.rim
+    """Return a lower bound of the gap between two triangles over the interval, by their planes."""
+    half, corners_a, corners_b = 0.5 * (s.end - s.begin), _corners(a, i), _corners(b, j)
+    corners_b = place_at(s.m, corners_b[0]), place_at(s.m, corners_b[1]), place_at(s.m, corners_b[2])
+    return (
+        max(_beyond_plane(corners_a, corners_b, s.b, half), _beyond_plane(corners_b, corners_a, s.a, half))
+        - a.rim
+        - b.rim
+    )

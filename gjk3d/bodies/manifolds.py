@@ -1,7 +1,7 @@
-"""The points of contact of pairs of parts.
+"""Contact points of pairs of parts.
 
-A triangle's two faces, and the five of a column, follow from their corners, and are made where a pair is looked at; the
-faces of all other parts are those of their shapes, see `Faces`.
+The two faces of a triangle and the five of a column follow from their corners, and are created for each pair. The faces
+of all other parts are those of their shapes, see `Faces`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.cones import is_contact, is_parallel, look_at
-from gjk3d.bodies.depth.pushes import Met, vec_at
+from gjk3d.bodies.cones import is_contact, is_parallel, probe_at
+from gjk3d.bodies.depth.pushes import PairContacts, vec_at
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
 from gjk3d.bodies.walk import Bench, Two
 from gjk3d.convex.patches import Faces as ShapeFaces
@@ -40,7 +40,7 @@ _FIRST = 0
 _FLAT = 1e-13  #: of a triangle's length: so narrow it is a segment, as in `gjk3d.geometry.hulls`
 _INTS, _FLOATS = 25, 15  #: of the faces of a column
 _SIDES = np.array([0, 3, 6, 10, 14, 18, 0, 1, 2, 3, 5, 4, 0, 3, 4, 1, 1, 4, 5, 2, 2, 5, 3, 0])  #: of a column
-_BOTH = np.array([0, 3, 6, 0, 1, 2, 2, 1, 0])  #: of a triangle
+_TRIANGLE_SIDES = np.array([0, 3, 6, 0, 1, 2, 2, 1, 0])  #: of a triangle
 
 #: the faces of shapes behind each other, and where those of each part begin in either; of a single row where of all
 Faces = tuple[Ints1, Array1, Ints2]
@@ -54,7 +54,7 @@ def _corner(core: Core, k: int) -> Vec3:
 
 @inlined
 def _put_normal(floats: Array, k: int, n: Vec3) -> None:
-    """Write a vector's direction, 0 where it has none."""
+    """Write the direction of a vector, 0 for the zero vector."""
     most = max(abs(n[0]), max(abs(n[1]), abs(n[2])))
     s = 1.0 / most if most > 0.0 else 0.0
     n = (s * n[0], s * n[1], s * n[2])
@@ -64,7 +64,7 @@ def _put_normal(floats: Array, k: int, n: Vec3) -> None:
 
 @kernel
 def _triangle_faces(core: Core, ints: Ints, floats: Array) -> None:
-    """Write both sides of a triangle, or its longest edge where it is no wider than rounding."""
+    """Write both sides of a triangle, or its longest edge if it is degenerate up to rounding."""
     p, q, r = _corner(core, 0), _corner(core, 1), _corner(core, 2)
     u, v, w = sub(q, p), sub(r, q), sub(p, r)
     n = cross(u, v)
@@ -78,7 +78,7 @@ def _triangle_faces(core: Core, ints: Ints, floats: Array) -> None:
         return
     ints[0] = 2
     for k in range(9):
-        ints[1 + k] = _BOTH[k]
+        ints[1 + k] = _TRIANGLE_SIDES[k]
     _put_normal(floats, 0, n)
     _put_normal(floats, 1, (-n[0], -n[1], -n[2]))
 
@@ -100,7 +100,7 @@ def _column_faces(core: Core, ints: Ints, floats: Array) -> None:
 
 @kernel
 def _loops(t: PartTree, k: int, core: Core, faces: Faces, ints: Ints, floats: Array) -> Loops:
-    """Return the faces of part k; ``ints`` and ``floats`` are room for them."""
+    """Return the faces of part k; ``ints`` and ``floats`` are scratch for them."""
     if core.ints[layout.KIND] == layout.HULL and core.ints[layout.VERTICES] == 3:
         _triangle_faces(core, ints, floats)
         return Loops(ints, floats)
@@ -112,7 +112,7 @@ def _loops(t: PartTree, k: int, core: Core, faces: Faces, ints: Ints, floats: Ar
 
 
 class Desk(NamedTuple):
-    """Scratch: corners of features and polygons, the faces of a triangle or column each; most points of two parts."""
+    """Scratch: corners of features and polygons, faces of a triangle or column of each body, and limits."""
 
     corners: Array3
     plane: Array3
@@ -126,12 +126,12 @@ class Desk(NamedTuple):
 
 
 class Writing(NamedTuple):
-    """What the points of pairs of parts are written from; see `Met` for the pairs."""
+    """The input of the contact points of pairs of parts; see `PairContacts` for the pairs."""
 
     x: Two
     faces_a: Faces
     faces_b: Faces
-    f: Met
+    f: PairContacts
     within: float
     most: float  #: how deep pairs may be along normals that are not their own
     d: Desk
@@ -146,17 +146,18 @@ def _put_normals(points: Array, count: int, n: Vec3) -> None:
 
 @kernel
 def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
-    """Write the points of chosen pairs ``start`` to ``stop``, each along its normal; return how many there are.
+    """Write the points of selected pairs ``start`` to ``stop``, each along its normal, and return their number.
 
-    Of many pairs only the first have more than one point. A pair has the nearest points alone where B's feature is a
-    point, so there A's is not looked for; a part of B is placed once for all of A's that follow each other.
+    Only the first pairs have more than one point. If B's feature is a point, the nearest points are the only ones, and
+    A's feature is not needed. A part of B is placed once for all parts of A that follow each other.
     """
     x, f, d, w = t.x, t.f, t.d, t.w
     written, sheets, last = 0, Sheets(d.corners[0], d.corners[1], d.plane), -1
     b, loops_b = part_at(x.b, _FIRST, w.floats_b, w.row_b), Loops(d.ints[1], d.floats[1])
     for i in range(start, stop):
-        j, found = f.some[i], 0
+        j, added = f.some[i], 0
         p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
+        # pairs are sorted by depth, but neighbours in the list often share the part of B
         if i < MOST and q != last:
             b, last = part_at(x.b, q, w.floats_b, w.row_b), q
             put_behind(x.m, w.row_b)
@@ -164,12 +165,12 @@ def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
         if i < MOST and feature(b, loops_b, neg(turn_back(w.row_b, n)), sheets.vb).corners != 1:
             c = cores_at(part_at(x.a, p, w.floats_a, w.row_a), w.row_a, b, w.row_b)
             loops_a = _loops(x.a, p, c.a, t.faces_a, d.ints[0], d.floats[0])
-            found = int(patch(c, False, loops_a, loops_b, f.out, j, t.within, d.most, sheets, points[written:]))
+            added = int(patch(c, False, loops_a, loops_b, f.out, j, t.within, d.most, sheets, points[written:]))
         else:
-            found = 1
+            added = 1
             put_point(points[written:], plain(0), vec_at(f.out[j], 6), n, f.out[j, 0], False)
-        _put_normals(points[written:], found, n)
-        written += found
+        _put_normals(points[written:], added, n)
+        written += added
     return written
 
 
@@ -177,33 +178,33 @@ def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
 
 
 @kernel
-def _note_normal(known: Array2, count: int, n: Vec3, gap: float) -> int:
-    """Note a normal and the least gap along it; return how many are noted."""
+def _note_normal(normals: Array2, count: int, n: Vec3, gap: float) -> int:
+    """Store a normal and the least gap along it, and return the number of normals."""
     for k in range(count):
-        if dot(n, vec_at(known[k], 0)) > _ONE_WAY:
-            known[k, _GAP] = min(known[k, _GAP], gap)
+        if dot(n, vec_at(normals[k], 0)) > _ONE_WAY:
+            normals[k, _GAP] = min(normals[k, _GAP], gap)
             return count
-    if count < known.shape[0]:
-        known[count, 0], known[count, 1], known[count, 2] = n
-        known[count, _GAP] = gap
+    if count < normals.shape[0]:
+        normals[count, 0], normals[count, 1], normals[count, 2] = n
+        normals[count, _GAP] = gap
         count += 1
     return count
 
 
 @inlined
 def _is_face(g: Feature, n: Vec3) -> bool:
-    """Tell whether a feature is a face with that normal."""
+    """Return whether a feature is a face with that normal."""
     return g.corners > 2 and is_parallel(g.normal, n)
 
 
 @kernel
 def _is_on_face(core: Core, loops: Loops, row: Array, n: Vec3, p: Vec3, slack: float, v: Array) -> bool:
-    """Tell whether a point is on the face of a part with the outward normal n, both in the frame of its pose row."""
-    own = turn_back(row, n)
-    g = feature(core, loops, own, v)
-    if not _is_face(g, own):
+    """Return whether a point is on the face of a part with the outward normal n, both in the frame of its pose row."""
+    local_normal = turn_back(row, n)
+    g = feature(core, loops, local_normal, v)
+    if not _is_face(g, local_normal):
         return False
-    at = along(turn_back(row, sub(p, world_center(row, core.floats))), own, -core.floats[layout.RADIUS])
+    at = along(turn_back(row, sub(p, world_center(row, core.floats))), local_normal, -core.floats[layout.RADIUS])
     away = sub(nearest_on(g, v, at), at)
     return dot(away, away) <= slack * slack
 
@@ -221,7 +222,7 @@ class Pair(NamedTuple):
 
 @kernel
 def _pair_at(t: Writing, p: int, q: int) -> Pair:
-    """Return two parts, by their places among the leaves, in A's frame."""
+    """Return two parts, by their numbers among the leaves, in A's frame."""
     x, d, row_b = t.x, t.d, t.d.rows[1]
     a, b = part_at(x.a, p, d.parts[0], d.rows[0]), part_at(x.b, q, d.parts[1], row_b)
     put_behind(x.m, row_b)
@@ -232,42 +233,45 @@ def _pair_at(t: Writing, p: int, q: int) -> Pair:
 
 @kernel
 def _ends(y: Pair, n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the farthest point of the part of A along n, and of that of B against it."""
+    """Return the farthest point of A's part along n, and the farthest point of B's part against it."""
     low = place(y.row_b, farthest_point(y.c.b, turn_back(y.row_b, neg(n))))
     return place(y.c.pose, farthest_point(y.c.a, turn_back(y.c.pose, n))), low
 
 
 @kernel
-def _write_along(t: Writing, y: Pair, n: Vec3, known: bool, least: float, origin: PartTree, points: Array2) -> int:
-    """Write the points of two parts along n, a normal of one of their faces; return how many there are.
+def _write_along(t: Writing, y: Pair, n: Vec3, certain: bool, least: float, origin: PartTree, points: Array2) -> int:
+    """Write the points of two parts along n, a normal of one of their faces, and return their number.
 
-    There are none if the gap is below ``least``, or if n is a normal of the bodies at none of the points. If it is not
-    ``known`` to be one elsewhere, the points where the gap is least count, and the ends of the parts are among them.
+    There are none if the gap is below ``least``, or if n is a normal of the bodies at none of the points. A normal that
+    is not ``certain`` counts only at the points of least gap, which include the extreme points of the parts.
     """
     c, sheets = y.c, Sheets(t.d.corners[0], t.d.corners[1], t.d.plane)
     top, low = _ends(y, n)
-    gap, own, slack = dot(n, sub(low, top)), turn_back(c.pose, n), 4.0 * t.x.error
+    gap, local_normal, slack = dot(n, sub(low, top)), turn_back(c.pose, n), 4.0 * t.x.error
     if gap > t.within or gap < max(least, -t.most) - slack:
         return 0
-    flat, found, corners = common_part(c, y.loops_a, y.loops_b, own, max(t.within, gap), t.d.most, sheets)
-    if found > 0:
-        if not (_is_face(flat.ga, own) or _is_face(flat.gb, own) or flat.ga.corners + flat.gb.corners == 4):
+    # the overlap of both features, seen along n; a common part of an edge and a vertex is not a face contact
+    flat, added, corners = common_part(c, y.loops_a, y.loops_b, local_normal, max(t.within, gap), t.d.most, sheets)
+    if added > 0:
+        if not (
+            _is_face(flat.ga, local_normal) or _is_face(flat.gb, local_normal) or flat.ga.corners + flat.gb.corners == 4
+        ):
             return 0
-        lift(c, flat, own, corners, found, sheets, n, False, points)
+        lift(c, flat, local_normal, corners, added, sheets, n, False, points)
     elif _is_on_face(c.a, y.loops_a, c.pose, n, along(low, n, -gap), slack, sheets.va):
-        found = 1
+        added = 1
         put_point(points, plain(0), along(low, n, -gap), n, gap, False)
     elif _is_on_face(c.b, y.loops_b, y.row_b, neg(n), along(top, n, gap), slack, sheets.vb):
-        found = 1
+        added = 1
         put_point(points, plain(0), top, n, gap, False)
     else:
         return 0
-    _put_normals(points, found, n)
-    look, most = look_at(c.a, c.b, t.x.error, 0.0, True), inf if known else gap + FLUSH * c.size
-    for k in range(found):  # a face may be covered in part
+    _put_normals(points, added, n)
+    probe, most = probe_at(c.a, c.b, t.x.error, 0.0, True), inf if certain else gap + FLUSH * c.size
+    for k in range(added):  # a face may be covered in part
         a, b = vec_at(points[k], 0), vec_at(points[k], 3)
-        if points[k, POINT - 1] <= most and is_contact(t.x, y.p, y.q, origin, a, b, n, look, t.w):
-            return found
+        if points[k, POINT - 1] <= most and is_contact(t.x, y.p, y.q, origin, a, b, n, probe, t.w):
+            return added
     return 0
 
 
@@ -278,7 +282,7 @@ def _count_faces(core: Core, loops: Loops) -> int:
 
 @kernel
 def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
-    """Return the outward normal of face k of a part, in the frame of its pose row."""
+    """Return the outward normal of face k of a part in the frame of its pose row."""
     if core.ints[layout.KIND] == layout.BOX:
         s, axis = 1.0 - 2.0 * (k % 2), k // 2
         return (s * row[axis], s * row[3 + axis], s * row[6 + axis])
@@ -287,97 +291,101 @@ def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
 
 @kernel
 def _list_faces(y: Pair, nearest: Array2) -> int:
-    """Fill the normals of faces of two parts and the depths along these, the least first; return how many there are."""
-    found, count = 0, _count_faces(y.c.a, y.loops_a)
+    """Write the face normals of two parts with the least depths along them, sorted, and return their number."""
+    listed, count = 0, _count_faces(y.c.a, y.loops_a)
     for k in range(count + _count_faces(y.c.b, y.loops_b)):
         if k < count:
             n = _face_normal(y.c.a, y.loops_a, k, y.c.pose)
         else:
             n = neg(_face_normal(y.c.b, y.loops_b, k - count, y.row_b))
         top, low = _ends(y, n)
-        depth, i = dot(n, sub(top, low)), found
+        depth, i = dot(n, sub(top, low)), listed
         while i > 0 and depth < nearest[i - 1, _DEPTH]:
             i -= 1
         if i == nearest.shape[0] or dot(n, n) == 0.0 or (i > 0 and depth == nearest[i - 1, _DEPTH]):
             continue  # opposite sides of two parts that are symmetrical have one depth: one of them is tried
-        found = min(found + 1, nearest.shape[0])
-        for j in range(found - 1, i, -1):
+        listed = min(listed + 1, nearest.shape[0])
+        for j in range(listed - 1, i, -1):
             for column in range(_DEPTH + 1):
                 nearest[j, column] = nearest[j - 1, column]
         nearest[i, 0], nearest[i, 1], nearest[i, 2] = n
         nearest[i, _DEPTH] = depth
-    return found
+    return listed
 
 
 @kernel
-def _write_left(t: Writing, kept: int, count: int, origin: PartTree, points: Array2) -> int:
-    """Write the points of pairs ``kept`` to ``count`` along normals of faces; return how many there are.
+def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
+    """Write the points of pairs ``contacts`` to ``count`` along normals of faces, and return their number.
 
-    These are normals of pairs that have points, or where there are none those of the faces of the pair itself.
+    These are normals of pairs that have points, or if there are none the normals of the pair's own faces.
     """
-    f, known, written, normals = t.f, 0, 0, t.d.normals
-    for i in range(kept):
-        known = _note_normal(normals, known, vec_at(f.out[f.some[i]], 3), f.out[f.some[i], 0])
-    for i in range(kept, min(count, MOST)):
-        j, room, found = f.some[i], points[written:], 0
+    f, noted, written, normals = t.f, 0, 0, t.d.normals
+    for i in range(contacts):
+        noted = _note_normal(normals, noted, vec_at(f.out[f.some[i]], 3), f.out[f.some[i], 0])
+    for i in range(contacts, min(count, MOST)):
+        j, room, added = f.some[i], points[written:], 0
         y = _pair_at(t, f.pairs[j, 0], f.pairs[j, 1])
-        for k in range(known):
-            if found == 0:
+        for k in range(noted):
+            # the first normal that gives points is taken: a further one would double them
+            if added == 0:
                 least = _MUCH * min(normals[k, _GAP], 0.0)
-                found = _write_along(t, y, vec_at(normals[k], 0), True, least, origin, room)
-        for k in range(_list_faces(y, t.d.nearest) if known == 0 else 0):
-            if found == 0:
-                found = _write_along(t, y, vec_at(t.d.nearest[k], 0), False, -inf, origin, room)
-        for k in range(found):
-            known = _note_normal(normals, known, vec_at(room[k], POINT), room[k, POINT - 1])
-        written += found
+                added = _write_along(t, y, vec_at(normals[k], 0), True, least, origin, room)
+        for k in range(_list_faces(y, t.d.nearest) if noted == 0 else 0):
+            if added == 0:
+                added = _write_along(t, y, vec_at(t.d.nearest[k], 0), False, -inf, origin, room)
+        for k in range(added):
+            noted = _note_normal(normals, noted, vec_at(room[k], POINT), room[k, POINT - 1])
+        written += added
     return written
 
 
 @kernel
-def _most_left(t: Writing, kept: int) -> int:
-    """Return how many pairs whose own normal is none of the bodies' are looked at.
+def _remaining_limit(t: Writing, contacts: int) -> int:
+    """Return the number of pairs without a contact of the bodies that are tested along other normals.
 
-    A ball whose lowest point is over a face has that face's normal. Of two meshes few faces have points of their own.
+    A ball whose lowest point is over a face has the normal of that face. In two meshes few faces have points of their
+    own.
     """
     a, b = t.x.a, t.x.b
-    if a.kind == TRIANGLES and b.kind == TRIANGLES and a.floats[0] == b.floats[0] == 0.0 and kept > 0:
+    if a.kind == TRIANGLES and b.kind == TRIANGLES and a.floats[0] == b.floats[0] == 0.0 and contacts > 0:
         return _FEW
     ball = part_at(b, _FIRST, t.w.floats_b, t.w.row_b).ints[layout.KIND] == layout.POINT
-    alone = ball and b.links[0, 0] < 0 and b.links[0, 2] == 1
-    return 0 if alone and (kept > 0 or a.kind == TRIANGLES) else MOST
+    single = ball and b.links[0, 0] < 0 and b.links[0, 2] == 1
+    return 0 if single and (contacts > 0 or a.kind == TRIANGLES) else MOST
 
 
 @kernel
-def write_points(t: Writing, kept: int, count: int, origin: PartTree, points: Array2) -> int:
-    """Write the points of the chosen pairs of parts, in A's frame; return how many there are.
+def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
+    """Write the points of the selected pairs of parts in A's frame, and return their number.
 
-    Each is as `gjk3d.narrow.manifold.patch` writes it, and a normal. The first ``kept`` pairs are contacts of the
-    bodies, see `gjk3d.bodies.meetings`. If no pair has a point that is one, all have theirs.
+    Each row has the format of `gjk3d.narrow.manifold.patch`, and a normal. The first ``contacts`` pairs are contacts of
+    the bodies, see `gjk3d.bodies.meetings`. If no pair has a point that is a contact, all pairs have their own points.
     """
-    written = _write_pairs(t, 0, kept, points)
-    if kept < count:
-        written += _write_left(t, kept, min(count, kept + _most_left(t, kept)), origin, points[written:])
+    written = _write_pairs(t, 0, contacts, points)
+    if contacts < count:
+        written += _write_remaining(
+            t, contacts, min(count, contacts + _remaining_limit(t, contacts)), origin, points[written:]
+        )
     return written if written > 0 else _write_pairs(t, 0, count, points)
 
 
 def faces_in(parts: Parts) -> tuple[Faces, int]:
-    """Return the faces of a body's parts as the kernel takes them, and the most corners that one of them has."""
+    """Return the faces of a body's parts in the format of the kernel, and the most corners of a feature."""
     if not hasattr(parts, "_looped"):
         shapes, which = parts.made_of()
-        found = faces_of(shapes or [None])
-        parts._looped = (found.ints, found.floats, found.starts[which]), most_corners_in(found)
+        shape_faces = faces_of(shapes or [None])
+        parts._looped = (shape_faces.ints, shape_faces.floats, shape_faces.starts[which]), most_corners_in(shape_faces)
     faces: tuple[Faces, int] = parts._looped
     return faces
 
 
 def most_corners_in(faces: ShapeFaces) -> int:
-    """Return the most corners that a feature of some shapes has, triangles and columns not forgotten."""
+    """Return the greatest number of corners of a feature of some shapes, at least that of triangles and columns."""
     return max(4, int(faces.corners.max()))
 
 
 def desk(most_a: int, most_b: int) -> Desk:
-    """Return scratch for parts of which a feature has so many corners at most."""
+    """Return scratch for parts whose features have at most so many corners."""
     most = most_a + most_b + 4
     return Desk(
         np.empty((2, max(most_a, most_b), 3)), np.empty((3, most, 2)), np.empty((2, _INTS), dtype=np.int64),

@@ -1,6 +1,6 @@
-"""Which parts of two bodies meet, or come within a distance, at many poses in one call, and how deep they are.
+"""Pairs of parts of two bodies that intersect, or are within a distance, at many poses, with their depths.
 
-Of a mesh the parts are its faces. Functions of a user's are not called by the kernels: see `_by_functions`.
+The parts of a mesh are its faces. Kernels do not call functions of users; see `_by_functions`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.cones import is_contact, is_normal, is_sure, look_of, shortest_look
+from gjk3d.bodies.cones import is_contact, is_normal, is_sure, probe_of, shortest_probe
 from gjk3d.bodies.depth.partings import outward_at
-from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, Met, vec_at
+from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, PairContacts, vec_at
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, GivenSolids, Solid, crossed, facet_of, solid_in, with_scratch
 from gjk3d.bodies.gaps import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
@@ -39,13 +39,13 @@ _LOOKED_AT = 16384  #: pairs of faces of two meshes
 _ROOM = 128  #: pairs that there is room for at first, of each two poses
 _NONE = np.zeros((0, 3))
 _NO_ORDER = np.zeros(1, dtype=np.int64)
-_ASKS, _INF = True, np.inf
+_EXACT, _INF = True, np.inf
 
 
 class Listed(NamedTuple):
-    """Pairs of parts at some poses: those of pose k, 2 k to 2 k + 1 of ``begins``, then those of faces that are near.
+    """Pairs of parts at several poses: those of pose k, 2 k to 2 k + 1 of ``begins``, then the pairs of near faces.
 
-    The latter, up to 2 k + 2, are there where a mesh's faces meet a shape's or another's, and a distance is asked for.
+    The latter, up to 2 k + 2, exist if faces of a mesh are paired with a shape or a mesh, and a distance is given.
     """
 
     pairs: Ints  #: (n, 2)
@@ -55,40 +55,41 @@ class Listed(NamedTuple):
 
 
 @kernel
-def sort_pairs(found: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
+def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
     """Sort pairs of triangles by their faces (Shell, A high-speed sorting procedure, 1959)."""
+    # kernels have no library sort; Shell's needs no memory, and lists are short
     step = count // 2
     while step > 0:
         for k in range(step, count):
-            p, q = found[k, 0], found[k, 1]
+            p, q = pairs[k, 0], pairs[k, 1]
             i = k
             while i >= step:
-                r, s = found[i - step, 0], found[i - step, 1]
+                r, s = pairs[i - step, 0], pairs[i - step, 1]
                 if order_a[r] < order_a[p] or (r == p and order_b[s] <= order_b[q]):
                     break
-                found[i, 0], found[i, 1] = r, s
+                pairs[i, 0], pairs[i, 1] = r, s
                 i -= step
-            found[i, 0], found[i, 1] = p, q
+            pairs[i, 0], pairs[i, 1] = p, q
         step //= 2
 
 
 @kernel
-def _list_faces(x: Two, order_a: Ints, order_b: Ints, w: Bench, found: Ints) -> int:
-    """List faces of two meshes that touch or cross, in the order of their numbers; of very many those found first."""
-    room = min(found.shape[0], _LOOKED_AT)
+def _list_faces(x: Two, order_a: Ints, order_b: Ints, w: Bench, pairs: Ints) -> int:
+    """List faces of two meshes that touch or cross in the order of their numbers; the list has a maximum length."""
+    room = min(pairs.shape[0], _LOOKED_AT)
     a, b = x.a, x.b
-    count = crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, found[:room])
+    count = crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, pairs[:room])
     if count > room:
         if room < _LOOKED_AT:
             return int(count)
         count = room
-    sort_pairs(found, count, order_a, order_b)
+    sort_pairs(pairs, count, order_a, order_b)
     return int(count)
 
 
 @kernel
 def _measure(x: Two, p: int, q: int, w: Bench, out: Array, flags: Ints, row: int) -> None:
-    """Write how deep two parts are."""
+    """Write the signed distance of two parts."""
     solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.room, w.room.simplex[:0], out, flags, row)
 
 
@@ -96,21 +97,22 @@ def _measure(x: Two, p: int, q: int, w: Bench, out: Array, flags: Ints, row: int
 def _measure_faces(
     x: Two, s: Solid, r: Round, first: int, count: int, w: Bench, pairs: Ints, out: Array, flags: Ints
 ) -> int:
-    """Leave of triangles whose boxes meet a shape those that do themselves, and write how deep; return how many."""
-    kept = first
+    """Keep the triangles that intersect a shape, of those whose boxes do; write the depths and return the number."""
+    stop = first
     for i in range(first, first + count):
         p, q = pairs[i, 0], pairs[i, 1]
         if s.faces > 0:
-            told = facet_of(x, p, s, out, flags, kept)
+            outcome = facet_of(x, p, s, out, flags, stop)
         else:
-            told = round_of(x, p, r, out, flags, kept)
-        if told == IS_APART or (told != IS_DEEP and part_meets(parts_at(x, p, q, w), x.error, w) == PARTS_APART):
+            outcome = round_of(x, p, r, out, flags, stop)
+        # closed formulas decide most triangles; only the open cases need GJK and EPA
+        if outcome == IS_APART or (outcome != IS_DEEP and part_meets(parts_at(x, p, q, w), x.error, w) == PARTS_APART):
             continue
-        if told != IS_DEEP:
-            _measure(x, p, q, w, out, flags, kept)
-        pairs[kept, 0], pairs[kept, 1] = p, q
-        kept += 1
-    return kept - first
+        if outcome != IS_DEEP:
+            _measure(x, p, q, w, out, flags, stop)
+        pairs[stop, 0], pairs[stop, 1] = p, q
+        stop += 1
+    return stop - first
 
 
 @entry
@@ -119,27 +121,28 @@ def list_rows(
     which: Ints1, rows_a: Array2, rows_b: Array2, start: int, w: Bench, pairs: Ints2, out: Array2,
     flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write what `Listed` holds from pose rows ``start`` on; return at which the room is at an end.
+    """Write the content of `Listed` from pose row ``start`` on; return the row at which the room ends.
 
-    At pose k it is body ``which[k]`` of the shelf. The orders are the numbers of the faces of meshes, in the order of
-    their leaves; ``solids`` are the polytopes that these meet, see `facets`.
+    Row k belongs to body ``which[k]`` of the shelf. The orders are the numbers of the faces of meshes in the order of
+    their leaves. ``solids`` are the polytopes paired with these, see `facets`.
     """
     for k in range(start, rows_a.shape[0]):
         x, s = two_at(a, on_shelf(b[0], b[1], which[k]), rows_a[k], rows_b[k]), solid_in(solids, which[k])
         for step in range(2):
             first, count = begins[2 * k + step], 0
-            found = pairs[first:]
+            free_rows = pairs[first:]
+            # the formulas test the triangles of all near boxes, so the list may contain triangles that do not intersect
             by_formula = step == 0 and kind == FACES
             r = round_in(x, w) if by_formula else NO_ROUND
             by_formula = by_formula and (s.faces > 0 or r.radius > 0.0)
             if step == 1:
                 if kind != PARTS and within > 0.0:
-                    count = list_parts(x, within, _ASKS, w, found)
+                    count = list_parts(x, within, _EXACT, w, free_rows)
             elif kind == MESHES:
-                count = _list_faces(x, order_a, order_b, w, found)
+                count = _list_faces(x, order_a, order_b, w, free_rows)
             else:
-                count = list_parts(x, within if kind == PARTS else 0.0, not by_formula, w, found)
-            if count > found.shape[0]:
+                count = list_parts(x, within if kind == PARTS else 0.0, not by_formula, w, free_rows)
+            if count > free_rows.shape[0]:
                 return k
             if by_formula:
                 count = _measure_faces(x, s, r, first, count, w, pairs, out, flags)
@@ -156,25 +159,26 @@ def list_rows(
 def list_meeting(
     a: Parts, shelf: Shelf, which: Ints, rows_a: Array, rows_b: Array, kind: int, within: float
 ) -> Listed:  # fmt: skip
-    """Return the pairs of parts that touch, overlap, or come within a distance at each pair of pose rows.
+    """Return the pairs of parts that touch, overlap, or are within a distance at each pair of pose rows.
 
-    At pose k the second is ``which[k]`` of the shelf.
+    The second body at row k is ``which[k]`` of the shelf.
     """
     first = shelf.parts[0]
     if a.any_mapped or first.any_mapped:
         return _by_functions(a, first, rows_a, rows_b, kind, within)
     solids = with_scratch(shelf.solids)
-    room, done, begins = _ROOM * (1 + len(rows_a)), 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
+    room, finished, begins = _ROOM * (1 + len(rows_a)), 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
     pairs, (out, flags) = np.empty((room, 2), dtype=np.int64), empty_answers(room)
     while True:
-        done = list_rows(
-            a.given, shelf.given, solids, _order_in(a), _order_in(first), kind, within, which, rows_a, rows_b, done,
+        finished = list_rows(
+            a.given, shelf.given, solids, _order_in(a), _order_in(first), kind, within, which, rows_a, rows_b, finished,
             bench(), pairs, out, flags, begins,
         )  # fmt: skip
-        if done == len(rows_a):
+        if finished == len(rows_a):
             break
         if room >= MOST_PAIRS:
             raise too_many()
+        # the rows that are finished stay valid: only the rest is listed again
         room *= 4
         pairs, out, flags = np.resize(pairs, (room, 2)), np.resize(out, (room, FLOATS)), np.resize(flags, (room, INTS))
     end = int(begins[-1])
@@ -182,15 +186,15 @@ def list_meeting(
     left = flags[:, 2] == 0
     if left.any():
         for k in range(len(rows_a)):
-            own = slice(begins[2 * k], begins[2 * k + 2])
-            if left[own].any():
+            span = slice(begins[2 * k], begins[2 * k + 2])
+            if left[span].any():
                 x = BodyPair(a, shelf.parts[which[k]], relative(rows_a[k], rows_b[k]))
-                x.solve_again(pairs[own], SIGNED, out[own], flags[own])
+                x.solve_again(pairs[span], SIGNED, out[span], flags[span])
     return Listed(pairs, out, begins, _NONE)
 
 
 def _order_in(parts: Parts) -> Ints:
-    """Return which face each triangle is."""
+    """Return the face number of each triangle."""
     return parts.tree.order if isinstance(parts, Triangles) else _NO_ORDER
 
 
@@ -198,19 +202,19 @@ def _order_in(parts: Parts) -> Ints:
 
 
 def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, within: float) -> Listed:
-    """Do as `list_meeting` where there are support functions of a user's, which kernels do not call."""
+    """Return the result of `list_meeting` for bodies with support functions of users, which kernels do not call."""
     pairs, out, lowest, begins = [], [np.zeros((0, FLOATS))], [_NONE], [0]
     for row_a, row_b in zip(rows_a, rows_b, strict=True):
         x = BodyPair(a, b, relative(row_a, row_b))
         for near in (0.0 if kind == FACES else within, within if kind == FACES else 0.0):
-            asked = len(begins) % 2 == 1 or (kind == FACES and within > 0.0)
-            some = x.meeting(near) if asked else np.zeros((0, 2), dtype=np.int64)
-            found, _ = x.solve(some, SIGNED)
+            listed = len(begins) % 2 == 1 or (kind == FACES and within > 0.0)
+            some = x.meeting(near) if listed else np.zeros((0, 2), dtype=np.int64)
+            results, _ = x.solve(some, SIGNED)
             if within > 0.0:
-                mutual = _mutual(x, found)
-                some, found = some[mutual], found[mutual]
+                mutual = _mutual(x, results)
+                some, results = some[mutual], results[mutual]
             pairs.append(some)
-            out.append(found)
+            out.append(results)
             begins.append(begins[-1] + len(some))
             if kind == FACES:
                 assert isinstance(b, PlacedParts)
@@ -220,19 +224,21 @@ def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, w
 
 
 def _mutual(x: BodyPair, out: Array) -> Ints:
-    """Do as `gjk3d.bodies.meetings.keep_mutual`."""
-    apart = np.flatnonzero(out[:, 1] > 0.0)
-    kept = np.ones(len(out), dtype=bool)
-    if len(apart):
-        far = float(out[apart, 0].max())
-        nearer = np.minimum(_nearest(x.a, out[apart, 9:12], far), _nearest(x.b, moved_back(x.m, out[apart, 6:9]), far))
+    """Return the pairs that `gjk3d.bodies.meetings.keep_mutual` keeps."""
+    separated = np.flatnonzero(out[:, 1] > 0.0)
+    nearest = np.ones(len(out), dtype=bool)
+    if len(separated):
+        far = float(out[separated, 0].max())
+        nearer = np.minimum(
+            _nearest(x.a, out[separated, 9:12], far), _nearest(x.b, moved_back(x.m, out[separated, 6:9]), far)
+        )
         # Either distance is off by at most two errors of places: one for each of its points.
-        kept[apart] = nearer >= out[apart, 0] * (1.0 - NEARLY) - 4.0 * x.error
-    return np.flatnonzero(kept)
+        nearest[separated] = nearer >= out[separated, 0] * (1.0 - NEARLY) - 4.0 * x.error
+    return np.flatnonzero(nearest)
 
 
 def _nearest(parts: Parts, points: Array, within: float) -> Array:
-    """Return how far points are from the nearest of some parts, up to a distance."""
+    """Return the distances of points from the nearest of some parts, up to a limit."""
     cloud = PointCloud(points, 0.0)._as_parts()
     x = BodyPair(parts, cloud, IDENTITY[0])
     near = np.full(len(points), np.inf)
@@ -245,8 +251,8 @@ _ONLY = 0
 
 
 @kernel
-def face_each_other(x: Two, f: Met, j: int) -> bool:
-    """Tell whether a pair of faces is apart, and has none of either solid between them."""
+def face_each_other(x: Two, f: PairContacts, j: int) -> bool:
+    """Return whether a pair of faces is apart with neither solid between them."""
     n = vec_at(f.out[j], 3)
     ours, theirs = outward_at(f.outward_a, f.pairs[j, 0]), turn(x.m, outward_at(f.outward_b, f.pairs[j, 1]))
     away_a, away_b = not f.pushes_a or dot(ours, n) >= -LEVEL, not f.pushes_b or dot(theirs, n) <= LEVEL
@@ -255,7 +261,7 @@ def face_each_other(x: Two, f: Met, j: int) -> bool:
 
 @kernel
 def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: Bench) -> float:
-    """Return how far a point is from the nearest of some parts, infinite beyond a distance; ``point`` is the origin."""
+    """Return the distance of a point from the nearest part, infinite beyond a limit; ``point`` is at the origin."""
     to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, p[0], p[1], p[2])
     error = ROUNDING * (parts.reach + max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
     x, best = Two(parts, point, to, error), inf
@@ -265,6 +271,7 @@ def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: Bench) 
     while top > 0:
         top -= 1
         i = stack[top, 0]
+        # the best distance so far limits the search
         if nodes_apart(to, parts, i, point, _ONLY, min(best, within) + error):
             continue
         if parts.links[i, 0] >= 0:
@@ -278,9 +285,9 @@ def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: Bench) 
 
 
 @kernel
-def keep_mutual(x: Two, point: PartTree, f: Met, count: int, w: Bench) -> int:
-    """Leave of the pairs chosen those that touch, or are apart with no part nearer to the point of either."""
-    far, kept = 0.0, 0
+def keep_mutual(x: Two, point: PartTree, f: PairContacts, count: int, w: Bench) -> int:
+    """Keep the selected pairs that touch, or that are apart with no other part nearer to the point of either."""
+    far, retained = 0.0, 0
     for i in range(count):
         if f.out[f.some[i], 1] > 0.0:
             far = max(far, f.out[f.some[i], 0])
@@ -288,12 +295,12 @@ def keep_mutual(x: Two, point: PartTree, f: Met, count: int, w: Bench) -> int:
         j = f.some[i]
         if f.out[j, 1] > 0.0:
             least = f.out[j, 0] * (1.0 - NEARLY) - 4.0 * x.error
-            own = turn_back(x.m, sub(vec_at(f.out[j], 6), offset(x.m)))
-            if _gap_of(x.a, point, vec_at(f.out[j], 9), far, w) < least or _gap_of(x.b, point, own, far, w) < least:
+            local = turn_back(x.m, sub(vec_at(f.out[j], 6), offset(x.m)))
+            if _gap_of(x.a, point, vec_at(f.out[j], 9), far, w) < least or _gap_of(x.b, point, local, far, w) < least:
                 continue
-        f.some[kept] = j
-        kept += 1
-    return kept
+        f.some[retained] = j
+        retained += 1
+    return retained
 
 
 _FIRST = 0
@@ -302,8 +309,8 @@ _LEANING = 0.25  #: cosine between normals of two meshes that cross
 
 
 @kernel
-def _is_lowest(x: Two, f: Met, j: int, n: Vec3, w: Bench) -> bool:
-    """Tell whether the point on a shape, which a face of a mesh pushes, is its lowest one along the normal."""
+def _is_lowest(x: Two, f: PairContacts, j: int, n: Vec3, w: Bench) -> bool:
+    """Return whether the contact point of a shape, which a face pushes, is its lowest point along the normal."""
     if f.lowest.shape[0] > 0:
         low = row3(f.lowest, j)
     else:
@@ -315,9 +322,9 @@ def _is_lowest(x: Two, f: Met, j: int, n: Vec3, w: Bench) -> bool:
 
 @kernel
 def _is_of_bodies(
-    x: Two, kind: int, mapped: tuple[bool, bool], f: Met, j: int, state: float, origin: PartTree, w: Bench
+    x: Two, kind: int, mapped: tuple[bool, bool], f: PairContacts, j: int, state: float, origin: PartTree, w: Bench
 ) -> bool:  # fmt: skip
-    """Tell whether the contact of a pair of parts is one of the two bodies."""
+    """Return whether the contact of a pair of parts is a contact of the two bodies."""
     p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
     inside = kind == PARTS or f.walls
     if state == NORMAL or mapped[0]:
@@ -326,40 +333,40 @@ def _is_of_bodies(
         return True
     a, b = vec_at(f.out[j], 6), vec_at(f.out[j], 9)
     if state == PUSHED and kind == FACES:
-        look = look_of(x, p, q, -f.out[j, 0], f.walls, w)
-        return _is_lowest(x, f, j, n, w) and is_normal(x.a, p, origin, a, n, look, w)
+        probe = probe_of(x, p, q, -f.out[j, 0], f.walls, w)
+        return _is_lowest(x, f, j, n, w) and is_normal(x.a, p, origin, a, n, probe, w)
     if state == PUSHED and not f.walls:  # where two meshes cross, the normal of a face leans from those of the other
         ours, theirs = dot(n, outward_at(f.outward_a, p)), -dot(n, turn(x.m, outward_at(f.outward_b, q)))
         if min(ours, theirs) >= _LEANING:
             return True
     if state == PUSHED:
-        return is_contact(x, p, q, origin, a, b, n, shortest_look(x.error, _LEANING, f.walls), w)
-    look = look_of(x, p, q, -f.out[j, 0], inside, w)
+        return is_contact(x, p, q, origin, a, b, n, shortest_probe(x.error, _LEANING, f.walls), w)
+    probe = probe_of(x, p, q, -f.out[j, 0], inside, w)
     if mapped[1]:
-        return is_normal(x.a, p, origin, a, n, look, w)
-    return is_contact(x, p, q, origin, a, b, n, look, w)
+        return is_normal(x.a, p, origin, a, n, probe, w)
+    return is_contact(x, p, q, origin, a, b, n, probe, w)
 
 
 @kernel
 def split(
-    x: Two, kind: int, mapped: tuple[bool, bool], f: Met, first: int, stop: int, count: int, origin: PartTree,
+    x: Two, kind: int, mapped: tuple[bool, bool], f: PairContacts, first: int, stop: int, count: int, origin: PartTree,
     order: Ints, w: Bench,
 ) -> int:  # fmt: skip
-    """Put contacts of the two bodies before all others that are chosen; return how many these are.
+    """Move the contacts of the bodies before all other selected pairs, and return their number.
 
-    The order is else as it was: by gap. Pairs of faces that meet are ``first`` to ``stop``. The nearest points of two
-    that are apart are one. Where functions of a user's have no contact all count.
+    Both groups stay sorted by gap. Pairs of intersecting faces are ``first`` to ``stop``. The nearest points of two
+    separated bodies are a contact. If bodies with functions of users have no contact, all pairs count.
     """
-    kept, left = 0, 0
+    contacts, left = 0, 0
     for i in range(count):
         j = f.some[i]
         state = f.noted[j - first, STATE] if kind != PARTS and first <= j < stop else 0.0
         if (i == 0 and f.out[j, 1] > 0.0) or _is_of_bodies(x, kind, mapped, f, j, state, origin, w):
-            f.some[kept] = j
-            kept += 1
+            f.some[contacts] = j
+            contacts += 1
         else:
             order[left] = j
             left += 1
     for i in range(left):
-        f.some[kept + i] = order[i]
-    return count if kept == 0 and (mapped[0] or mapped[1]) else kept
+        f.some[contacts + i] = order[i]
+    return count if contacts == 0 and (mapped[0] or mapped[1]) else contacts

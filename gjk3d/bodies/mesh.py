@@ -111,9 +111,9 @@ class Mesh(TriangleSurface):
             )
 
     @classmethod
-    def _of(cls, vertices: RowsLike, faces: RowsLike, **others: Any) -> Self:
+    def _of(cls, vertices: RowsLike, faces: RowsLike, **changes: Any) -> Self:
         """Return a mesh of numbers from a file or another mesh: with any unit, and a rounding however large."""
-        return object.__new__(cls)._fill(vertices, faces, **others)
+        return object.__new__(cls)._fill(vertices, faces, **changes)
 
     def _fill(
         self,
@@ -201,8 +201,8 @@ class Mesh(TriangleSurface):
         """
         from gjk3d.bodies.conversions import of_trimesh
 
-        given = of_trimesh(mesh)
-        return cls(given.vertices, given.faces, name=given.name, unit=given.unit)
+        arrays = of_trimesh(mesh)
+        return cls(arrays.vertices, arrays.faces, name=arrays.name, unit=arrays.unit)
 
     def to_trimesh(self) -> trimesh.Trimesh:
         """Return the same triangles as a mesh of trimesh, nothing merged; its unit and its name come along.
@@ -425,14 +425,14 @@ class Mesh(TriangleSurface):
             mesh._cache["tree"] = refitted(self._cache["tree"], mesh.vertices, mesh.faces)
         return mesh
 
-    def _mapped(self, linear: Array, shift: Array | float = 0.0, **others: Any) -> Mesh:
+    def _mapped(self, linear: Array, shift: Array | float = 0.0, **changes: Any) -> Mesh:
         """Return the mesh under an affine map; a mirror image keeps its outside outside."""
         faces = self._faces[:, ::-1] if np.linalg.det(linear) < 0.0 else self._faces
         rounding = self._spread * float(stretch(linear))
-        return self._like(self._vertices @ linear.T + shift, faces, rounding=rounding, **others)
+        return self._like(self._vertices @ linear.T + shift, faces, rounding=rounding, **changes)
 
-    def _like(self, vertices: RowsLike, faces: Ints, **others: Any) -> Mesh:
-        return Mesh._of(vertices, faces, **({"name": self._name, "unit": self._unit, "solid": self._solid} | others))
+    def _like(self, vertices: RowsLike, faces: Ints, **changes: Any) -> Mesh:
+        return Mesh._of(vertices, faces, **({"name": self._name, "unit": self._unit, "solid": self._solid} | changes))
 
     def _content(self) -> tuple[Any, ...]:
         arrays = self._vertices.tobytes(), self._faces.tobytes()

@@ -1,6 +1,6 @@
-"""Two meshes, by both their trees at once: the same questions as of any two bodies, and one for many poses in a call.
+"""Two meshes, tested by both their trees: the queries of any two bodies, and one kernel for many poses.
 
-All in the frame of the first.
+All results are in the frame of the first mesh.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _LOOKED_AT = 4096  #: pairs of faces that meet, of whose segments the middle is 
 
 
 def too_many() -> UnsupportedPair:
-    """Return what is raised where more faces meet than can be listed."""
+    """Return the error for more pairs of intersecting faces than can be listed."""
     return UnsupportedPair(f"more than {MOST_PAIRS} pairs of faces meet, too many to list: thousands lie on each other")
 
 
 class MeshPair(BodyPair):
-    """Two meshes: their triangles meet or are nearest by the kernels for two trees."""
+    """Two meshes: triangles intersect or are nearest by the kernels for two trees."""
 
     a: Triangles
     b: Triangles
@@ -47,26 +47,26 @@ class MeshPair(BodyPair):
 
     @classmethod
     def of(cls, a: Mesh, b: Mesh, m: Array) -> MeshPair:
-        """Return two meshes, m being the pose of b in a's frame."""
+        """Return a pair of meshes, where m is the pose of b in a's frame."""
         first, second = a._as_parts(), b._as_parts()
         assert isinstance(first, Triangles)
         assert isinstance(second, Triangles)
         return cls(first, second, m)
 
     def _crossing(self, room: int, most: int | None = None) -> Ints:
-        """Return the pairs of triangles that touch or cross; with ``most`` no more than so many, those found first."""
+        """Return the pairs of triangles that touch or cross, at most ``most``."""
         pose, trees = tuple(self.m.tolist()), (*self.a.tree.arrays, *self.b.tree.arrays)
         while True:
-            found = np.empty((room, 2), dtype=np.int64)
-            count = crossings(pose, self.error, *trees, traversal_stack(), found)
+            pairs = np.empty((room, 2), dtype=np.int64)
+            count = crossings(pose, self.error, *trees, traversal_stack(), pairs)
             if count <= room or room == most:
-                return found[: min(count, room)]
+                return pairs[: min(count, room)]
             if room >= MOST_PAIRS:
                 raise too_many()
             room = min(8 * room, most or MOST_PAIRS)
 
     def surfaces_meet(self) -> bool:
-        """Tell whether the surfaces touch or cross, as far as rounding lets one tell."""
+        """Return whether the surfaces touch or cross, up to rounding."""
         return len(self._crossing(1, 1)) > 0
 
     def meet(self, margin: float = 0.0) -> bool:
@@ -79,20 +79,20 @@ class MeshPair(BodyPair):
         return gap is not None and (gap.upper <= margin or self.nearest().lower <= margin)
 
     def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
-        """Return the pairs of triangles that touch or cross, in the order of their faces; no margin is taken but 0.
+        """Return the pairs of triangles that touch or cross, in the order of their faces; the margin is ignored.
 
-        With ``most`` no more than about so many, those found first.
+        ``most`` limits their number.
         """
         pairs = self._crossing(min(1024, most or 1024), most)
         return pairs[np.lexsort((self.b.tree.order[pairs[:, 1]], self.a.tree.order[pairs[:, 0]]))]
 
     def meeting_faces(self, most: int | None = None) -> Ints:
-        """Return the pairs of faces that touch or cross, in the order of their numbers, (k, 2); ``most`` as above."""
+        """Return the pairs of faces that touch or cross, in the order of their numbers, (k, 2), at most ``most``."""
         pairs = self.meeting(0.0, most)
         return np.column_stack([self.a.tree.order[pairs[:, 0]], self.b.tree.order[pairs[:, 1]]])
 
     def cut(self, most: int | None = None) -> Array:
-        """Return the segments in which faces cut each other, (k, 2, 3); ``most`` as above."""
+        """Return the segments in which faces cut each other, (k, 2, 3), of at most ``most`` pairs."""
         pairs = self._crossing(min(1024, most or 1024), most)
         out = np.empty((len(pairs), 6))
         count = traversal.cuts(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs, out)
@@ -108,7 +108,7 @@ class MeshPair(BodyPair):
         return float(max(0.0, reach - self.error))
 
     def gap(self, most: float = inf) -> Nearest | None:
-        """Return how far apart surfaces that do not meet are, None where that is more than ``most``."""
+        """Return the distance of surfaces that do not intersect, or None beyond ``most``."""
         seed, out, keys = np.array([-1, -1], dtype=np.int64), np.empty(8), np.empty(traversal.STACK)
         trees = *self.a.tree.arrays, *self.b.tree.arrays
         limit = min(most * (1.0 + 1e-12), 1e150)
@@ -125,20 +125,20 @@ class MeshPair(BodyPair):
 
     def nearest(self, most: float = inf) -> Nearest:
         """See `BodyPair`."""
-        found = self.gap(most)
-        if found is None:
-            found = self.gap()
-            assert found is not None
-            return found._replace(beyond=found.lower > most)
-        if found.upper - found.lower > TIGHT_POLYTOPE * self.error / ROUNDING:
+        gap = self.gap(most)
+        if gap is None:
+            gap = self.gap()
+            assert gap is not None
+            return gap._replace(too_far=gap.lower > most)
+        if gap.upper - gap.lower > TIGHT_POLYTOPE * self.error / ROUNDING:
             # of needles rounding turns the way between two points that near: GJK and its polytope are more thorough
-            other = super().nearest(most)
-            best = other if other.upper < found.upper else found
-            found = best._replace(lower=max(found.lower, other.lower))
-        return found
+            thorough = super().nearest(most)
+            best = thorough if thorough.upper < gap.upper else gap
+            gap = best._replace(lower=max(gap.lower, thorough.lower))
+        return gap
 
     def faces_of(self, nearest: Nearest) -> tuple[int, int]:
-        """Return the faces that the nearest points lie on."""
+        """Return the faces of the nearest points."""
         return int(self.a.tree.order[nearest.parts[0]]), int(self.b.tree.order[nearest.parts[1]])
 
     # --- in overlap ----------------------------------------------------------------------------------------------
@@ -153,9 +153,9 @@ class MeshPair(BodyPair):
 
     def moved(self, shift: Array) -> MeshPair:
         """See `BodyPair`."""
-        other = super().moved(shift)
-        assert isinstance(other, MeshPair)
-        return other
+        pair = super().moved(shift)
+        assert isinstance(pair, MeshPair)
+        return pair
 
 
 APART, MEET, HOLDS, HELD = range(4)
@@ -166,7 +166,7 @@ _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, t
 
 @kernel
 def _any_in_box(m: Rigid, points: Array, low_high: Array, pad: float) -> bool:
-    """Tell whether any of the points, in the frame that m leads from, is in a box."""
+    """Return whether any of the points, transformed by m, is in a box."""
     for k in range(points.shape[0]):
         x, y, z = points[k, 0], points[k, 1], points[k, 2]
         u = m[0] * x + m[1] * y + m[2] * z + m[9]
@@ -186,16 +186,17 @@ def meet_rows(
     rows_a: Array2, rows_b: Array2, rounding: float, reach: float, first: bool,
     ba: Array2, la: Ints2, ca: Array2, points_a: Array2, box_a: Array2,
     bb: Array2, lb: Ints2, cb: Array2, points_b: Array2, box_b: Array2,
-    stack: Ints2, found: Ints2, out: Ints1,
+    stack: Ints2, pairs: Ints2, out: Ints1,
 ) -> None:  # fmt: skip
-    """Write what each pair of poses makes of two meshes: MEET, MAYBE where one may lie in the other, or APART."""
+    """Write a code for two meshes at each pair of poses: MEET, MAYBE if one may contain the other, or APART."""
     for k in range(rows_a.shape[0]):
         m = relative_pose(rows_a[k], _ORIGIN, rows_b[k], _ORIGIN)
         noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
-        if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, found) > 0:
+        if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, pairs) > 0:
             out[k] = MEET
             if first:
                 return
+        # containment is possible only if a point of a body is in the other box; Python then decides exactly
         elif _any_in_box(m, points_b, box_a, noise) or _any_in_box(
             relative_pose(rows_b[k], _ORIGIN, rows_a[k], _ORIGIN), points_a, box_b, noise
         ):
@@ -204,7 +205,7 @@ def meet_rows(
 
 @inlined
 def _roots_apart(m: Rigid, roots: Array, a: int, b: int, more: float) -> bool:
-    """Tell whether two whole meshes are farther apart than that by their boxes, or the balls about these."""
+    """Return whether two meshes are farther apart than a distance by their root boxes, or the balls about these."""
     to = box_pose(m, roots, a, roots, b)
     far = roots[a, RADIUS] + roots[b, RADIUS] + more
     if to[9] * to[9] + to[10] * to[10] + to[11] * to[11] > far * far:
@@ -217,7 +218,7 @@ def _roots_apart(m: Rigid, roots: Array, a: int, b: int, more: float) -> bool:
 def roots_apart(
     rows: Array2, at: Ints2, roots: Array2, which: Ints2, margin: float, rounding: float, out: Ints1
 ) -> None:  # fmt: skip
-    """Tell which pairs of meshes are farther apart than a margin; see `root_of`.
+    """Write which pairs of meshes are farther apart than a margin; see `root_of`.
 
     ``at`` are their pose rows, ``which`` their rows of ``roots``.
     """
@@ -230,9 +231,9 @@ def roots_apart(
 
 @entry
 def matrices_apart(ma: Array2, mb: Array2, roots: Array2, rounding: float, rows: Array2) -> int:
-    """Tell whether two meshes are apart at two matrices by their `roots`, APART or MAYBE; NO_POSE where one is none.
+    """Test two meshes at two matrices by their `roots`: APART or MAYBE, and NO_POSE if a matrix is not a pose.
 
-    ``rows`` gets the poses. Each array that is passed costs as much as all that this does.
+    ``rows`` receives the poses. Passing one array costs as much time as the whole function.
     """
     if not take_poses(ma, mb, rows):
         return NO_POSE
@@ -242,7 +243,7 @@ def matrices_apart(ma: Array2, mb: Array2, roots: Array2, rounding: float, rows:
 
 
 def root_of(mesh: Mesh) -> Array:
-    """Return the box of the whole mesh, its greatest coordinate, and the radius of the ball about the box's middle."""
+    """Return the box of the whole mesh, its greatest coordinate, and the radius of the ball about the box's centre."""
     return mesh._cached("root", lambda: _root_of(mesh))
 
 
@@ -254,24 +255,24 @@ def _root_of(mesh: Mesh) -> Array:
 
 
 def _with_bodies(mesh: Mesh) -> tuple[Array, Ints, Array, Array, Array]:
-    """Return the tree, a point of each body and the box, writable as the kernels know arrays."""
-    both = mesh._cached("bodies and box", lambda: (mesh._body_points.copy(), mesh.bounds.copy()))
-    return *tree_of(mesh).arrays, *both
+    """Return the tree, a point of each body and the box, writable as the kernels expect."""
+    points_and_box = mesh._cached("bodies and box", lambda: (mesh._body_points.copy(), mesh.bounds.copy()))
+    return *tree_of(mesh).arrays, *points_and_box
 
 
-def _one_found() -> Ints:
+def _room_for_one() -> Ints:
     return np.empty((1, 2), dtype=np.int64)
 
 
 def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = False) -> Ints:
-    """Return of each pair of poses, (k, 12) each, whether surfaces MEET, a HOLDS b, is HELD by it, or they are APART.
+    """Return the code of each pair of poses, (k, 12) each: surfaces MEET, a HOLDS b, is HELD by it, or they are APART.
 
-    With ``first`` only the first that meets is sure to be right where any does.
+    With ``first`` the codes are complete only up to the first row that intersects.
     """
     out = np.zeros(len(rows_a), dtype=np.int64)
     meet_rows(
         rows_a, rows_b, ROUNDING, tree_of(a).reach + tree_of(b).reach, first, *_with_bodies(a), *_with_bodies(b),
-        traversal_stack(), _one_found(), out,
+        traversal_stack(), _room_for_one(), out,
     )  # fmt: skip
     if not (first and (out == MEET).any()):
         for k in np.flatnonzero(out == MAYBE):
@@ -280,30 +281,30 @@ def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = Fals
 
 
 def _holder(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> int:
-    held = MeshPair.of(a, b, relative(row_a, row_b)).held()
-    return APART if held is None else HOLDS if held.by == 1 else HELD
+    inner = MeshPair.of(a, b, relative(row_a, row_b)).held()
+    return APART if inner is None else HOLDS if inner.by == 1 else HELD
 
 
 def prepared_meshes(a: Mesh, b: Mesh) -> Callable[[Any, Any, Array, Array, float], bool | None]:
-    """Return what answers `gjk3d.collide` of two meshes at two matrices, see `gjk3d.convex.solve.Quick`."""
+    """Return the compiled `gjk3d.collide` of two meshes at two matrices, see `gjk3d.convex.solve.Quick`."""
     order = order_of(a, b)
     first, second = (b, a) if order == TURNED else (a, b)
     reach, roots = tree_of(first).reach + tree_of(second).reach, np.stack([root_of(first), root_of(second)])
     arrays = *_with_bodies(first), *_with_bodies(second)
 
-    def collide(a: Any, b: Any, one: Array, two: Array, margin: float) -> bool | None:
+    def collide(a: Any, b: Any, matrix_a: Array, matrix_b: Array, margin: float) -> bool | None:
         if margin != 0.0:
             return None
         if order == TURNED:
-            a, b, one, two = b, a, two, one
+            a, b, matrix_a, matrix_b = b, a, matrix_b, matrix_a
         rows = np.empty((2, WIDTH))
-        told = matrices_apart(one, two, roots, ROUNDING, rows)
-        if told != MAYBE:
-            return None if told == NO_POSE else False
+        code = matrices_apart(matrix_a, matrix_b, roots, ROUNDING, rows)
+        if code != MAYBE:
+            return None if code == NO_POSE else False
         if order == TIED and rows[0].tolist() > rows[1].tolist():
             return bool(meet_many(b, a, rows[1:], rows[:1])[0] != APART)
         out = np.array([APART])
-        meet_rows(rows[:1], rows[1:], ROUNDING, reach, False, *arrays, traversal_stack(), _one_found(), out)
+        meet_rows(rows[:1], rows[1:], ROUNDING, reach, False, *arrays, traversal_stack(), _room_for_one(), out)
         return bool(out[0] == MEET) if out[0] != MAYBE else _holder(a, b, rows[0], rows[1]) != APART
 
     return collide

@@ -1,7 +1,7 @@
-"""Two bodies at one relative pose: which parts are near, whether any meet, which are nearest.
+"""Two bodies at one relative pose: candidate parts, collision, nearest parts.
 
-The traversals of `walk` and `gaps` answer. They call no functions of a user's, and do not grow their workspace: where
-there are such, or they are in doubt, boxes leave few pairs of parts, and `Pairs` answers these.
+The traversals of `walk` and `gaps` compute the results. They do not call functions of users and do not grow their
+workspace. For bodies with such functions, and in doubt, boxes select a few pairs of parts, and `Pairs` solves these.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _EX = np.array([1.0, 0.0, 0.0])
 
 
 class Nearest(NamedTuple):
-    """How far apart two bodies are at least and at most, and what shows it."""
+    """Bounds of the distance of two bodies, and the result that proves them."""
 
     lower: float
     upper: float
     row: Array  #: of the nearest two parts, as `gjk3d.narrow.solve` answers them, in the frame of the first
     parts: tuple[int, int]
     curved: bool = False  #: whether wider bounds are promised of these
-    beyond: bool = False  #: whether the two are proven to be farther apart than was asked
+    too_far: bool = False  #: whether the two are proven to be farther apart than was asked
 
 
-class Held(NamedTuple):
+class HeldPoint(NamedTuple):
     """A point of one body within a closed surface of the other."""
 
     by: int  #: 1 where the first holds it, 2 where the second does
@@ -51,7 +51,7 @@ class Held(NamedTuple):
 
 
 class _Shapes(Sequence[Shape]):
-    """The shapes of some parts of both, made when they are asked for."""
+    """The shapes of some parts of both bodies, created on access."""
 
     def __init__(self, a: Parts, which_a: Ints, b: Parts, which_b: Ints) -> None:
         self._of = a, which_a, b, which_b
@@ -65,7 +65,7 @@ class _Shapes(Sequence[Shape]):
 
 
 class BodyPair:
-    """See the module; all in the frame of ``a``, pairs are numbers of parts."""
+    """Two bodies at a relative pose, in the frame of ``a``; pairs are numbers of parts."""
 
     #: widths that are promised in overlap, in units of the size and of the error
     tight_depth = 1e-9, 16.0
@@ -76,12 +76,12 @@ class BodyPair:
         self.in_kernels = not (a.any_mapped or b.any_mapped)
 
     def _noise(self) -> float:
-        """Bound the error of a place of one next to one of the other."""
+        """Return a bound of the error of a point of one body relative to the other."""
         away: float = max(map(abs, self.m[9:12].tolist()))
         return ROUNDING * (self.a.reach + self.b.reach + away)
 
     def moved(self, shift: Array) -> BodyPair:
-        """Return the same two with b moved."""
+        """Return the pair with b translated."""
         m = self.m.copy()
         m[9:12] += shift
         return type(self)(self.a, self.b, m)
@@ -95,74 +95,74 @@ class BodyPair:
 
     # --- pairs of parts -------------------------------------------------------------------------------------------
 
-    def _listed(self, within: float, asks: bool, most: int | None = None) -> Ints:
-        room, (one, two) = min(_ROOM, most or _ROOM), self.rows
+    def _listed(self, within: float, exact: bool, most: int | None = None) -> Ints:
+        room, (rows_a, rows_b) = min(_ROOM, most or _ROOM), self.rows
         while True:
-            found = np.empty((room, 2), dtype=np.int64)
+            pairs = np.empty((room, 2), dtype=np.int64)
             count = walk.meeting_parts(
-                self.a.given, self.b.given, one[0], two[0], float(within), asks, walk.bench(), found
+                self.a.given, self.b.given, rows_a[0], rows_b[0], float(within), exact, walk.bench(), pairs
             )
             if count <= room or room == most:
-                return found[: min(count, room)]
+                return pairs[: min(count, room)]
             room = min(8 * room, most or 8 * room)
 
     def candidates(self, within: float) -> Ints:
-        """Return the pairs whose boxes are no farther apart than that, as far as a tree's leaves tell."""
+        """Return the pairs whose boxes are no farther apart than a distance, up to the size of the leaves."""
         return self._listed(within, False)
 
     def gaps(self, pairs: Ints) -> Array:
-        """Return for pairs how far apart they are at least."""
+        """Return lower bounds of the distances of pairs."""
         return box_gaps(self.a.boxes(pairs[:, 0]), self.b.boxes_at(pairs[:, 1], self.m))
 
     def placed(self, which_a: Ints, which_b: Ints) -> Array:
-        """Return the pose rows of some parts of the one, and behind them of some of the other."""
+        """Return the pose rows of some parts of a, followed by those of some parts of b."""
         return np.concatenate([self.a.rows(which_a), composed(self.m, self.b.rows(which_b))])
 
-    def _ask(self, pairs: Ints) -> tuple[Pairs, Ints, Ints, Array]:
+    def _packed_pairs(self, pairs: Ints) -> tuple[Pairs, Ints, Ints, Array]:
         which_a, at_a = np.unique(pairs[:, 0], return_inverse=True)
         which_b, at_b = np.unique(pairs[:, 1], return_inverse=True)
-        one, two = self.a.pack(which_a), self.b.pack(which_b)
+        packed_a, packed_b = self.a.pack(which_a), self.b.pack(which_b)
         mapped = np.concatenate([self.a.mapped(which_a), self.b.mapped(which_b)])
-        asked = Pairs._of_packed(
-            np.concatenate([one.ints, two.ints]), np.concatenate([one.floats, two.floats]), mapped,
+        batch = Pairs._of_packed(
+            np.concatenate([packed_a.ints, packed_b.ints]), np.concatenate([packed_a.floats, packed_b.floats]), mapped,
             _Shapes(self.a, which_a, self.b, which_b),
         )  # fmt: skip
-        starts = np.concatenate([one.starts, two.starts + (len(one.ints), len(one.floats))])
+        starts = np.concatenate([packed_a.starts, packed_b.starts + (len(packed_a.ints), len(packed_a.floats))])
         local = np.column_stack([at_a, len(which_a) + at_b])
-        return asked, local, _table(starts, local), self.placed(which_a, which_b)
+        return batch, local, _table(starts, local), self.placed(which_a, which_b)
 
     def solve(self, pairs: Ints, mode: int, most: float = inf) -> tuple[Array, Ints]:
-        """Return the rows of the kernels for pairs of parts, and their flags."""
+        """Return the result rows of the kernels for pairs of parts, and their flags."""
         out, flags = empty_answers(len(pairs))
         if self.in_kernels:
-            one, two = self.rows
+            rows_a, rows_b = self.rows
             pairs = np.ascontiguousarray(pairs)
-            walk.solve_parts(self.a.given, self.b.given, one[0], two[0], pairs, mode, walk.bench(), out, flags)
+            walk.solve_parts(self.a.given, self.b.given, rows_a[0], rows_b[0], pairs, mode, walk.bench(), out, flags)
         self.solve_again(pairs, mode, out, flags, most)
         return out, flags
 
     def solve_again(self, pairs: Ints, mode: int, out: Array, flags: Ints, most: float = inf) -> None:
-        """Answer, with as much room as it takes, those pairs of parts whose answers are not as narrow as promised."""
+        """Solve those pairs of parts again whose results are wider than promised, with as much memory as needed."""
         again = flags[:, 2] == 0
         if again.any():
-            asked, local, table, rows = self._ask(pairs[again])
-            out[again], flags[again] = asked._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
+            batch, local, table, rows = self._packed_pairs(pairs[again])
+            out[again], flags[again] = batch._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
 
     def hits(self, pairs: Ints, margin: float = 0.0) -> Bools:
-        """Tell which pairs of parts are not proven to be farther apart than a margin."""
+        """Return which pairs of parts are not proven farther apart than a margin."""
         if not len(pairs):
             return np.zeros(0, dtype=bool)
-        asked, local, table, rows = self._ask(pairs)
-        return asked._collide_rows(local, table, rows, margin + self.error)
+        batch, local, table, rows = self._packed_pairs(pairs)
+        return batch._collide_rows(local, table, rows, margin + self.error)
 
     def curved(self, pair: Ints) -> bool:
-        """Tell whether a part of a pair is no polytope."""
+        """Return whether a part of a pair is not a polytope."""
         return bool(_curved(self.a, pair[:1])[0] or _curved(self.b, pair[1:])[0])
 
     # --- answers -------------------------------------------------------------------------------------------------
 
     def pieces(self, margin: float = 0.0) -> Iterator[tuple[Ints, Bools]]:
-        """Yield candidates piece by piece, and which of them are not farther apart than a margin of at least 0."""
+        """Yield candidates in blocks, and which of them are within a margin of at least 0."""
         block, start, size = self.candidates(margin), 0, _FIRST
         while start < len(block):
             some = block[start : start + size]
@@ -170,48 +170,49 @@ class BodyPair:
             start, size = start + size, min(4 * size, _MOST_EACH)
 
     def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
-        """Return the pairs of parts that touch, overlap, or come within a margin; with ``most`` those found first."""
+        """Return the pairs of parts that touch, overlap, or are within a margin; ``most`` limits their number."""
         if self.in_kernels:
             return self._listed(margin, True, most)
-        found = [some[met] for some, met in self.pieces(margin)]
-        return np.concatenate(found)[:most] if found else np.zeros((0, 2), dtype=np.int64)
+        pairs = [some[hit] for some, hit in self.pieces(margin)]
+        return np.concatenate(pairs)[:most] if pairs else np.zeros((0, 2), dtype=np.int64)
 
-    def held(self) -> Held | None:
-        """Return a point of one that lies in a closed mesh of the other, None where none is seen."""
+    def held(self) -> HeldPoint | None:
+        """Return a point of one body inside a closed mesh of the other, or None."""
         if self.in_kernels:
-            (one, two), bench = self.rows, walk.bench()
-            told = walk.held_at(self.a.given, self.b.given, one[0], two[0], bench)
-            return Held(1 + bench.flags.item(0), bench.out[0, 6:9].copy()) if told == walk.HELD else None
+            (rows_a, rows_b), bench = self.rows, walk.bench()
+            code = walk.held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], bench)
+            return HeldPoint(1 + bench.flags.item(0), bench.out[0, 6:9].copy()) if code == walk.HELD else None
+        # functions of users cannot run in the kernel: one point of each piece is tested in Python
         for by, host, guest in ((1, self.a, self.b), (2, self.b, self.a)):
             solids = host.solids
             if not solids:
                 continue
             points = guest.points()
-            own = moved(self.m, points) if by == 1 else moved_back(self.m, points)
+            local = moved(self.m, points) if by == 1 else moved_back(self.m, points)
             for mesh, row in solids:
-                within = np.flatnonzero(inside_of(mesh, moved_back(row, own)))
+                within = np.flatnonzero(inside_of(mesh, moved_back(row, local)))
                 if len(within):
-                    return Held(by, own[within[0]] if by == 1 else points[within[0]])
+                    return HeldPoint(by, local[within[0]] if by == 1 else points[within[0]])
         return None
 
     def meet(self, margin: float = 0.0) -> bool:
-        """Tell whether they touch, overlap, or come within a margin of at least 0."""
-        told = walk.DOUBT
+        """Return whether the bodies touch, overlap, or are within a margin of at least 0."""
+        code = walk.DOUBT
         if self.in_kernels:
             answer = np.empty(1, dtype=np.int64)
-            told = walk.meet_rows(
+            code = walk.meet_rows(
                 self.a.given, self.b.given, NO_POSE, NO_POSE, *self.rows, ORDERED, float(margin), 0, 1,
                 walk.bench(), answer,
             )  # fmt: skip
-        if told == walk.DOUBT and self.in_kernels and margin > 0.0:
+        if code == walk.DOUBT and self.in_kernels and margin > 0.0:
             return self.nearest().lower <= margin or self.held() is not None
-        if told != walk.DOUBT:
+        if code != walk.DOUBT:
             # what was moved below the columns' bottom is in the ground, or counts as if it were
-            return told in (walk.MEET, walk.HELD, walk.DEEP)
-        return any(bool(met.any()) for _, met in self.pieces(margin)) or self.held() is not None
+            return code in (walk.MEET, walk.HELD, walk.DEEP)
+        return any(bool(hit.any()) for _, hit in self.pieces(margin)) or self.held() is not None
 
     def nearest(self, most: float = inf) -> Nearest:
-        """Return how far apart two that do not meet are; more than ``most`` is not looked into closely."""
+        """Return the distance of two separated bodies; beyond ``most`` the bounds are coarse."""
         if self.in_kernels:
             answer, parts = np.empty(1, dtype=np.int64), np.zeros((1, 2), dtype=np.int64)
             out, flags = np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), dtype=np.int64)
@@ -221,15 +222,16 @@ class BodyPair:
             )  # fmt: skip
             if not flags[0, 3]:
                 row = out[0]
-                curved, beyond = self.curved(parts[0]), flags[0, 0] == narrow.BEYOND
-                return Nearest(row.item(1), row.item(2), row, (parts.item(0), parts.item(1)), curved, beyond)
+                curved, too_far = self.curved(parts[0]), flags[0, 0] == narrow.BEYOND
+                return Nearest(row.item(1), row.item(2), row, (parts.item(0), parts.item(1)), curved, too_far)
         return self._long_way(most)
 
     def _long_way(self, most: float) -> Nearest:
-        """Do as `nearest` does by lists of pairs, in wider and wider surroundings until there are some."""
+        """Return the result of `nearest` by lists of pairs, in growing neighbourhoods."""
         within = self.error
         while not len(block := self.candidates(within)):
             within = max(4.0 * within, 1e-3 * (self.a.reach + self.b.reach))
+        # the upper bound of the pairs with the least gaps limits the search radius for all others
         gaps = self.gaps(block)
         first = block[gaps.argsort(kind="stable")[:_FIRST]]
         out, _ = self.solve(first, narrow.UNSIGNED)
@@ -245,47 +247,47 @@ class BodyPair:
                 best, pair = out[k], some[k]
             start += _MOST_EACH
         lower, upper = min(lowest, float(best[2])), float(best[2])
-        beyond = lower > most + self.error
-        lower = float(np.nextafter(most, inf)) if beyond else max(0.0, lower - self.error)
-        return Nearest(lower, upper + self.error, best, (int(pair[0]), int(pair[1])), self.curved(pair), beyond)
+        too_far = lower > most + self.error
+        lower = float(np.nextafter(most, inf)) if too_far else max(0.0, lower - self.error)
+        return Nearest(lower, upper + self.error, best, (int(pair[0]), int(pair[1])), self.curved(pair), too_far)
 
     # --- in overlap ----------------------------------------------------------------------------------------------
 
     def common_point(self) -> tuple[Array, Array]:
-        """Return a point of both where they meet, and the normal of the parts that do."""
-        held = self.held()
-        if held is not None:
-            return held.point, _EX
-        pairs = next((some[met] for some, met in self.pieces() if met.any()), None)
+        """Return a common point of two intersecting bodies, and the normal of the parts there."""
+        inner = self.held()
+        if inner is not None:
+            return inner.point, _EX
+        pairs = next((some[hit] for some, hit in self.pieces() if hit.any()), None)
         if pairs is None:
             row = self.nearest().row
             return row[6:9], row[3:6]
         return self.common_point_of(pairs[0]), self.solve(pairs[:1], narrow.SIGNED)[0][0, 3:6]
 
     def common_point_of(self, pair: Ints) -> Array:
-        """Return a point of two parts that meet."""
+        """Return a common point of two intersecting parts."""
         point: Array = self.solve(pair[None], narrow.UNSIGNED)[0][0, 6:9]
         return point
 
     def deepest(self) -> tuple[Ints, Array]:
-        """Return a pair of parts that meet and what it answers, that of the deepest; no rows where none meets."""
+        """Return the deepest pair of parts and its result row; empty if no parts intersect."""
         pairs = self.meeting()
         out, _ = self.solve(pairs, narrow.SIGNED)
         first = out[:, 2].argsort(kind="stable")[:1]
         return pairs[first], out[first].ravel()
 
     def place(self, hulls: Array | None) -> Array:
-        """Return a point where they overlap, as far as one is seen; ``hulls`` is the answer of the hulls, if known."""
-        held = self.held()
-        if held is not None:
-            return held.point
+        """Return a point of the overlap; ``hulls`` is the result of the hulls, if known."""
+        inner = self.held()
+        if inner is not None:
+            return inner.point
         row = self.nearest().row if hulls is None else hulls
         middle: Array = 0.5 * (row[6:9] + row[9:12])
         return middle
 
 
 def _table(starts: Ints, pairs: Ints) -> Ints:
-    """Return pairs as the kernels take them, each part at the pose row of its own number."""
+    """Return pairs in the format of the kernels, each part at the pose row of its own number."""
     table = np.zeros((len(pairs), PAIR), dtype=np.int64)
     table[:, :2], table[:, 3] = starts[pairs[:, 0]], pairs[:, 0]
     table[:, 5:7], table[:, 8] = starts[pairs[:, 1]], pairs[:, 1]
@@ -295,5 +297,5 @@ def _table(starts: Ints, pairs: Ints) -> Ints:
 
 def _curved(parts: Parts, which: Ints) -> Bools:
     packed = parts.pack(which)
-    found: Bools = packed.ints[packed.starts[:, 0] + layout.POLYTOPE] == 0
-    return found
+    curved: Bools = packed.ints[packed.starts[:, 0] + layout.POLYTOPE] == 0
+    return curved

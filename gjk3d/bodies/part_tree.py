@@ -1,8 +1,8 @@
-"""A body as the kernels take it: a tree of boxes over its parts, and the parts, which are unpacked one by one.
+"""A body in the format of the kernels: a tree of boxes over its parts, and the parts, which are unpacked one by one.
 
-Boxes are as in `bvh`, and ``rim`` is what all of them are rounded by: a ball is a box without width and a rim. A part
-is a shape of `gjk3d.shapes.layout` at a pose row. A triangle, a column below the ground, a copy at a place are made
-where they are asked about, so that a large body is not there twice.
+Boxes are as in `bvh`, and ``rim`` is the radius by which all of them are rounded: a ball is a box of width 0 with a
+rim. A part is a shape of `gjk3d.shapes.layout` at a pose row. Triangles, columns of a height field and copies are
+created on access, so that a large body is stored only once.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ GivenShelf = tuple[PartTree, Array2]
 
 
 @inlined
-def on_shelf(t: PartTree, own: Array2, k: int) -> PartTree:
-    """Return body k of a shelf, ``own`` being the rims and reaches of all."""
-    if own.shape[0] == 1:
+def on_shelf(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
+    """Return body k of a shelf, where ``rims_reaches`` are the rims and reaches of all."""
+    if rims_reaches.shape[0] == 1:
         return t
     return PartTree(
         t.boxes[k:], t.links[k:], t.places, t.table[k:], t.ints, t.floats, t.skin_boxes, t.skin_links, t.skin_corners,
-        t.span, t.points[k : k + 1], t.kind, t.inside, own[k, 0], own[k, 1],
+        t.span, t.points[k : k + 1], t.kind, t.inside, rims_reaches[k, 0], rims_reaches[k, 1],
     )  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
 
 @kernel
 def part_at(t: PartTree, k: int, f: Array, row: Array) -> Core:
-    """Return part k, and write its pose row; ``f`` is room for its floats, cleared once."""
+    """Return part k, and write its pose row; ``f`` is scratch for its floats, cleared once."""
     if t.kind == TRIANGLES:
         _triangle_into(t.places, k, f)
         f[_RADIUS] = t.floats[0]
@@ -158,7 +158,7 @@ def part_at(t: PartTree, k: int, f: Array, row: Array) -> Core:
 
 @kernel
 def put_behind(m: Rigid, row: Array) -> None:
-    """Turn a pose row into that behind another pose, as `gjk3d.poses.composed` does."""
+    """Compose a pose row with an outer pose, as `gjk3d.poses.composed` does."""
     for c in range(3):
         x, y, z = row[c], row[3 + c], row[6 + c]
         row[c], row[3 + c], row[6 + c] = (
@@ -187,7 +187,7 @@ def _square(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
 
 @kernel
 def nodes_apart(m: Rigid, a: PartTree, i: int, b: PartTree, j: int, within: float) -> bool:
-    """Tell whether two boxes are farther apart than that, m being the pose of B's frame in A's."""
+    """Return whether two boxes are farther apart than a limit, where m is the pose of B's frame in A's."""
     p, q = a.boxes, b.boxes
     rim = a.rim + b.rim
     if rim > 0.0:
@@ -200,13 +200,13 @@ def nodes_apart(m: Rigid, a: PartTree, i: int, b: PartTree, j: int, within: floa
 
 @kernel
 def node_gap(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
-    """Return how far apart two boxes are at least."""
+    """Return a lower bound of the distance of two boxes."""
     return sqrt(_square(m, a, i, b, j)) - a.rim - b.rim
 
 
 @kernel
 def column_gap(m: Rigid, a: PartTree, k: int, b: PartTree, j: int, box: Array) -> float:
-    """Return how far column k of the ground is at least from a box, ``box`` being room for its own, along the axes."""
+    """Return a lower bound of the distance of column k of a height field from a box; ``box`` is scratch."""
     h, ny = a.places, a.places.shape[1] - 1
     cell, half, dx, dy = a.table[k, CELL] // 2, a.table[k, CELL] % 2, a.floats[PITCH_X], a.floats[PITCH_Y]
     u, v = cell // ny, cell % ny
@@ -227,7 +227,7 @@ ORDERED, TURNED, TIED = range(3)  #: two are as they were asked about, or turned
 
 
 def order_of(a: Thing, b: Thing) -> int:
-    """Return the order of two."""
+    """Return the order of two objects in the kernels."""
     if isinstance(a, Body) != isinstance(b, Body):
         return ORDERED if isinstance(a, Body) else TURNED
     first: Any = a._order
@@ -236,6 +236,6 @@ def order_of(a: Thing, b: Thing) -> int:
 
 
 def in_order(a: Thing, b: Thing, row_a: Array, row_b: Array) -> bool:
-    """Tell whether a comes first of two at these pose rows, or on such ways."""
+    """Return whether a comes first at these pose rows or motions."""
     order = order_of(a, b)
     return order == ORDERED or (order == TIED and not row_a.tolist() > row_b.tolist())

@@ -49,7 +49,7 @@ class TreeParts(Parts):
     __slots__ = ("_box", "_links", "_order", "_rays", "_spans")
 
     def __init__(self, boxes: Array, leaf: int) -> None:
-        """Build the tree; whoever calls this puts what he knows of the parts in the order that is now `_order`."""
+        """Build the tree; subclasses reorder their data by `_order`."""
         order, links = parted(np.ascontiguousarray(boxes), leaf)
         self._spans = boxes[order]
         self._set(order, links, np.concatenate([boxes[:, :3].min(axis=0), boxes[:, 3:].max(axis=0)]))
@@ -73,17 +73,17 @@ class TreeParts(Parts):
         """See `Parts`."""
         return turned(self.boxes(which), m)
 
-    def along_rays(self, starts: Array, ways: Array, far: float) -> Iterator[Ints]:
-        """Yield blocks of a ray and a part whose box it may meet, (k, 2); ``ways`` are unit vectors."""
+    def along_rays(self, starts: Array, directions: Array, far: float) -> Iterator[Ints]:
+        """Yield blocks of a ray and a part whose box it may hit, (k, 2); ``directions`` are unit vectors."""
         if self._rays is None:
             self._rays = Tree(self.count)
             every = np.arange(self.count)
             self._rays.insert(every, self.boxes(every))
-        return self._rays.along_rays(starts, ways, far)
+        return self._rays.along_rays(starts, directions, far)
 
 
 class Copies(TreeParts):
-    """A few shapes at many places, none of them turned."""
+    """A few shapes at many places without rotation."""
 
     __slots__ = ("_arena", "_hull", "_pieces", "_places", "_shapes", "_which")
     _hull: Callable[[], Shape]
@@ -135,8 +135,8 @@ class Copies(TreeParts):
 
     def ends(self, n: Array) -> Array:
         """See `Parts`."""
-        own = np.stack([shape.support(np.stack([-n, n])) for shape in self._shapes])
-        ends: Array = own[self._which] + self._places[:, None]
+        shape_ends = np.stack([shape.support(np.stack([-n, n])) for shape in self._shapes])
+        ends: Array = shape_ends[self._which] + self._places[:, None]
         return ends if self._pieces is None else ends_of(ends.reshape(-1, 3), np.repeat(self._pieces, 2), n)
 
     def points(self) -> Array:
@@ -176,9 +176,9 @@ class Triangles(Parts):
 
     def _give(self) -> PartTree:
         boxes, links, corners = self.tree.arrays
-        one = np.zeros((1, 3), dtype=np.int64)
+        table = np.zeros((1, 3), dtype=np.int64)
         return given(
-            TRIANGLES, boxes, links, corners, one, ONE_TRIANGLE, np.zeros(1), reach=self.reach, points=self.points(),
+            TRIANGLES, boxes, links, corners, table, ONE_TRIANGLE, np.zeros(1), reach=self.reach, points=self.points(),
             **inside_of_mesh(self.mesh),
         )  # fmt: skip
 
@@ -219,18 +219,18 @@ class Triangles(Parts):
     def outward(self, which: Ints) -> Array:
         """See `Parts`."""
         every = self.mesh._cached("outward", lambda: self.mesh._outward(self.tree.order))
-        found: Array = every[which]
-        return found
+        normals: Array = every[which]
+        return normals
 
 
 def inside_of_mesh(mesh: TriangleSurface) -> dict[str, Any]:
-    """Return what `given` takes beside the triangles of a mesh: what is inside of them."""
+    """Return the arguments of `given` for the interior of a mesh."""
     skin = tree_of(mesh.skin).arrays if mesh.is_solid else None
     return {"inside": OPEN if skin is None else SKIN, "skin": skin, "span": mesh.bounds.ravel()}
 
 
 def closed_skin(solids: Sequence[tuple[TriangleSurface, Array]]) -> tuple[Array, Ints, Array] | None:
-    """Return the tree over the surfaces of closed meshes at pose rows, all wound outwards; None where there is none."""
+    """Return the tree over the surfaces of closed meshes at pose rows with outward winding, or None."""
     if len(solids) == 1 and (solids[0][1] == IDENTITY[0]).all():
         return tree_of(solids[0][0].skin).arrays
     vertices, faces, count = [], [], 0
@@ -248,7 +248,7 @@ def boxes_round(corners: Array) -> Array:
 
 
 def packed_triangles(corners: Array) -> Packed:
-    """Return triangles, (n, 9), as the kernels take them: ints that serve every one, and a row of floats each."""
+    """Return triangles, (n, 9), in the format of the kernels: ints shared by all, and a row of floats each."""
     v = corners.reshape(-1, 3, 3)
     low, high = v.min(axis=1), v.max(axis=1)
     center = low + (high - low) / 2
@@ -269,7 +269,7 @@ ONE_TRIANGLE = Triangle([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])._pa
 
 
 class PlacedParts(TreeParts):
-    """Shapes and meshes at poses; each triangle of a mesh is a part, and what a closed one holds is inside."""
+    """Shapes and meshes at poses; each triangle of a mesh is a part, and a closed mesh includes its interior."""
 
     __slots__ = (
         "_any_mapped", "_faces", "_floats", "_hull", "_ints", "_mapped", "_owners", "_starts",
@@ -280,26 +280,26 @@ class PlacedParts(TreeParts):
         self.things = list(things)
         ints: list[Ints] = []
         floats: list[Array] = []
-        known: dict[int, Ints] = {}
+        offsets_of: dict[int, Ints] = {}
         room = np.zeros(2, dtype=np.int64)
         for thing, _ in self.things:
-            if id(thing) not in known:
+            if id(thing) not in offsets_of:
                 if isinstance(thing, Mesh):
                     q, f, offsets = packed_triangles(thing.vertices[thing.faces].reshape(-1, 9))
                 else:
                     q, f = thing._packed
                     offsets = np.zeros((1, 2), dtype=np.int64)
-                known[id(thing)] = room + offsets
+                offsets_of[id(thing)] = room + offsets
                 ints.append(q)
                 floats.append(f)
                 room = room + (len(q), len(f))
-        begins = [known[id(thing)] for thing, _ in self.things]
+        begins = [offsets_of[id(thing)] for thing, _ in self.things]
         self._ints = np.concatenate(ints) if len(ints) > 1 else ints[0]  # of one thing no copy is kept
         self._floats = np.concatenate(floats) if len(floats) > 1 else floats[0]
         self._things_rows = np.array([row for _, row in self.things])
         self._starts = np.concatenate(begins)
-        self._owners = np.repeat(np.arange(len(begins)), [len(each) for each in begins])
-        self._faces = np.concatenate([np.arange(len(each)) for each in begins])
+        self._owners = np.repeat(np.arange(len(begins)), [len(part_ints) for part_ints in begins])
+        self._faces = np.concatenate([np.arange(len(part_ints)) for part_ints in begins])
         mapped = np.array([isinstance(thing, Shape) and is_mapped(thing) for thing, _ in self.things])
         self._mapped = mapped[self._owners]
         every = np.arange(len(self._owners))
@@ -335,9 +335,9 @@ class PlacedParts(TreeParts):
         return [thing for thing, _ in self.things], self._owners
 
     def owners(self, which: Ints) -> Ints:
-        """Return which of ``things`` some parts are of."""
-        found: Ints = self._owners[which]
-        return found
+        """Return the number of the object in ``things`` of some parts."""
+        owners: Ints = self._owners[which]
+        return owners
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
         """See `Parts`."""
@@ -358,8 +358,8 @@ class PlacedParts(TreeParts):
 
     def mapped(self, which: Ints) -> Bools:
         """See `Parts`."""
-        found: Bools = self._mapped[which]
-        return found
+        mapped: Bools = self._mapped[which]
+        return mapped
 
     def shape(self, part: int) -> Shape:
         """See `Parts`."""
@@ -393,20 +393,24 @@ class PlacedParts(TreeParts):
         """See `Parts`."""
         out = []
         for thing, row in self.things:
-            own = n @ row[:9].reshape(3, 3)
-            ends = thing.support(np.stack([-own, own])) if isinstance(thing, Shape) else parts_of(thing).ends(own)
+            local_normal = n @ row[:9].reshape(3, 3)
+            ends = (
+                thing.support(np.stack([-local_normal, local_normal]))
+                if isinstance(thing, Shape)
+                else parts_of(thing).ends(local_normal)
+            )
             out.append(moved(row, ends.reshape(-1, 3)))
         return np.concatenate(out).reshape(-1, 2, 3)
 
     def points(self) -> Array:
         """See `Parts`."""
-        own = (x._body_points if isinstance(x, Mesh) else x.support(_EVERY_WAY[:1]) for x, _ in self.things)
-        return np.concatenate([moved(row, some) for some, (_, row) in zip(own, self.things, strict=True)])
+        part_points = (x._body_points if isinstance(x, Mesh) else x.support(_EVERY_WAY[:1]) for x, _ in self.things)
+        return np.concatenate([moved(row, some) for some, (_, row) in zip(part_points, self.things, strict=True)])
 
     def samples(self) -> Array:
         """See `Parts`."""
-        own = (x._used if isinstance(x, Mesh) else x.support(_EVERY_WAY) for x, _ in self.things)
-        return np.concatenate([moved(row, some) for some, (_, row) in zip(own, self.things, strict=True)])
+        part_points = (x._used if isinstance(x, Mesh) else x.support(_EVERY_WAY) for x, _ in self.things)
+        return np.concatenate([moved(row, some) for some, (_, row) in zip(part_points, self.things, strict=True)])
 
     def outward(self, which: Ints) -> Array:
         """See `Parts`."""
@@ -444,7 +448,7 @@ def given(
     reach: float, rim: float = 0.0, inside: int = OPEN, skin: tuple[Array, Ints, Array] | None = None,
     span: Array | None = None,
 ) -> PartTree:  # fmt: skip
-    """Return a body's parts as the traversals take them, see `gjk3d.bodies.part_tree`; ``skin`` is a tree's arrays."""
+    """Return a body's parts in the format of `gjk3d.bodies.part_tree`; ``skin`` is a tree's arrays."""
     box = np.zeros(6) if span is None else span
     arrays = boxes, links, places, table, ints, floats, *(skin or NO_TREE), box, points
     fields: Any = (*map(_plain, arrays), kind, inside, rim, reach)
@@ -505,26 +509,26 @@ _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, t
 
 @inlined
 def _reach_of(m: Rigid, r: int, b: Array, j: int) -> float:
-    """Return how far box j reaches from its middle along axis r of the other one, in whose frame m places it."""
+    """Return the half extent of box j along axis r of the other box, in whose frame m places it."""
     return float(abs(m[3 * r]) * b[j, 3] + abs(m[3 * r + 1]) * b[j, 4] + abs(m[3 * r + 2]) * b[j, 5])
 
 
 @kernel
 def _overlap(m: Rigid, roots: Array, a: int, b: int) -> float:
-    """Return by how much two boxes overlap along that of their axes where it is least: so far a move parts them."""
+    """Return the least overlap of two boxes along their axes, which is the length of a separating translation."""
     least = inf
-    back = (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8], 0.0, 0.0, 0.0)
+    inverse = (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8], 0.0, 0.0, 0.0)
     for r in range(3):
-        own = roots[a, 3 + r] + _reach_of(m, r, roots, b) - abs(m[9 + r])
+        overlap_a = roots[a, 3 + r] + _reach_of(m, r, roots, b) - abs(m[9 + r])
         off = m[9] * m[r] + m[10] * m[3 + r] + m[11] * m[6 + r]
-        other = roots[b, 3 + r] + _reach_of(back, r, roots, a) - abs(off)
-        least = min(least, min(own, other))
+        overlap_b = roots[b, 3 + r] + _reach_of(inverse, r, roots, a) - abs(off)
+        least = min(least, min(overlap_a, overlap_b))
     return least
 
 
 @entry
 def least_distances(rows: Array2, at: Ints2, roots: Array2, which: Ints2, rounding: float, out: Array1) -> None:
-    """Write of pairs at their pose rows, and as rows of ``roots``, what no signed distance is below."""
+    """Write lower bounds of the signed distance of pairs at their pose rows, given as rows of ``roots``."""
     for k in range(at.shape[0]):
         a, b = which[k, 0], which[k, 1]
         if max(roots[a, _REACH], roots[b, _REACH]) == inf:
@@ -536,8 +540,8 @@ def least_distances(rows: Array2, at: Ints2, roots: Array2, which: Ints2, roundi
         square = gap_squared(
             to, roots[a, 3], roots[a, 4], roots[a, 5], roots[b, 3], roots[b, 4], roots[b, 5]
         )  # fmt: skip
-        apart = sqrt(square) if square > 0.0 else -_overlap(to, roots, a, b)
-        out[k] = apart - roots[a, _RIM] - roots[b, _RIM] - 4.0 * error
+        gap = sqrt(square) if square > 0.0 else -_overlap(to, roots, a, b)
+        out[k] = gap - roots[a, _RIM] - roots[b, _RIM] - 4.0 * error
 
 
 def _root_of(thing: Any) -> Array:
@@ -551,7 +555,7 @@ def _root_of(thing: Any) -> Array:
 
 
 def least_possible(things: Sequence[Any], pairs: Ints, rows: Array, at: Ints) -> Array:
-    """Return of pairs of things at pose rows what their signed distance is not below; -inf of what has no end."""
+    """Return lower bounds of the signed distance of pairs of objects at pose rows; -inf for unbounded ones."""
     numbers, which = np.unique(pairs, return_inverse=True)
     roots = np.stack([_root_of(things[number]) for number in numbers.tolist()])
     out = np.empty(len(pairs))

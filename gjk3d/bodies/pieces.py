@@ -17,7 +17,7 @@ from gjk3d.geometry.components import connected
 from gjk3d.poses import matrices
 from gjk3d.typing import Array, Ints
 
-_SAME = 1e-9  #: relative change of the area below which no wall was removed
+_UNCHANGED = 1e-9  #: relative change of the area below which no wall was removed
 _FLAT = 1e-13  #: volume of a piece without an inside, in units of its area to the power of 3/2
 ERROR = 4.0  #: how far the union may be from that of the bodies, in units of manifold3d's own tolerance
 
@@ -76,31 +76,31 @@ def union_of(mesh: Mesh) -> Union:
 def _union_of(mesh: Mesh) -> Union:
     if not mesh.is_solid or not _may_overlap(mesh.skin):
         return Union(mesh)
-    whole = solid(mesh)
-    if whole is None:
+    merged = solid(mesh)
+    if merged is None:
         return Union(mesh, decided=False)
-    made = joined(_bodies(whole))
-    if made is None:
+    union_solid = joined(_bodies(merged))
+    if union_solid is None:
         return Union(mesh, decided=False)
-    if abs(made.surface_area() - _area(mesh.skin)) <= _SAME * made.surface_area():
+    if abs(union_solid.surface_area() - _area(mesh.skin)) <= _UNCHANGED * union_solid.surface_area():
         return Union(mesh)
-    vertices, faces = arrays_of(made)
+    vertices, faces = arrays_of(union_solid)
     hanging = mesh.faces[mesh._mended.hanging]  # which can be touched
     corners = np.concatenate([vertices, mesh.vertices[hanging].reshape(-1, 3)])
-    others = len(vertices) + np.arange(hanging.size).reshape(-1, 3)
-    union = mesh._like(corners, np.concatenate([faces, others]), source=mesh.source)
+    hanging_faces = len(vertices) + np.arange(hanging.size).reshape(-1, 3)
+    union = mesh._like(corners, np.concatenate([faces, hanging_faces]), source=mesh.source)
     if not union.is_watertight:
         return Union(mesh, decided=False)
     union._cache["union"] = Union(union)
-    return Union(union, ERROR * made.get_tolerance())
+    return Union(union, ERROR * union_solid.get_tolerance())
 
 
 def joined(solids: Sequence[Any]) -> Any:
     """Return the union of solids of manifold3d; None if it fails."""
     import manifold3d
 
-    made = manifold3d.Manifold.batch_boolean(solids, manifold3d.OpType.Add)
-    return made if made.status() == manifold3d.Error.NoError and not made.is_empty() else None
+    union = manifold3d.Manifold.batch_boolean(solids, manifold3d.OpType.Add)
+    return union if union.status() == manifold3d.Error.NoError and not union.is_empty() else None
 
 
 def arrays_of(body: Any) -> tuple[Array, Any]:
@@ -141,9 +141,9 @@ def _ends(corners: Array) -> tuple[tuple[Any, Array], tuple[Any, Array]]:
     return (np.minimum, corners.min(axis=1)), (np.maximum, corners.max(axis=1))
 
 
-def _bodies(whole: Any) -> list[Any]:
-    """Return the bodies of a solid, each without its hollows; what has no inside is left out."""
-    pieces = [piece for piece in whole.decompose() if abs(piece.volume()) > _FLAT * piece.surface_area() ** 1.5]
+def _bodies(merged: Any) -> list[Any]:
+    """Return the bodies of a solid, each without its cavities; flat pieces are omitted."""
+    pieces = [piece for piece in merged.decompose() if abs(piece.volume()) > _FLAT * piece.surface_area() ** 1.5]
     bodies = sorted((piece for piece in pieces if piece.volume() > 0.0), key=lambda piece: float(piece.volume()))
     for hollow in pieces:
         if hollow.volume() > 0.0:
@@ -184,36 +184,36 @@ def solids(mesh: Mesh) -> list[Mesh]:
         return [mesh]
     of_face = np.zeros(len(mesh.faces), dtype=np.int64)  # flat triangles stay with the first solid
     of_face[edges.faces] = owner[label]
-    made = []
+    meshes = []
     for number in range(int(owner.max()) + 1):
         used, faces = np.unique(mesh.faces[of_face == number], return_inverse=True)
-        made.append(mesh._like(mesh.vertices[used], faces.reshape(-1, 3), source=mesh.source))
-    return made
+        meshes.append(mesh._like(mesh.vertices[used], faces.reshape(-1, 3), source=mesh.source))
+    return meshes
 
 
 def _surfaces(edges: Edges, corners: Array) -> Ints:
     """Return the number of the connected surface of each triangle."""
-    number, ways = edges.numbers.ravel(), edges.ways.ravel()
+    number, directions = edges.numbers.ravel(), edges.directions.ravel()
     order = np.argsort(number, kind="stable")
     starts = np.append(np.searchsorted(number[order], np.arange(len(edges.ends))), len(order))
-    two = np.diff(starts) == 2
-    first, second = order[starts[:-1][two]], order[starts[:-1][two] + 1]
+    paired = np.diff(starts) == 2
+    first, second = order[starts[:-1][paired]], order[starts[:-1][paired] + 1]
     pairs = [np.column_stack([first, second]) // 3]
     for k in np.flatnonzero(np.diff(starts) > 2):
         sides = order[starts[k] : starts[k + 1]]
-        if ways[sides].sum() == 0.0:
-            sides = sides[_sectors(_angles(sides, ways, corners), ways[sides])]
+        if directions[sides].sum() == 0.0:
+            sides = sides[_sectors(_angles(sides, directions, corners), directions[sides])]
         else:  # an open edge, whose sectors have no end
             sides = np.array(list(pairwise(sides)))
         pairs.append(sides // 3)
-    one, other = np.concatenate(pairs).T
-    return connected(one, other, len(corners))
+    triangle_a, triangle_b = np.concatenate(pairs).T
+    return connected(triangle_a, triangle_b, len(corners))
 
 
-def _angles(sides: Ints, ways: Array, corners: Array) -> Array:
+def _angles(sides: Ints, directions: Array, corners: Array) -> Array:
     """Return the angles of triangles around an edge that they share, from the first on, 0 to a full turn."""
     triangles = corners[sides[:, None] // 3, (np.arange(3) + sides[:, None] % 3) % 3]  # each begins with the edge
-    along = (triangles[0, 1] - triangles[0, 0]) * ways[sides[0]]
+    along = (triangles[0, 1] - triangles[0, 0]) * directions[sides[0]]
     along = along / np.linalg.norm(along)
     apex = triangles[:, 2] - triangles[:, 0]
     x = apex[0] - (apex[0] @ along) * along
@@ -222,14 +222,14 @@ def _angles(sides: Ints, ways: Array, corners: Array) -> Array:
     return angles
 
 
-def _sectors(angles: Array, ways: Array) -> Ints:
-    """Return which triangles around an edge bound matter together, (n / 2, 2)."""
+def _sectors(angles: Array, directions: Array) -> Ints:
+    """Return the pairs of triangles around an edge that bound matter, (n / 2, 2)."""
     order = np.argsort(angles, kind="stable")
     gaps = np.diff(angles[order], append=angles[order[0]] + 2.0 * np.pi)
     turn = np.roll(order, -int(np.argmax(gaps)) - 1)  # no angle is cut in two by the start
     step = np.concatenate([[0], np.cumsum(np.diff(angles[turn]) % (2.0 * np.pi) > _ONE_ANGLE)])
     # matter ends before more of it begins; of doubled solids the same ones are paired at each edge
-    turn = turn[np.lexsort([-ways[turn] * turn, -ways[turn], step])]
+    turn = turn[np.lexsort([-directions[turn] * turn, -directions[turn], step])]
     pairs: list[tuple[int, int]] = []
     begun: list[int] = []
     ended: set[int] = set()
@@ -238,7 +238,7 @@ def _sectors(angles: Array, ways: Array) -> Ints:
             continue
         while begun and begun[-1] in ended:  # begun again on the second turn
             begun.pop()
-        if ways[side] < 0.0:
+        if directions[side] < 0.0:
             begun.append(side)
         elif begun:
             pairs.append((begun.pop(), side))
@@ -247,11 +247,11 @@ def _sectors(angles: Array, ways: Array) -> Ints:
 
 
 def _owners(edges: Edges, corners: Array, label: Ints) -> Ints:
-    """Return the number of the solid that each surface is of."""
+    """Return the number of the solid of each surface."""
     count = int(label.max()) + 1
     owner = np.arange(count)
     runs, run = np.unique(label.repeat(3) * len(edges.ends) + edges.numbers.ravel(), return_inverse=True)
-    opened = runs[np.bincount(run, edges.ways.ravel()) != 0.0] // len(edges.ends)
+    opened = runs[np.bincount(run, edges.directions.ravel()) != 0.0] // len(edges.ends)
     owner[opened] = opened.min(initial=count)
     local = corners - corners.mean(axis=(0, 1))
     volumes = np.bincount(label, np.einsum("ij,ij->i", local[:, 0], np.cross(local[:, 1], local[:, 2])), count)
@@ -268,9 +268,9 @@ def _owners(edges: Edges, corners: Array, label: Ints) -> Ints:
 
 
 def _winding(corners: Array) -> float:
-    """Return how often a closed surface goes around the origin, 1 inside (Van Oosterom and Strackee, 1983)."""
+    """Return the winding number of a closed surface about the origin, 1 inside (Van Oosterom and Strackee, 1983)."""
     a, b, c = (corners[:, k] for k in range(3))
-    x, y, z = (np.linalg.norm(each, axis=1) for each in (a, b, c))
+    x, y, z = (np.linalg.norm(corner, axis=1) for corner in (a, b, c))
     up = np.einsum("ij,ij->i", a, np.cross(b, c))
     down = x * y * z + np.einsum("ij,ij->i", a, b) * z + np.einsum("ij,ij->i", b, c) * x
     down += np.einsum("ij,ij->i", c, a) * y

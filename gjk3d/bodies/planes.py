@@ -1,8 +1,8 @@
-"""Bodies beside half-spaces and planes.
+"""Queries of bodies against half-spaces and planes.
 
-From a half-space a body is as far, and in it as deep, as its convex hull. A plane may have pieces of a body on either
-side: a square stands for it, so large that no way past its rim is as short as one through it, and how deep the two are
-is told by the gaps between the pieces, seen along the plane.
+The distance and depth to a half-space are those of the body's convex hull. Parts of a body may be on both sides of a
+plane. A square replaces the plane, so large that no translation past its rim is as short as one through it. The depth
+follows from the gaps between the parts, projected onto the plane's normal.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WIDE = 7.0  #: half of the square, in greatest coordinates of the body: 4 sqrt(
 
 
 class Standing(NamedTuple):
-    """Two things that have the same answers as a body and a half-space or a plane have, and their pose rows."""
+    """Two objects and pose rows that give the same results as a body and a half-space or plane."""
 
     a: Thing
     b: Thing
@@ -73,7 +73,7 @@ def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: boo
 
 
 def alike(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: bool = False) -> list[Ints]:
-    """Return which rows have a square of one width, off by as much: answers are those of rows asked by themselves."""
+    """Return groups of rows whose squares have one width and one error, so that results do not depend on the batch."""
     plane, body, at_plane, at_body = (b, a, rows_b, rows_a) if isinstance(b, Halfspace) else (a, b, rows_a, rows_b)
     count = max(len(at_plane), len(at_body)) if len(at_plane) and len(at_body) else 0
     if count < 2 or not isinstance(plane, Plane):
@@ -84,24 +84,24 @@ def alike(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: bool = Fa
 
 
 def _sizes(plane: Plane, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Array, Array]:
-    """Return of each row how far the body reaches and goes, and how far off things are from the world's origin."""
+    """Return for each row the reach and travel of the body, and the distance of both from the world's origin."""
     reach = np.full(max(len(at_plane), len(at_body)), parts_of(body).reach)
     if moving:
-        ways = np.linalg.norm(at_body[:, WAY:TURN], axis=1) + np.linalg.norm(at_plane[:, WAY:TURN], axis=1)
-        reach += ways + 2.0 * np.linalg.norm(at_body[:, REFERENCE:], axis=1)
+        travel = np.linalg.norm(at_body[:, WAY:TURN], axis=1) + np.linalg.norm(at_plane[:, WAY:TURN], axis=1)
+        reach += travel + 2.0 * np.linalg.norm(at_body[:, REFERENCE:], axis=1)
     places = np.maximum(np.abs(at_plane[:, 9:12]).max(axis=1), np.abs(at_body[:, 9:12]).max(axis=1))
     return reach, np.maximum(places, np.abs(_heights(plane, at_plane, at_body)[1]))
 
 
 def _heights(plane: Plane, at_plane: Array, at_body: Array) -> tuple[Array, Array]:
-    """Return the plane's normals at each row, and how far along these the body's origin is."""
+    """Return the plane's normal at each row, and the height of the body's origin along it."""
     normals = at_plane[:, :9].reshape(-1, 3, 3) @ plane.normal
     away = at_body[:, 9:12] - at_plane[:, 9:12]
     return normals, np.einsum("ij,ij->i", np.broadcast_to(normals, away.shape), away) - plane.offset
 
 
 def _square(plane: Plane, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Shape, Array, float]:
-    """Return a square in the plane about the foot of the body, where it is, and by how much it may be off."""
+    """Return a square in the plane about the foot of the body, its pose rows, and its possible error."""
     reach, far = (float(x.max()) for x in _sizes(plane, body, at_plane, at_body, moving))
     # what rows have in common, see `alike`
     reach, far = _power_of_two(reach) if moving else reach, _power_of_two(far)
@@ -146,46 +146,46 @@ def _pieces(a: Thing, b: Thing, rows: Rows) -> Iterator[tuple[Ints, Rows]]:
 
 
 def collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
-    """Tell whether a body and a half-space or a plane meet."""
-    met = np.empty(rows.total, dtype=bool)
+    """Return at which rows a body and a half-space or plane collide."""
+    hits = np.empty(rows.total, dtype=bool)
     for some, few in _pieces(a, b, rows):
-        met[some] = _collide(a, b, few, margin)
-    return met
+        hits[some] = _collide(a, b, few, margin)
+    return hits
 
 
 def _collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
     x = standing_in(a, b, rows.a, rows.b)
-    there = rows._replace(a=x.rows_a, b=x.rows_b)
+    posed = rows._replace(a=x.rows_a, b=x.rows_b)
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
-        return way(x.a, x.b).collide(x.a, x.b, there, margin + x.error)
+        return way(x.a, x.b).collide(x.a, x.b, posed, margin + x.error)
     if margin + x.error >= 0.0:  # the depth below has the same answer for what is between the margin and 0
-        return distance.collide(x.a, x.b, there, margin + x.error)
+        return distance.collide(x.a, x.b, posed, margin + x.error)
     out, flags = empty_answers(rows.total)
     _solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
-    met: Bools = out[:, 1] <= margin
-    return met
+    hits: Bools = out[:, 1] <= margin
+    return hits
 
 
 def solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Answer distances of a body and a half-space or a plane."""
+    """Write the distances of a body and a half-space or plane."""
     distance.check_no_log(wanted)
     for some, few in _pieces(a, b, rows):
-        own, marks = empty_answers(len(some))
-        _solve(a, b, few, wanted, own, marks)
-        out[some], flags[some] = own, marks
+        values, marks = empty_answers(len(some))
+        _solve(a, b, few, wanted, values, marks)
+        out[some], flags[some] = values, marks
 
 
 def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     x = standing_in(a, b, rows.a, rows.b)
     unsigned, most = wanted.mode == narrow.UNSIGNED, wanted.max_distance
-    there = rows._replace(a=x.rows_a, b=x.rows_b)
+    posed = rows._replace(a=x.rows_a, b=x.rows_b)
     crossing = np.zeros(rows.total, dtype=bool)
-    # Each bound moves by an error below, so what is told to be beyond has to be so by two; the sum is rounded, too.
+    # each bound moves by an error below, so a result beyond the limit has to be so by two; the sum is rounded, too
     wanted = wanted._replace(max_distance=float(np.nextafter(most + 2.0 * x.error, np.inf)))
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
-        way(x.a, x.b).solve(x.a, x.b, there, wanted, out, flags)
+        way(x.a, x.b).solve(x.a, x.b, posed, wanted, out, flags)
     else:
-        distance.solve(x.a, x.b, there, wanted._replace(mode=narrow.UNSIGNED), out, flags)
+        distance.solve(x.a, x.b, posed, wanted._replace(mode=narrow.UNSIGNED), out, flags)
         _turn(a, b, rows, out)
         if not unsigned:
             crossing = ~(out[:, 1] > x.error)
@@ -193,37 +193,39 @@ def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: In
     out[some, 1], out[some, 2] = out[some, 1] - x.error, out[some, 2] + x.error
     if unsigned:
         out[:, 1] = np.maximum(out[:, 1], 0.0)
-    beyond = flags[:, 0] == Status.BEYOND
-    out[beyond, 1] = np.maximum(out[beyond, 1], np.nextafter(most, np.inf))  # as was asked, and there is more
-    apart, within = flags[:, 0] == Status.SEPARATED, flags[:, 0] == Status.OVERLAPPING
-    flags[(apart & (out[:, 1] <= 0.0)) | (within & (out[:, 2] > 0.0)), 0] = Status.TOUCHING
+    too_far = flags[:, 0] == Status.BEYOND
+    out[too_far, 1] = np.maximum(out[too_far, 1], np.nextafter(most, np.inf))  # as was asked, and there is more
+    separated, within = flags[:, 0] == Status.SEPARATED, flags[:, 0] == Status.OVERLAPPING
+    flags[(separated & (out[:, 1] <= 0.0)) | (within & (out[:, 2] > 0.0)), 0] = Status.TOUCHING
     for k in np.flatnonzero(crossing).tolist():
         _cross(a, b, rows.a[k % len(rows.a)], rows.b[k % len(rows.b)], out[k], flags[k])
 
 
 def _turn(a: Thing, b: Thing, rows: Rows, out: Array) -> None:
-    """Make the normals those of the plane, where two points that nearly touch, or a common one, say another."""
-    plane, at_plane, body, own, way = (b, rows.b, 6, 9, -1.0) if isinstance(b, Plane) else (a, rows.a, 9, 6, 1.0)
+    """Replace the normals by that of the plane, since nearly touching points give an inexact one."""
+    plane, at_plane, body, plane_point, side = (
+        (b, rows.b, 6, 9, -1.0) if isinstance(b, Plane) else (a, rows.a, 9, 6, 1.0)
+    )
     assert isinstance(plane, Plane)
-    normals = way * (at_plane[:, :9].reshape(-1, 3, 3) @ plane.normal)
+    normals = side * (at_plane[:, :9].reshape(-1, 3, 3) @ plane.normal)
     signs = np.where(np.einsum("ij,ij->i", np.broadcast_to(normals, (len(out), 3)), out[:, 3:6]) < 0.0, -1.0, 1.0)
     out[:, 3:6] = signs[:, None] * normals
-    out[:, own : own + 3] = out[:, body : body + 3] - way * out[:, :1] * out[:, 3:6]
+    out[:, plane_point : plane_point + 3] = out[:, body : body + 3] - side * out[:, :1] * out[:, 3:6]
 
 
 # --- how deep a body is in a plane ------------------------------------------------------------------------------------
 
 
 def _cross(a: Thing, b: Thing, row_a: Array, row_b: Array, out: Array, flags: Ints) -> None:
-    """Answer a body and a plane that cross, or nearly: the nearest gap between pieces is the way out."""
+    """Write the result of a body and a plane that cross, or nearly, from the nearest gap between parts."""
     plane, body, at_plane, at_body = (b, a, row_b, row_a) if isinstance(b, Plane) else (a, b, row_a, row_b)
     assert isinstance(plane, Plane)
     parts = parts_of(body)
     m = relative(at_plane, at_body)
     turn, shift = m[:9].reshape(3, 3), m[9:]
-    own = plane.normal @ turn
-    ends = parts.ends(own)
-    spans = ends @ own + (plane.normal @ shift - plane.offset)
+    local_normal = plane.normal @ turn
+    ends = parts.ends(local_normal)
+    spans = ends @ local_normal + (plane.normal @ shift - plane.offset)
     error = ROUNDING * (parts.reach + float(np.abs(shift).max()) + abs(plane.offset))
     most, point, sign = _least_push(spans, ends, 2.0 * error)
     least = _least_push(spans, ends, -2.0 * error)[0]
@@ -245,9 +247,9 @@ def _cross(a: Thing, b: Thing, row_a: Array, row_b: Array, out: Array, flags: In
 
 
 def _least_push(spans: Array, ends: Array, gap: float) -> tuple[float, Array, float]:
-    """Return the signed distance of 0 to a union of spans, (k, 2), and what gets there: the end of one, and its side.
+    """Return the signed distance of 0 to a union of intervals, (k, 2), the nearest end point, and its side.
 
-    Spans that are no farther apart than a gap are one; where that is negative, only those that overlap by as much.
+    Intervals that are no farther apart than a gap are joined. With a negative gap, only those that overlap by as much.
     """
     order = np.argsort(spans[:, 0], kind="stable")
     low, high = spans[order].T
@@ -267,7 +269,7 @@ _CORNERS = np.array([(x, y, z) for x in (0, 3) for y in (1, 4) for z in (2, 5)])
 
 
 def placing(body: Body | Shape) -> float:
-    """Bound how far a corner of the hull is from where it is meant: it went through the pose of its part."""
+    """Return a bound of the error of the hull's corners, which were transformed by the poses of the parts."""
     return 0.0 if isinstance(body, Mesh) else ROUNDING * parts_of(body).reach
 
 

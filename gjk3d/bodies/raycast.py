@@ -1,8 +1,8 @@
-"""Rays and bodies: where a ray meets one first, and whether a point lies inside a closed surface.
+"""Rays against bodies: the first hit, and whether a point is inside a closed surface.
 
-Inside is where a ray leaves the surface more often than it enters. One that passes an edge or corner too closely to
-tell is cast again another way; where no way is clear, the solid angle that the triangles fill decides, which needs no
-luck (Jacobson et al., generalized winding numbers, 2013).
+A point is inside if a ray from it leaves the surface more often than it enters. A ray that passes an edge or corner too
+closely is replaced by one in another direction. If no direction is clear, the solid angle of all triangles decides,
+which needs no general position (Jacobson et al., generalized winding numbers, 2013).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Hits = tuple[Array, Array, Bools]  #: distance, infinite of a miss, normal, whet
 
 @kernel
 def _entry(p: Vec3, d: Vec3, boxes: Array, i: int, noise: float) -> float:
-    """Return how far along a ray a box begins, very far where the ray misses it."""
+    """Return the distance along a ray to a box, very large for a miss."""
     x, y, z = p[0] - boxes[i, 0], p[1] - boxes[i, 1], p[2] - boxes[i, 2]
     near, far = 0.0, _NEVER
     for k in range(3):
@@ -47,7 +47,7 @@ def _entry(p: Vec3, d: Vec3, boxes: Array, i: int, noise: float) -> float:
         o, s = a * x + b * y + c * z, a * d[0] + b * d[1] + c * d[2]
         half = boxes[i, 3 + k] + noise
         if abs(s) < 1e-12:
-            # as far as this ray may come it strays by less than a part of how far the middle is
+            # a nearly parallel ray drifts by less than 1e-11 of the distance from the centre
             if abs(o) > half + 1e-11 * (abs(x) + abs(y) + abs(z)):
                 return _NEVER
         else:
@@ -83,9 +83,9 @@ def _edge_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
 
 @kernel
 def _onto(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
-    """Return how far along a ray it meets a triangle, its rim as wide as rounding; very far where it does not."""
+    """Return the distance along a ray to a triangle, whose rim is widened by rounding; very large for a miss."""
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
-    # each is twice the area across the ray of what lies between it and an edge: off by less than noise times its edges
+    # twice the projected area between the ray and each edge; its error is less than noise times the edges
     u, v, w = dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))
     long = noise * (sqrt(dot(a, a)) + sqrt(dot(b, b)) + sqrt(dot(c, c)))
     if min(u, v, w) < -long and max(u, v, w) > long:
@@ -101,18 +101,19 @@ def _onto(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
 
 @entry
 def first_triangles(
-    starts: Array2, ways: Array2, far: float, noises: Array1, boxes: Array2, links: Ints2, corners: Array2,
+    starts: Array2, directions: Array2, far: float, noises: Array1, boxes: Array2, links: Ints2, corners: Array2,
     stack: Ints2, keys: Array1, distances: Array1, which: Ints1,
 ) -> None:  # fmt: skip
-    """Write of each ray how far it comes to the first triangle, and its place in the tree; -1 where it meets none."""
+    """Write the distance of each ray to the first triangle, and its number in the tree; -1 for a miss."""
     for k in range(starts.shape[0]):
-        p, d = (starts[k, 0], starts[k, 1], starts[k, 2]), (ways[k, 0], ways[k, 1], ways[k, 2])
+        p, d = (starts[k, 0], starts[k, 1], starts[k, 2]), (directions[k, 0], directions[k, 1], directions[k, 2])
         noise = noises[k]
         best, hit = min(far, 0.1 * _NEVER), -1
         stack[0, 0], keys[0] = 0, _entry(p, d, boxes, 0, noise)
         top = 1
         while top > 0:
             top -= 1
+            # boxes are visited in the order of entry, so a hit prunes those behind it
             if keys[top] > best + noise:
                 continue
             i = stack[top, 0]
@@ -132,7 +133,7 @@ def first_triangles(
 
 @kernel
 def _leavings(p: Vec3, d: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Count how often a ray leaves the surface less how often it enters, or say that it is unclear."""
+    """Return how often a ray leaves the surface minus how often it enters, or `_UNCLEAR`."""
     count = 0
     stack[0, 0] = 0
     top = 1
@@ -168,7 +169,7 @@ def _leavings(p: Vec3, d: Vec3, boxes: Array, links: Ints, corners: Array, noise
 
 @kernel
 def winding(p: Vec3, corners: Array) -> float:
-    """Return how many times the triangles wind about p (van Oosterom, Strackee, 1983)."""
+    """Return the winding number of the triangles about p (van Oosterom, Strackee, 1983)."""
     total = 0.0
     for k in range(corners.shape[0]):
         t = read(corners, k)
@@ -180,10 +181,10 @@ def winding(p: Vec3, corners: Array) -> float:
 
 @kernel
 def _leavings_of_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Do as `_leavings` of a few rays, the first that is clear."""
-    for way in range(_TRIES):
+    """Return the result of `_leavings` for the first clear one of a few rays."""
+    for attempt in range(_TRIES):
         # directions on no likely plane of symmetry
-        x, y, z = 0.5361 + 0.217 * way, 0.3719 - 0.311 * way, 0.7577 - 0.173 * way * way
+        x, y, z = 0.5361 + 0.217 * attempt, 0.3719 - 0.311 * attempt, 0.7577 - 0.173 * attempt * attempt
         n = sqrt(x * x + y * y + z * z)
         count = _leavings(p, (x / n, y / n, z / n), boxes, links, corners, noise, stack)
         if count != _UNCLEAR:
@@ -192,8 +193,8 @@ def _leavings_of_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise:
 
 
 @kernel
-def told_by_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Tell by rays, in little time, whether a point is inside: NO, YES, or UNCLEAR, as of one on the surface."""
+def side_by_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
+    """Return by rays, in little time, whether a point is inside: NO, YES, or UNCLEAR, such as on the surface."""
     count = _leavings_of_rays(p, boxes, links, corners, noise, stack)
     if count == _UNCLEAR:
         return UNCLEAR
@@ -202,7 +203,7 @@ def told_by_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: floa
 
 @kernel
 def turns_about(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> float:
-    """Return 1 if a point lies inside a closed surface that is wound outwards, -1 if inwards, and 0 if outside."""
+    """Return 1 for a point inside a closed surface with outward winding, -1 with inward winding, and 0 outside."""
     count = _leavings_of_rays(p, boxes, links, corners, noise, stack)
     turns = winding(p, corners) if count == _UNCLEAR else float(count)
     return 1.0 if turns > 0.5 else -1.0 if turns < -0.5 else 0.0
@@ -210,104 +211,108 @@ def turns_about(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float
 
 @kernel
 def winds_about(p: Vec3, corners: Array) -> bool:
-    """Tell whether a point lies inside the closed surface by the solid angles of all triangles, which takes long."""
+    """Return whether a point is inside the closed surface by the solid angles of all triangles, which is slow."""
     return abs(winding(p, corners)) > 0.5
 
 
 @kernel
 def is_inside(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> bool:
-    """Tell whether a point lies inside the closed surface."""
-    told = told_by_rays(p, boxes, links, corners, noise, stack)
-    return told == YES or (told == UNCLEAR and winds_about(p, corners))
+    """Return whether a point is inside the closed surface."""
+    side = side_by_rays(p, boxes, links, corners, noise, stack)
+    return side == YES or (side == UNCLEAR and winds_about(p, corners))
 
 
 @entry
 def inside(
     points: Array2, boxes: Array2, links: Ints2, corners: Array2, noise: float, stack: Ints2, answer: Ints1,
 ) -> None:  # fmt: skip
-    """Write for each point whether it lies inside the closed surface."""
+    """Write for each point whether it is inside the closed surface."""
     for k in range(points.shape[0]):
         p = (points[k, 0], points[k, 1], points[k, 2])
         answer[k] = int(is_inside(p, boxes, links, corners, noise, stack))
 
 
 def holds(mesh: TriangleSurface, points: Array) -> Bools:
-    """Tell which points, in its frame, lie inside the closed surface of a mesh; none where it is open."""
+    """Return which points, in its frame, are inside the closed surface of a mesh; none if it is open."""
     answer = np.zeros(len(points), dtype=np.int64)
     if len(points) and mesh.is_watertight:
         tree = tree_of(mesh.skin)
         error = ROUNDING * (tree.reach + float(np.abs(points).max()))
         inside(np.ascontiguousarray(points), *tree.arrays, error, traversal_stack(), answer)
-    found: Bools = answer != 0
-    return found
+    mask: Bools = answer != 0
+    return mask
 
 
 def inside_of(mesh: TriangleSurface, points: Array) -> Bools:
-    """Do as `holds`, looking only at points in the mesh's box."""
+    """Return the result of `holds`, tested only for points in the mesh's box."""
     low, high = mesh.bounds
-    found: Bools = ((points >= low) & (points <= high)).all(axis=1)
-    found[found] = holds(mesh, np.ascontiguousarray(points[found]))
-    return found
+    mask: Bools = ((points >= low) & (points <= high)).all(axis=1)
+    mask[mask] = holds(mesh, np.ascontiguousarray(points[mask]))
+    return mask
 
 
 def cast(
     body: Body, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Ints, cast_part: CastPart
 ) -> None:
-    """Write what rays in world axes meet of a body: distances, normals, and HIT, MISS or INSIDE.
+    """Write the hits of rays in world axes on a body: distances, normals, and HIT, MISS or INSIDE.
 
-    ``cast_part`` answers for its parts: `gjk3d.query.raycast.cast_rays`.
+    ``cast_part`` casts rays on its parts: `gjk3d.query.raycast.cast_rays`.
     """
     count = len(out)
     turns = np.broadcast_to(poses[:, :9].reshape(-1, 3, 3), (count, 3, 3))
-    back = turns.transpose(0, 2, 1)
-    own = np.ascontiguousarray((back @ np.broadcast_to(starts - poses[:, 9:12], (count, 3))[..., None])[..., 0])
-    ways = np.ascontiguousarray((back @ np.broadcast_to(units, (count, 3))[..., None])[..., 0])
+    inverses = turns.transpose(0, 2, 1)
+    local_starts = np.ascontiguousarray(
+        (inverses @ np.broadcast_to(starts - poses[:, 9:12], (count, 3))[..., None])[..., 0]
+    )
+    directions = np.ascontiguousarray((inverses @ np.broadcast_to(units, (count, 3))[..., None])[..., 0])
     mesh = body._skin if isinstance(body, HeightField) and body.bottom > -np.inf else body
     if isinstance(mesh, Mesh):
-        distances, normals, within = _on_triangles(mesh, own, ways, most)
+        distances, normals, within = _on_triangles(mesh, local_starts, directions, most)
     elif isinstance(body, HeightField):
-        distances, normals, within = _on_ground(body, own, ways, cast_part)
+        distances, normals, within = _on_ground(body, local_starts, directions, cast_part)
     else:
-        distances, normals, within = _on_parts(body, own, ways, most, cast_part)
+        distances, normals, within = _on_parts(body, local_starts, directions, most, cast_part)
     hit = within | ((distances < np.inf) & (distances <= most))
     out[:, 0] = np.where(within, 0.0, np.where(hit, distances, np.inf))
     out[:, 1:] = np.where(within[:, None], -units, (turns @ normals[..., None])[..., 0]) + 0.0
     codes[:] = np.where(within, INSIDE, np.where(hit, HIT, MISS))
 
 
-def _on_triangles(mesh: Mesh, starts: Array, ways: Array, most: float) -> Hits:
-    """Answer for the triangles: normals against the ray."""
+def _on_triangles(mesh: Mesh, starts: Array, directions: Array, most: float) -> Hits:
+    """Return the hits on triangles, with normals against the ray."""
     count, tree = len(starts), tree_of(mesh)
     noises = ROUNDING * (tree.reach + np.abs(starts).max(axis=1, initial=0.0))
     distances, which = np.empty(count), np.empty(count, dtype=np.int64)
-    first_triangles(starts, ways, most, noises, *tree.arrays, traversal_stack(), np.empty(STACK), distances, which)
+    first_triangles(
+        starts, directions, most, noises, *tree.arrays, traversal_stack(), np.empty(STACK), distances, which
+    )
     within = (which >= 0) & (distances <= 2.0 * noises)
     if mesh.is_solid:
         within |= inside_of(mesh, starts)
     v = tree.corners[np.maximum(which, 0)].reshape(-1, 3, 3)
     normals = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
     length = np.linalg.norm(normals, axis=1, keepdims=True)
-    normals = np.divide(normals, length, out=-ways, where=length > 0.0)
-    normals[np.einsum("ij,ij->i", normals, ways) > 0.0] *= -1.0
+    normals = np.divide(normals, length, out=-directions, where=length > 0.0)
+    normals[np.einsum("ij,ij->i", normals, directions) > 0.0] *= -1.0
     return np.where(which >= 0, distances, np.inf), normals, within
 
 
-def _on_parts(body: Body, starts: Array, ways: Array, most: float, cast_part: CastPart) -> Hits:
+def _on_parts(body: Body, starts: Array, directions: Array, most: float, cast_part: CastPart) -> Hits:
     parts = body._as_parts()
     assert isinstance(parts, TreeParts)
     best, inside = np.full(len(starts), np.inf), np.zeros(len(starts), dtype=bool)
-    normals = -ways
+    normals = -directions
     for mesh, row in () if isinstance(parts, PlacedParts) else parts.solids:  # of those each mesh is met as a whole
         inside |= inside_of(mesh, moved_back(row, starts))
-    for block in parts.along_rays(starts, ways, most):
+    for block in parts.along_rays(starts, directions, most):
         for thing, rays, rows in _things(parts, block):
-            hit = cast_part(thing, rows, starts[rays], ways[rays], most)
-            _keep(rays, hit, best, normals, inside)
+            hit = cast_part(thing, rows, starts[rays], directions[rays], most)
+            _update_hits(rays, hit, best, normals, inside)
     return best, normals, inside
 
 
 def _things(parts: TreeParts, block: Ints) -> Iterator[tuple[Shape | Mesh, Ints, Array]]:
-    """Yield each distinct shape or mesh, the rays that may meet it, and the pose rows where they may."""
+    """Yield each distinct shape or mesh, the rays that may hit it, and the pose rows there."""
     if isinstance(parts, PlacedParts):  # of a mesh all triangles at once
         block = np.unique(np.column_stack([block[:, 0], parts.owners(block[:, 1])]), axis=0)
         things = [thing for thing, _ in parts.things]
@@ -322,8 +327,8 @@ def _things(parts: TreeParts, block: Ints) -> Iterator[tuple[Shape | Mesh, Ints,
         yield thing, block[some, 0], rows[some]
 
 
-def _keep(rays: Ints, hit: Any, best: Array, normals: Array, inside: Any) -> None:
-    """Take over hits that come before what is known of their ray."""
+def _update_hits(rays: Ints, hit: Any, best: Array, normals: Array, inside: Any) -> None:
+    """Store hits that precede the known hit of their ray."""
     inside[rays[hit.inside]] = True
     order = np.lexsort((hit.distance, rays))
     first = order[np.unique(rays[order], return_index=True)[1]]
@@ -334,36 +339,36 @@ def _keep(rays: Ints, hit: Any, best: Array, normals: Array, inside: Any) -> Non
 # --- a height field: its surface, and the four walls below its rim --------------------------------------------------
 
 
-def _on_ground(field: HeightField, starts: Array, ways: Array, cast_part: CastPart) -> Hits:
+def _on_ground(field: HeightField, starts: Array, directions: Array, cast_part: CastPart) -> Hits:
     count = len(starts)
-    ground = cast_part(field._skin, np.repeat(IDENTITY, count, axis=0), starts, ways, np.inf)
-    distances, normals = ground.distance.copy(), np.where(ground.hit[:, None], ground.normal, -ways)
-    enter, leave, axis = _footprint(field, starts, ways)
+    ground = cast_part(field._skin, np.repeat(IDENTITY, count, axis=0), starts, directions, np.inf)
+    distances, normals = ground.distance.copy(), np.where(ground.hit[:, None], ground.normal, -directions)
+    enter, leave, axis = _footprint(field, starts, directions)
     over = enter <= leave
-    at = starts + np.where(over, enter, 0.0)[:, None] * ways
+    at = starts + np.where(over, enter, 0.0)[:, None] * directions
     below = over & (at[:, 2] <= _height(field, at))
     inside = below & (enter == 0.0)
     wall = below & (enter > 0.0) & (enter < distances)
     distances[wall] = enter[wall]
-    normals[wall] = -np.sign(np.take_along_axis(ways, axis[:, None], axis=1))[wall] * np.eye(3)[axis[wall]]
+    normals[wall] = -np.sign(np.take_along_axis(directions, axis[:, None], axis=1))[wall] * np.eye(3)[axis[wall]]
     return distances, normals, inside | (ground.inside if count else inside)
 
 
-def _footprint(field: HeightField, starts: Array, ways: Array) -> tuple[Array, Array, Ints]:
-    """Return where rays are over the grid from and to, and the axis along which they come there."""
+def _footprint(field: HeightField, starts: Array, directions: Array) -> tuple[Array, Array, Ints]:
+    """Return the interval in which rays are over the grid, and the axis of their entry."""
     low = field.origin
     high = low + field._steps * (np.array(field.heights.shape) - 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        one, two = (low - starts[:, :2]) / ways[:, :2], (high - starts[:, :2]) / ways[:, :2]
+        to_low, to_high = (low - starts[:, :2]) / directions[:, :2], (high - starts[:, :2]) / directions[:, :2]
     between = (starts[:, :2] >= low) & (starts[:, :2] <= high)
-    still = ways[:, :2] == 0.0
-    first = np.where(still, np.where(between, -np.inf, np.inf), np.minimum(one, two))
-    last = np.where(still, np.where(between, np.inf, -np.inf), np.maximum(one, two))
+    still = directions[:, :2] == 0.0
+    first = np.where(still, np.where(between, -np.inf, np.inf), np.minimum(to_low, to_high))
+    last = np.where(still, np.where(between, np.inf, -np.inf), np.maximum(to_low, to_high))
     return np.maximum(first.max(axis=1), 0.0), last.min(axis=1), first.argmax(axis=1)
 
 
 def _height(field: HeightField, places: Array) -> Array:
-    """Return how high the ground is over places of the grid, beyond it over the nearest."""
+    """Return the height of the field over points of the grid, clamped to its rim."""
     shape = np.array(field.heights.shape)
     at = np.clip((places[:, :2] - field.origin) / field._steps, 0.0, shape - 1.0)
     cell = np.minimum(at.astype(np.int64), shape - 2)
@@ -372,8 +377,8 @@ def _height(field: HeightField, places: Array) -> Array:
     h = field.heights
     low, far = h[i, j], h[i + 1, j + 1]
     # the two triangles of a cell meet over the line from [i, j] to [i + 1, j + 1]
-    other = np.where(u >= v, h[i + 1, j], h[i, j + 1])
+    third = np.where(u >= v, h[i + 1, j], h[i, j + 1])
     heights: Array = np.where(
-        u >= v, low + u * (other - low) + v * (far - other), low + v * (other - low) + u * (far - other)
+        u >= v, low + u * (third - low) + v * (far - third), low + v * (third - low) + u * (far - third)
     )
     return heights

@@ -1,7 +1,7 @@
-"""Convex shapes that a body meets by turns, on one shelf: one call into the kernels answers pairs with any of them.
+"""A list of convex shapes that a body is tested against: one call into the kernels solves pairs with any of them.
 
-To the kernels each is a body of one part, cut out of arrays that hold all, see `part_tree.on_shelf`. A shelf of one
-thing is that thing as it is, which may be a body.
+In the kernels each shape is a body of one part, a slice of arrays for all shapes, see `part_tree.on_shelf`. The shelf
+of a single object is that object itself, which may be a body.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NO_PLANES = np.empty((0, 4))
 
 
 class Shelf:
-    """See the module; of several things none is a half-space or has a user's function."""
+    """A list of objects; several objects contain no half-space and no function of a user."""
 
     def __init__(self, things: Sequence[Thing]) -> None:
         self.things = tuple(things)
@@ -36,23 +36,23 @@ class Shelf:
 
     @cached_property
     def parts(self) -> list[Parts]:
-        """Of each thing its parts."""
+        """The parts of each object."""
         return [parts_of(thing) for thing in self.things]
 
     @cached_property
     def reaches(self) -> Array:
-        """Of each its greatest coordinate."""
+        """The greatest coordinate of each object."""
         return np.array([parts.reach for parts in self.parts])
 
     @cached_property
     def given(self) -> GivenShelf:
-        """All as the kernels take them."""
+        """All objects in the format of the kernels."""
         every = [parts.given for parts in self.parts]
-        return (every[0] if len(every) == 1 else _behind_each_other(every)), np.array([each[-2:] for each in every])
+        return (every[0] if len(every) == 1 else _concatenated(every)), np.array([tree[-2:] for tree in every])
 
     @cached_property
     def hulls(self) -> GivenShelf | None:
-        """The convex hulls of all; None where one costs too much or does not exist."""
+        """The convex hulls of all, or None if one is too expensive or does not exist."""
         if len(self) > 1:
             return self.given
         hull = self.parts[0].hull()
@@ -63,26 +63,26 @@ class Shelf:
         """See `gjk3d.bodies.manifolds.faces_in`."""
         if len(self) == 1:
             return faces_in(self.parts[0])
-        found = faces_of(self.things)
-        return (found.ints, found.floats, found.starts), most_corners_in(found)
+        shape_faces = faces_of(self.things)
+        return (shape_faces.ints, shape_faces.floats, shape_faces.starts), most_corners_in(shape_faces)
 
     @cached_property
     def planes(self) -> tuple[Array, Ints]:
-        """See `gjk3d.convex.solve.planes_of`, and where those of each begin, and the last end."""
+        """The planes of `gjk3d.convex.solve.planes_of`, where those of each object begin, and the last end."""
         every = [planes_of(thing) if isinstance(thing, Shape) else _NO_PLANES for thing in self.things]
         return np.concatenate(every), np.cumsum([0, *map(len, every)])
 
     @cached_property
     def solids(self) -> GivenSolids:
-        """See `gjk3d.bodies.facets.solids_of`; scratch is made anew by `facets.with_scratch`."""
+        """The polytopes of `gjk3d.bodies.facets.solids_of`; scratch is added by `facets.with_scratch`."""
         return solids_of(self.parts)
 
 
-def _behind_each_other(every: Sequence[PartTree]) -> PartTree:
-    """Return lone shapes, none of them moved, behind each other: a node, a row of the table and a point each."""
+def _concatenated(every: Sequence[PartTree]) -> PartTree:
+    """Return shapes at the identity one after another: a node, a row of the table and a point each."""
     boxes, links, places, tables, ints, floats = (list(column) for column in list(zip(*every, strict=True))[:6])
     q, f, starts = arena_of(list(zip(ints, floats, strict=True)))
     table = np.concatenate(tables)
     table[:, :2] += starts
-    points = np.concatenate([each[10] for each in every])
+    points = np.concatenate([tree[10] for tree in every])
     return given(PLACED, np.concatenate(boxes), np.concatenate(links), places[0], table, q, f, points=points, reach=0.0)

@@ -101,8 +101,8 @@ class Shell(Body):
         length = np.linalg.norm(normals, axis=1, keepdims=True)
         normals = np.divide(normals, length, out=np.zeros_like(v), where=length > 0.0)
         edges = np.concatenate([f[:, [0, 1]], f[:, [1, 2]], f[:, [2, 0]]])
-        there = {tuple(edge) for edge in edges.tolist()}
-        rim = np.array([edge for edge in edges.tolist() if (edge[1], edge[0]) not in there], dtype=np.int64)
+        valid = {tuple(edge) for edge in edges.tolist()}
+        rim = np.array([edge for edge in edges.tolist() if (edge[1], edge[0]) not in valid], dtype=np.int64)
         p, q = rim.reshape(-1, 2).T
         walls = np.concatenate([np.column_stack([q, p, p + len(v)]), np.column_stack([q, p + len(v), q + len(v)])])
         more = 0.5 * self.thickness * normals
@@ -162,8 +162,8 @@ class Plates(TreeParts):
 
     def ends(self, n: Array) -> Array:
         """See `Parts`."""
-        own = ends_of(self.mesh.vertices[self.mesh.faces.ravel()], np.repeat(self.mesh._bodies, 3), n)
-        out: Array = own + self.radius * np.stack([-n, n])
+        surface_ends = ends_of(self.mesh.vertices[self.mesh.faces.ravel()], np.repeat(self.mesh._bodies, 3), n)
+        out: Array = surface_ends + self.radius * np.stack([-n, n])
         return out
 
     def points(self) -> Array:

@@ -1,4 +1,4 @@
-"""Which points of contact are kept: no two that are one, and of too many those that keep the patches' extent."""
+"""Reduction of contact points: no duplicates, and if there are too many, those that span the patches."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 WIDTH = POINT + 3  #: floats of a point: those of `gjk3d.narrow.manifold`, and its normal
 _ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
 _ALIKE = 0.9  #: cosine of normals along which points support a body together, as on rough ground
-_SAME = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
+_SAME_POINT = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
 _U, _V, _FAR = range(3)  #: of a point: its place within a plane; of those left how far each is from all that are kept
-_ORDER, _LEFT, _CHAIN, _KEPT = range(4)
+_ORDER, _LEFT, _CHAIN, _RETAINED = range(4)
 KEY = _U  #: of any rows
 
 
 @kernel
 def _comes_before(flat: Array, a: int, b: int) -> bool:
-    """Tell whether a point comes before another along the first axis of the plane, or else the second; or is lower."""
+    """Return whether a point precedes another along the first axis, then the second, then by number."""
     if flat[a, _U] != flat[b, _U]:
         return bool(flat[a, _U] < flat[b, _U])
     if flat[a, _V] != flat[b, _V]:
@@ -36,17 +36,17 @@ def _sort(order: Ints, count: int, flat: Array) -> None:
     step = count // 2
     while step > 0:
         for k in range(step, count):
-            one, i = order[k], k
-            while i >= step and _comes_before(flat, one, order[i - step]):
+            number, i = order[k], k
+            while i >= step and _comes_before(flat, number, order[i - step]):
                 order[i] = order[i - step]
                 i -= step
-            order[i] = one
+            order[i] = number
         step //= 2
 
 
 @kernel
 def _bulge(flat: Array, a: int, b: int, c: int) -> float:
-    """Return how far b lies to the right of the line from a to c."""
+    """Return the distance of b to the right of the line from a to c."""
     x, y = flat[c, _U] - flat[a, _U], flat[c, _V] - flat[a, _V]
     u, v = flat[b, _U] - flat[a, _U], flat[b, _V] - flat[a, _V]
     length = sqrt(x * x + y * y)
@@ -55,49 +55,50 @@ def _bulge(flat: Array, a: int, b: int, c: int) -> float:
 
 @kernel
 def _between(flat: Array, a: int, b: int) -> float:
-    """Return how far apart two points of the plane are."""
+    """Return the distance of two points in the plane."""
     x, y = flat[b, _U] - flat[a, _U], flat[b, _V] - flat[a, _V]
     return sqrt(x * x + y * y)
 
 
 @kernel
-def _mark_outline(flat: Array, count: int, same: float, table: Ints) -> None:
-    """Mark which points are corners of their hull in the plane (Andrew 1979), but for those on a side of it.
+def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> None:
+    """Mark the corners of the convex hull in the plane (Andrew 1979), without points on its sides.
 
-    Of those at one place it is the first by number.
+    The first point by number is marked of those at one place.
     """
-    order, chain, kept = table[_ORDER], table[_CHAIN], table[_KEPT]
+    order, chain, retained = table[_ORDER], table[_CHAIN], table[_RETAINED]
     _sort(order, count, flat)
     for i in range(1, count):  # so that rounding does not order the points of a side along the second axis
-        if flat[order[i], _U] - flat[order[i - 1], _U] <= same:
+        if flat[order[i], _U] - flat[order[i - 1], _U] <= tolerance:
             flat[order[i], _U] = flat[order[i - 1], _U]
     _sort(order, count, flat)
-    for way in range(2):
+    for side in range(2):
         top = 0
         for i in range(count):
-            k = order[i] if way == 0 else order[count - 1 - i]
-            if top > 0 and _between(flat, chain[top - 1], k) <= same:  # one over the other: the deeper comes first
+            k = order[i] if side == 0 else order[count - 1 - i]
+            if top > 0 and _between(flat, chain[top - 1], k) <= tolerance:  # one over the other: the deeper comes first
                 chain[top - 1] = min(chain[top - 1], k)
                 continue
-            while top > 1 and _bulge(flat, chain[top - 2], chain[top - 1], k) <= same:
+            while top > 1 and _bulge(flat, chain[top - 2], chain[top - 1], k) <= tolerance:
                 top -= 1
             chain[top] = k
             top += 1
         for i in range(top - 1 if top > 1 else top):
-            kept[chain[i]] = 1
+            retained[chain[i]] = 1
 
 
 @kernel
-def _mark_outermost(rows: Array, count: int, same: float, flat: Array, table: Ints) -> None:
-    """Mark the corners of the outlines of patches, points of one normal; and the deepest of all."""
-    order, left, kept = table[_ORDER], table[_LEFT], table[_KEPT]
+def _mark_outermost(rows: Array, count: int, tolerance: float, flat: Array, table: Ints) -> None:
+    """Mark the corners of the outlines of patches, which are points of one normal, and the deepest point of all."""
+    order, left, retained = table[_ORDER], table[_LEFT], table[_RETAINED]
     for k in range(count):
-        left[k], kept[k] = 1, 0
+        left[k], retained[k] = 1, 0
     for k in range(count):
         if left[k] == 0:
             continue
         n = (rows[k, POINT], rows[k, POINT + 1], rows[k, POINT + 2])
         x, y, z = abs(n[0]), abs(n[1]), abs(n[2])
+        # the axis least parallel to n gives a well-conditioned basis of the plane
         axis = (1.0, 0.0, 0.0) if x <= y and x <= z else (0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0)
         u = cross(n, axis)
         v = cross(n, u)
@@ -110,21 +111,21 @@ def _mark_outermost(rows: Array, count: int, same: float, flat: Array, table: In
                 p = _middle(rows, j)
                 flat[j, _U], flat[j, _V] = dot(p, u), dot(p, v)
         if some == 0:  # a normal that is none
-            left[k], kept[k] = 0, 1
-        _mark_outline(flat, some, same, table)
+            left[k], retained[k] = 0, 1
+        _mark_outline(flat, some, tolerance, table)
     deepest, least = 0, inf
     for k in range(count):
         if rows[k, POINT - 1] < rows[deepest, POINT - 1]:
             deepest = k
-        if kept[k] != 0:
+        if retained[k] != 0:
             least = min(least, rows[k, POINT - 1])
-    if rows[deepest, POINT - 1] < least - same:
-        kept[deepest] = 1
+    if rows[deepest, POINT - 1] < least - tolerance:
+        retained[deepest] = 1
 
 
 @kernel
 def _middle(rows: Array, k: int) -> Vec3:
-    """Return the middle between both points of a row."""
+    """Return the midpoint of both points of a row."""
     return (0.5 * (rows[k, 0] + rows[k, 3]), 0.5 * (rows[k, 1] + rows[k, 4]), 0.5 * (rows[k, 2] + rows[k, 5]))
 
 
@@ -135,74 +136,75 @@ def _normal(rows: Array, k: int) -> Vec3:
 
 @kernel
 def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: Array) -> int:
-    """Write which of points of contact, the deepest first, are kept, with their normals behind; return how many.
+    """Write the selected contact points, the deepest first, followed by their normals, and return their number.
 
-    With ``most`` not below 0 there are so many at most, and where there are more, only corners of outlines are taken.
-    All that look nearly along the normal of the deepest come first, then all that look along that of the deepest of
-    those that are left. Of these each is the farthest from all before it.
+    With ``most`` not below 0 there are at most so many, and if there are more only corners of outlines are taken.
+    Points with a normal similar to that of the deepest come first, then points similar to the deepest of the rest. Each
+    point is the farthest from all earlier ones.
     """
     order = table[_ORDER]
     greatest = 0.0
     for k in range(count):
         p = _middle(rows, k)
         greatest = max(greatest, max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
-    same = _SAME * greatest
+    tolerance = _SAME_POINT * greatest
     if 0 <= most < count:
-        _mark_outermost(rows, count, same, flat, table)
+        _mark_outermost(rows, count, tolerance, flat, table)
     else:
         for k in range(count):
-            table[_KEPT, k] = 1
+            table[_RETAINED, k] = 1
     some = 0
     for k in range(count):
-        if table[_KEPT, k] != 0:
+        if table[_RETAINED, k] != 0:
             order[some], flat[some, _FAR] = k, inf
             some += 1
-    found, first, n = 0, 0, _normal(rows, order[0])
-    while found < (some if most < 0 else min(most, some)):
-        while first < some - 1 and not flat[first, _FAR] > same:
+    written, first, n = 0, 0, _normal(rows, order[0])
+    while written < (some if most < 0 else min(most, some)):
+        # points that coincide with a selected one are skipped
+        while first < some - 1 and not flat[first, _FAR] > tolerance:
             first += 1
-        if flat[first, _FAR] <= same:
+        if flat[first, _FAR] <= tolerance:
             break
         last = -1
         for i in range(first, some if most >= 0 else first):
-            if flat[i, _FAR] > max(same, flat[last, _FAR] if last >= 0 else 0.0):
+            if flat[i, _FAR] > max(tolerance, flat[last, _FAR] if last >= 0 else 0.0):
                 last = i if dot(_normal(rows, order[i]), n) > _ALIKE else last
         if last < 0:  # the deepest of those that are left, and its patch
             last, n = first, _normal(rows, order[first])
         p = _middle(rows, order[last])
         for c in range(out.shape[1]):
-            out[found, c] = rows[order[last], c]
-        found += 1
+            out[written, c] = rows[order[last], c]
+        written += 1
         for i in range(some):
             q = _middle(rows, order[i])
             x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
             flat[i, _FAR] = min(flat[i, _FAR], sqrt(x * x + y * y + z * z))
-    return found
+    return written
 
 
 @kernel
 def order_by_key(flat: Array, count: int, order: Ints) -> None:
-    """Write in which order rows are by their `KEY`, the least first, equal ones as they are; sorted as by `_sort`."""
+    """Write the order of rows by their `KEY`, the least first and stable; the same sort as `_sort`."""
     for k in range(count):
         order[k] = k
     step = count // 2
     while step > 0:
         for k in range(step, count):
-            one, i = order[k], k
-            key = flat[one, KEY]
+            number, i = order[k], k
+            key = flat[number, KEY]
             while i >= step:
-                other = order[i - step]
-                if flat[other, KEY] < key or (flat[other, KEY] == key and other < one):
+                earlier = order[i - step]
+                if flat[earlier, KEY] < key or (flat[earlier, KEY] == key and earlier < number):
                     break
-                order[i] = other
+                order[i] = earlier
                 i -= step
-            order[i] = one
+            order[i] = number
         step //= 2
 
 
 @inlined
 def put_answer(answer: Array, row: Array) -> None:
-    """Write the point that a signed distance is measured at."""
+    """Write the point of a signed distance."""
     for c in range(6):
         row[c] = answer[6 + c]
     row[POINT - 1] = answer[0]
@@ -215,10 +217,10 @@ def spread_rows(
     points: Array2, begins: Ints1, answers: Array2, most: int, flat: Array2, table: Ints2, rows: Array2, out: Array2,
     counts: Ints1,
 ) -> int:  # fmt: skip
-    """Write which points of contact of several pairs are kept, behind each other, and how many; return how many of all.
+    """Write the selected contact points of several pairs one after another and their numbers, and return the total.
 
-    Those of pair k begin at ``begins[k]``; where there are none, it is the one of its answer. See `_spread` for
-    ``most``; ``flat``, ``table`` and ``rows`` are scratch.
+    The points of pair k begin at ``begins[k]``. A pair without points has the point of its result row. See `_spread`
+    for ``most``. ``flat``, ``table`` and ``rows`` are scratch.
     """
     total = 0
     for k in range(counts.shape[0]):
@@ -239,8 +241,8 @@ def spread_rows(
     return total
 
 
-def kept(points: Array, begins: Ints, answers: Array, most: int | None) -> tuple[Array, Ints]:
-    """Return points of contact of several pairs without doubles, at most so many each, and how many; `spread_rows`."""
+def spread_points(points: Array, begins: Ints, answers: Array, most: int | None) -> tuple[Array, Ints]:
+    """Return contact points of several pairs without duplicates, and their numbers, see `spread_rows`."""
     pairs = len(begins) - 1
     longest = int((begins[1:] - begins[:-1]).max(initial=0))
     out, counts = np.empty((len(points) + pairs, WIDTH)), np.empty(pairs, dtype=np.int64)

@@ -28,7 +28,7 @@ _BLOCK = 65536  #: and at once: so many stay in the processor's cache, and take 
 
 
 class TriangleSurface(Body):
-    """What a `gjk3d.Mesh` is as a set of points."""
+    """A `gjk3d.Mesh` as a set of points."""
 
     __slots__ = ("_faces", "_name", "_rounding", "_solid", "_vertices")
 
@@ -88,7 +88,7 @@ class TriangleSurface(Body):
 
     @property
     def _spread(self) -> float:
-        """How far apart copies of a corner may be by their numbers alone, whatever the size of the mesh."""
+        """The greatest distance of copies of a corner by their numbers alone, for a mesh of any size."""
         return corner_rounding(self._vertices) if self._rounding is None else self._rounding
 
     @property
@@ -159,7 +159,7 @@ class TriangleSurface(Body):
         return _frozen(faces)
 
     def _outward(self, faces: Ints) -> Array:
-        """Return unit normals of faces, (k, 3), of a closed mesh out of the solid; zero where there is none."""
+        """Return unit normals of faces, (k, 3), out of the solid of a closed mesh; zero for degenerate faces."""
         v = self._vertices[self._wound[faces]]
         n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
         length = np.linalg.norm(n, axis=1, keepdims=True)
@@ -187,17 +187,17 @@ class TriangleSurface(Body):
     @property
     def nearly_closed(self) -> str:
         """What to say of a mesh, or of a piece of it, that is open where little is missing; empty for any other."""
-        found = self._mended
-        if not (self._solid and found.nearly):
+        state = self._mended
+        if not (self._solid and state.nearly):
             return ""
         return (
-            f"{self._name or 'a mesh'} has {found.loose_edges} open edges at {len(self._faces)} triangles, so it is "
+            f"{self._name or 'a mesh'} has {state.loose_edges} open edges at {len(self._faces)} triangles, so it is "
             "a surface with nothing inside there: close it where it was made, or with trimesh's fill_holes(), or take "
             "its hull()"
         )
 
     def _hush(self) -> None:
-        """Leave the warning of `is_solid` to the caller, who says himself which meshes are open."""
+        """Suppress the warning of `is_solid`, for callers that report open meshes themselves."""
         self._cache["told"] = True
 
     @property
@@ -214,15 +214,15 @@ class TriangleSurface(Body):
     @property
     def is_convex(self) -> bool:
         """Whether the mesh is closed and fills its convex hull, up to the rounding of float32 files."""
-        found: bool = self._cached("is convex", lambda: abs(self.convexity - 1.0) <= CONVEX_RATIO)
-        return found
+        convex: bool = self._cached("is convex", lambda: abs(self.convexity - 1.0) <= CONVEX_RATIO)
+        return convex
 
     @property
     def _convex_slack(self) -> float:
-        """By how much the solid may differ from its hull in depth, at most: infinite where it is not seen to be convex.
+        """The greatest difference in depth between the solid and its hull; infinite if it is not known to be convex.
 
-        Where no vertex lies more than d above the plane of any face, the closed surface stays within d of the hull's,
-        so the solid holds the hull shrunk about its middle by d over the radius of the ball within.
+        If no vertex is more than d above the plane of any face, the closed surface stays within d of the hull's
+        surface. The solid then contains the hull shrunk about its centre by d over the radius of the inscribed ball.
         """
         return self._cached("convex slack", self._find_convex_slack)
 
@@ -256,7 +256,7 @@ class TriangleSurface(Body):
 
     @property
     def _bodies(self) -> Ints:
-        """Of which connected body each face is."""
+        """The number of the connected body of each face."""
         return self._cached("bodies", lambda: body_numbers(self._places, self._faces))
 
     def _find_body_points(self) -> Array:
@@ -317,7 +317,7 @@ class TriangleSurface(Body):
         >>> gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]).hull().bounds[1].tolist()
         [1.0, 1.0, 0.0]
         """
-        # scipy is loaded when the first hull is asked for
+        # scipy is loaded with the first hull
         from gjk3d.shapes.convex_hull import ConvexHull
 
         return self._cached("hull", lambda: ConvexHull(self._used))
@@ -333,8 +333,8 @@ class TriangleSurface(Body):
         return len(self._faces), crc32(self._vertices.tobytes(), crc32(self._faces.tobytes())), self._solid
 
     @abstractmethod
-    def _like(self, vertices: Any, faces: Ints, **others: Any) -> Mesh:
-        """Return a mesh of other triangles; all else is as here, or as said."""
+    def _like(self, vertices: Any, faces: Ints, **changes: Any) -> Mesh:
+        """Return a mesh of other triangles with the same attributes, except for ``changes``."""
 
 
 def _frozen(array: _Any) -> _Any:
@@ -365,8 +365,8 @@ def _chord_error(mesh: TriangleSurface) -> float:
     number = edges.numbers.ravel()
     order = np.argsort(number, kind="stable")
     counts = np.bincount(number, minlength=len(edges.ends))
-    two = np.repeat(counts == 2, counts)
-    sides = order[two].reshape(-1, 2)
+    shared = np.repeat(counts == 2, counts)
+    sides = order[shared].reshape(-1, 2)
     corners = mesh.vertices[mesh.faces[edges.faces]]
     along = corners[:, [1, 2, 0]] - corners
     normals = np.cross(along[:, 0], along[:, 1])
@@ -387,15 +387,15 @@ COPIES = 8.0
 _TEXT_COPIES = 3.0  #: and by so many units of the last digit of text, which rounds once
 _SAMPLES = 64  #: coordinates along each axis that are looked at
 _FEW, _EXACT, _TEXT = 3, 5, 9  #: decimal digits: of no text, fewer than rounding leaves, and the most of float32
-_WHOLE = 1e-5  #: how far from a whole number a decimal is in units of its last digit, by the rounding of float64
+_INTEGRAL = 1e-5  #: how far from a whole number a decimal is in units of its last digit, by the rounding of float64
 
 
 def corner_rounding(points: Array) -> float:
-    """Return the distance, along any axis, up to which two corners may be copies of one that were rounded apart."""
+    """Return the distance along any axis up to which two corners may be copies of one, rounded separately."""
     rows = _sample(points)
     single, digits, unit, _ = _units(rows)
     text = (digits > _FEW) & (digits <= _TEXT)
-    if not _are_whole(rows / unit[:, None]).all():  # numbers of few digits, some smaller ones finer: these are exact
+    if not _are_integral(rows / unit[:, None]).all():  # numbers of few digits, some smaller ones finer: these are exact
         text &= digits > _EXACT
     return float(max(COPIES * single.max(initial=0.0), _TEXT_COPIES * unit[text].max(initial=0.0)))
 
@@ -411,13 +411,13 @@ def spacings(rows: Array) -> Array:
     Numbers of few digits are exact, and numbers that float32 cannot hold were not rounded to it, unless they are
     decimal text of no more digits than float32 has.
     """
-    single, digits, _, held = _units(rows)
-    found: Array = np.where((digits > _EXACT) & ((digits <= _TEXT) | held), single, 0.0)
-    return found
+    single, digits, _, in_float32 = _units(rows)
+    steps: Array = np.where((digits > _EXACT) & ((digits <= _TEXT) | in_float32), single, 0.0)
+    return steps
 
 
 def stretch(linear: Array) -> Array:
-    """Return by how much matrices, (..., 3, 3), lengthen a step along an axis, at most."""
+    """Return the greatest factor by which matrices, (..., 3, 3), lengthen a step along an axis."""
     most: Array = np.sqrt((linear * linear).sum(axis=-2)).max(axis=-1)
     return most
 
@@ -426,17 +426,17 @@ def _sample(points: Array) -> Array:
     """Return some of the largest coordinates along each axis, and some of all, (3, k)."""
     if len(points) <= _SAMPLES:
         return np.abs(points).T
-    found = np.zeros((3, 2, _SAMPLES))
-    for rows, sizes in zip(found, np.abs(points).T, strict=True):
+    coordinates = np.zeros((3, 2, _SAMPLES))
+    for rows, sizes in zip(coordinates, np.abs(points).T, strict=True):
         for row, some in zip(rows, (sizes[sizes >= 0.1 * sizes.max()], sizes), strict=True):
             if len(some):
                 row[:] = some[np.linspace(0, len(some) - 1, _SAMPLES).astype(np.int64)]
-    return found.reshape(3, -1)
+    return coordinates.reshape(3, -1)
 
 
-def _are_whole(numbers: Array) -> Bools:
-    whole: Bools = np.abs(numbers - np.rint(numbers)) < _WHOLE
-    return whole
+def _are_integral(numbers: Array) -> Bools:
+    integral: Bools = np.abs(numbers - np.rint(numbers)) < _INTEGRAL
+    return integral
 
 
 def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
@@ -451,7 +451,7 @@ def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
     small = sizes < (10.0**power)[:, None]
     single = np.where(most > 0.0, np.ldexp(1.0, np.frexp(most)[1] - 24), 0.0)
     counts = np.arange(_FEW, _TEXT + 1)[:, None]
-    enough = (_are_whole(sizes / (10.0 ** (power + 1 - counts))[:, :, None]) | small).all(axis=2)
+    enough = (_are_integral(sizes / (10.0 ** (power + 1 - counts))[:, :, None]) | small).all(axis=2)
     digits = np.where(enough.any(axis=0), _FEW + enough.argmax(axis=0), _TEXT + 1)
     bits = np.ascontiguousarray(sizes).view(np.uint64) << np.uint64(35)  # float32 has 29 bits less
     return single, digits, 10.0 ** (power + 1 - digits), ((bits == 0) | small).all(axis=1)

@@ -1,9 +1,9 @@
-"""The arrays of a mesh: checked; which triangles share their edges; the closed surface where there is a flaw or two.
+"""Topology of a mesh: checked arrays, shared edges, and the closed surface of a mesh with a few flaws.
 
-A surface bounds a solid where each edge is run along as often one way as the other. One triangle too many, or wound the
-other way, would make all of it hollow, so five flaws are mended, and only where that closes a surface: copies of a
-corner that differ by rounding, triangles that are there more than once, triangles that hang on it by an edge, windings
-against the neighbours', and pieces with open edges next to closed ones.
+A surface bounds a solid if each edge is used equally often in both directions. One extra triangle, or one with the
+opposite winding, would make the whole mesh hollow. Five flaws are therefore repaired, but only if that closes a
+surface: copies of a corner that differ by rounding, duplicate triangles, triangles attached by one edge, triangles
+wound against their neighbours, and pieces with open edges next to closed ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gjk3d.typing import Array, Bools, Ints
 
 
 def checked_vertices(value: Any) -> Array:
-    """Return the vertices of a mesh as an array of its own, or raise naming what is wrong with them."""
+    """Return the vertices of a mesh as a new array, or raise an error that names the fault."""
     raw = _array(value, "vertices")
     if raw.dtype.kind not in "fiu":
         raise ShapeError(f"vertices are of type {raw.dtype}: give real numbers, (n, 3)")
@@ -39,7 +39,7 @@ def checked_vertices(value: Any) -> Array:
 
 
 def checked_faces(value: Any, limit: int) -> Ints:
-    """Return the faces of a mesh with so many vertices, or raise naming what is wrong with them."""
+    """Return the faces of a mesh with so many vertices, or raise an error that names the fault."""
     raw = _array(value, "faces")
     if raw.size and raw.dtype.kind not in "iu":
         raise ShapeError(f"faces are of type {raw.dtype}: give whole numbers, the rows of vertices that each one joins")
@@ -54,8 +54,8 @@ def checked_faces(value: Any, limit: int) -> Ints:
         )
     flags = raw.flags
     if raw is value and raw.dtype == np.int64 and flags.c_contiguous and flags.owndata and not flags.writeable:
-        kept: NDArray[np.int64] = raw
-        return kept  # those of another mesh: copies of a part share them
+        shared: NDArray[np.int64] = raw
+        return shared  # those of another mesh: copies of a part share them
     return np.array(raw, dtype=np.int64, order="C")
 
 
@@ -81,18 +81,18 @@ def _rows_of_three(raw: NDArray[Any], what: str) -> None:
 
 
 class Edges(NamedTuple):
-    """The edges of the triangles whose corners are at three places; vertices at one place count as one."""
+    """The edges of the triangles whose corners are at three different places; vertices at one place count as one."""
 
     places: Ints  #: (n,) the number of the place of each vertex
     faces: Ints  #: (k,) the numbers of these triangles
     corners: Ints  #: (k, 3) the places of their corners
     numbers: Ints  #: (k, 3) which edge leads on from each corner
-    ways: Array  #: (k, 3) 1 where it leads from the lower place to the higher, else -1
+    directions: Array  #: (k, 3) 1 where it leads from the lower place to the higher, else -1
     ends: Ints  #: (e, 2) the places that each edge joins
 
     def sums(self) -> Array:
-        """Return by how much each edge is led along more often upwards than downwards, (e,)."""
-        return np.bincount(self.numbers.ravel(), self.ways.ravel(), len(self.ends)).astype(np.float64)
+        """Return how much more often each edge is used upwards than downwards, (e,)."""
+        return np.bincount(self.numbers.ravel(), self.directions.ravel(), len(self.ends)).astype(np.float64)
 
 
 def edges_of(places: Ints, faces: Ints) -> Edges:
@@ -106,9 +106,9 @@ def edges_of(places: Ints, faces: Ints) -> Edges:
     # one whole number for each undirected edge
     count = max(len(places), 1)
     keys, number = np.unique(np.minimum(start, stop) * count + np.maximum(start, stop), return_inverse=True)
-    ways = np.where(start < stop, 1.0, -1.0)
+    directions = np.where(start < stop, 1.0, -1.0)
     ends = np.column_stack([keys // count, keys % count])
-    return Edges(places, real, corners, number.reshape(-1, 3), ways.reshape(-1, 3), ends)
+    return Edges(places, real, corners, number.reshape(-1, 3), directions.reshape(-1, 3), ends)
 
 
 def merged_places(vertices: Array) -> Ints:
@@ -123,7 +123,7 @@ def merged_places(vertices: Array) -> Ints:
 
 
 def body_numbers(places: Ints, faces: Ints) -> Ints:
-    """Return which connected body each face is of, numbered by their first faces; vertices are at `merged_places`."""
+    """Return the number of the connected body of each face, by first faces; vertices are at `merged_places`."""
     count = len(faces)  # the faces are the first nodes of the graph, and the places that they join those after them
     return connected(np.repeat(np.arange(count), 3), count + places[faces].ravel(), count + len(places))[:count]
 
@@ -131,7 +131,7 @@ def body_numbers(places: Ints, faces: Ints) -> Ints:
 NONE: Ints = np.zeros(0, dtype=np.int64)
 #: what may be missing of a surface that is called nearly closed, in units of its area
 _MISSING = 0.1
-#: how much of all the area may hang on a closed rest that bounds a solid
+#: greatest share of the area that may be attached by an edge to a closed solid
 _HANGING = 0.5
 #: the rounding of corners is less than this share of the size of a mesh: merging corners would else change the shape
 COARSE = 1e-3
@@ -140,7 +140,7 @@ _FLAT = 1e-13
 
 
 class Mended(NamedTuple):
-    """What keeps a mesh from being closed, or what had to be mended for it to be."""
+    """The faults that keep a mesh from being closed, or the repairs that close it."""
 
     places: Ints  #: (n,) the number of the place of each vertex
     open_edges: int  #: 0 if any of the mesh is closed
@@ -155,47 +155,47 @@ class Mended(NamedTuple):
 
 
 def largest_rounding(vertices: Array) -> float:
-    """Return what the rounding of corners must be less than: a share of the longest side of the box round them."""
+    """Return the upper limit of the rounding of corners, a share of the longest side of the mesh's box."""
     return COARSE * float(np.ptp(vertices, axis=0).max())
 
 
 def mended(vertices: Array, faces: Ints, rounding: float) -> Mended:
-    """Count the open edges of a mesh; mend those flaws that keep it, or closed pieces of it, from being closed.
+    """Count the open edges of a mesh, and repair the flaws that keep it, or pieces of it, from being closed.
 
-    Copies of a corner are apart by ``rounding`` along any axis at most.
+    Copies of a corner differ by at most ``rounding`` along any axis.
     """
     places = merged_places(vertices)
     work = _Work(vertices, places, faces)
-    found = work.mended()
-    if not found.loose:
-        return found
+    state = work.mended()
+    if not state.loose:
+        return state
     near = work.merged_rim(rounding)
     merged = int(places.max() - near.max())
     if not merged:
-        return found
+        return state
     closed = _Work(vertices, near, faces).mended()
-    if closed.loose >= found.loose:
-        return found
-    told = _said(merged, "corner", "differs from another by rounding and counts as the same",
+    if closed.loose >= state.loose:
+        return state
+    message = _repair_text(merged, "corner", "differs from another by rounding and counts as the same",
                  "differ from others by rounding and count as the same")  # fmt: skip
-    return closed._replace(repairs=(told, *closed.repairs))
+    return closed._replace(repairs=(message, *closed.repairs))
 
 
 def _any_near(numbers: Array, within: float) -> Bools:
-    """Return which numbers have another one so near."""
+    """Return which numbers have another one within a distance."""
     order = np.argsort(numbers)
     near = np.concatenate([[False], np.diff(numbers[order]) <= within, [False]])
-    found = np.empty(len(numbers), dtype=bool)
-    found[order] = near[1:] | near[:-1]
-    return found
+    has_neighbour = np.empty(len(numbers), dtype=bool)
+    has_neighbour[order] = near[1:] | near[:-1]
+    return has_neighbour
 
 
-def _said(count: int, noun: str, one: str, more: str) -> str:
-    return "" if not count else f"1 {noun} {one}" if count == 1 else f"{count} {noun}s {more}"
+def _repair_text(count: int, noun: str, singular: str, plural: str) -> str:
+    return "" if not count else f"1 {noun} {singular}" if count == 1 else f"{count} {noun}s {plural}"
 
 
 class _Work:
-    """The triangles that are kept so far, and how often each edge is run along, either way and in balance."""
+    """The remaining triangles, and the number of uses of each edge, in total and signed."""
 
     counts: Ints
     sums: Array
@@ -204,11 +204,11 @@ class _Work:
         self.vertices, self.faces, self.edges = vertices, faces, edges_of(places, faces)
         edges = self.edges
         self.kept: Bools = np.ones(len(edges.faces), dtype=bool)
-        self.ways = edges.ways
+        self.directions = edges.directions
         self._count()
 
     def mended(self) -> Mended:
-        """Count the open edges, and mend flaws where that closes the mesh or pieces of it."""
+        """Count the open edges, and repair flaws if that closes the mesh or pieces of it."""
         edges, opened = self.edges, int(np.abs(self.sums).sum())
         if not opened and self.counts.max(initial=0) < 4:
             return Mended(edges.places, 0)
@@ -223,22 +223,30 @@ class _Work:
         self._drop(loose)
         turned = np.setdiff1d(turned, loose)
         repairs = (
-            _said(doubles, "triangle", "is there more than once and counts once",
-                  "are there more than once and count once"),
-            _said(fins, "triangle", "hangs on the closed surface by an edge: it can be touched and bounds nothing",
-                  "hang on the closed surface by an edge: they can be touched and bound nothing"),
-            _said(len(turned), "triangle", "was wound against its neighbours and is turned",
-                  "were wound against their neighbours and are turned"),
-            _said(len(loose), "triangle", "is a piece with open edges: it can be touched and bounds nothing",
-                  "are pieces with open edges: they can be touched and bound nothing"),
+            _repair_text(
+                doubles, "triangle", "is there more than once and counts once",
+                "are there more than once and count once",
+            ),
+            _repair_text(
+                fins, "triangle", "hangs on the closed surface by an edge: it can be touched and bounds nothing",
+                "hang on the closed surface by an edge: they can be touched and bound nothing",
+            ),
+            _repair_text(
+                len(turned), "triangle", "was wound against its neighbours and is turned",
+                "were wound against their neighbours and are turned",
+            ),
+            _repair_text(
+                len(loose), "triangle", "is a piece with open edges: it can be touched and bounds nothing",
+                "are pieces with open edges: they can be touched and bound nothing",
+            ),
         )  # fmt: skip
-        told = tuple(text for text in repairs if text)
+        messages = tuple(text for text in repairs if text)
         turned, spare, hanging = (edges.faces[which] for which in (turned, ~self.kept, single & ~self.kept))
         crowded = bool(self.counts.max() > 2)
-        return Mended(edges.places, 0, len(loose), loose_edges, nearly, told, turned, spare, hanging, crowded)
+        return Mended(edges.places, 0, len(loose), loose_edges, nearly, messages, turned, spare, hanging, crowded)
 
     def merged_rim(self, rounding: float) -> Ints:
-        """Return the number of the place of each vertex if corners of open edges that are so near are one place."""
+        """Return the place number of each vertex after merging near corners of open edges."""
         places = self.edges.places
         rim = np.unique(self.edges.ends[self.edges.sums() != 0.0])
         if rounding == 0.0:
@@ -259,10 +267,10 @@ class _Work:
     def _count(self) -> None:
         numbers, total = self.edges.numbers[self.kept].ravel(), len(self.edges.ends)
         self.counts = np.bincount(numbers, minlength=total)
-        self.sums = np.bincount(numbers, self.ways[self.kept].ravel(), total).astype(np.float64)
+        self.sums = np.bincount(numbers, self.directions[self.kept].ravel(), total).astype(np.float64)
 
     def drop_doubles(self) -> int:
-        """Keep one of triangles with the same corners; of two wound against each other, that which fits the rest.
+        """Keep one of the triangles with the same corners; of two opposite ones, keep the one that fits its neighbours.
 
         A wall between two bodies is such a pair, and stays.
         """
@@ -277,7 +285,7 @@ class _Work:
         new[1:] = (corners[order][1:] != corners[order][:-1]).any(axis=1)
         group = np.empty(len(order), dtype=np.int64)
         group[order] = np.cumsum(new) - 1
-        even = (self.ways[some] > 0.0).sum(axis=1) % 2  # corners in ascending order run two edges up, or one
+        even = (self.directions[some] > 0.0).sum(axis=1) % 2  # corners in ascending order run two edges up, or one
         first = np.unique(2 * group + even, return_index=True)[1]
         twin = np.isin(group[first], np.flatnonzero(np.bincount(group[first]) > 1))
         pairs = some[first][twin].reshape(-1, 2)
@@ -288,44 +296,44 @@ class _Work:
         return count
 
     def _drop_backs(self, pairs: Ints) -> int:
-        """Keep the first of each pair in a piece of such pairs alone, as renderers want it.
+        """Keep the first triangle of each pair in a piece that consists of such pairs only, as renderers use.
 
-        A piece within the box of another one stays: it may be a hollow and what fills it.
+        A piece within the box of another one stays, since it may be a cavity and its filling.
         """
-        kept = np.flatnonzero(self.kept)
-        piece = self._components(kept)
-        whole = np.bincount(piece) == np.bincount(piece[np.isin(kept, pairs)], minlength=int(piece.max()) + 1)
-        if not whole.any():
+        retained = np.flatnonzero(self.kept)
+        piece = self._components(retained)
+        isolated = np.bincount(piece) == np.bincount(piece[np.isin(retained, pairs)], minlength=int(piece.max()) + 1)
+        if not isolated.any():
             return 0
-        low, high = self._boxes(kept, piece)
-        for k in np.flatnonzero(whole):
-            whole[k] = not ((low <= low[k]) & (high >= high[k])).all(axis=1)[~whole].any()
-        return self._drop(pairs[whole[piece[np.searchsorted(kept, pairs[:, 0])]]].max(axis=1))
+        low, high = self._boxes(retained, piece)
+        for k in np.flatnonzero(isolated):
+            isolated[k] = not ((low <= low[k]) & (high >= high[k])).all(axis=1)[~isolated].any()
+        return self._drop(pairs[isolated[piece[np.searchsorted(retained, pairs[:, 0])]]].max(axis=1))
 
     def _drop_misfits(self, pairs: Ints) -> int:
-        """Drop that of each pair which runs along open edges as what is there too often does, from edge to edge."""
+        """Drop the triangle of each pair that uses open edges in the direction used too often, from edge to edge."""
         count, numbers = 0, self.edges.numbers
         while len(pairs):
-            excess = self.sums[numbers[pairs[:, 0]]] * self.ways[pairs[:, 0]]  # of the other it is the opposite
-            one = (excess >= 0.0).all(axis=1) & (excess > 0.0).any(axis=1)
-            other = (excess <= 0.0).all(axis=1) & (excess < 0.0).any(axis=1)
-            dropped = np.concatenate([pairs[one, 0], pairs[other, 1]])
+            excess = self.sums[numbers[pairs[:, 0]]] * self.directions[pairs[:, 0]]  # of the other it is the opposite
+            first_fits = (excess >= 0.0).all(axis=1) & (excess > 0.0).any(axis=1)
+            second_fits = (excess <= 0.0).all(axis=1) & (excess < 0.0).any(axis=1)
+            dropped = np.concatenate([pairs[first_fits, 0], pairs[second_fits, 1]])
             if not len(dropped):
                 break
             self.kept[dropped] = False
-            np.subtract.at(self.sums, numbers[dropped], self.ways[dropped])
+            np.subtract.at(self.sums, numbers[dropped], self.directions[dropped])
             np.subtract.at(self.counts, numbers[dropped], 1)
-            count, pairs = count + len(dropped), pairs[~(one | other)]
+            count, pairs = count + len(dropped), pairs[~(first_fits | second_fits)]
         return count
 
-    def _components(self, kept: Ints) -> Ints:
-        """Return which piece each triangle is of, numbered from 0; those with a common edge are of one."""
-        count, numbers = len(kept), self.edges.numbers[kept].ravel()
+    def _components(self, retained: Ints) -> Ints:
+        """Return the piece number of each triangle; triangles with a common edge are in one piece."""
+        count, numbers = len(retained), self.edges.numbers[retained].ravel()
         return connected(np.repeat(np.arange(count), 3), count + numbers, count + len(self.edges.ends))[:count]
 
-    def _boxes(self, kept: Ints, piece: Ints) -> tuple[Array, Array]:
+    def _boxes(self, retained: Ints, piece: Ints) -> tuple[Array, Array]:
         """Return the lowest and the highest corner of each piece."""
-        corners, order = self._points(kept), np.argsort(piece, kind="stable")
+        corners, order = self._points(retained), np.argsort(piece, kind="stable")
         starts = np.searchsorted(piece[order], np.arange(int(piece.max()) + 1))
         low = np.minimum.reduceat(corners.min(axis=1)[order], starts)
         return low, np.maximum.reduceat(corners.max(axis=1)[order], starts)
@@ -337,53 +345,53 @@ class _Work:
         return len(which)
 
     def drop_fins(self) -> int:
-        """Drop what has a free edge and another one on which two triangles are already, if the rest is more."""
+        """Drop pieces with a free edge and an edge of three triangles, unless they are most of the area."""
         if not ((self.counts == 1).any() and (self.counts >= 3).any()):
             return 0
-        kept = np.flatnonzero(self.kept)
-        piece = self._pieces(kept)[0]
-        around = self.counts[self.edges.numbers[kept]]
+        retained = np.flatnonzero(self.kept)
+        piece = self._pieces(retained)[0]
+        around = self.counts[self.edges.numbers[retained]]
         free, shared = np.zeros(piece.max() + 1, dtype=bool), np.zeros(piece.max() + 1, dtype=bool)
         free[piece[(around == 1).any(axis=1)]] = True
         shared[piece[(around >= 3).any(axis=1)]] = True
-        fins = kept[(free & shared)[piece]]
-        areas = self._areas(kept)
+        fins = retained[(free & shared)[piece]]
+        areas = self._areas(retained)
         if areas[(free & shared)[piece]].sum() > _HANGING * areas.sum():
             return 0
         return self._drop(fins)
 
-    def _pieces(self, kept: Ints) -> tuple[Ints, Ints]:
-        """Return the pieces that hang together by edges of two triangles, and which of these run against the rest.
+    def _pieces(self, retained: Ints) -> tuple[Ints, Ints]:
+        """Return pieces connected by edges of two triangles, and the triangles wound against the rest of their piece.
 
-        Each triangle is two nodes, as it is and turned; an edge joins those that agree. A piece that has but one side
-        has all of its nodes in one component: nothing of it is turned.
+        Each triangle is two nodes, one for each winding. An edge joins those that agree. A one-sided piece has all
+        nodes in one component, and none of its triangles is turned.
         """
-        numbers, ways = self.edges.numbers[kept].ravel(), self.ways[kept].ravel()
-        two = np.flatnonzero(self.counts[numbers] == 2)
-        first, second = two[np.argsort(numbers[two], kind="stable")].reshape(-1, 2).T
-        one, other = first // 3, second // 3
-        against = (ways[first] == ways[second]).astype(np.int64)
-        count = len(kept)
+        numbers, directions = self.edges.numbers[retained].ravel(), self.directions[retained].ravel()
+        shared = np.flatnonzero(self.counts[numbers] == 2)
+        first, second = shared[np.argsort(numbers[shared], kind="stable")].reshape(-1, 2).T
+        triangle_a, triangle_b = first // 3, second // 3
+        against = (directions[first] == directions[second]).astype(np.int64)
+        count = len(retained)
         label = connected(
-            np.concatenate([one, one + count]),
-            np.concatenate([other + count * against, other + count * (1 - against)]),
+            np.concatenate([triangle_a, triangle_a + count]),
+            np.concatenate([triangle_b + count * against, triangle_b + count * (1 - against)]),
             2 * count,
         ).reshape(2, -1)
         piece = np.unique(label.min(axis=0), return_inverse=True)[1].ravel()
         return piece, np.flatnonzero(label[0] > label[1])
 
     def turn(self) -> Ints:
-        """Turn what runs against its neighbours: the smaller part of a piece, by area; return which are turned.
+        """Turn triangles wound against their neighbours, the smaller part of a piece by area; return the turned ones.
 
-        A piece that lies within the box of no other is turned so that its volume is positive: it bounds no hollow.
+        A piece that is within the box of no other is turned so that its volume is positive, since it bounds no cavity.
         """
         if not ((self.counts == 2) & (self.sums != 0.0)).any():
             return NONE
-        kept = np.flatnonzero(self.kept)
-        piece, some = self._pieces(kept)
-        turned = np.zeros(len(kept), dtype=bool)
+        retained = np.flatnonzero(self.kept)
+        piece, some = self._pieces(retained)
+        turned = np.zeros(len(retained), dtype=bool)
         turned[some] = True
-        areas = self._areas(kept)
+        areas = self._areas(retained)
         mixed = np.zeros(piece.max() + 1, dtype=bool)
         mixed[piece[some]] = True
         share = np.bincount(piece, weights=np.where(turned, areas, -areas))
@@ -392,17 +400,17 @@ class _Work:
         turned &= mixed[piece]
         sign = np.where(turned, -1.0, 1.0)
         sign[(mixed & (share > 0.0))[piece]] *= -1.0
-        sign *= self._outward(kept, piece, sign, mixed)[piece]
-        found = kept[sign < 0.0]
-        self.ways = self.ways.copy()
-        self.ways[found] *= -1.0
+        sign *= self._outward(retained, piece, sign, mixed)[piece]
+        reversed_faces = retained[sign < 0.0]
+        self.directions = self.directions.copy()
+        self.directions[reversed_faces] *= -1.0
         self._count()
-        return found
+        return reversed_faces
 
-    def _outward(self, kept: Ints, piece: Ints, sign: Array, mixed: Bools) -> Array:
-        """Return -1 for each mixed piece that is inside out by its volume and lies within no other's box, else 1."""
-        volumes = self._volumes(kept) * sign
-        low, high = self._boxes(kept, piece)
+    def _outward(self, retained: Ints, piece: Ints, sign: Array, mixed: Bools) -> Array:
+        """Return -1 for each mixed piece with negative volume that is within no other box, otherwise 1."""
+        volumes = self._volumes(retained) * sign
+        low, high = self._boxes(retained, piece)
         out = np.ones(len(mixed))
         for k in np.flatnonzero(mixed & (np.bincount(piece, weights=volumes) < 0.0)):
             holders = ((low <= low[k]) & (high >= high[k])).all(axis=1)
@@ -428,28 +436,28 @@ class _Work:
         return volumes
 
     def _closed_volume(self, loose: Ints) -> bool:
-        """Tell whether what is left without some triangles bounds a volume that is more than rounding."""
+        """Return whether the rest without some triangles bounds a volume larger than rounding."""
         some = self.kept.copy()
         some[loose] = False
         closed = np.flatnonzero(some)
         if not len(closed):
             return False
         # a way that is turned is a triangle whose volume has the other sign
-        turned = np.where((self.ways == self.edges.ways).all(axis=1), 1.0, -1.0)[closed]
+        turned = np.where((self.directions == self.edges.directions).all(axis=1), 1.0, -1.0)[closed]
         return bool(abs((self._volumes(closed) * turned).sum()) > _FLAT * self._areas(closed).sum() ** 1.5)
 
     def loose(self) -> Ints:
         """Return the triangles of pieces with open edges."""
-        kept = np.flatnonzero(self.kept)
+        retained = np.flatnonzero(self.kept)
         if not self.sums.any():
             return NONE
-        numbers, piece = self.edges.numbers[kept], self._components(kept)
-        opened = np.zeros(len(kept), dtype=bool)
+        numbers, piece = self.edges.numbers[retained], self._components(retained)
+        opened = np.zeros(len(retained), dtype=bool)
         opened[piece[(self.sums != 0.0)[numbers].any(axis=1)]] = True
-        return kept[opened[piece]]
+        return retained[opened[piece]]
 
     def nearly_closed(self, loose: Ints) -> bool:
-        """Tell whether little is missing: fans from the middle of each hole to its rim are small beside open pieces.
+        """Return whether little is missing: fans that fill the holes are small compared with the open pieces.
 
         That is true of a part with a hole and false of a sheet, however fine the triangles are.
         """

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.depth.exits import past_all
-from gjk3d.bodies.depth.partings import ask_pair, shifted
+from gjk3d.bodies.depth.partings import shifted, solve_pair
 from gjk3d.bodies.gaps import (
     TIGHT_CURVED,
     Round,
@@ -81,7 +81,7 @@ _MOST_TURNS = 8  #: of the way along which it is moved
 
 
 class Touch(NamedTuple):
-    """How two bodies meet, in A's frame."""
+    """The contact of two bodies, in A's frame."""
 
     touching: bool  #: whether no two parts that were looked at overlap by more than rounding
     most: float  #: length of a translation of B along the normal that separates the two, infinite if none is known
@@ -92,7 +92,7 @@ class Touch(NamedTuple):
 
 
 class Deep(NamedTuple):
-    """How deep a ball is in a surface, in A's frame."""
+    """The depth of a ball in a surface, in A's frame."""
 
     least: float  #: 0 if it is not
     most: float  #: length of a translation along the normal that separates the two, infinite if none is known
@@ -108,20 +108,20 @@ def _vec(row: Array, at: int) -> Vec3:
 
 
 @inlined
-def _put(row: Array, at: int, v: Vec3) -> None:
+def _set_vec(row: Array, at: int, v: Vec3) -> None:
     row[at], row[at + 1], row[at + 2] = v
 
 
 @kernel
 def _is_free(x: Two, faces: bool, w: Bench) -> bool:
-    """Tell whether two bodies are proven apart."""
+    """Return whether two bodies are proven apart."""
     w.last[0] = -1
     return bool((faces_meet(x, w) if faces else meet(x, 0.0, w)) == APART)
 
 
 @kernel
 def _ball_in_simplex(s: Array, radius: float) -> bool:
-    """Tell whether the tetrahedron of the first four rows has more than a ball of that radius about the origin."""
+    """Return whether the tetrahedron of the first four rows contains a ball of that radius about the origin."""
     for k in range(4):
         a, b, c = row3(s, (k + 1) % 4), row3(s, (k + 2) % 4), row3(s, (k + 3) % 4)
         n = cross(sub(b, a), sub(c, a))
@@ -133,7 +133,7 @@ def _ball_in_simplex(s: Array, radius: float) -> bool:
 
 @kernel
 def _boxes_overlap(c: Cores, depth: float) -> bool:
-    """Tell whether two cores are boxes that surely overlap by more than a depth."""
+    """Return whether two cores are boxes that certainly overlap by more than a depth."""
     if c.a.ints[layout.KIND] != layout.BOX or c.b.ints[layout.KIND] != layout.BOX:
         return False
     _, _, widest, sure = best_axis(half_extents(c.a), half_extents(c.b), c.m, 0.0)
@@ -142,9 +142,9 @@ def _boxes_overlap(c: Cores, depth: float) -> bool:
 
 @kernel
 def overlap_point(x: Two, w: Bench) -> tuple[bool, Vec3]:
-    """Tell whether the parts ``w.last`` surely overlap by more than rounding, and return a point of both.
+    """Return whether the parts ``w.last`` certainly overlap by more than rounding, and a common point.
 
-    Row 0 of the answers has their normal. What is not shown at once is denied: the depth of two parts costs more.
+    Row 0 of the results has their normal. False means that the quick tests did not decide: the exact depth costs more.
     """
     c, s, limit = parts_at(x, w.last[0], w.last[1], w), w.room.simplex, _SURELY * x.error
     for k in range(4):
@@ -155,7 +155,7 @@ def overlap_point(x: Two, w: Bench) -> tuple[bool, Vec3]:
 
 @kernel
 def _gap_along(x: Two, n: Vec3, pairs: Ints, rows: Array, count: int, most: float, w: Bench) -> tuple[float, float]:
-    """Return how much more pairs overlap along a normal than along their own, ``most`` or less, and the least gap."""
+    """Return the excess of the overlap of pairs along a normal over their own, up to ``most``, and the least gap."""
     worst, least = 0.0, inf
     for k in range(count):
         gap = bound_along(parts_at(x, pairs[k, 0], pairs[k, 1], w), n)
@@ -167,7 +167,7 @@ def _gap_along(x: Two, n: Vec3, pairs: Ints, rows: Array, count: int, most: floa
 
 @kernel
 def _least_gap(x: Two, n: Vec3, pairs: Ints, count: int, enough: float, w: Bench) -> float:
-    """Return the least gap of pairs along a normal, or one that is less than ``enough``."""
+    """Return the least gap of pairs along a normal, or any gap that is less than ``enough``."""
     least = inf
     for k in range(count):
         least = min(least, bound_along(parts_at(x, pairs[k, 0], pairs[k, 1], w), n))
@@ -178,24 +178,24 @@ def _least_gap(x: Two, n: Vec3, pairs: Ints, count: int, enough: float, w: Bench
 
 @kernel
 def _keep_meeting(x: Two, pairs: Ints, count: int, rows: Array, w: Bench) -> int:
-    """Move the pairs that meet to the front, with their answers; return how many they are.
+    """Move the pairs that intersect to the front, with their results, and return their number.
 
-    If a pair overlaps by more than rounding, return -1 less the row of its answer.
+    If a pair overlaps by more than rounding, return -1 less the row of its result.
     """
-    kept = 0
+    retained = 0
     for k in range(count):
-        ask_pair(x, pairs, k, w, rows[kept])
-        if rows[kept, _UPPER] < -_SURELY * x.error:
-            return -1 - kept
-        if rows[kept, _LOWER] <= _NEARLY * x.error:
-            pairs[kept, 0], pairs[kept, 1] = pairs[k, 0], pairs[k, 1]
-            kept += 1
-    return kept
+        solve_pair(x, pairs, k, w, rows[retained])
+        if rows[retained, _UPPER] < -_SURELY * x.error:
+            return -1 - retained
+        if rows[retained, _LOWER] <= _NEARLY * x.error:
+            pairs[retained, 0], pairs[retained, 1] = pairs[k, 0], pairs[k, 1]
+            retained += 1
+    return retained
 
 
 @inlined
 def _is_known(rows: Array, k: int) -> bool:
-    """Tell whether an earlier pair has the normal of pair k, or its opposite."""
+    """Return whether an earlier pair has the normal of pair k, or its opposite."""
     for i in range(k):  # noqa: SIM110, a generator does not compile
         if abs(dot(_vec(rows[i], _N), _vec(rows[k], _N))) >= _SAME_NORMAL:
             return True
@@ -204,13 +204,13 @@ def _is_known(rows: Array, k: int) -> bool:
 
 @inlined
 def _touch_of(x: Two, row: Array, touching: bool, most: float, n: Vec3) -> Touch:
-    """Return a touch by the answer of two parts."""
+    """Return the touch described by the result row of two parts."""
     return Touch(touching, most, n, _vec(row, _POINT), row[_DISTANCE], row[_UPPER] + x.error)
 
 
 @kernel
 def _has_interior(x: Two, p: int, q: int, w: Bench) -> bool:
-    """Tell whether one of two parts has an interior, so that their normal can only be on one side."""
+    """Return whether one of two parts has an interior, which fixes the sign of their normal."""
     if x.a.kind == PRISMS or x.b.kind == PRISMS:
         return True
     a, b = part_at(x.a, p, w.floats_a, w.row_a).floats, part_at(x.b, q, w.floats_b, w.row_b).floats
@@ -219,7 +219,7 @@ def _has_interior(x: Two, p: int, q: int, w: Bench) -> bool:
 
 @kernel
 def _is_touch(x: Two, faces: bool, proven: bool, pair: Ints, n: Vec3, gap: float, w: Bench) -> tuple[bool, float]:
-    """Tell whether a normal along which no pair overlaps is that of a touch, and how far B moves for a proof."""
+    """Return whether a normal along which no pair overlaps separates the bodies, and how far B moves for the proof."""
     if not proven and _has_interior(x, pair[0], pair[1], w):
         return True, inf
     most = max(0.0, -gap) + _STEP * x.error
@@ -230,9 +230,10 @@ def _is_touch(x: Two, faces: bool, proven: bool, pair: Ints, n: Vec3, gap: float
 def _best_of_pairs(
     x: Two, faces: bool, proven: bool, pairs: Ints, rows: Array, count: int, w: Bench
 ) -> tuple[Touch, bool]:  # fmt: skip
-    """Return the touch by the normal of a pair along which the pairs overlap least, and whether it separates them."""
+    """Return the touch by the pair normal of least overlap, and whether that normal separates the bodies."""
     best, chosen, normal, tried, slack = inf, 0, _vec(rows[0], _N), 0, _SLACK * x.error
     for k in range(count):
+        # each normal is tested against all pairs, so the number of normals bounds the quadratic time
         if tried == _MOST_NORMALS or _is_known(rows, k):
             continue
         tried += 1
@@ -252,7 +253,7 @@ def _best_of_pairs(
 
 @inlined
 def _end(boxes: Array, i: int, n: Vec3) -> float:
-    """Return how far a box reaches along a unit vector."""
+    """Return the extent of a box along a unit vector."""
     p, far = boxes[i], 0.0
     for c in range(3):
         far += n[c] * p[c] + abs(n[0] * p[6 + 3 * c] + n[1] * p[7 + 3 * c] + n[2] * p[8 + 3 * c]) * p[3 + c]
@@ -260,9 +261,9 @@ def _end(boxes: Array, i: int, n: Vec3) -> float:
 
 
 @kernel
-def _is_parted(c: Cores, rows: Array, known: int, slack: float) -> bool:
-    """Tell whether two parts overlap by no more than ``slack`` allows along one of the known normals, either way."""
-    for k in range(known):
+def _is_parted(c: Cores, rows: Array, count: int, slack: float) -> bool:
+    """Return whether two parts overlap by no more than ``slack`` along one of the first normals or its opposite."""
+    for k in range(count):
         n = _vec(rows[k], _N)
         if max(bound_along(c, n), bound_along(c, neg(n))) >= slack:
             return True
@@ -271,14 +272,14 @@ def _is_parted(c: Cores, rows: Array, known: int, slack: float) -> bool:
 
 @kernel
 def _find_blocking(
-    x: Two, n: Vec3, slack: float, every: bool, pairs: Ints, rows: Array, known: int, w: Bench
+    x: Two, n: Vec3, slack: float, every: bool, pairs: Ints, rows: Array, normals: int, w: Bench
 ) -> tuple[bool, float, int]:  # fmt: skip
-    """Look for parts that meet with a gap along a unit vector that is less than ``slack``.
+    """Search for intersecting parts whose gap along a unit vector is less than ``slack``.
 
-    Returns whether there are any, the least gap of others, and how many normals are known: those of the first pairs, to
-    which that of the first parts is added that no known one separates. For these ``every`` pair is looked at, else the
-    search ends at a gap as small as that. Of parts that overlap by more than rounding the number is -1 less the row of
-    their answer.
+    Returns whether there are any, the least gap of all other parts, and the number of known normals. The normal of the
+    first blocking pair that no known normal separates is added to them. With ``every`` all pairs are searched for it,
+    otherwise the search ends at the first blocking pair. If parts overlap by more than rounding, the number is -1 less
+    the row of their result.
     """
     blocked, least, stack = False, inf, w.stack
     stack[0, 0] = stack[0, 1] = 0
@@ -287,6 +288,7 @@ def _find_blocking(
         top -= 1
         i, j = stack[top, 0], stack[top, 1]
         between = dot(n, offset(x.m)) - _end(x.a.boxes, i, n) - _end(x.b.boxes, j, turn_back(x.m, neg(n)))
+        # the box test along n comes first: it is cheaper than the separating axes of `nodes_apart`
         if between > x.a.rim + x.b.rim - x.error or nodes_apart(x.m, x.a, i, x.b, j, x.error):
             continue
         if x.a.links[i, 0] >= 0 or x.b.links[j, 0] >= 0:
@@ -299,83 +301,84 @@ def _find_blocking(
                 gap = bound_along(c, n)
                 if gap >= slack:
                     least = min(least, gap)
-                elif known == _MOST_NORMALS or _is_parted(c, rows, known, slack):
+                # no room for another normal: it is only recorded that this pair blocks
+                elif normals == _MOST_NORMALS or _is_parted(c, rows, normals, slack):
                     blocked = blocked or part_meets(c, x.error, w) != APART
                     if blocked and not every:
-                        return True, least, known
+                        return True, least, normals
                 elif part_meets(c, x.error, w) != APART:
-                    pairs[known, 0], pairs[known, 1] = p, q
-                    kept = _keep_meeting(x, pairs[known:], plain(1), rows[known:], w)
-                    if kept != 0:
-                        return True, least, known + 1 if kept > 0 else -1 - known
-    return blocked, least, known
+                    pairs[normals, 0], pairs[normals, 1] = p, q
+                    retained = _keep_meeting(x, pairs[normals:], plain(1), rows[normals:], w)
+                    if retained != 0:
+                        return True, least, normals + 1 if retained > 0 else -1 - normals
+    return blocked, least, normals
 
 
 @kernel
 def _try_normals(
     x: Two, faces: bool, proven: bool, pairs: Ints, rows: Array, w: Bench
 ) -> tuple[Touch, bool, int]:  # fmt: skip
-    """Try the normal of the first pair, and then those of pairs that overlap along all that were tried.
+    """Try the normal of the first pair, then those of pairs that overlap along all normals tried so far.
 
-    Any number of pairs may meet. Returns the touch, whether no pair overlaps along its normal, and how many normals are
-    known, as `_find_blocking` does.
+    Any number of pairs may intersect. Returns the touch, whether no pair overlaps along its normal, and the number of
+    known normals as `_find_blocking` does.
     """
-    known, k, found = plain(1), 0, _touch_of(x, rows[0], True, inf, _vec(rows[0], _N))
-    while 0 <= k < known:
+    normals, k, best = plain(1), 0, _touch_of(x, rows[0], True, inf, _vec(rows[0], _N))
+    while 0 <= k < normals:
         n, slack = _vec(rows[k], _N), min(0.0, rows[k, _LOWER]) - _SLACK * x.error
         for _ in range(2):
-            blocked, gap, known = _find_blocking(x, n, slack, False, pairs, rows, known, w)
+            blocked, gap, normals = _find_blocking(x, n, slack, False, pairs, rows, normals, w)
             if not blocked:
                 sure, most = _is_touch(x, faces, proven, pairs[k], n, gap, w)
                 if sure:
-                    return _touch_of(x, rows[k], True, most, n), True, known
-            if known < 0:
-                return found, False, known
+                    return _touch_of(x, rows[k], True, most, n), True, normals
+            if normals < 0:
+                return best, False, normals
             n = neg(n)
         k += 1
-        if k == known:
-            _, _, known = _find_blocking(x, n, slack, True, pairs, rows, known, w)
-    return found, False, known
+        if k == normals:
+            _, _, normals = _find_blocking(x, n, slack, True, pairs, rows, normals, w)
+    return best, False, normals
 
 
 @kernel
 def _normal_from_away(x: Two, faces: bool, n: Vec3, w: Bench) -> tuple[bool, Vec3]:
-    """Return the normal of the nearest parts after B was moved away, if it can be and these meet; row 0 has the answer.
+    """Move B away, and return whether the nearest parts then are a touch, and their normal; row 0 has the result.
 
-    The normals of parts that block the way, first that along a unit vector, are added to it, as a perceptron learns.
+    The direction starts at a unit vector. The normals of parts that block it are added, as in perceptron learning.
     """
-    way, far, pair = n, _AWAY * x.error / ROUNDING, w.last[:2].reshape(1, 2)
+    direction, far, pair = n, _AWAY * x.error / ROUNDING, w.last[:2].reshape(1, 2)
     for k in range(_MOST_TURNS):
-        there = shifted(x, scale(far, unit(way)))
-        if _is_free(there, faces, w):
-            found = nearest_faces(there, inf, w) if faces else nearest(there, inf, 0.0, 1.0, plain(-1), w)
-            pair[0, 0], pair[0, 1], n = found.p, found.q, _vec(w.out[1], _N)
+        moved = shifted(x, scale(far, unit(direction)))
+        if _is_free(moved, faces, w):
+            nearest_pair = nearest_faces(moved, inf, w) if faces else nearest(moved, inf, 0.0, 1.0, plain(-1), w)
+            pair[0, 0], pair[0, 1], n = nearest_pair.p, nearest_pair.q, _vec(w.out[1], _N)
             return _keep_meeting(x, pair, plain(1), w.out, w) == 1, n
         if w.last[0] < 0:
             break
-        own = ask_pair(there, pair, plain(0), w, w.out[0])
-        way = along(way, own, k + 1.0)
-        if not dot(way, way) > 0.0:
-            way = own
+        normal = solve_pair(moved, pair, plain(0), w, w.out[0])
+        direction = along(direction, normal, k + 1.0)
+        if not dot(direction, direction) > 0.0:
+            direction = normal
     return False, n
 
 
 @kernel
 def touch(x: Two, faces: bool, proven: bool, w: Bench) -> Touch:
-    """Return how two bodies meet; the parts ``w.last`` do.
+    """Return the contact of two bodies whose parts ``w.last`` intersect.
 
-    Unless a touch is to be ``proven``, only its normal counts.
+    The length of the separating translation is needed only if a touch is to be ``proven``.
     """
     pairs, rows = w.last[2:].reshape(TOUCHES, 2), w.out[2:]
     pairs[0, 0], pairs[0, 1] = w.last[0], w.last[1]
-    kept = _keep_meeting(x, pairs, plain(1), rows, w)
-    if kept > 0:
-        others, n = pairs[1:], _vec(rows[0], _N)
-        count = list_faces(x, w, others) if faces else list_parts(x, 0.0, False, w, others)
+    retained = _keep_meeting(x, pairs, plain(1), rows, w)
+    if retained > 0:
+        more_pairs, n = pairs[1:], _vec(rows[0], _N)
+        count = list_faces(x, w, more_pairs) if faces else list_parts(x, 0.0, False, w, more_pairs)
         if count >= TOUCHES:  # more than there is room for
-            found, done, kept = _try_normals(x, faces, proven, pairs, rows, w)
-            if done:
-                return found
+            best, settled, retained = _try_normals(x, faces, proven, pairs, rows, w)
+            if settled:
+                return best
             proven = True
         else:
             # mostly no pair overlaps along the normal of the first, which costs less than the answers of all
@@ -385,26 +388,28 @@ def touch(x: Two, faces: bool, proven: bool, w: Bench) -> Touch:
                 sure, most = _is_touch(x, faces, proven, pairs[0], n, gap, w)
                 if sure:
                     return _touch_of(x, rows[0], True, most, n)
-            kept = _keep_meeting(x, pairs, count + 1, rows, w)
-    if kept < 1:
-        deep = max(0, -1 - kept)
+            retained = _keep_meeting(x, pairs, count + 1, rows, w)
+    # a pair overlaps by more than rounding, or none intersects: the bodies do not just touch
+    if retained < 1:
+        deep = max(0, -1 - retained)
         return _touch_of(x, rows[deep], False, inf, _vec(rows[deep], _N))
-    found, done = _best_of_pairs(x, faces, proven, pairs, rows, kept, w)
-    if done:
-        return found
-    sure, n = _normal_from_away(x, faces, found.normal, w)
+    best, settled = _best_of_pairs(x, faces, proven, pairs, rows, retained, w)
+    if settled:
+        return best
+    sure, n = _normal_from_away(x, faces, best.normal, w)
     if not sure:
-        return found
-    found, most = _touch_of(x, w.out[0], True, inf, n), _STEP * x.error
+        return best
+    best, most = _touch_of(x, w.out[0], True, inf, n), _STEP * x.error
     free = _is_free(shifted(x, scale(most, n)), faces, w)
-    return Touch(True, most if free else inf, n, found.point, found.distance, found.upper)
+    return Touch(True, most if free else inf, n, best.point, best.distance, best.upper)
 
 
 @kernel
 def is_lone_solid(x: Two, w: Bench) -> bool:
-    """Tell whether B is one part with an interior, and a ball if A has a closed surface.
+    """Return whether B is one part with an interior, and a ball if A has a closed surface.
 
-    Unlike a flat part, it cannot be between parts of A that it only touches. `ball_in` tells where its centre is.
+    A flat part can be between two parts of A that it only touches, a solid cannot. `ball_in` decides on which side of a
+    closed surface the centre of a ball is.
     """
     leaf = x.b.links[0]
     if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
@@ -418,14 +423,15 @@ def is_lone_solid(x: Two, w: Bench) -> bool:
 def _past_walls(
     x: Two, ball: Round, first: Vec3, turns: float, boxes: Array, links: Ints, corners: Array, w: Bench
 ) -> Vec3:  # fmt: skip
-    """Return a translation that takes a ball out of a closed surface and is about as long as the first; 0 if none.
+    """Return a translation of a ball out of a closed surface about as long as the first; 0 if none was found.
 
-    Where the first ends in a wall, the ball has to pass the plane of the wall, too. The next translation is the least
-    one that passes all walls so far. A point is on the walls after the first, and only has to leave them: along the sum
-    of their normals, to which that of a wall it is behind is added, as a perceptron learns.
+    If the first translation ends in a wall, the ball has to pass the plane of that wall as well. The next translation
+    is the least one that passes all walls so far. A point is on the walls after the first translation and only has to
+    leave them: along the sum of their normals, to which the normal of each wall behind it is added, as in perceptron
+    learning.
     """
     c, radius, walls, far, aside = ball.start, ball.radius, w.out[2:], sqrt(dot(first, first)), (0.0, 0.0, 0.0)
-    _put(walls[0], 0, divide(first, far))
+    _set_vec(walls[0], 0, divide(first, far))
     walls[0, 3] = far
     by = along(first, divide(first, far), _STEP * x.error)
     for count in range(1, _MOST_WALLS):
@@ -433,13 +439,14 @@ def _past_walls(
             return by
         p = add(c, by)
         _, face, foot = to_point(p, 1e150, boxes, links, corners, w.stack, w.keys)
-        n, way = scale(turns, normal_of(read(corners, face))), sub(p, foot)
+        n, outward = scale(turns, normal_of(read(corners, face))), sub(p, foot)
         if radius > 0.0:
-            off = cross(n, way)
-            if dot(n, way) > 0.0 and sqrt(dot(off, off)) > x.error:  # outside, and nearest to an edge
-                n = unit(way)
-            _put(walls[count], 0, n)
+            off = cross(n, outward)
+            if dot(n, outward) > 0.0 and sqrt(dot(off, off)) > x.error:  # outside, and nearest to an edge
+                n = unit(outward)
+            _set_vec(walls[count], 0, n)
             walls[count, 3] = dot(n, sub(foot, c)) + radius + _ROOM * far
+            # least-norm translation beyond all walls, as in cutting-plane methods
             by = past_all(walls, count + 1)
         else:
             aside = add(aside, n)
@@ -449,22 +456,22 @@ def _past_walls(
 
 @kernel
 def ball_in(x: Two, closed: bool, boxes: Array2, links: Ints2, corners: Array2, w: Bench) -> Deep:
-    """Return how deep B is in a surface of A, if it is a ball that the surface crosses or holds."""
-    alone, r = lone_round(x, w)
+    """Return the depth of B in a surface of A, if B is a ball that the surface crosses or contains."""
+    single, r = lone_round(x, w)
     c, nothing = r.start, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), r.start, r.start)
-    if not alone or dot(r.way, r.way) > 0.0:
+    if not single or dot(r.direction, r.direction) > 0.0:
         return nothing
     turns = turns_about(c, boxes, links, corners, x.error, w.stack) if closed else 0.0
     square, face, foot = to_point(c, 1e150, boxes, links, corners, w.stack, w.keys)
-    far, way, normal = sqrt(square), sub(foot, c), normal_of(read(corners, face))
+    far, to_foot, normal = sqrt(square), sub(foot, c), normal_of(read(corners, face))
     depth = r.radius + far
     if turns == 0.0:  # the centre is outside
-        depth, way = r.radius - far, neg(way)
-        turns = 1.0 if dot(normal, way) > 0.0 else -1.0
+        depth, to_foot = r.radius - far, neg(to_foot)
+        turns = 1.0 if dot(normal, to_foot) > 0.0 else -1.0
     if not (far > _STEP * x.error and depth > _SURELY * x.error):
         return nothing
-    n, out = divide(way, far), scale(turns, normal)
-    off = cross(out, way)
+    n, out = divide(to_foot, far), scale(turns, normal)
+    off = cross(out, to_foot)
     if sqrt(dot(off, off)) <= x.error:  # the foot is on the face, whose normal has no error of a short way
         n = out
     by = _past_walls(x, r, scale(depth, n), turns, boxes, links, corners, w)
@@ -480,25 +487,25 @@ def ball_in(x: Two, closed: bool, boxes: Array2, links: Ints2, corners: Array2, 
 def _put_bounds(
     x: Two, bounds: tuple[float, float, float], n: Vec3, point: Vec3, status: int, out: Array, flags: Ints, k: int
 ) -> None:  # fmt: skip
-    """Write a distance and its bounds, a normal from a point of A, and the status."""
+    """Write a distance with its bounds, a normal, a point of A, and the status."""
     out[k, 0], out[k, 1], out[k, 2] = bounds
-    _put(out[k], 3, n)
-    _put(out[k], 6, point)
-    _put(out[k], 9, along(point, n, bounds[0]))
+    _set_vec(out[k], 3, n)
+    _set_vec(out[k], 6, point)
+    _set_vec(out[k], 9, along(point, n, bounds[0]))
     flags[k, 0], flags[k, 1], flags[k, 3] = status, 0, 0
     flags[k, 2] = int(bounds[2] - bounds[1] <= TIGHT_CURVED * x.error / ROUNDING)
 
 
 @kernel
-def _report_common(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> None:
-    """Write a point of both of two that meet, and the normal of the parts that do, in A's frame."""
+def _report_common(x: Two, code: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> None:
+    """Write a common point of two intersecting bodies and the normal of the parts there, in A's frame."""
     deep, n, point = True, (1.0, 0.0, 0.0), (w.out[0, 6], w.out[0, 7], w.out[0, 8])
-    if told == MEET and faces:
-        one, two = read(x.a.places, w.last[0]), placed_triangle(x.m, x.b.places, w.last[1])
-        n, point = normal_of(one), common_of(one, two)
+    if code == MEET and faces:
+        triangle_a, triangle_b = read(x.a.places, w.last[0]), placed_triangle(x.m, x.b.places, w.last[1])
+        n, point = normal_of(triangle_a), common_of(triangle_a, triangle_b)
         limit = _SURELY * x.error
-        deep = dot(n, n) > 0.0 and (pierced(one, two) > limit or pierced(two, one) > limit)
-    elif told == MEET:
+        deep = dot(n, n) > 0.0 and (pierced(triangle_a, triangle_b) > limit or pierced(triangle_b, triangle_a) > limit)
+    elif code == MEET:
         deep, point = overlap_point(x, w)
         n = (w.out[0, 3], w.out[0, 4], w.out[0, 5])
     if not deep:
@@ -507,11 +514,11 @@ def _report_common(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: 
 
 
 @kernel
-def _report_depth(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> int:
-    """Write how deep two are that meet, and return `ANSWERED`, where that needs no search: they touch, or B is a ball.
+def _report_depth(x: Two, code: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> int:
+    """Write the depth of two intersecting bodies and return `ANSWERED` if that needs no search: a touch, or a ball B.
 
-    Else the status is TOUCHING with the normal if their interiors are disjoint, UNDECIDED with the normal if no parts
-    overlap, and OVERLAPPING.
+    Otherwise the status is TOUCHING with the normal if the interiors are disjoint, UNDECIDED with the normal if no
+    parts overlap, and OVERLAPPING in all other cases.
     """
     a, ball = x.a, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     if a.inside == SKIN:
@@ -523,15 +530,15 @@ def _report_depth(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: I
         _put_bounds(x, bounds, ball.normal, ball.point, OVERLAPPING, out, flags, k)
         return ANSWERED
     flags[k, 0], flags[k, 3] = OVERLAPPING, 0
-    if told != MEET:
-        return told
-    found = touch(x, faces, True, w)
-    if found.touching:
-        upper = max(0.0, found.upper)  # two that meet may still be apart by rounding
-        bounds = (min(max(found.distance, -found.most), upper), -found.most, upper)
-        status = TOUCHING if found.most < inf or is_lone_solid(x, w) else UNDECIDED
-        _put_bounds(x, bounds, found.normal, found.point, status, out, flags, k)
-    return ANSWERED if found.most < inf else told
+    if code != MEET:
+        return code
+    contact = touch(x, faces, True, w)
+    if contact.touching:
+        upper = max(0.0, contact.upper)  # two that meet may still be apart by rounding
+        bounds = (min(max(contact.distance, -contact.most), upper), -contact.most, upper)
+        status = TOUCHING if contact.most < inf or is_lone_solid(x, w) else UNDECIDED
+        _put_bounds(x, bounds, contact.normal, contact.point, status, out, flags, k)
+    return ANSWERED if contact.most < inf else code
 
 
 @entry
@@ -540,34 +547,35 @@ def distance_rows(
     most: float, above: float, order: int, start: int, stop: int, w: Bench, answer: Ints1, out: Array2, flags: Ints2,
     parts: Ints2,
 ) -> int:  # fmt: skip
-    """Write what `walk.meet` says at pose rows start to stop, and of two that are apart how far; return the last.
+    """Write the code of `walk.meet` and the distances at pose rows start to stop; return the last code.
 
-    Rows are those of `gjk3d.narrow.solve`, and ``parts`` the nearest. Where two meet, the ``level`` says what is
-    written: BOUNDS are 0, NORMALS come with a common point, and DEPTHS are written if they need no search; the row is
-    ANSWERED then. The last flag is set where only the long way tells, or knows more. The order is TURNED where b was
-    asked about first. Two meshes are asked by their ``faces``. See `walk.meet_rows`.
+    Rows have the format of `gjk3d.narrow.solve`, and ``parts`` receives the nearest parts. The ``level`` selects the
+    output for overlapping bodies. BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth that needs no
+    search, and then the code is ANSWERED. The last flag is set if only the slow path can decide, or if it gives tighter
+    bounds. The order is TURNED if b comes first. ``faces`` selects the traversal of two meshes. See `walk.meet_rows`.
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
-    told = APART
+    code = APART
     for k in range(start, stop):
         x, turned = two_of_rows(a, b, rows_a, rows_b, order, k)
+        # parts of an earlier row must not be reported as the common point of this row
         w.last[0] = -1  # the common point of two that meet is none of other rows
-        told = faces_meet(x, w) if faces else meet(x, 0.0, w)
-        answer[k] = told
-        if told in (MEET, HELD):
+        code = faces_meet(x, w) if faces else meet(x, 0.0, w)
+        answer[k] = code
+        if code in (MEET, HELD):
             if level == BOUNDS:
                 _put_bounds(x, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), OVERLAPPING, out, flags, k)
             elif level == DEPTHS:
-                answer[k] = told = _report_depth(x, told, faces, w, out, flags, k)
+                answer[k] = code = _report_depth(x, code, faces, w, out, flags, k)
             else:
-                _report_common(x, told, faces, w, out, flags, k)
+                _report_common(x, code, faces, w, out, flags, k)
         else:
-            found = nearest_faces(x, most, w) if faces else nearest(x, most, 0.0, 1.0, plain(-1), w)
-            report_gap(x, found, most, above, w, out, flags, k)
-            parts[k, 0], parts[k, 1] = found.p, found.q
+            gap = nearest_faces(x, most, w) if faces else nearest(x, most, 0.0, 1.0, plain(-1), w)
+            report_gap(x, gap, most, above, w, out, flags, k)
+            parts[k, 0], parts[k, 1] = gap.p, gap.q
         rows = rows_b if turned and order == TIED else rows_a
         into_world(rows[k if rows.shape[0] > 1 else 0], out, k)
         if turned:
             mirror(out, k)
-    return told
+    return code

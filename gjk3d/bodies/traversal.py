@@ -1,4 +1,4 @@
-"""Two trees of triangles walked at once, in A's frame: do they meet, which triangles do, where are they nearest."""
+"""Traversal of two trees of triangles in A's frame: collision, intersecting triangles, nearest triangles."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STEPS = 4  #: from one mesh to the other and back, for a first guess
 
 @inlined
 def box_pose(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> Rigid:
-    """Return the pose of B's box in that of A's, m being the pose of B's mesh in A's."""
+    """Return the pose of B's box in the frame of A's box, where m is the pose of B's mesh in A's."""
     x, y, z = bb[j, 0], bb[j, 1], bb[j, 2]
     t0 = m[0] * x + m[1] * y + m[2] * z + m[9] - ba[i, 0]
     t1 = m[3] * x + m[4] * y + m[5] * z + m[10] - ba[i, 1]
@@ -120,8 +120,8 @@ def _along(w: Vec3, b: Array, i: int) -> float:
 
 
 @kernel
-def _beyond(m: Rigid, w: Vec3, v: Vec3, best: float, ba: Array, i: int, bb: Array, j: int) -> bool:
-    """Tell whether two boxes are farther apart along w, whose squared length is best, than w is long; v is w for B."""
+def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, ba: Array, i: int, bb: Array, j: int) -> bool:
+    """Return whether the gap of two boxes along w exceeds w; best is w squared, and v is w in B's frame."""
     x, y, z = bb[j, 0], bb[j, 1], bb[j, 2]
     t = (
         m[0] * x + m[1] * y + m[2] * z + m[9] - ba[i, 0],
@@ -139,10 +139,10 @@ def _widest(b: Array, i: int) -> float:
 @entry
 def crossings(
     m: Rigid, noise: float, ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2, stack: Ints2,
-    found: Ints2,
+    pairs: Ints2,
 ) -> int:  # fmt: skip
-    """Write the pairs of triangles that meet, up to the room in ``found``; return how many, at most one more."""
-    room = found.shape[0]
+    """Write the pairs of intersecting triangles; return their number, at most one more than there is room for."""
+    room = pairs.shape[0]
     count = 0
     stack[0, 0] = stack[0, 1] = 0
     top = 1
@@ -160,7 +160,7 @@ def crossings(
                     if meet(read(ca, p), t, noise):
                         if count >= room:
                             return count + 1
-                        found[count, 0], found[count, 1] = p, q
+                        pairs[count, 0], pairs[count, 1] = p, q
                         count += 1
             continue
         if not inner_b or (inner_a and _widest(ba, i) >= _widest(bb, j)):
@@ -188,7 +188,7 @@ def _turned_back(m: Rigid, w: Vec3) -> Vec3:
 def _near_each_other(
     m: Rigid, ba: Array, la: Ints, ca: Array, bb: Array, lb: Ints, cb: Array, stack: Ints, keys: Array, seed: Ints
 ) -> None:
-    """Choose a pair of triangles: from the middle of B's box to A's nearest point, from there to B's, and again."""
+    """Choose a first pair of triangles by alternating projections, starting at the centre of B's box."""
     p = (bb[0, 0], bb[0, 1], bb[0, 2])
     for _ in range(_STEPS):
         p = (
@@ -210,14 +210,15 @@ def nearest_triangles(
     m: Rigid, most: float, ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2,
     stack: Ints2, keys: Array1, seed: Ints1, out: Array1,
 ) -> bool:  # fmt: skip
-    """Write the gap that proves the distance of meshes that do not cross, the distance and two points, in A's frame.
+    """Write a proven lower bound of the distance of separated meshes, the distance and two points, in A's frame.
 
-    ``seed`` becomes the nearest pair of triangles; the nearer boxes come first. False where nothing is within ``most``.
+    ``seed`` becomes the nearest pair of triangles. The nearer boxes come first. False if nothing is within ``most``.
     """
     best, low = most * most, 1e308
     keys[0] = _gap(m, ba, 0, bb, 0)
     if keys[0] > best:
         return False
+    # a good first pair makes the upper bound small from the start
     _near_each_other(m, ba, la, ca, bb, lb, cb, stack, keys, seed)
     a, b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     w, v = a, b  # from a to b, also as B sees it
@@ -243,7 +244,7 @@ def nearest_triangles(
                 for p in range(la[i, 1], la[i, 1] + la[i, 2]):
                     s = read(ca, p)
                     if some:
-                        # what the last nearest direction parts widely enough needs no closer look
+                        # a gap along the last nearest direction proves that the pair is farther
                         gap = gap_along(w, s, t)
                         if gap > best and gap > 0.0:
                             continue
@@ -259,9 +260,9 @@ def nearest_triangles(
             i0, j0, i1, j1 = la[i, 0], j, la[i, 0] + 1, j
         else:
             i0, j0, i1, j1 = i, lb[j, 0], i, lb[j, 0] + 1
-        # the plane across the last nearest direction is cheaper to ask than the boxes' own axes
-        d0 = 1e308 if some and _beyond(m, w, v, best, ba, i0, bb, j0) else _gap(m, ba, i0, bb, j0)
-        d1 = 1e308 if some and _beyond(m, w, v, best, ba, i1, bb, j1) else _gap(m, ba, i1, bb, j1)
+        # the plane across the last nearest direction is cheaper to test than the axes of both boxes
+        d0 = 1e308 if some and _is_farther(m, w, v, best, ba, i0, bb, j0) else _gap(m, ba, i0, bb, j0)
+        d1 = 1e308 if some and _is_farther(m, w, v, best, ba, i1, bb, j1) else _gap(m, ba, i1, bb, j1)
         if d0 < d1:
             i0, j0, d0, i1, j1, d1 = i1, j1, d1, i0, j0, d0
         if d0 <= best:
@@ -278,7 +279,7 @@ def nearest_triangles(
 
 @entry
 def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
-    """Write the segments in which pairs of triangles cut, in A's frame; return how many there are."""
+    """Write the segments in which pairs of triangles intersect, in A's frame, and return their number."""
     count = 0
     for k in range(pairs.shape[0]):
         length, x, y = crossing_segment(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1]))
@@ -291,7 +292,7 @@ def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
 
 @entry
 def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
-    """Return how far those of some pairs of triangles reach through each other that do so most."""
+    """Return the greatest `reach_through` of some pairs of triangles."""
     most = 0.0
     for k in range(pairs.shape[0]):
         most = max(most, reach_through(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1])))
@@ -300,7 +301,7 @@ def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
 
 @kernel
 def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, keys: Array) -> tuple[float, int, Vec3]:
-    """Return the squared distance of a point from the surface, the nearest triangle, -1 beyond ``most``, and where."""
+    """Return the squared distance of a point from the surface, the triangle, -1 beyond ``most``, and its point."""
     best, which, foot = most * most, -1, p
     top = 1
     stack[0, 0] = 0
@@ -339,7 +340,7 @@ def to_points(
     points: Array2, most: float, ba: Array2, la: Ints2, ca: Array2, stack: Ints2, keys: Array1, out: Array2,
     which: Ints1,
 ) -> None:  # fmt: skip
-    """Write for each point its distance from the surface, the nearest place, and the triangle."""
+    """Write for each point its distance from the surface, the nearest point there, and the triangle."""
     for k in range(points.shape[0]):
         d, t, x = to_point((points[k, 0], points[k, 1], points[k, 2]), most, ba, la, ca, stack, keys)
         which[k] = t

@@ -1,8 +1,8 @@
-"""Two triangles: whether they meet, and where they are nearest.
+"""Intersection and distance of two triangles.
 
-They are apart where an axis proves it: a normal or a cross product of edges, the facets of their Minkowski difference,
-and for triangles in one plane the line between the nearest points. Any axis proves its own gap, however it came about;
-a gap that rounding could have made proves nothing, so what cannot be told apart counts as meeting.
+An axis proves that triangles are apart: a normal or a cross product of edges, which are the facets of their Minkowski
+difference, and for coplanar triangles the line between the nearest points. Any axis proves its own gap, whatever its
+origin. A gap within the rounding error proves nothing, so undecided pairs count as intersecting.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Nearest = tuple[float, Vec3, Vec3]
 
 @inlined
 def placed_triangle(m: Rigid, corners: Array, k: int) -> Triangle:
-    """Return a triangle in the frame that m leads to."""
+    """Return a triangle transformed by m."""
     x, y, z = corners[k, 0], corners[k, 1], corners[k, 2]
     a = (m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
          m[6] * x + m[7] * y + m[8] * z + m[11])  # fmt: skip
@@ -34,7 +34,7 @@ def placed_triangle(m: Rigid, corners: Array, k: int) -> Triangle:
 
 @inlined
 def read(corners: Array, k: int) -> Triangle:
-    """Return a triangle as it is."""
+    """Return a triangle of the array."""
     return (
         (corners[k, 0], corners[k, 1], corners[k, 2]),
         (corners[k, 3], corners[k, 4], corners[k, 5]),
@@ -103,13 +103,13 @@ def nearest(p: Triangle, q: Triangle) -> Nearest:
     v0, v1, v2 = sub(q[1], q[0]), sub(q[2], q[1]), sub(q[0], q[2])
     best, a, b = 1e308, p[0], q[0]
     for s, u, third in ((p[0], u0, p[2]), (p[1], u1, p[0]), (p[2], u2, p[1])):
-        for t, v, other in ((q[0], v0, q[2]), (q[1], v1, q[0]), (q[2], v2, q[1])):
+        for t, v, opposite in ((q[0], v0, q[2]), (q[1], v1, q[0]), (q[2], v2, q[1])):
             d, x, y = nearest_on_edges(s, u, t, v)
             if d < best:
                 best, a, b = d, x, y
                 w = sub(y, x)
                 # the corners that are not on the edges lie behind the planes across the segment: nothing is nearer
-                if dot(w, sub(third, x)) <= 0.0 and dot(w, sub(other, y)) >= 0.0:
+                if dot(w, sub(third, x)) <= 0.0 and dot(w, sub(opposite, y)) >= 0.0:
                     return best, a, b
     n = cross(u0, u1)
     if dot(n, n) > 0.0:
@@ -132,7 +132,7 @@ def nearest(p: Triangle, q: Triangle) -> Nearest:
 
 @kernel
 def meet(p: Triangle, q: Triangle, noise: float) -> bool:
-    """Tell whether two triangles touch or cross, as far as positions known to ``noise`` tell."""
+    """Return whether two triangles touch or cross, within the error ``noise`` of their coordinates."""
     o = p[0]
     p1, p2 = sub(p[1], o), sub(p[2], o)
     q0, q1, q2 = sub(q[0], o), sub(q[1], o), sub(q[2], o)
@@ -214,7 +214,7 @@ def nearest_on(p: Vec3, t: Triangle) -> tuple[float, Vec3]:
 
 @kernel
 def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
-    """Return the two ends of the segment in which two crossing triangles cut, and its length; 0 where there is none."""
+    """Return the end points and the length of the intersection of two crossing triangles; 0 if there is none."""
     n, k = cross(sub(p[1], p[0]), sub(p[2], p[0])), cross(sub(q[1], q[0]), sub(q[2], q[0]))
     w = cross(n, k)
     ww = dot(w, w)
@@ -252,9 +252,9 @@ def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
 
 @kernel
 def pierced(p: Triangle, q: Triangle) -> float:
-    """Return the most that all points may move so that an edge of p surely still pierces q; 0 where none does.
+    """Return the distance by which all points may move while an edge of p still pierces q; 0 if no edge does.
 
-    Until then the ends of the edge are on two sides of the plane of q, and all of its rim on one side of the edge.
+    Until then the ends of the edge are on both sides of the plane of q, and the rim of q encloses the edge.
     """
     best, n = 0.0, cross(sub(q[1], q[0]), sub(q[2], q[0]))
     area = sqrt(dot(n, n))
@@ -274,13 +274,13 @@ def pierced(p: Triangle, q: Triangle) -> float:
 
 @kernel
 def reach_through(p: Triangle, q: Triangle) -> float:
-    """Return how far two triangles reach through each other: whatever moves by less, they still cross."""
+    """Return the distance by which two triangles penetrate each other: after any smaller move they still cross."""
     return max(pierced(p, q), pierced(q, p))
 
 
 @kernel
 def normal_of(t: Triangle) -> Vec3:
-    """Return the unit normal of a triangle, zero where it has none."""
+    """Return the unit normal of a triangle, zero if it is degenerate."""
     n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
     length = sqrt(dot(n, n))
     if not length > NO_LENGTH:
@@ -296,7 +296,7 @@ def middle_of(t: Triangle) -> Vec3:
 
 @kernel
 def common_of(p: Triangle, q: Triangle) -> Vec3:
-    """Return a point of two triangles that touch or cross."""
+    """Return a common point of two triangles that touch or cross."""
     length, x, y = crossing_segment(p, q)
     if not length > 0.0:
         _, x, y = nearest(p, q)

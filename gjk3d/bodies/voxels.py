@@ -24,20 +24,20 @@ _ROOM = 65536
 
 @entry
 def merged(left: Bits3, start: int, out: Ints2) -> tuple[int, int]:
-    """Take boxes of solid cells out of a grid, greedily; return how many, and the cell to go on with.
+    """Take boxes of solid cells out of a grid, greedily; return their number, and the next cell.
 
-    Each is as long as it can be along the last axis, then the middle one, then the first. A row of ``out`` is the first
-    cell of a box, and the cell behind its last.
+    Each box extends along the last axis first, then the middle one, then the first. A row of ``out`` is the first cell
+    of a box, and the cell behind its last.
     """
     nx, ny, nz = left.shape
-    found = 0
+    count = 0
     for cell in range(start, nx * ny * nz):
         i, rest = cell // (ny * nz), cell % (ny * nz)
         j, k = rest // nz, rest % nz
         if left[i, j, k] == 0:
             continue
-        if found == out.shape[0]:
-            return found, cell
+        if count == out.shape[0]:
+            return count, cell
         c = k + 1
         while c < nz and left[i, j, c] != 0:
             c += 1
@@ -48,10 +48,10 @@ def merged(left: Bits3, start: int, out: Ints2) -> tuple[int, int]:
         while a < nx and left[a, j:b, k:c].all():
             a += 1
         left[i:a, j:b, k:c] = 0
-        out[found, 0], out[found, 1], out[found, 2] = i, j, k
-        out[found, 3], out[found, 4], out[found, 5] = a, b, c
-        found += 1
-    return found, nx * ny * nz
+        out[count, 0], out[count, 1], out[count, 2] = i, j, k
+        out[count, 3], out[count, 4], out[count, 5] = a, b, c
+        count += 1
+    return count, nx * ny * nz
 
 
 class VoxelGrid(Body):
@@ -191,8 +191,8 @@ class VoxelGrid(Body):
         left, blocks, cell = self._occupied.copy(), [], 0
         while cell < left.size:
             out = np.empty((_ROOM, 6), dtype=np.int64)
-            found, cell = merged(left, cell, out)
-            blocks.append(out[:found])
+            count, cell = merged(left, cell, out)
+            blocks.append(out[:count])
         return np.concatenate(blocks)
 
     def _build_parts(self) -> Copies:

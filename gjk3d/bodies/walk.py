@@ -1,10 +1,11 @@
-"""Two bodies, one of which may be a convex shape, at many poses in one call: do they meet, and how far apart are they.
+"""Collision traversal of two bodies at many poses; one body may be a convex shape.
 
-Both trees are walked at once, in A's frame. Boxes that a plane parts are left; of leaves that are near, GJK is asked
-about the parts. For distances the nearer boxes come first, and what is farther apart than the nearest parts known is
-left: so the least lower bound of all parts asked, and what was left, bound the distance from below at every stop.
+Both trees are traversed together in A's frame. Pairs of boxes with a separating plane are skipped, and GJK tests the
+parts of leaves that are near. For distances the nearer boxes come first, and pairs beyond the nearest known parts are
+skipped. The least lower bound of all tested parts and skipped boxes therefore bounds the distance from below at every
+stop.
 
-Poses do not depend on each other. The two parts that met at the last one are asked first at the next.
+Poses do not depend on each other. The two parts that intersected at the last pose are tested first at the next one.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, t
 
 
 class Bench(NamedTuple):
-    """Scratch of a walk."""
+    """Scratch of a traversal."""
 
     stack: Ints2  #: of nodes
     keys: Array1  #: of these
@@ -68,7 +69,7 @@ class Bench(NamedTuple):
 
 
 class Two(NamedTuple):
-    """Two bodies at one pose."""
+    """Two bodies at one relative pose."""
 
     a: PartTree
     b: PartTree
@@ -85,9 +86,9 @@ def two_at(a: PartTree, b: PartTree, p: Array, q: Array) -> Two:
 
 @kernel
 def two_of_rows(a: PartTree, b: PartTree, rows_a: Array, rows_b: Array, order: int, k: int) -> tuple[Two, bool]:
-    """Return two bodies at pose rows k, a single one serving all, and whether they are turned round.
+    """Return two bodies at pose rows k, where a single row serves all, and whether they are swapped.
 
-    Two that tie are equal by their keys, not for certain: so they are turned with their poses.
+    Bodies that tie have equal keys but may differ, so they are swapped together with their poses.
     """
     p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
     if order == TIED and comes_later(p, q):
@@ -97,20 +98,20 @@ def two_of_rows(a: PartTree, b: PartTree, rows_a: Array, rows_b: Array, order: i
 
 @kernel
 def parts_at(x: Two, p: int, q: int, w: Bench) -> Cores:
-    """Return two parts, by their places among the leaves, in A's frame."""
-    one = part_at(x.a, p, w.floats_a, w.row_a)
-    two = part_at(x.b, q, w.floats_b, w.row_b)
+    """Return two parts, by their numbers among the leaves, in A's frame."""
+    part_a = part_at(x.a, p, w.floats_a, w.row_a)
+    part_b = part_at(x.b, q, w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
-    return cores_at(one, w.row_a, two, w.row_b)
+    return cores_at(part_a, w.row_a, part_b, w.row_b)
 
 
 @kernel
 def part_meets(c: Cores, margin: float, w: Bench) -> int:
-    """Tell whether two parts are not proven to be farther apart than a margin: APART, MEET or DOUBT."""
-    told = quick_collide(c, margin, w.room.simplex, w.room.simplex[:0], plain(0))
-    if told == 2:
-        told = settle(c, margin, Solver(w.room, w.out, w.flags))
-    return told if told < 2 else DOUBT
+    """Return APART if two parts are proven farther apart than a margin, otherwise MEET or DOUBT."""
+    code = quick_collide(c, margin, w.room.simplex, w.room.simplex[:0], plain(0))
+    if code == 2:
+        code = settle(c, margin, Solver(w.room, w.out, w.flags))
+    return code if code < 2 else DOUBT
 
 
 @inlined
@@ -120,7 +121,7 @@ def _widest(b: Array, i: int) -> float:
 
 @inlined
 def splits_first(x: Two, i: int, j: int) -> bool:
-    """Tell whether of two nodes, one of which has children, A's is the one to go into."""
+    """Return whether A's node is the one to split, of two nodes that are not both leaves."""
     if x.a.links[i, 0] < 0 or x.b.links[j, 0] < 0:
         return bool(x.b.links[j, 0] < 0)
     return _widest(x.a.boxes, i) >= _widest(x.b.boxes, j)
@@ -128,7 +129,7 @@ def splits_first(x: Two, i: int, j: int) -> bool:
 
 @inlined
 def children(x: Two, i: int, j: int) -> tuple[int, int, int, int]:
-    """Return the two pairs that a pair of nodes, not both leaves, is parted into."""
+    """Return the two pairs into which a pair of nodes is split."""
     if splits_first(x, i, j):
         return x.a.links[i, 0], j, x.a.links[i, 0] + 1, j
     return i, x.b.links[j, 0], i, x.b.links[j, 0] + 1
@@ -136,7 +137,7 @@ def children(x: Two, i: int, j: int) -> tuple[int, int, int, int]:
 
 @inlined
 def _between(x: Two, i: int, j: int) -> float:
-    """Return the squared distance of the middles of two boxes."""
+    """Return the squared distance between the centres of two boxes."""
     p, q = x.a.boxes, x.b.boxes
     v = sub(place(x.m, (q[j, 0], q[j, 1], q[j, 2])), (p[i, 0], p[i, 1], p[i, 2]))
     return dot(v, v)
@@ -144,37 +145,39 @@ def _between(x: Two, i: int, j: int) -> float:
 
 @kernel
 def leaves_meet(x: Two, i: int, j: int, within: float, sure: float, w: Bench) -> int:
-    """Tell whether any parts of two leaves come within ``sure``; these are then the last. Those beyond are in DOUBT."""
-    told = APART
+    """Test the parts of two leaves: MEET up to ``sure``, DOUBT up to ``within``; ``w.last`` is the pair."""
+    code = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
+            # the box of a column is a loose bound: a tilted column gap is cheaper than GJK
             if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > within:
                 continue
             c = parts_at(x, p, q, w)
-            one = part_meets(c, within, w)
-            if one == MEET and sure < within and part_meets(c, sure, w) != MEET:
-                one = DOUBT
-            if one == MEET:
+            pair_code = part_meets(c, within, w)
+            if pair_code == MEET and sure < within and part_meets(c, sure, w) != MEET:
+                pair_code = DOUBT
+            if pair_code == MEET:
                 w.last[0], w.last[1] = p, q
                 return MEET
-            told = max(told, one)
-    return told
+            code = max(code, pair_code)
+    return code
 
 
 @kernel
 def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
-    """Tell whether any parts of two bodies come within a margin: APART, MEET or DOUBT.
+    """Test the parts of two bodies against a margin: APART, MEET or DOUBT.
 
-    What is so close to a margin that the width of a distance may decide is in DOUBT.
+    A gap that differs from the margin by less than the width of a distance is in DOUBT.
     """
     within = sure = margin + x.error
     if margin > 0.0:
         close = CLOSE * x.error / ROUNDING
         within, sure = within + close, max(x.error, margin - close)
+    # temporal coherence: poses of a path differ little, so the pair of the last pose often decides
     if w.last[0] >= 0 and part_meets(parts_at(x, w.last[0], w.last[1], w), sure, w) == MEET:
         return MEET
     w.last[0] = -1
-    told = APART
+    code = APART
     stack = w.stack
     stack[0, 0] = stack[0, 1] = 0
     top = 1
@@ -184,22 +187,22 @@ def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
         if nodes_apart(x.m, x.a, i, x.b, j, within):
             continue
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
-            one = leaves_meet(x, i, j, within, sure, w)
-            if one == MEET:
+            leaf_code = leaves_meet(x, i, j, within, sure, w)
+            if leaf_code == MEET:
                 return MEET
-            told = max(told, one)
+            code = max(code, leaf_code)
             continue
         i0, j0, i1, j1 = children(x, i, j)
         if _between(x, i0, j0) < _between(x, i1, j1):  # the nearer is looked at first
             i0, j0, i1, j1 = i1, j1, i0, j0
         stack[top, 0], stack[top, 1], stack[top + 1, 0], stack[top + 1, 1] = i0, j0, i1, j1
         top += 2
-    return told
+    return code
 
 
 @kernel
 def holds(host: PartTree, p: Vec3, w: Bench) -> bool:
-    """Tell whether a point in its frame lies inside what is closed of a body."""
+    """Return whether a point in the body's frame is inside its closed surface."""
     for c in range(3):
         if p[c] < host.span[c] or p[c] > host.span[3 + c]:
             return False
@@ -209,17 +212,18 @@ def holds(host: PartTree, p: Vec3, w: Bench) -> bool:
 
 @kernel
 def held(x: Two, w: Bench) -> int:
-    """Tell of two whose surfaces do not meet whether one is inside the other: APART or HELD.
+    """Test whether one of two bodies without surface contact is inside the other: APART or HELD.
 
-    ``out`` gets the point that shows it, in A's frame, and the flags which of the two holds it, 0 or 1.
+    ``out`` receives a point that proves it, in A's frame, and the flags receive the container, 0 or 1.
     """
     for side in range(2):
         host, guest = (x.a, x.b) if side == 0 else (x.b, x.a)
         for k in range(guest.points.shape[0] if host.inside != OPEN else 0):
             p = (guest.points[k, 0], guest.points[k, 1], guest.points[k, 2])
-            own = place(x.m, p) if side == 0 else turn_back(x.m, sub(p, offset(x.m)))
-            if holds(host, own, w):
-                w.out[0, 6], w.out[0, 7], w.out[0, 8] = own if side == 0 else p
+            # a surface without contact is inside or outside as a whole, so one point of each piece decides
+            local = place(x.m, p) if side == 0 else turn_back(x.m, sub(p, offset(x.m)))
+            if holds(host, local, w):
+                w.out[0, 6], w.out[0, 7], w.out[0, 8] = local if side == 0 else p
                 w.flags[0, 0] = side
                 return HELD
     return APART
@@ -227,19 +231,19 @@ def held(x: Two, w: Bench) -> int:
 
 @kernel
 def meet(x: Two, margin: float, w: Bench) -> int:
-    """Tell whether two bodies meet, or come within a margin of at least 0."""
+    """Test whether two bodies intersect, or are closer than a margin of at least 0."""
     if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[ENDLESS] + x.error:
         return DEEP
-    told = surfaces_meet(x, margin, w)
-    if told == MEET:
+    code = surfaces_meet(x, margin, w)
+    if code == MEET:
         return MEET
     inner = held(x, w)
-    return inner if inner == HELD else max(told, inner)
+    return inner if inner == HELD else max(code, inner)
 
 
 @inlined
 def poses_taken(ma: Array, mb: Array, rows_a: Array, rows_b: Array) -> bool:
-    """Turn two matrices into the first rows, where there are any; False where one is no pose."""
+    """Convert two matrices to the first rows, if there are any; False if one is not a pose."""
     if ma.shape[0] == 0:
         return True
     return bool(check_row(ma, rows_a, plain(0)) == 0 and check_row(mb, rows_b, plain(0)) == 0)
@@ -250,22 +254,22 @@ def meet_rows(
     a: PartTree, b: PartTree, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, order: int, margin: float,
     start: int, stop: int, w: Bench, answer: Ints1,
 ) -> int:  # fmt: skip
-    """Write what `meet` says at pose rows start to stop, a single one serving all; return the last.
+    """Write the code of `meet` at pose rows start to stop, where a single row serves all; return the last code.
 
-    It is NO_POSE where ``ma`` or ``mb`` is no pose; they may be of no rows, else they become the first rows. The order
-    is TIED where poses decide which of the two is asked first.
+    It is NO_POSE if ``ma`` or ``mb`` is not a pose. Empty ``ma`` and ``mb`` leave the rows unchanged, others are
+    converted to the first rows. The order is TIED if the poses decide which body comes first.
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
-    told = APART
+    code = APART
     w.last[0] = -1
     for k in range(start, stop):
         x, _ = two_of_rows(a, b, rows_a, rows_b, order, k)
         if order == TIED:
             w.last[0] = -1  # parts of the one are none of the other
-        told = meet(x, margin, w)
-        answer[k] = told
-    return told
+        code = meet(x, margin, w)
+        answer[k] = code
+    return code
 
 
 @entry
@@ -273,7 +277,7 @@ def meet_each(
     a: PartTree, b: GivenShelf, which: Ints1, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
     w: Bench, answer: Ints1,
 ) -> None:  # fmt: skip
-    """Write what `meet` says of a body and ``which[k]`` of a shelf at pose rows k, start to stop."""
+    """Write the code of `meet` for a body and shape ``which[k]`` of a shelf at pose rows k, start to stop."""
     for k in range(start, stop):
         w.last[0] = -1
         answer[k] = meet(two_at(a, on_shelf(b[0], b[1], which[k]), rows_a[k], rows_b[k]), margin, w)
@@ -281,15 +285,15 @@ def meet_each(
 
 @entry
 def held_at(a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, w: Bench) -> int:
-    """Do as `held` at two pose rows."""
+    """Return the code of `held` at two pose rows."""
     return int(held(two_at(a, b, row_a, row_b), w))
 
 
 @kernel
-def list_parts(x: Two, within: float, asks: bool, w: Bench, found: Ints) -> int:
-    """Write pairs of parts that come within a distance, or whose boxes do unless it ``asks`` GJK; return how many.
+def list_parts(x: Two, within: float, exact: bool, w: Bench, pairs: Ints) -> int:
+    """Write the pairs of parts within a distance and return their number; without ``exact`` only boxes are tested.
 
-    That is at most one more than there is room for. What is in doubt counts.
+    The number is at most one more than there is room for. Pairs in doubt are listed.
     """
     count = 0
     within += x.error
@@ -304,11 +308,12 @@ def list_parts(x: Two, within: float, asks: bool, w: Bench, found: Ints) -> int:
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
             for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
                 for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
-                    if asks and part_meets(parts_at(x, p, q, w), within, w) == APART:
+                    if exact and part_meets(parts_at(x, p, q, w), within, w) == APART:
                         continue
-                    if count == found.shape[0]:
+                    # one more than the room tells the caller to grow it
+                    if count == pairs.shape[0]:
                         return count + 1
-                    found[count, 0], found[count, 1] = p, q
+                    pairs[count, 0], pairs[count, 1] = p, q
                     count += 1
             continue
         stack[top + 1, 0], stack[top + 1, 1], stack[top, 0], stack[top, 1] = children(x, i, j)
@@ -318,10 +323,10 @@ def list_parts(x: Two, within: float, asks: bool, w: Bench, found: Ints) -> int:
 
 @entry
 def meeting_parts(
-    a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, within: float, asks: bool, w: Bench, found: Ints2
+    a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, within: float, exact: bool, w: Bench, pairs: Ints2
 ) -> int:  # fmt: skip
-    """Do as `list_parts` at two pose rows."""
-    return int(list_parts(two_at(a, b, row_a, row_b), within, asks, w, found))
+    """Return the result of `list_parts` at two pose rows."""
+    return int(list_parts(two_at(a, b, row_a, row_b), within, exact, w, pairs))
 
 
 @entry
@@ -329,7 +334,7 @@ def solve_parts(
     a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, pairs: Ints2, mode: int, w: Bench, out: Array2,
     flags: Ints2,
 ) -> None:  # fmt: skip
-    """Write what `gjk3d.narrow.solve` answers of pairs of parts, in a mode of it, in A's frame."""
+    """Write the results of `gjk3d.narrow.solve` for pairs of parts in A's frame."""
     x = two_at(a, b, row_a, row_b)
     for k in range(pairs.shape[0]):
         c = parts_at(x, pairs[k, 0], pairs[k, 1], w)
@@ -340,16 +345,16 @@ _local = threading.local()
 
 
 def bench() -> Bench:
-    """Return this thread's scratch of walks."""
+    """Return the traversal scratch of this thread."""
     try:
-        found: Bench = _local.bench
+        scratch: Bench = _local.bench
     except AttributeError:
-        found = _local.bench = new_bench()
-    return found
+        scratch = _local.bench = new_bench()
+    return scratch
 
 
 def new_bench() -> Bench:
-    """Return scratch of walks for one owner."""
+    """Return new traversal scratch."""
     work, table = workspace(FIRST_POINTS)
     room = room_in(np.empty(work), np.empty(table, dtype=np.int64), FIRST_POINTS, np.empty(0))
     return Bench(

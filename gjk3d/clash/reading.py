@@ -91,7 +91,7 @@ class File:
         notes = [*about.get("notes", []), *self._faceted(parts)]
         if self._bodies:
             parts = self._split(parts)
-        elif content.kind.apart == "STEP":  # a product may have several solids
+        elif content.kind.process_reader == "STEP":  # a product may have several solids
             notes += _several(parts)
         if marks := len(drawn) - len(pieces):
             notes.append(f"left out {count(marks, 'mark')} of findings, drawn by gjk3d clash")

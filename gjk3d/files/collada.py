@@ -74,7 +74,7 @@ class _Copies:
         return _sum(self._below(scene, ()) for scene in self._scenes)
 
     def _below(self, element: Any, above: tuple[str, ...]) -> tuple[int, int]:
-        return _sum(self._instance(each, above) for each in element.iter())
+        return _sum(self._instance(child, above) for child in element.iter())
 
     def _instance(self, element: Any, above: tuple[str, ...]) -> tuple[int, int]:
         tag, ident = _tag(element), element.get("url", "").removeprefix("#")
@@ -91,8 +91,8 @@ class _Copies:
 
 def _sum(counts: Iterator[tuple[int, int]]) -> tuple[int, int]:
     placed = triangles = 0
-    for each in counts:
-        placed, triangles = placed + each[0], triangles + each[1]
+    for count in counts:
+        placed, triangles = placed + count[0], triangles + count[1]
     return placed, triangles
 
 

@@ -54,11 +54,11 @@ def unpacked(glb: bytes) -> tuple[dict[str, Any], bytes]:
     return json.loads(glb[20:end]), glb[end:]
 
 
-def packed(tree: dict[str, Any], rest: bytes) -> bytes:
+def packed(tree: dict[str, Any], binary: bytes) -> bytes:
     """Return the GLB of a glTF and the chunks behind it."""
     text = json.dumps(tree, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
-    return struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(rest), len(text), _JSON) + text + rest
+    return struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(binary), len(text), _JSON) + text + binary
 
 
 def check_gltf(data: bytes) -> tuple[bytes, int]:
@@ -70,8 +70,8 @@ def check_gltf(data: bytes) -> tuple[bytes, int]:
 
 def _without_cameras(tree: dict[str, Any]) -> bool:
     """Take the cameras off the nodes, if there are any: trimesh 5.2 loses a node with one, and what is below it."""
-    taken = [node.pop("camera") for node in tree.get("nodes", []) if "camera" in node]
-    return bool(taken)
+    removed = [node.pop("camera") for node in tree.get("nodes", []) if "camera" in node]
+    return bool(removed)
 
 
 def _tree_of(data: bytes) -> Any:

@@ -36,15 +36,17 @@ def refuse_nul(data: bytes, name: str) -> None:
         raise HeaderError(f"byte {where} is NUL: {name} is text, this is binary or damaged; export it again")
 
 
-def share_of_lines(data: bytes, known: re.Pattern[bytes]) -> tuple[int, int, bytes]:
-    """Count the lines of a few windows that match ``known``, and all their lines; the first that does not comes along.
+def share_of_lines(data: bytes, pattern: re.Pattern[bytes]) -> tuple[int, int, bytes]:
+    """Count the lines of a few windows that match ``pattern``, and all their lines.
+
+    The first line that does not match is returned as well.
 
     Parameters
     ----------
     data : bytes
         Text.
-    known : pattern
-        Of what a line begins with; a line that goes on after a backslash counts once, an empty one never.
+    pattern : pattern
+        Matches the beginning of a line. A line that continues after a backslash counts once, an empty line never.
     """
     good = every = 0
     odd = b""
@@ -57,7 +59,7 @@ def share_of_lines(data: bytes, known: re.Pattern[bytes]) -> tuple[int, int, byt
             words = line.strip()
             if words:
                 every += 1
-                if known.match(words):
+                if pattern.match(words):
                     good += 1
                 else:
                     odd = odd or words
@@ -80,22 +82,22 @@ def rows_end(data: bytes, start: int, count: int, *, empty: bool) -> tuple[int, 
     -------
     end : int
         The byte after the last row.
-    found : int
+    rows : int
         How many rows there are; fewer than ``count`` where the text ends before.
     """
-    found, end = 0, start
+    rows, end = 0, start
     row = re.compile(rb"[^\n]*\n?" if empty else rb"\s*\S[^\n]*\n?")
-    while found < count and end < len(data):
+    while rows < count and end < len(data):
         stop = data.rfind(b"\n", end, end + CHUNK) + 1 or len(data)  # a line longer than that: the rest at once
-        here = _lines(data, end, stop, empty=empty)
-        if found + here <= count:
-            found, end = found + here, stop
+        added = _lines(data, end, stop, empty=empty)
+        if rows + added <= count:
+            rows, end = rows + added, stop
             continue
         for match in row.finditer(data, end, stop):
-            found, end = found + 1, match.end()
-            if found == count:
+            rows, end = rows + 1, match.end()
+            if rows == count:
                 break
-    return end, found
+    return end, rows
 
 
 def without_comments(data: bytes) -> bytes:
@@ -207,9 +209,9 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
     refuse_nul(data, "this STL")
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
-    known, lines, odd = share_of_lines(data, _STL_LINE)
-    if 2 * known < lines:
-        raise HeaderError(f"{lines - known} of {lines} lines looked at begin with no word of STL: {shown(odd)}")
+    matched, lines, odd = share_of_lines(data, _STL_LINE)
+    if 2 * matched < lines:
+        raise HeaderError(f"{lines - matched} of {lines} lines looked at begin with no word of STL: {shown(odd)}")
     lower = data.lower()
     # trimesh splits at these words wherever they stand: a solid that has one in its name goes without a name
     if re.search(rb"solid[^\n]*(solid|facet|normal|vertex)", lower):
@@ -283,12 +285,12 @@ def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: boo
 
     ``list_last``: the last one begins with how many numbers follow. ``empty``: rows without a number count.
     """
-    end, found = rows_end(data, begin, promised, empty=empty)
-    last = data[data.rfind(b"\n", begin, end - 1) + 1 : end].split() if found else []
+    end, rows_found = rows_end(data, begin, promised, empty=empty)
+    last = data[data.rfind(b"\n", begin, end - 1) + 1 : end].split() if rows_found else []
     refuse_words(data, begin, end, "rows of vertices and faces")
-    whole = not (list_last and last) or (last[0].isdigit() and len(last) > int(last[0]))
-    if found < promised or not whole:
-        raise HeaderError(f"the header promises {promised} rows, {found} are there: truncated or damaged")
+    complete = not (list_last and last) or (last[0].isdigit() and len(last) > int(last[0]))
+    if rows_found < promised or not complete:
+        raise HeaderError(f"the header promises {promised} rows, {rows_found} are there: truncated or damaged")
     return end
 
 
@@ -300,24 +302,24 @@ def check_off(data: bytes) -> tuple[bytes, int]:
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
     data = without_comments(data)
-    found = _OFF_HEADER.match(data)
-    if found is None:
+    header = _OFF_HEADER.match(data)
+    if header is None:
         raise HeaderError("does not begin with OFF (or COFF, NOFF) and its counts of vertices and faces")
-    vertices, faces = int(found[2]), int(found[3])
+    vertices, faces = int(header[2]), int(header[3])
     least = 6 * vertices + 8 * faces  # "0 0 0\n" and "3 0 1 2\n"
     if least > len(data) + 2:
         raise HeaderError(
             f"the header promises {vertices} vertices and {faces} faces, at least {least} bytes;"
             f" the file has {len(data)}: truncated or damaged"
         )
-    begin = data.find(b"\n", found.end()) + 1 or len(data)
+    begin = data.find(b"\n", header.end()) + 1 or len(data)
     end = _rows(data, begin, vertices + faces, list_last=faces > 0, empty=False)
-    rest = data[end:].lstrip()
-    if rest:
-        row = data.count(b"\n", 0, len(data) - len(rest)) + 1
+    remainder = data[end:].lstrip()
+    if remainder:
+        row = data.count(b"\n", 0, len(data) - len(remainder)) + 1
         raise HeaderError(
             f"the header promises {vertices} vertices and {faces} faces, and more follows,"
-            f" line {row}, {shown(rest.splitlines()[0])}: damaged"
+            f" line {row}, {shown(remainder.splitlines()[0])}: damaged"
         )
     return _with_fans(data[begin:end], vertices, faces) or data[:end], faces
 
@@ -332,7 +334,7 @@ def _with_fans(rows: bytes, vertices: int, faces: int) -> bytes | None:
     _refuse_beyond(corners, vertices)
     if max(map(len, corners), default=0) < 5:
         return None
-    fans = [(row[0], *two) for row in corners for two in pairwise(row[1:])]
+    fans = [(row[0], *side) for row in corners for side in pairwise(row[1:])]
     head = b"OFF\n%d %d 0" % (vertices, len(fans))
     return b"\n".join([head, *lines[:vertices], *(b"3 " + b" ".join(fan) for fan in fans)])
 
@@ -345,10 +347,10 @@ def _refuse_beyond(corners: list[list[bytes]], vertices: int) -> None:
         return
     wrong = np.flatnonzero((numbers < 0) | (numbers >= vertices))
     if len(wrong):
-        face = int(np.searchsorted(np.cumsum([len(each) for each in corners]), wrong[0], side="right"))
-        said = ", ".join(corner.decode() for corner in corners[face])
+        face = int(np.searchsorted(np.cumsum([len(row) for row in corners]), wrong[0], side="right"))
+        text = ", ".join(corner.decode() for corner in corners[face])
         raise HeaderError(
-            f"faces[{face}] is {shown(said.encode())}, but there are {vertices} vertices, 0 to {vertices - 1}:"
+            f"faces[{face}] is {shown(text.encode())}, but there are {vertices} vertices, 0 to {vertices - 1}:"
             " indices count from 0"
         )
 

@@ -45,12 +45,12 @@ def elements(source: str) -> Nodes:
     if wrong:
         raise HeaderError(f"{_line(wrong[0])[:120]}: {_CURE}")
     products = [e for e in model.by_type("IfcElement") if not (e.is_a(_CUT_OFF) or e.is_a(_VIRTUAL))]
-    found = _shaped(geometry, model, [e for e in products if e.Representation is not None])
-    if not found:
+    shapes = _shaped(geometry, model, [e for e in products if e.Representation is not None])
+    if not shapes:
         raise HeaderError(f"none of its {len(products)} elements has a shape: {_CURE} with bodies")
     nodes = _Collected()
     for element in products:
-        shape = found.get(element.id())
+        shape = shapes.get(element.id())
         if shape is not None:
             nodes.add(element, shape.geometry, np.array(shape.transformation.matrix).reshape(4, 4, order="F"))
         elif _has_body(element):
@@ -91,15 +91,15 @@ def _named(model: Any, error: dict[str, str]) -> str:
 
 def _elements_of(model: Any, number: int) -> list[Any]:
     """Return the elements whose shape has an entity, or that it is itself; none if too many other entities use it."""
-    waiting, seen, elements = [model.by_id(number)], {number}, []
+    waiting, visited, elements = [model.by_id(number)], {number}, []
     while waiting:
         entity = waiting.pop()
         if entity.is_a("IfcProduct"):
             elements.append(entity)
             continue
-        users = [user for user in model.get_inverse(entity) if user.id() not in seen]
-        seen.update(user.id() for user in users)
-        if len(seen) > _SEARCHED:
+        users = [user for user in model.get_inverse(entity) if user.id() not in visited]
+        visited.update(user.id() for user in users)
+        if len(visited) > _SEARCHED:
             return []
         waiting += users
     return sorted(elements, key=lambda element: element.id())
@@ -107,9 +107,9 @@ def _elements_of(model: Any, number: int) -> list[Any]:
 
 def _left_out(model: Any, products: list[Any]) -> list[str]:
     """Return a remark on what has a shape and is no part; openings are none: they were cut out."""
-    taken = {each.id() for each in products}
-    others = [e for e in model.by_type("IfcProduct") if e.Representation is not None and e.id() not in taken]
-    counts = Counter(each.is_a() for each in others if not each.is_a(_CUT_OFF))
+    part_ids = {product.id() for product in products}
+    omitted = [e for e in model.by_type("IfcProduct") if e.Representation is not None and e.id() not in part_ids]
+    counts = Counter(product.is_a() for product in omitted if not product.is_a(_CUT_OFF))
     if not counts:
         return []
     return [f"left out, being no matter: {', '.join(f'{many} {kind}' for kind, many in sorted(counts.items()))}"]
@@ -119,20 +119,22 @@ def _shaped(geometry: Any, model: Any, products: list[Any]) -> dict[int, Any]:
     """Return the shapes that there are, by the number of their element."""
     settings = geometry.settings()
     settings.set("apply-default-materials", False)  # a colour is one of the file
-    found: dict[int, Any] = {}
+    shape_of: dict[int, Any] = {}
     if products:
         shapes = geometry.iterator(settings, model, os.cpu_count() or 1, include=products)
         going = shapes.initialize()
         while going:
             shape = shapes.get()
-            found[shape.id] = shape
+            shape_of[shape.id] = shape
             going = bool(shapes.next())
-    return found
+    return shape_of
 
 
 def _has_body(element: Any) -> bool:
-    whole = element.Representation
-    return whole is not None and any(each.RepresentationIdentifier == "Body" for each in whole.Representations)
+    representation = element.Representation
+    return representation is not None and any(
+        item.RepresentationIdentifier == "Body" for item in representation.Representations
+    )
 
 
 class _Collected:
@@ -145,28 +147,28 @@ class _Collected:
         self._taken = {"world"}  # trimesh's name of the root
         self._number: dict[str, int] = {}
 
-    def add(self, element: Any, made: Any, matrix: Any) -> None:
-        """Add an element with what it stands in; ``made`` is ifcopenshell's triangles of it."""
+    def add(self, element: Any, triangulation: Any, matrix: Any) -> None:
+        """Add an element with what it stands in; ``triangulation`` is ifcopenshell's triangles of it."""
         shape = None
-        if made is not None:
-            if made.id not in self._number:
-                self._number[made.id] = len(self.shapes)
-                self.shapes.append(_triangles(made))
-            shape = self._number[made.id]
+        if triangulation is not None:
+            if triangulation.id not in self._number:
+                self._number[triangulation.id] = len(self.shapes)
+                self.shapes.append(_triangles(triangulation))
+            shape = self._number[triangulation.id]
         parent = self._parent(element, 0)
         reason = "" if shape is not None else "ifcopenshell made no shape of it"
         self.all.append(self._node(element, parent, shape, matrix, reason))
 
     def _parent(self, element: Any, depth: int) -> str | None:
         util: Any = importlib.import_module("ifcopenshell.util.element")
-        whole = util.get_aggregate(element) or util.get_container(element)
-        if whole is None or depth > _DEEPEST:
+        container = util.get_aggregate(element) or util.get_container(element)
+        if container is None or depth > _DEEPEST:
             return None
-        if whole.id() not in self._known:
-            node = self._node(whole, self._parent(whole, depth + 1), None, None, "")
-            self._known[whole.id()] = node.key
+        if container.id() not in self._known:
+            node = self._node(container, self._parent(container, depth + 1), None, None, "")
+            self._known[container.id()] = node.key
             self.all.append(node)
-        return self._known[whole.id()]
+        return self._known[container.id()]
 
     def _node(self, element: Any, parent: str | None, shape: int | None, matrix: Any, reason: str) -> Node:
         name = element.Name or element.is_a()
@@ -178,16 +180,16 @@ class _Collected:
         return Node(key, parent, shape, matrix, name, element.GlobalId, reason)
 
 
-def _triangles(made: Any) -> Shape:
+def _triangles(triangulation: Any) -> Shape:
     """Return the triangles of a shape, with the colour that most of them have."""
-    which = np.asarray(made.material_ids, dtype=np.int64)
+    which = np.asarray(triangulation.material_ids, dtype=np.int64)
     counts = np.bincount(which[which >= 0], minlength=1)
     colour = None
-    if len(made.materials) and counts.max() * 2 > len(which):
-        red, green, blue = made.materials[int(np.argmax(counts))].diffuse.components
+    if len(triangulation.materials) and counts.max() * 2 > len(which):
+        red, green, blue = triangulation.materials[int(np.argmax(counts))].diffuse.components
         colour = float(red), float(green), float(blue)
-    faces = np.array(made.faces, dtype=np.int64).reshape(-1, 3)
-    return Shape(*_welded(np.array(made.verts).reshape(-1, 3), faces), colour)
+    faces = np.array(triangulation.faces, dtype=np.int64).reshape(-1, 3)
+    return Shape(*_welded(np.array(triangulation.verts).reshape(-1, 3), faces), colour)
 
 
 def _welded(vertices: Any, faces: Any) -> tuple[Any, Any]:

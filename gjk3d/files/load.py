@@ -50,7 +50,7 @@ class _Format(NamedTuple):
     unit: str | None = None
     needs: tuple[str, ...] = ()
     extra: str = "io"
-    apart: str = ""  #: the reader of `gjk3d.files.process` that has the file first
+    process_reader: str = ""  #: the reader of `gjk3d.files.process` that has the file first
     drawn: Callable[[bytes], str | None] = lambda data: None  #: the unit that was drawn in, where the reader's differs
     states: Callable[[bytes], bool] = lambda data: False  #: whether the file itself states its unit
     faceted: bool = False  #: whether the reader tells of its triangles how far they may be from curved faces
@@ -58,7 +58,7 @@ class _Format(NamedTuple):
 
 ARRAYS, ARCHIVE = "arrays", "archive"  #: what readers in a process of their own give back; a zip of other files
 
-_STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), apart="STEP", drawn=unit_of, faceted=True)
+_STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), process_reader="STEP", drawn=unit_of, faceted=True)
 #: Every extension that `load` reads; STEP becomes GLB first, in metres as GLB always is; Collada is brought to metres.
 FORMATS = {
     ".stl": _Format(headers.check_stl, "stl"),
@@ -78,19 +78,19 @@ FORMATS = {
     ),
     ".step": _STEP,
     ".stp": _STEP,
-    ".3dxml": _Format(headers.unchecked, ARRAYS, "millimeters", ("lxml", "networkx"), apart="3DXML"),
-    ".xaml": _Format(headers.unchecked, ARRAYS, "meters", ("lxml",), apart="XAML"),
+    ".3dxml": _Format(headers.unchecked, ARRAYS, "millimeters", ("lxml", "networkx"), process_reader="3DXML"),
+    ".xaml": _Format(headers.unchecked, ARRAYS, "meters", ("lxml",), process_reader="XAML"),
     ".ifc": _Format(
         headers.unchecked,
         ARRAYS,
         "meters",
         ("ifcopenshell",),
         "ifc",
-        apart="IFC",
+        process_reader="IFC",
         states=lambda data: b".LENGTHUNIT." in data,
     ),
-    ".vtk": _Format(headers.unchecked, ARRAYS, apart="VTK"),
-    ".vtp": _Format(headers.unchecked, ARRAYS, apart="VTK"),
+    ".vtk": _Format(headers.unchecked, ARRAYS, process_reader="VTK"),
+    ".vtp": _Format(headers.unchecked, ARRAYS, process_reader="VTK"),
     ".zae": _Format(headers.check_zip, ARCHIVE, "meters", ("collada",), "robot"),
     ".zip": _Format(headers.check_zip, ARCHIVE),
 }
@@ -175,7 +175,7 @@ def read(path: str | os.PathLike[str]) -> Content:
         raise FileError(f"{file} cannot be read: {error.strerror or error}") from error
     with _blamed_on(file, kind):
         drawn = kind.drawn(data)
-        content = process.converted(file, kind.apart) if kind.apart else data
+        content = process.converted(file, kind.process_reader) if kind.process_reader else data
         content, promised = kind.check(content)
         stated = drawn is not None or kind.states(data)
         if kind.reader == ARCHIVE:
@@ -186,7 +186,7 @@ def read(path: str | os.PathLike[str]) -> Content:
     if not kind.faceted:  # only our own readers are believed, not extras of a GLB
         for geometry in scene.geometry.values():
             geometry.metadata.pop("facets", None)
-    if not kind.apart:
+    if not kind.process_reader:
         for key in ("labels", "guids", "notes"):
             scene.metadata.pop(key, None)
     unit = kind.unit or (_unit(scene) if kind.reader == "3mf" else None)
@@ -215,33 +215,35 @@ def _unpacked(archive: Content, data: bytes) -> Content:
             headers.refuse_parts(sum(map(_is_model, map(Path, packed.namelist()))), len(data))
             packed.extractall(folder)  # which keeps within the folder, whatever the names say
         root = Path(folder)
-        found = []
+        contents = []
         for file in sorted(path for path in root.rglob("*") if path.is_file() and _is_model(path.relative_to(root))):
             try:
-                found.append((file.relative_to(root), read(file)))
+                contents.append((file.relative_to(root), read(file)))
             except (FileError, ParseError) as error:
                 raise headers.HeaderError(str(error).replace(f"{root}{os.sep}", "")) from None
-    if not found:
+    if not contents:
         raise headers.HeaderError(f"holds no model in it: {' '.join(FORMATS)} are read, but no archive in another")
-    units = {content.unit for _, content in found}
+    units = {content.unit for _, content in contents}
     if len(units) > 1:
-        told = ", ".join(f"{name.as_posix()} {content.unit or 'none'}" for name, content in found[:8])
-        raise headers.HeaderError(f"its models are in several units ({told}): unpack it and load them one by one")
-    promised = sum(content.promised for _, content in found)
-    drawn = {content.drawn for _, content in found}
+        listing = ", ".join(f"{name.as_posix()} {content.unit or 'none'}" for name, content in contents[:8])
+        raise headers.HeaderError(f"its models are in several units ({listing}): unpack it and load them one by one")
+    promised = sum(content.promised for _, content in contents)
+    drawn = {content.drawn for _, content in contents}
     archive = archive._replace(
         promised=promised, unit=units.pop(), drawn=drawn.pop() if len(drawn) == 1 else None,
-        stated=all(content.stated for _, content in found),
+        stated=all(content.stated for _, content in contents),
     )  # fmt: skip
-    if len(found) == 1:
-        return archive._replace(scene=found[0][1].scene)
-    whole = trimesh.Scene(metadata={"notes": [n for _, each in found for n in each.scene.metadata.get("notes", [])]})
-    for name, content in found:
+    if len(contents) == 1:
+        return archive._replace(scene=contents[0][1].scene)
+    scene = trimesh.Scene(
+        metadata={"notes": [n for _, content in contents for n in content.scene.metadata.get("notes", [])]}
+    )
+    for name, content in contents:
         for node, matrix, geometry in _placed(content.scene.graph):
             mesh = content.scene.geometry[geometry]
-            own = _part_name(content.scene, node, mesh, content.file)
-            whole.add_geometry(mesh, node_name=f"{name.with_suffix('').as_posix()}/{own}", transform=matrix)
-    return archive._replace(scene=whole)
+            part_name = _part_name(content.scene, node, mesh, content.file)
+            scene.add_geometry(mesh, node_name=f"{name.with_suffix('').as_posix()}/{part_name}", transform=matrix)
+    return archive._replace(scene=scene)
 
 
 def _is_model(path: Path) -> bool:
@@ -256,8 +258,8 @@ def read_pieces(path: str | os.PathLike[str]) -> tuple[Content, Pieces, dict[str
     """Read a file and sort what it holds into parts: `read` and `pieces_of`, the file blamed for both."""
     content = read(path)
     with _blamed_on(content.file, content.kind):
-        pieces, others = pieces_of(content)
-    return content, pieces, others
+        pieces, omitted = pieces_of(content)
+    return content, pieces, omitted
 
 
 @contextlib.contextmanager
@@ -268,7 +270,7 @@ def _blamed_on(file: Path, kind: _Format) -> Iterator[None]:
     except (headers.HeaderError, ShapeError) as error:
         raise ParseError(f"{file}: {error}") from None
     except Exception as error:  # whatever a reader dies of, MemoryError and RecursionError too, the file is at fault
-        raise ParseError(f"{file} cannot be read as {kind.reader.upper()}: {_one_line(error)}") from error
+        raise ParseError(f"{file} cannot be read as {kind.reader.upper()}: {_first_line(error)}") from error
 
 
 def existing(path: str | os.PathLike[str]) -> Path:
@@ -293,9 +295,9 @@ def existing(path: str | os.PathLike[str]) -> Path:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{path!r} cannot be read: {error}") from error
-    whole, mark, part = str(file).partition("#")
-    if mark and Path(whole).is_file():
-        raise FileError(f"there is no file {file}: a part is named by load({whole!r}, part={part!r})")
+    file_part, mark, part = str(file).partition("#")
+    if mark and Path(file_part).is_file():
+        raise FileError(f"there is no file {file}: a part is named by load({file_part!r}, part={part!r})")
     near = difflib.get_close_matches(file.name, folder, n=3)
     hint = f": did you mean {' or '.join(near)}?" if near else "; only files on this machine are read"
     raise FileError(f"there is no file {file}{hint}")
@@ -304,9 +306,9 @@ def existing(path: str | os.PathLike[str]) -> Path:
 def _format(file: Path) -> _Format:
     kind = FORMATS.get(file.suffix.lower())
     if kind is None:
-        known = " ".join(FORMATS)
+        extensions = " ".join(FORMATS)
         raise ParseError(
-            f"{file} has the unknown extension {file.suffix!r}: {known} are read; convert it to one of these"
+            f"{file} has the unknown extension {file.suffix!r}: {extensions} are read; convert it to one of these"
         )
     missing = [name for name in kind.needs if importlib.util.find_spec(name) is None]
     if missing:
@@ -317,15 +319,15 @@ def _format(file: Path) -> _Format:
     return kind
 
 
-def _one_line(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
-    said = f"{type(error).__name__}{': ' + lines[0][:200] if lines else ''}"
+    summary = f"{type(error).__name__}{': ' + lines[0][:200] if lines else ''}"
     if isinstance(error, StopIteration | LookupError):  # a reader looked for something
-        return f"it lacks something that it refers to ({said}): damaged"
-    return said
+        return f"it lacks something that it refers to ({summary}): damaged"
+    return summary
 
 
-class _Beside:
+class _FolderResolver:
     """Finds what a glTF names in the folder of the file, and nothing else; trimesh asks it instead of the network."""
 
     def __init__(self, folder: Path) -> None:
@@ -353,11 +355,11 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
     if reader == "obj":
         options |= {"split_objects": True, "group_material": False}
     with _quiet():
-        scene = trimesh.load_scene(io.BytesIO(data), file_type=reader, resolver=_Beside(folder), **options)
+        scene = trimesh.load_scene(io.BytesIO(data), file_type=reader, resolver=_FolderResolver(folder), **options)
     if reader in ("glb", "gltf"):
         colour_gltf(scene, data)
     elif reader == "obj":
-        colour_obj(scene, data, _Beside(folder).get)
+        colour_obj(scene, data, _FolderResolver(folder).get)
     if reader == "dae":  # axes stay as they are in the file, as in glTF, and as robots have them
         scaling = np.diag([*[collada.meters(data) or 1.0] * 3, 1.0])
         for node, place, _ in list(_placed(scene.graph)):  # scene.apply_transform hashes all nodes for each node
@@ -369,14 +371,14 @@ def _unfold(scene: Any, promised: int) -> None:
     """Cut polygons anew that trimesh cuts as if all were convex; a file with a triangle a face has none."""
     import trimesh
 
-    meshes = [each for each in scene.geometry.values() if isinstance(each, trimesh.Trimesh) and len(each.faces)]
-    if sum(len(each.faces) for each in meshes) <= promised:
+    meshes = [mesh for mesh in scene.geometry.values() if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)]
+    if sum(len(mesh.faces) for mesh in meshes) <= promised:
         return
-    for each in meshes:
-        faces = np.asarray(each.faces, np.int64)
-        anew = unfolded(np.asarray(each.vertices, np.float64), faces)
+    for mesh in meshes:
+        faces = np.asarray(mesh.faces, np.int64)
+        anew = unfolded(np.asarray(mesh.vertices, np.float64), faces)
         if anew is not faces:
-            each.faces = anew
+            mesh.faces = anew
 
 
 @contextlib.contextmanager
@@ -403,27 +405,27 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
 
     scene, file = content.scene, content.file
     pieces: Pieces = {}
-    others: dict[str, str] = {}
+    omitted: dict[str, str] = {}
     total = 0
     for node, matrix, name in _placed(scene.graph):
         geometry = scene.geometry[name]
         if not isinstance(geometry, trimesh.Trimesh):
-            others[str(node)] = type(geometry).__name__
+            omitted[str(node)] = type(geometry).__name__
         elif not len(geometry.faces):
-            others[str(node)] = geometry.metadata.get("reason", "mesh without triangles")
+            omitted[str(node)] = geometry.metadata.get("reason", "mesh without triangles")
         else:
             total += len(geometry.faces)
             headers.refuse_copies(0, total, content.size)
             pieces.setdefault(_part_name(scene, node, geometry, file), []).append((geometry, matrix))
     if total == 0:
-        count = Counter(others.values())
-        found = ", ".join(f"{number} {name}" for name, number in count.items()) or "nothing to draw"
-        raise headers.HeaderError(f"has 0 triangles ({content.size} bytes; {found}): a mesh of triangles is needed")
+        count = Counter(omitted.values())
+        summary = ", ".join(f"{number} {name}" for name, number in count.items()) or "nothing to draw"
+        raise headers.HeaderError(f"has 0 triangles ({content.size} bytes; {summary}): a mesh of triangles is needed")
     if total < content.promised:
         raise headers.HeaderError(
             f"promises {content.promised} faces, {total} triangles were read: truncated or damaged"
         )
-    return pieces, others
+    return pieces, omitted
 
 
 def _placed(graph: Any) -> Iterator[tuple[Any, Array, str]]:
@@ -443,7 +445,7 @@ def _placed(graph: Any) -> Iterator[tuple[Any, Array, str]]:
             if below not in moves:
                 matrix = edges[above, below].get("matrix", _STILL)
                 moves[below] = matrix if np.abs(matrix - _STILL).max() > 1e-8 else None
-        matrices = [matrix for each in path if (matrix := moves[each]) is not None]
+        matrices = [matrix for step in path if (matrix := moves[step]) is not None]
         if len(path) == 2:
             matrices = [edges[path[1], node]["matrix"]]
         place = reduce(lambda product, above: np.dot(above, product), matrices) if matrices else _STILL

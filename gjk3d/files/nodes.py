@@ -91,13 +91,13 @@ def scene_of(data: bytes) -> Any:
             if colour is not None:
                 mesh.metadata["colour"] = tuple(colour)
     for node in (Node(*row) for row in tree["nodes"]):
-        there: dict[str, Any] = {} if node.matrix is None else {"matrix": np.array(node.matrix)}
+        attributes: dict[str, Any] = {} if node.matrix is None else {"matrix": np.array(node.matrix)}
         if node.shape is not None:
-            there["geometry"] = str(node.shape)
+            attributes["geometry"] = str(node.shape)
         elif node.reason:
-            there["geometry"] = f"nothing {len(scene.geometry)}"
-            scene.geometry[there["geometry"]] = trimesh.Trimesh(process=False, metadata={"reason": node.reason})
-        scene.graph.update(node.key, node.parent, **there)
+            attributes["geometry"] = f"nothing {len(scene.geometry)}"
+            scene.geometry[attributes["geometry"]] = trimesh.Trimesh(process=False, metadata={"reason": node.reason})
+        scene.graph.update(node.key, node.parent, **attributes)
     labels = {row[0]: row[4] for row in tree["nodes"] if row[4]}
     guids = {row[0]: row[5] for row in tree["nodes"] if row[5]}
     scene.metadata.update(labels=labels, guids=guids, notes=tree["notes"])
@@ -146,22 +146,22 @@ def _screen(light: float) -> float:
     return 12.92 * light if light <= 0.0031308 else 1.055 * light ** (1.0 / 2.4) - 0.055
 
 
-def colour_obj(scene: Any, data: bytes, beside: Callable[[str], bytes]) -> None:
+def colour_obj(scene: Any, data: bytes, read_neighbour: Callable[[str], bytes]) -> None:
     """Do that for an OBJ: of each object the diffuse colour of the material that most of its faces have.
 
-    ``beside`` reads a file next to it; a library of materials that is not there gives no colours.
+    ``read_neighbour`` reads a file next to it; a library of materials that is not there gives no colours.
     """
     text = data.decode(errors="replace")
     palette: dict[str, Colour] = {}
     for line in re.findall(r"^mtllib[ \t](.*)$", text, re.MULTILINE):
         with contextlib.suppress(OSError, ValueError):
-            palette |= _library(beside(line.strip()).decode(errors="replace"))
+            palette |= _library(read_neighbour(line.strip()).decode(errors="replace"))
     if not palette:
         return
     faces: dict[str | None, Counter[str]] = {}
     thing, material = None, ""
     marks = [*re.finditer(r"^(o|usemtl)[ \t](.*)$", text, re.MULTILINE)]
-    for mark, end in zip(marks, [*(each.start() for each in marks[1:]), len(text)], strict=True):
+    for mark, end in zip(marks, [*(mark_start.start() for mark_start in marks[1:]), len(text)], strict=True):
         if mark[1] == "o":
             thing = mark[2].strip()
         else:
@@ -176,15 +176,15 @@ def colour_obj(scene: Any, data: bytes, beside: Callable[[str], bytes]) -> None:
 
 def _library(text: str) -> dict[str, Colour]:
     """Return the diffuse colours of the materials of an MTL."""
-    found: dict[str, Colour] = {}
+    colours: dict[str, Colour] = {}
     name = ""
     for line in text.splitlines():
-        key, _, rest = line.strip().partition(" ")
+        key, _, value = line.strip().partition(" ")
         if key == "newmtl":
-            name = rest.strip()
-        elif key == "Kd" and re.fullmatch(r"(?:[-+.\deE]+\s+){2}[-+.\deE]+", rest.strip()):
-            found[name] = _clipped(rest.split())
-    return found
+            name = value.strip()
+        elif key == "Kd" and re.fullmatch(r"(?:[-+.\deE]+\s+){2}[-+.\deE]+", value.strip()):
+            colours[name] = _clipped(value.split())
+    return colours
 
 
 def _clipped(numbers: Iterable[str | float]) -> Colour:

@@ -32,7 +32,7 @@ _REMARK = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
 _REMARK_AFTER = re.compile(rb"^([ \t]*(?:v|fo?)[ \t][^\n#]*)(?<=[ \t])#[^\n]*", re.MULTILINE)
 #: a vertex or face whose line begins with blanks, or has a tab or several blanks after the word; fo is an old f
 _ODD = re.compile(rb"^(?:[ \t]+(?=(?:v|fo?)[ \t])|(?=(?:v|f)(?:\t|[ \t]{2}))|(?=fo[ \t]))(v|f)o?[ \t]+", re.MULTILINE)
-_REST = re.compile(rb"/[^ \t\n]*")  #: of a corner: its texture and its normal
+_TEXTURE_NORMAL = re.compile(rb"/[^ \t\n]*")  #: of a corner: its texture and its normal
 _UNUSED = re.compile(rb"^[ \t]*v[tn][ \t][^\n]*", re.MULTILINE)
 _VERTEX, _FACE = (re.compile(rb"^%s (?=[^\n])[^\n]*" % word, re.MULTILINE) for word in (b"v", b"f"))
 _OBJECT = re.compile(rb"^o [^\n]*", re.MULTILINE)
@@ -48,9 +48,9 @@ def check_obj(data: bytes) -> tuple[bytes, int]:
     refuse_nul(data, "OBJ")
     size = len(data)
     data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    known, lines, odd = share_of_lines(data, _LINE)
-    if 2 * known < lines:
-        raise HeaderError(f"{lines - known} of {lines} lines looked at begin with no word of OBJ: {shown(odd)}")
+    matched, lines, odd = share_of_lines(data, _LINE)
+    if 2 * matched < lines:
+        raise HeaderError(f"{lines - matched} of {lines} lines looked at begin with no word of OBJ: {shown(odd)}")
     data = _plain(data)
     starts = [line.start() for line in _VERTEX.finditer(data)]
     if not starts or _FACE.search(data) is None:
@@ -92,7 +92,7 @@ def _where(line: re.Match[bytes]) -> str:
 
 def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
     """Shorten the corners of all faces to absolute indices of vertices; ``starts`` is where vertices are."""
-    short = _FACES.sub(lambda faces: _REST.sub(b"", faces[0]), data) if b"/" in data else data
+    short = _FACES.sub(lambda faces: _TEXTURE_NORMAL.sub(b"", faces[0]), data) if b"/" in data else data
     text = b"".join(_FACES.findall(short))
     indices = np.fromstring(text.replace(b"f", b" "), dtype=np.int64, sep=" ")
     if indices.min() < 1 or indices.max() > len(starts):
@@ -101,7 +101,7 @@ def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
 
 
 def _absolute(line: re.Match[bytes], starts: list[int]) -> bytes:
-    indices = [int(word) for word in _REST.sub(b"", line[0])[2:].split()]
+    indices = [int(word) for word in _TEXTURE_NORMAL.sub(b"", line[0])[2:].split()]
     if max(indices) > len(starts):
         raise HeaderError(f"{_where(line)}: there are at most {len(starts)} vertices")
     if 0 in indices:
@@ -134,7 +134,7 @@ def unfolded(vertices: Array, faces: Ints) -> Ints:
     cosine = np.einsum("ij,ij->i", across[firsts], across[seconds])
     if not (cosine < -_FLAT).any():
         return faces
-    polygons, gone = _folded(faces, firsts, seconds, cosine)
+    polygons, replaced = _folded(faces, firsts, seconds, cosine)
     fresh = []
     for polygon in polygons:
         cut = triangulated(vertices, polygon)
@@ -144,7 +144,7 @@ def unfolded(vertices: Array, faces: Ints) -> Ints:
                 "triangulate it"
             )
         fresh.append(cut)
-    return np.concatenate([np.delete(faces, gone, axis=0), *fresh])
+    return np.concatenate([np.delete(faces, replaced, axis=0), *fresh])
 
 
 def _neighbours(faces: Ints) -> tuple[Ints, Ints]:
@@ -167,14 +167,14 @@ def _folded(faces: Ints, firsts: Ints, seconds: Ints, cosine: Array) -> tuple[li
     flat = np.abs(cosine) > _FLAT
     graph = coo_matrix((np.ones(flat.sum()), (firsts[flat], seconds[flat])), shape=(len(faces), len(faces)))
     label = connected_components(graph, directed=False)[1]
-    polygons, gone = [], []
+    polygons, replaced = [], []
     for number in np.unique(label[firsts[cosine < -_FLAT]]).tolist():
         members = np.flatnonzero(label == number)
         polygon = _outline(faces[members])
         if polygon is not None:
             polygons.append(polygon)
-            gone.append(members)
-    return polygons, np.concatenate(gone) if gone else np.zeros(0, dtype=np.int64)
+            replaced.append(members)
+    return polygons, np.concatenate(replaced) if replaced else np.zeros(0, dtype=np.int64)
 
 
 def _outline(triangles: Ints) -> Ints | None:
@@ -189,5 +189,5 @@ def _outline(triangles: Ints) -> Ints | None:
         corner = following[corner]
         if corner == start:
             break
-    whole = corner == start and len(loop) == len(triangles) + 2 == len(following)
-    return np.array(loop, dtype=np.int64) if whole else None
+    closed = corner == start and len(loop) == len(triangles) + 2 == len(following)
+    return np.array(loop, dtype=np.int64) if closed else None

@@ -21,7 +21,7 @@ import numpy as np
 from gjk3d.errors import ShapeError
 from gjk3d.files import gltf, ifc, nodes
 from gjk3d.files.headers import HeaderError
-from gjk3d.files.step import ASKED, KINDS, leave_out_curves, name_products, name_shapes, tell_facets
+from gjk3d.files.step import KINDS, TOLERANCE, leave_out_curves, name_products, name_shapes, write_facets
 
 #: Seconds that a reader may take, and so many more for each megabyte of its file.
 SECONDS, PER_MEGABYTE = 30.0, 60.0
@@ -29,7 +29,7 @@ _RUN = ("-P", "-m", "gjk3d.files.process")
 _ON_DEATH_OF_PARENT = 1  #: prctl's PR_SET_PDEATHSIG
 #: Seconds of CPU and bytes that a reader may take for a file below `SMALL` that refers to no other file.
 SMALL, SMALL_SECONDS, SMALL_BYTES = 1_000_000, 5, 1 << 30
-_SAID = 3  #: what the other process exits with if its message is all that there is to say
+_REPORTED = 3  #: what the other process exits with if its message is all that there is to say
 
 
 def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
@@ -44,22 +44,22 @@ def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
         limit = SECONDS + PER_MEGABYTE * file.stat().st_size / 1e6
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         try:
-            done = subprocess.run(
+            completed = subprocess.run(
                 command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL, timeout=limit, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise HeaderError(f"the {reader} reader took more than {round(limit, 1):g} s and was stopped") from None
-        made = target.read_bytes() if target.exists() else b""
-        if done.returncode == _SAID:
-            raise HeaderError(made.decode("utf-8"))
-        if done.returncode != 0 or not made:
-            said = made[:200].decode("utf-8", "replace").strip() or "refused it"
-            how = f"died of signal {-done.returncode}" if done.returncode < 0 else said
+        output = target.read_bytes() if target.exists() else b""
+        if completed.returncode == _REPORTED:
+            raise HeaderError(output.decode("utf-8"))
+        if completed.returncode != 0 or not output:
+            message = output[:200].decode("utf-8", "replace").strip() or "refused it"
+            how = f"died of signal {-completed.returncode}" if completed.returncode < 0 else message
             if few:
                 how += f"; it may take {SMALL_SECONDS} s of CPU and {SMALL_BYTES >> 20} MB for a file below 1 MB"
             raise HeaderError(f"no {reader} file, or a damaged one: the reader {how}")
-        return made
+        return output
 
 
 # --- in the other process -------------------------------------------------------------------------------------------
@@ -67,15 +67,15 @@ def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
 
 def _step(source: str, target: str) -> None:
     cascadio: Any = importlib.import_module("cascadio")
-    if cascadio.step_to_glb(source, target, tol_linear=ASKED, include_brep=True, brep_types=KINDS) != 0:
+    if cascadio.step_to_glb(source, target, tol_linear=TOLERANCE, include_brep=True, brep_types=KINDS) != 0:
         raise SystemExit(1)
-    made = Path(target)
-    tree, rest = gltf.unpacked(made.read_bytes())
+    glb = Path(target)
+    tree, binary = gltf.unpacked(glb.read_bytes())
     name_products(tree, Path(source).read_bytes())
     leave_out_curves(tree)
     name_shapes(tree)
-    tell_facets(tree)
-    made.write_bytes(gltf.packed(tree, rest))
+    write_facets(tree)
+    glb.write_bytes(gltf.packed(tree, binary))
 
 
 def _trimesh(source: str, target: str) -> None:
@@ -110,7 +110,7 @@ def _pyvista(source: str, target: str) -> None:
         Path(target).write_text(
             f"no mesh is in it, or it was cut short: with data = pyvista.read(file), {words}", encoding="utf-8"
         )
-        raise SystemExit(_SAID) from None
+        raise SystemExit(_REPORTED) from None
 
 
 def _ifc(source: str, target: str) -> None:
@@ -136,20 +136,20 @@ def _compile(read: Callable[[str], Any], source: str, target: str) -> None:
         model = read(source).compile()
     except Exception as reason:  # ValueError, FatalError, of its parser and its compiler
         Path(target).write_text(f"MuJoCo says: {reason}", encoding="utf-8")
-        raise SystemExit(_SAID) from None
+        raise SystemExit(_REPORTED) from None
     mujoco.mj_saveModel(model, target)
 
 
 def _write(parts: list[tuple[str, Any, Any]], target: str) -> None:
-    found = []
-    seen: set[str] = set()
+    items = []
+    keys: set[str] = set()
     for number, (name, _, _) in enumerate(parts):
-        own = name or "geometry"  # trimesh's name for what has none
-        if own in seen:
-            own = f"{own}_{number}"
-        seen.add(own)
-        found.append(nodes.Node(own, None, number))
-    nodes.write(nodes.Nodes(tuple(nodes.Shape(*arrays) for _, *arrays in parts), tuple(found)), target)
+        key = name or "geometry"  # trimesh's name for what has none
+        if key in keys:
+            key = f"{key}_{number}"
+        keys.add(key)
+        items.append(nodes.Node(key, None, number))
+    nodes.write(nodes.Nodes(tuple(nodes.Shape(*arrays) for _, *arrays in parts), tuple(items)), target)
 
 
 READERS: dict[str, Callable[[str, str], None]] = {

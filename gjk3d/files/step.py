@@ -46,10 +46,10 @@ class _Products:
             elif what == _DEFINITION and references:
                 definitions[int(number)] = references[0]
             elif what == _OCCURRENCE and len(strings) == 2 and len(references) > 1:
-                own, name = strings
-                used = self._used.setdefault((references[0], name or own), [])
-                used.append(_Occurrence("" if name == own else name, references[1]))
-        self._names = {key: names.get(formations.get(made, -1), "") for key, made in definitions.items()}
+                ident, name = strings
+                used = self._used.setdefault((references[0], name or ident), [])
+                used.append(_Occurrence("" if name == ident else name, references[1]))
+        self._names = {key: names.get(formations.get(formation, -1), "") for key, formation in definitions.items()}
 
     def called(self, name: str) -> list[int]:
         """Return the definitions of products of that name."""
@@ -60,8 +60,8 @@ class _Products:
 
         Occurrences of one name are in the order of the file; so many nodes of the name come ``before`` this one.
         """
-        for whole in wholes:
-            if used := self._used.get((whole, node.strip())):
+        for parent in wholes:
+            if used := self._used.get((parent, node.strip())):
                 its = used[min(before, len(used) - 1)]
                 product = self._names.get(its.definition, "")
                 return [its.definition], product if product and _MACHINE.fullmatch(its.name) else node.strip()
@@ -97,9 +97,9 @@ def name_products(tree: dict[str, Any], step: bytes) -> None:
     roots = [root for scene in tree.get("scenes", []) for root in scene.get("nodes", [])]
     waiting = [(root, products.called(nodes[root].get("name", ""))) for root in roots]
     while waiting:
-        whole, definitions = waiting.pop()
+        parent, definitions = waiting.pop()
         before: Counter[str] = Counter()
-        for child in nodes[whole].get("children", ()):
+        for child in nodes[parent].get("children", ()):
             node = nodes[child].get("name", "")
             its, name = products.occurrence(definitions, node, before[node])
             before[node] += 1
@@ -111,12 +111,12 @@ def name_products(tree: dict[str, Any], step: bytes) -> None:
 def name_shapes(tree: dict[str, Any]) -> None:
     """Call the shapes without a name below a product by their number, or as the product if it has no other."""
     nodes = tree.get("nodes", [])
-    for whole in nodes:
-        children = whole.get("children", [])
+    for parent in nodes:
+        children = parent.get("children", [])
         unnamed = [child for child in children if REFERENCE.fullmatch(nodes[child].get("name", ""))]
         if children == unnamed and len(unnamed) == 1 and nodes[unnamed[0]].keys() <= {"name", "mesh"}:
-            whole |= {**nodes[unnamed[0]], "name": whole.get("name", "")}
-            del whole["children"]
+            parent |= {**nodes[unnamed[0]], "name": parent.get("name", "")}
+            del parent["children"]
         for number, child in enumerate(unnamed, 1):
             nodes[child]["name"] = str(number)
 
@@ -135,25 +135,27 @@ def leave_out_curves(tree: dict[str, Any]) -> None:
     """
     meshes, nodes, scenes = (tree.get(key, []) for key in ("meshes", "nodes", "scenes"))
     for mesh in meshes:
-        mesh["primitives"] = [each for each in mesh["primitives"] if each.get("mode", _TRIANGLES) >= _TRIANGLES]
+        mesh["primitives"] = [
+            primitive for primitive in mesh["primitives"] if primitive.get("mode", _TRIANGLES) >= _TRIANGLES
+        ]
     empty = {number for number, mesh in enumerate(meshes) if not mesh["primitives"]}
-    gone = {number: node.get("name", "") for number, node in enumerate(nodes) if node.get("mesh") in empty}
-    if not gone:
+    removed = {number: node.get("name", "") for number, node in enumerate(nodes) if node.get("mesh") in empty}
+    if not removed:
         return
-    for whole in nodes:  # a shape without a name is one of several of its product
-        unnamed = [child for child in whole.get("children", []) if REFERENCE.fullmatch(gone.get(child, ""))]
-        gone |= dict.fromkeys(unnamed, whole.get("name", ""))
+    for parent in nodes:  # a shape without a name is one of several of its product
+        unnamed = [child for child in parent.get("children", []) if REFERENCE.fullmatch(removed.get(child, ""))]
+        removed |= dict.fromkeys(unnamed, parent.get("name", ""))
     for owner, key in (*((node, "children") for node in nodes), *((scene, "nodes") for scene in scenes)):
-        if gone.keys() & owner.get(key, []):
-            owner[key] = [child for child in owner[key] if child not in gone]
-    names = list(gone.values())
+        if removed.keys() & owner.get(key, []):
+            owner[key] = [child for child in owner[key] if child not in removed]
+    names = list(removed.values())
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     note = f"left out, since curves and points are not matter: {', '.join(names[:_NAMED])}{more}"
     scenes[0]["extras"] = {"notes": [note]}
 
 
 #: Millimetres from a curved face that the mesher of Open CASCADE is asked to keep.
-ASKED = 0.01
+TOLERANCE = 0.01
 #: Times that it may be: of round bodies with circles across it keeps to it, spheres it was seen to miss by 2.1 times.
 _MISSED = {"plane": 0.0, "cylinder": 1.0, "cone": 1.0, "torus": 1.0}
 _MOST_MISSED = 2.5
@@ -162,7 +164,7 @@ KINDS = frozenset(_MISSED)
 _FACES = "TM_brep_faces"
 
 
-def tell_facets(tree: dict[str, Any]) -> None:
+def write_facets(tree: dict[str, Any]) -> None:
     """Write to each mesh of a glTF how far its triangles may be from its faces, in metres, as ``extras["facets"]``.
 
     Parameters
@@ -173,10 +175,10 @@ def tell_facets(tree: dict[str, Any]) -> None:
     for mesh in tree.get("meshes", []):
         error = 0.0
         for primitive in mesh.get("primitives", []):
-            told = primitive.get("extensions", {}).pop(_FACES, None)
-            faces = [None] if told is None else told["faces"]
+            brep = primitive.get("extensions", {}).pop(_FACES, None)
+            faces = [None] if brep is None else brep["faces"]
             error = max([error, *(_MISSED.get(str((face or {}).get("type")), _MOST_MISSED) for face in faces)])
-        mesh["extras"] = {"facets": 1e-3 * ASKED * error}
+        mesh["extras"] = {"facets": 1e-3 * TOLERANCE * error}
     for key in ("extensionsUsed", "extensionsRequired"):
         if _FACES in tree.get(key, []):
             tree[key].remove(_FACES)
@@ -199,21 +201,26 @@ def unit_of(step: bytes) -> str | None:
     or a CONVERSION_BASED_UNIT with a name. What these are based on is a LENGTH_UNIT, too, and in no context.
     """
     units: dict[bytes, str] = {}
-    for found in islice(_UNIT.finditer(step), _MOST):
-        before = step[max(0, found.start() - _AROUND) : found.start()].rpartition(b";")[2]
-        entity = before + step[found.start() : found.end() + _AROUND].partition(b";")[0]
+    for match in islice(_UNIT.finditer(step), _MOST):
+        before = step[max(0, match.start() - _AROUND) : match.start()].rpartition(b";")[2]
+        entity = before + step[match.start() : match.end() + _AROUND].partition(b";")[0]
         number, unit = _NUMBER.search(before), _named(entity)
         if number is not None and unit is not None:
             units[number[1]] = unit
     contexts = islice(_CONTEXT.finditer(step), _MOST)
-    used = [units[each] for context in contexts for each in re.findall(rb"#(\d+)", context[1]) if each in units]
+    used = [
+        units[number_of]
+        for context in contexts
+        for number_of in re.findall(rb"#(\d+)", context[1])
+        if number_of in units
+    ]
     return Counter(used).most_common(1)[0][0] if used else None
 
 
 def _named(entity: bytes) -> str | None:
-    own = _CONVERTED.search(entity)
-    if own is not None:
-        name = symbol(own[1].decode("latin-1").lower()) or ""
+    converted = _CONVERTED.search(entity)
+    if converted is not None:
+        name = symbol(converted[1].decode("latin-1").lower()) or ""
         return name if conversion(name, "m") is not None else None
     metric = _SI.search(entity)
     return None if metric is None else _PREFIXES.get(metric[1] or b"")

@@ -63,19 +63,19 @@ def scene_of(data: bytes) -> Any:
         build = package.model(package.root).build
         placed, triangles = package.count(build)
         refuse_copies(placed, triangles, len(data))
-        taken: set[str] = set()
+        names: set[str] = set()
         counts: dict[str, int] = {}
         todo = [(use, scene.graph.base_frame) for use in reversed(build)]
         while todo:
             use, parent = todo.pop()
             thing = package.object(use)
-            key = unique_name(use.name or thing.name, taken, counts=counts)
-            taken.add(key)
-            there: dict[str, Any] = {"matrix": use.matrix}
+            key = unique_name(use.name or thing.name, names, counts=counts)
+            names.add(key)
+            attributes: dict[str, Any] = {"matrix": use.matrix}
             if thing.mesh is not None:
-                there["geometry"] = f"{use.file}#{use.ident}"
-                scene.geometry[there["geometry"]] = thing.mesh
-            scene.graph.update(key, parent, **there)
+                attributes["geometry"] = f"{use.file}#{use.ident}"
+                scene.geometry[attributes["geometry"]] = thing.mesh
+            scene.graph.update(key, parent, **attributes)
             todo += [(below, key) for below in reversed(thing.uses)]
         scene.units = package.model(package.root).unit
     return scene
@@ -103,10 +103,10 @@ class _Package:
         return self._models[name]
 
     def object(self, use: _Use) -> _Object:
-        found = self.model(use.file).objects.get(use.ident)
-        if found is None:
+        item = self.model(use.file).objects.get(use.ident)
+        if item is None:
             raise HeaderError(f"places the object {use.ident[:40]!r}, which {use.file} has not: a part would be lost")
-        return found
+        return item
 
     def count(self, uses: tuple[_Use, ...], above: tuple[tuple[str, str], ...] = ()) -> Count:
         """Return how many objects are placed, and how many triangles they have, before any of them is."""
@@ -136,18 +136,18 @@ def _read(file: str, text: bytes) -> _Model:
     reader = etree.iterparse(
         io.BytesIO(text), tag=_TAGS, events=("start", "end"), resolve_entities=False, load_dtd=False, no_network=True
     )
-    for event, found in reader:
-        kind = etree.QName(found).localname
+    for event, element in reader:
+        kind = etree.QName(element).localname
         if event == "start":
             if kind == "model" and not unit:
-                unit = _unit(found, file)
+                unit = _unit(element, file)
         elif kind == "object":
-            objects[found.get("id", "")] = _object(found, file, groups)
-            found.clear()
+            objects[element.get("id", "")] = _object(element, file, groups)
+            element.clear()
         elif kind == "build":
-            build += (_use(item, file, item.get("partnumber", "")) for item in found.iterfind("{*}item"))
+            build += (_use(item, file, item.get("partnumber", "")) for item in element.iterfind("{*}item"))
         elif kind != "model":
-            groups[found.get("id", "")] = [each.get("displaycolor") or each.get("color") or "" for each in found]
+            groups[element.get("id", "")] = [entry.get("displaycolor") or entry.get("color") or "" for entry in element]
     return _Model(unit, objects, tuple(build))
 
 
@@ -165,28 +165,28 @@ def _unit(model: Any, file: str) -> str:
     return unit
 
 
-def _object(found: Any, file: str, groups: dict[str, list[str]]) -> _Object:
+def _object(element: Any, file: str, groups: dict[str, list[str]]) -> _Object:
     import trimesh
 
-    ident = found.get("id", "")
-    mesh, given = None, found.find("{*}mesh")
-    if given is not None:
-        vertices = _numbers(given, "vertex", "x y z", float, ident)
-        mesh = trimesh.Trimesh(vertices, _numbers(given, "triangle", "v1 v2 v3", int, ident), process=False)
-        colour = _colour(groups.get(found.get("pid", ""), []), found.get("pindex", "0"))
+    ident = element.get("id", "")
+    mesh, mesh_element = None, element.find("{*}mesh")
+    if mesh_element is not None:
+        vertices = _numbers(mesh_element, "vertex", "x y z", float, ident)
+        mesh = trimesh.Trimesh(vertices, _numbers(mesh_element, "triangle", "v1 v2 v3", int, ident), process=False)
+        colour = _colour(groups.get(element.get("pid", ""), []), element.get("pindex", "0"))
         if colour is not None:
             mesh.metadata["colour"] = colour
-    uses = tuple(_use(each, file) for each in found.iterfind("{*}components/{*}component"))
+    uses = tuple(_use(component, file) for component in element.iterfind("{*}components/{*}component"))
     if mesh is None and not uses:
         mesh = trimesh.Trimesh(process=False, metadata={"reason": "an object of neither a mesh nor components"})
-    return _Object(found.get("name") or ident, mesh, uses)
+    return _Object(element.get("name") or ident, mesh, uses)
 
 
 def _numbers(mesh: Any, tag: str, names: str, kind: type, ident: str) -> Array:
     """Return the numbers of all vertices, or triangles, of a mesh, (n, 3)."""
     keys = names.split()
     try:
-        words = (each.get(key) for each in mesh.iter(f"{{*}}{tag}") for key in keys)
+        words = (element.get(key) for element in mesh.iter(f"{{*}}{tag}") for key in keys)
         numbers: Any = np.fromiter(map(kind, words), dtype=np.float64 if kind is float else np.int64)
         rows: Array = numbers.reshape(-1, 3)
     except (TypeError, ValueError, OverflowError):
@@ -196,17 +196,17 @@ def _numbers(mesh: Any, tag: str, names: str, kind: type, ident: str) -> Array:
 
 
 def _odd(mesh: Any, tag: str, keys: list[str], kind: type) -> Iterator[str]:
-    for number, each in enumerate(mesh.iter(f"{{*}}{tag}")):
+    for number, element in enumerate(mesh.iter(f"{{*}}{tag}")):
         for key in keys:
             try:
-                kind(each.get(key))
+                kind(element.get(key))
             except (TypeError, ValueError):
-                yield f", number {number}, whose {key} is {str(each.get(key))[:40]!r}"
+                yield f", number {number}, whose {key} is {str(element.get(key))[:40]!r}"
 
 
-def _use(found: Any, file: str, name: str = "") -> _Use:
-    path = next((value for key, value in found.attrib.items() if key.endswith("}path")), file)
-    ident, words = found.get("objectid", ""), found.get("transform")
+def _use(element: Any, file: str, name: str = "") -> _Use:
+    path = next((value for key, value in element.attrib.items() if key.endswith("}path")), file)
+    ident, words = element.get("objectid", ""), element.get("transform")
     matrix = np.eye(4)
     if words is not None:
         try:
@@ -222,5 +222,5 @@ def _colour(row: list[str], index: str) -> Colour | None:
     hexes = _HEX.fullmatch(row[at] if 0 <= at < len(row) else "")
     if hexes is None:
         return None
-    red, green, blue = (round(int(each, 16) / 255.0, 6) for each in hexes.groups())
+    red, green, blue = (round(int(channel, 16) / 255.0, 6) for channel in hexes.groups())
     return red, green, blue

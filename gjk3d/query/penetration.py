@@ -128,7 +128,7 @@ def penetration(
     found = deepest(a, b, surfaces, rows.a[0], rows.b[0], float(tol))
     if not found.decided:  # what frees the two takes every point out
         found = found._replace(upper=-float(signed_distance(a, b, pose_a, pose_b).lower))
-    lower = max(0.0, found.known - found.slack)
+    lower = max(0.0, found.lower - found.slack)
     if found.points is None:
         return Penetration(0.0, 0.0, found.upper, None, None, None)
     point_a, point_b = found.points

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.gaps import Found, into_world, nearest, report_gap, share_of
+from gjk3d.bodies.gaps import NearestParts, into_world, nearest, report_gap, share_of
 from gjk3d.bodies.part_tree import OPEN, PLACED, PRISMS, PartTree
 from gjk3d.bodies.walk import APART, DOUBT, HELD, MEET, Bench, Two, held, meet, two_at
 from gjk3d.narrow.pairs import mirror
@@ -80,7 +80,7 @@ def two_of(x: Around, p: int, now: int) -> tuple[Two, int]:
 
 
 @kernel
-def asked(two: Two, most: float, margin: float, share: float, first: int, w: Bench) -> tuple[int, Found]:
+def asked(two: Two, most: float, margin: float, share: float, first: int, w: Bench) -> tuple[int, NearestParts]:
     """Tell whether a body and its guest are proven apart, APART, and find their nearest parts as `nearest` does.
 
     MEET and HELD are sure; else it is what `meet` says.

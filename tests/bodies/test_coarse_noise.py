@@ -129,11 +129,11 @@ def test_a_point_outside_is_not_inferred_to_be_inside_from_a_distance_that_is_of
     """The balls about a point outside and about one inside touch; the distance of the points is rounded down."""
     skin, work = two_surfaces.Skin(*tree_of(DENTED).arrays), two_surfaces.Work(traversal_stack(), np.empty(STACK))
     p, distance = (1.5, 0.25, 0.125), 1.0 - NOISE
-    assert two_surfaces._room(p, skin, NOISE, distance, 0.5, work)[0] == -0.5
+    assert two_surfaces._inner_radius(p, skin, NOISE, distance, 0.5, work)[0] == -0.5
     found = np.zeros((inside.ROWS + 1, inside.COLUMNS))
     found[0, inside.NOISE] = NOISE
     host = inside.Host(*skin, np.zeros((1, 3), dtype=np.int64), np.zeros((0, 4)), work.stack, work.keys, found)
-    assert inside._look(p, host, distance, 0.5)[0] == -0.5
+    assert inside._depth_at(p, host, distance, 0.5)[0] == -0.5
 
 
 # rays ---------------------------------------------------------------------------------------------------------------
@@ -172,9 +172,9 @@ TIP = np.array([(0.0, 0.0, 0.0), (0.25, 0.0, 1.0), (0.0, 0.25, 1.0)])
 SLOPE = np.array([(-1.0, -1.0, -2.0), (2.0, -1.0, 1.0), (-1.0, 2.0, 1.0)])
 
 
-def way_up(noise: float) -> exits.Way:
+def way_up(noise: float) -> exits.Sweep:
     none = tree_of(SOLID).arrays
-    return exits.Way(none, none, moved(0.0, 0.0, 0.0), UP, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), noise)
+    return exits.Sweep(none, none, moved(0.0, 0.0, 0.0), UP, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), noise)
 
 
 @pytest.mark.parametrize("face", [FACE, SLOPE])
@@ -204,7 +204,7 @@ def test_a_triangle_may_block_as_soon_as_it_is_near_another_to_the_noise(face: A
 def test_boxes_may_meet_as_soon_as_they_are_near_to_the_noise() -> None:
     tree = tree_of(SOLID).arrays
     for noise in (0.0, NOISE):
-        way = exits.Way(tree, tree, moved(-5.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), noise)
+        way = exits.Sweep(tree, tree, moved(-5.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), noise)
         low, high = exits._box_span(way, 0, 0)
         assert low == pytest.approx(3.0 - noise, abs=1e-12)
         assert high == pytest.approx(7.0 + noise, abs=1e-12)
@@ -218,7 +218,7 @@ def test_a_triangle_beside_the_column_over_a_face_by_less_than_the_error_is_behi
     face = ((0.0, 0.0, 0.0), (4.0, 0.0, 0.0), (0.0, 4.0, 0.0))
     for gap, behind in ((0.5 * NOISE, True), (2.0 * NOISE, False)):
         other = ((1.0, -gap, -0.5), (2.0, -gap, -0.5), (1.5, -gap - 1.0, -0.5))
-        deep, _ = pushes._behind(face, other, UP, NOISE, room)
+        deep, _ = pushes._depth_behind(face, other, UP, NOISE, room)
         assert deep == (0.5 if behind else inf)
 
 
@@ -226,14 +226,14 @@ def test_how_deep_a_triangle_is_behind_a_face_counts_up_to_the_error_beside_the_
     room = np.zeros((2, pushes.CORNERS, 3))
     face = ((0.0, 0.0, 0.0), (4.0, 0.0, 0.0), (0.0, 4.0, 0.0))
     other = ((1.0, 1.0, -1.0), (2.0, 1.0, -1.0), (1.5, -1.0, -3.0))
-    deep, _ = pushes._behind(face, other, UP, NOISE, room)
+    deep, _ = pushes._depth_behind(face, other, UP, NOISE, room)
     assert deep == pytest.approx(2.0 + NOISE, abs=1e-12)
 
 
-def met(out: Array, outward: Array) -> pushes.Met:
+def met(out: Array, outward: Array) -> pushes.PairContacts:
     """Return pairs of the first triangles of two meshes, of which only A is closed."""
     count = len(out)
-    return pushes.Met(
+    return pushes.PairContacts(
         np.zeros((count, 2), dtype=np.int64), out, np.zeros((0, 3)), outward, np.zeros((1, 3)), bool(outward.any()),
         False, False, np.zeros((0, 4)), np.zeros((2, pushes.CORNERS, 3)), np.zeros((count, pushes.NOTED)),
         np.zeros(count, dtype=np.int64),
@@ -340,10 +340,10 @@ def test_the_bounds_of_triangles_and_balls_allow_for_the_error() -> None:
     face = flat([(0.0, -1.0, -1.0), (0.0, 1.0, -1.0), (0.0, 0.0, 1.0)])
     x, w = two(face, gk.Sphere(0.5), (3.0, 0.0, 0.0), NOISE), walk.bench()
     r = gaps.round_in(x, w)
-    nothing = gaps.Found(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
-    found = gaps._ask_round(x, 0, 0, inf, nothing, r, w)
+    nothing = gaps.NearestParts(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
+    found = gaps._solve_round(x, 0, 0, inf, nothing, r, w)
     assert 2.25 < found.begins <= 2.5 - NOISE
-    again = gaps._ask_round(x, 0, 0, inf, found._replace(upper=1.0, lowest=inf), r, w)
+    again = gaps._solve_round(x, 0, 0, inf, found._replace(upper=1.0, lowest=inf), r, w)
     assert 2.25 < again.lowest <= 2.5 - NOISE
 
 
@@ -401,8 +401,8 @@ def enclosed(a: Any, b: Any, move: tuple[float, float, float]) -> Array:
     )
     state = np.zeros(search.STATE)
     state[search.MOST], state[search.NORMAL] = 4.0, 1.0
-    d = search.Desk(
-        state, desk[1][:rows], desk[2], desk[3], desk[4], desk[5][0], desk[8], x, sides.found,
+    d = search.SearchScratch(
+        state, desk[1][:rows], desk[2], desk[3], desk[4], desk[5][0], desk[8], x, sides.pairs,
         facets.solid_in(depth._NO_SOLIDS, 0), desk[10], desk[11],
     )  # fmt: skip
     search.enclose_depth(x, x, sides, sides, d)

@@ -10,17 +10,17 @@ import trimesh
 from places import anywhere, some_compound
 
 import gjk3d as gk
-from gjk3d.bodies.depth.inside import KNOWN, in_box
+from gjk3d.bodies.depth.inside import SAMPLED, in_box
 from gjk3d.bodies.depth.partings import (
     PLANE,
     PLANES,
-    ask_others,
-    ask_pair,
     find_deepest,
     is_blocked,
     leave_behind,
     overlapping_first,
     shifted,
+    solve_pair,
+    solve_remaining,
 )
 from gjk3d.bodies.depth.two_surfaces import surface_of, with_points_near
 from gjk3d.bodies.facets import solid_in, solids_of, with_scratch
@@ -56,7 +56,7 @@ def near_each_other(seed: int) -> tuple[Two, Bench, np.ndarray]:
 def asked_all(x: Two, pairs: np.ndarray, w: Bench) -> np.ndarray:
     rows = np.empty((len(pairs), FLOATS))
     for k in range(len(pairs)):
-        ask_pair(x, pairs, k, w, rows[k])
+        solve_pair(x, pairs, k, w, rows[k])
     return rows
 
 
@@ -73,7 +73,7 @@ def test_the_deepest_pair_is_that_of_all_and_bounds_hold(seed: int) -> None:
     assert left >= {pair for pair, row in every.items() if row[UPPER] < -1e-12}
     for pair, row in zip(pairs[:kept].tolist(), depths, strict=False):
         assert row[UPPER] <= every[tuple(pair)][UPPER] + 1e-12
-    kept = ask_others(x, pairs, kept, NO_SOLID, w, depths)
+    kept = solve_remaining(x, pairs, kept, NO_SOLID, w, depths)
     assert {tuple(p) for p in pairs[:kept].tolist()} == {p for p, row in every.items() if row[UPPER] <= x.error}
     for pair, row in zip(pairs[:kept].tolist(), depths, strict=False):
         assert (row == every[tuple(pair)]).all()
@@ -94,7 +94,7 @@ def test_facets_tell_of_a_polytope_what_epa_does(shape: Any) -> None:
     count, answers = list_parts(x, 0.0, False, w, pairs), []
     for solid in (NO_SOLID, solid_in(with_scratch(solids_of([parts])), 0)):
         some, depths = pairs.copy(), np.full((count, FLOATS), -np.inf)
-        kept = ask_others(x, some, count, solid, w, depths)
+        kept = solve_remaining(x, some, count, solid, w, depths)
         answers.append((some[:kept].tolist(), depths[:kept]))
     assert answers[0][0] == answers[1][0]
     assert len(answers[0][0]) > 10
@@ -133,7 +133,7 @@ def test_what_is_blocked_meets_all_the_way(seed: int) -> None:
     x, w, pairs = near_each_other(seed)
     rng, depths, spans = np.random.default_rng(seed), np.empty((len(pairs), FLOATS)), np.empty((len(pairs), 2))
     _, count = find_deepest(x, pairs, len(pairs), WAY, w, depths)
-    count = overlapping_first(pairs, ask_others(x, pairs, count, NO_SOLID, w, depths), x.error, depths)
+    count = overlapping_first(pairs, solve_remaining(x, pairs, count, NO_SOLID, w, depths), x.error, depths)
     assert count > 0
     asked_before = asked_all(x, pairs[:count], w)
     assert (asked_before[:, UPPER] < 0.0).all()
@@ -157,7 +157,7 @@ def test_points_near_are_all_that_come_into_the_box(seed: int) -> None:
     a, b, most = torus(seed)._as_parts(), torus(seed + 50).scaled(0.4)._as_parts(), 0.1
     x = two_at(a.given, b.given, IDENTITY[0], pose_rows(anywhere(rng, 0.6))[0][0])
     given_a, given_b = surface_of(a)[0], surface_of(b)[0]
-    near_a, near_b = with_points_near(x.m, most, given_a, given_b, np.empty((2 * KNOWN, 3)))
+    near_a, near_b = with_points_near(x.m, most, given_a, given_b, np.empty((2 * SAMPLED, 3)))
     turn, place = np.array(x.m[:9]).reshape(3, 3), np.array(x.m[9:])
     for _ in range(20):
         shift = rng.normal(size=3)
@@ -169,6 +169,6 @@ def test_points_near_are_all_that_come_into_the_box(seed: int) -> None:
             inside = np.array([in_box(tuple(p), boxes, 0.0) for p in moved])
             kept = {tuple(p) for p in near.tolist()}
             assert {tuple(p) for p in seeds[inside].tolist()} <= kept
-    same = with_points_near(x.m, np.inf, given_a, given_b, np.empty((2 * KNOWN, 3)))
+    same = with_points_near(x.m, np.inf, given_a, given_b, np.empty((2 * SAMPLED, 3)))
     assert same[0] is given_a
     assert same[1] is given_b

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 from gjk3d.bodies import bvh, part_tree, traversal, triangles
 from gjk3d.bodies.bvh import traversal_stack
-from gjk3d.bodies.depth.depth import outer_ways
+from gjk3d.bodies.depth.depth import outer_translations
 from gjk3d.bodies.depth.search import MOST, NORMAL, STATE
 from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.mesh_pair import MeshPair
@@ -277,7 +277,7 @@ def test_a_translation_past_the_hulls_or_the_boxes_separates_exactly(kind: str) 
         first, second = body._as_parts(), other._as_parts()
         row = pose_rows(pose)[0]
         out = np.empty((1, STATE))
-        hulls = outer_ways(first, second, row, out)
+        hulls = outer_translations(first, second, row, out)
         assert hulls is not None
         normal = out[0, NORMAL : NORMAL + 3].tolist()
         top = max(exact_dot(normal, point) for point in CUBE.tolist())

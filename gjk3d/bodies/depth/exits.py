@@ -1,9 +1,10 @@
-"""How far B has to go along a direction until the surfaces of two meshes part: the first window, however narrow.
+"""Translation of B along a direction until the surfaces of two meshes separate, into the first free interval.
 
-While B moves along a direction two triangles meet from one time to another. Seen along the direction, they meet where
-their shadows overlap, and the times are the differences of their heights there: extreme at corners of one over the
-other, and where edges cross. Boxes meet from one time to another too, so a walk down both trees finds what blocks a
-time; B then goes on to where that ends, until nothing blocks.
+While B moves along a direction, two triangles intersect during one time interval. Projected along the direction, they
+intersect where their shadows overlap, and the times are the differences of their heights there. The extremes are at
+corners of one triangle over the other and at crossings of edges. Boxes intersect during one interval as well, so a
+traversal of both trees finds a pair that blocks a time. B then continues at the end of its interval, until no pair
+blocks.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ Faces = tuple[Array, Ints, Array]  #: the tree of a mesh: boxes, links, corners
 NEVER = 1e308
 
 
-class Way(NamedTuple):
-    """Two meshes, B at a pose in the frame of A, and the direction B goes."""
+class Sweep(NamedTuple):
+    """Two meshes, B at a pose in A's frame, and the direction of B."""
 
     a: Faces
     b: Faces
@@ -35,7 +36,7 @@ class Way(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Room for a walk: pairs of nodes that block, until when, and those that wait, from when and until when."""
+    """Scratch of the traversal: blocking pairs of nodes with end times, and waiting pairs with intervals."""
 
     stack: Ints
     highs: Array
@@ -50,7 +51,7 @@ _GRAZING = 0.05  #: least sine between the direction and a face that noise is di
 
 @inlined
 def _onto(t: Triangle, u: Vec3, v: Vec3, d: Vec3) -> Triangle:
-    """Return the shadow of a triangle, and its heights."""
+    """Return the shadow of a triangle with its heights."""
     return (
         (dot(t[0], u), dot(t[0], v), dot(t[0], d)),
         (dot(t[1], u), dot(t[1], v), dot(t[1], d)),
@@ -60,13 +61,13 @@ def _onto(t: Triangle, u: Vec3, v: Vec3, d: Vec3) -> Triangle:
 
 @inlined
 def _side(a: Vec3, b: Vec3, p: Vec3) -> float:
-    """Return twice the area of p and an edge in the shadow."""
+    """Return twice the signed area of p and an edge in the shadow."""
     return (a[0] - p[0]) * (b[1] - p[1]) - (a[1] - p[1]) * (b[0] - p[0])
 
 
 @inlined
 def _above(p: Vec3, t: Triangle) -> tuple[bool, float]:
-    """Tell whether p is over a triangle, and how far above it."""
+    """Return whether p is over a triangle, and its height above it."""
     x, y, z = _side(t[1], t[2], p), _side(t[2], t[0], p), _side(t[0], t[1], p)
     total = x + y + z
     if total == 0.0 or min(x, y, z) < 0.0 < max(x, y, z):
@@ -76,7 +77,7 @@ def _above(p: Vec3, t: Triangle) -> tuple[bool, float]:
 
 @inlined
 def _over_edge(a: Vec3, b: Vec3, p: Vec3, q: Vec3) -> tuple[bool, float]:
-    """Tell whether the shadows of two edges cross, and how far the first is above the other."""
+    """Return whether the shadows of two edges cross, and the height of the first above the second."""
     e0, e1, f0, f1 = b[0] - a[0], b[1] - a[1], q[0] - p[0], q[1] - p[1]
     turn = e0 * f1 - e1 * f0
     if turn == 0.0:
@@ -90,7 +91,7 @@ def _over_edge(a: Vec3, b: Vec3, p: Vec3, q: Vec3) -> tuple[bool, float]:
 
 @kernel
 def _shadows_apart(s: Triangle, t: Triangle, noise: float) -> bool:
-    """Tell whether two shadows only touch, or not even that: what slides along the direction blocks nothing."""
+    """Return whether two shadows are apart or only touch; triangles that slide along the direction block nothing."""
     for k in range(6):
         a, b = (s[k % 3], s[(k + 1) % 3]) if k < 3 else (t[k % 3], t[(k + 1) % 3])
         x, y = a[1] - b[1], b[0] - a[0]
@@ -106,7 +107,7 @@ def _shadows_apart(s: Triangle, t: Triangle, noise: float) -> bool:
 
 @kernel
 def _span(s: Triangle, t: Triangle) -> tuple[float, float, int]:
-    """Return from when to when two shadows meet, and what is last: a corner of s, of t, or a pair of edges."""
+    """Return the interval in which two triangles intersect, and its last contact: a corner of s, of t, or two edges."""
     low, high, last = NEVER, -NEVER, -1
     for k in range(3):
         over, height = _above(s[k], t)
@@ -131,7 +132,7 @@ def _span(s: Triangle, t: Triangle) -> tuple[float, float, int]:
 
 @kernel
 def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
-    """Return the unit normal, along d, of what two triangles part at; d itself where it has none."""
+    """Return the unit normal, along d, of the last contact of two triangles; d itself if there is none."""
     if last == 0:
         n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
     elif last == 1:
@@ -147,10 +148,10 @@ def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
 
 
 @kernel
-def _past(way: Way, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple[float, float]:
-    """Return the time at which a pair that meets no longer does, else the same time and from when on it may meet."""
-    d, noise = way.d, way.noise
-    over, under = _onto(s, way.u, way.v, d), _onto(t, way.u, way.v, d)
+def _past(sweep: Sweep, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple[float, float]:
+    """Return the end time of a blocking pair, otherwise the present time and the earliest time it may block."""
+    d, noise = sweep.d, sweep.noise
+    over, under = _onto(s, sweep.u, sweep.v, d), _onto(t, sweep.u, sweep.v, d)
     first = min(over[0][2], over[1][2], over[2][2]) - max(under[0][2], under[1][2], under[2][2]) - noise
     if first > time:
         return time, first
@@ -169,10 +170,10 @@ def _past(way: Way, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple
 
 
 @kernel
-def _box_span(way: Way, i: int, j: int) -> tuple[float, float]:
-    """Return from when to when two boxes may meet, by the axes of each."""
-    ba, bb, d = way.a[0], way.b[0], way.d
-    to = box_pose(way.m, ba, i, bb, j)
+def _box_span(sweep: Sweep, i: int, j: int) -> tuple[float, float]:
+    """Return the interval in which two boxes may intersect, by the axes of each."""
+    ba, bb, d = sweep.a[0], sweep.b[0], sweep.d
+    to = box_pose(sweep.m, ba, i, bb, j)
     e = (
         ba[i, 6] * d[0] + ba[i, 7] * d[1] + ba[i, 8] * d[2],
         ba[i, 9] * d[0] + ba[i, 10] * d[1] + ba[i, 11] * d[2],
@@ -183,11 +184,12 @@ def _box_span(way: Way, i: int, j: int) -> tuple[float, float]:
         if k < 3:
             x, y, z = to[3 * k], to[3 * k + 1], to[3 * k + 2]
             far, speed = to[9 + k], e[k]
-            half = ba[i, 3 + k] + abs(x) * bb[j, 3] + abs(y) * bb[j, 4] + abs(z) * bb[j, 5] + way.noise
+            half = ba[i, 3 + k] + abs(x) * bb[j, 3] + abs(y) * bb[j, 4] + abs(z) * bb[j, 5] + sweep.noise
         else:
             x, y, z = to[k - 3], to[k], to[k + 3]
             far, speed = to[9] * x + to[10] * y + to[11] * z, e[0] * x + e[1] * y + e[2] * z
-            half = bb[j, k] + abs(x) * ba[i, 3] + abs(y) * ba[i, 4] + abs(z) * ba[i, 5] + way.noise
+            half = bb[j, k] + abs(x) * ba[i, 3] + abs(y) * ba[i, 4] + abs(z) * ba[i, 5] + sweep.noise
+        # the boxes do not move along this axis: they overlap on it always or never
         if abs(speed) < 1e-12:
             if abs(far) > half:
                 return NEVER, -NEVER
@@ -199,36 +201,39 @@ def _box_span(way: Way, i: int, j: int) -> tuple[float, float]:
 
 @kernel
 def _shadow_axes(d: Vec3) -> tuple[Vec3, Vec3]:
-    """Return two unit vectors across a unit vector."""
+    """Return two unit vectors perpendicular to a unit vector."""
     x, y, z = abs(d[0]), abs(d[1]), abs(d[2])
-    other = (1.0, 0.0, 0.0) if x <= y and x <= z else ((0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0))
-    n = cross(d, other)
+    axis = (1.0, 0.0, 0.0) if x <= y and x <= z else ((0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0))
+    n = cross(d, axis)
     f = 1.0 / sqrt(dot(n, n))
     u = (f * n[0], f * n[1], f * n[2])
     return u, cross(d, u)
 
 
 @kernel
-def _past_leaves(way: Way, i: int, j: int, time: float, wall: Array) -> tuple[float, float]:
-    """Do as `_past` of all triangles of two leaves."""
-    (_, la, ca), (_, lb, cb) = way.a, way.b
+def _past_leaves(sweep: Sweep, i: int, j: int, time: float, wall: Array) -> tuple[float, float]:
+    """Return the result of `_past` for all triangles of two leaves."""
+    (_, la, ca), (_, lb, cb) = sweep.a, sweep.b
     soonest = NEVER
     for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
-        t = placed_triangle(way.m, cb, q)
+        t = placed_triangle(sweep.m, cb, q)
         for p in range(la[i, 1], la[i, 1] + la[i, 2]):
-            time, low = _past(way, read(ca, p), t, time, wall)
+            time, low = _past(sweep, read(ca, p), t, time, wall)
             soonest = min(soonest, low)
     return time, soonest
 
 
 @inlined
-def _put(w: Walk, top: int, i: int, j: int, high: float) -> None:
+def _push_pair(w: Walk, top: int, i: int, j: int, high: float) -> None:
     w.stack[top, 0], w.stack[top, 1], w.highs[top] = i, j, high
 
 
 @kernel
 def _wait(w: Walk, waiting: int, i: int, j: int, low: float, high: float) -> int:
-    """Note a pair that blocks nothing yet; return how many there are, one more than there is room for if it is lost."""
+    """Store a pair that does not block yet; return the number of waiting pairs.
+
+    If the list is full, its first entry becomes the root pair with the earlier of both times.
+    """
     if waiting < w.later.shape[0]:
         w.later[waiting, 0], w.later[waiting, 1] = i, j
         w.spans[waiting, 0], w.spans[waiting, 1] = low, high
@@ -239,41 +244,46 @@ def _wait(w: Walk, waiting: int, i: int, j: int, low: float, high: float) -> int
 
 @kernel
 def _awake(w: Walk, waiting: int, time: float) -> tuple[int, int]:
-    """Move what has begun to block from those that wait to the stack; return how many are there, and still wait."""
-    kept, top = 0, 0
+    """Move pairs that block by now from the waiting list to the stack; return the sizes of stack and list."""
+    waiting_count, top = 0, 0
     for k in range(waiting):
         low, high = w.spans[k, 0], w.spans[k, 1]
         if high < time:
             continue
         if low <= time and top < w.stack.shape[0] // 2:
-            _put(w, top, w.later[k, 0], w.later[k, 1], high)
+            _push_pair(w, top, w.later[k, 0], w.later[k, 1], high)
             top += 1
             continue
-        w.later[kept, 0], w.later[kept, 1], w.spans[kept, 0], w.spans[kept, 1] = w.later[k, 0], w.later[k, 1], low, high
-        kept += 1
-    return top, kept
+        w.later[waiting_count, 0], w.later[waiting_count, 1], w.spans[waiting_count, 0], w.spans[waiting_count, 1] = (
+            w.later[k, 0],
+            w.later[k, 1],
+            low,
+            high,
+        )
+        waiting_count += 1
+    return top, waiting_count
 
 
 @kernel
-def _open(way: Way, w: Walk, i: int, j: int, time: float, most: float, top: int, waiting: int) -> tuple[int, int]:
-    """Put the halves of a pair of nodes where they belong, what blocks longest on top; return as `_awake`."""
-    (ba, la, _), (bb, lb, _) = way.a, way.b
+def _open(sweep: Sweep, w: Walk, i: int, j: int, time: float, most: float, top: int, waiting: int) -> tuple[int, int]:
+    """Push the children of a pair of nodes, the pair that blocks longest on top; return the sizes as `_awake`."""
+    (ba, la, _), (bb, lb, _) = sweep.a, sweep.b
     larger = ba[i, 3] + ba[i, 4] + ba[i, 5] >= bb[j, 3] + bb[j, 4] + bb[j, 5]
     of_a, before = lb[j, 0] < 0 or (la[i, 0] >= 0 and larger), top
     for k in range(2):
         p, q = (la[i, 0] + k, j) if of_a else (i, lb[j, 0] + k)
-        low, high = _box_span(way, p, q)
+        low, high = _box_span(sweep, p, q)
         if low > high or high < time or low > most:
             continue
         if low > time:
             waiting = _wait(w, waiting, p, q, low, high)
             continue
-        _put(w, top, p, q, high)
+        _push_pair(w, top, p, q, high)
         top += 1
     if top == before + 2 and w.highs[before] > w.highs[before + 1]:
         p, q, high = w.stack[before, 0], w.stack[before, 1], w.highs[before]
-        _put(w, before, w.stack[before + 1, 0], w.stack[before + 1, 1], w.highs[before + 1])
-        _put(w, before + 1, p, q, high)
+        _push_pair(w, before, w.stack[before + 1, 0], w.stack[before + 1, 1], w.highs[before + 1])
+        _push_pair(w, before + 1, p, q, high)
     return top, waiting
 
 
@@ -281,26 +291,28 @@ def _open(way: Way, w: Walk, i: int, j: int, time: float, most: float, top: int,
 def parting(
     m: Rigid, d: Vec3, start: float, most: float, noise: float, a: Faces, b: Faces, w: Walk, wall: Array
 ) -> float:
-    """Return how far B has to go along d, at least ``start``, until the surfaces part; NEVER beyond ``most``.
+    """Return the translation of B along d, at least ``start``, at which the surfaces separate; NEVER beyond ``most``.
 
-    Not proven: rounding may let a pair slip. ``wall`` becomes the normal of what blocked last, 0 where nothing did.
+    The result is not proven, since rounding may hide a pair. ``wall`` becomes the normal of the last obstacle, 0 for
+    none.
     """
     u, v = _shadow_axes(d)
-    way = Way(a, b, m, d, u, v, noise)
+    sweep = Sweep(a, b, m, d, u, v, noise)
     time, top, waiting = start, plain(1), plain(0)
     wall[0] = wall[1] = wall[2] = 0.0
-    _put(w, 0, 0, 0, NEVER)
+    _push_pair(w, 0, 0, 0, NEVER)
     while top > 0:
         top -= 1
         i, j, high = w.stack[top, 0], w.stack[top, 1], w.highs[top]
         if high >= time and (a[1][i, 0] >= 0 or b[1][j, 0] >= 0):
-            top, waiting = _open(way, w, i, j, time, most, top, waiting)
+            top, waiting = _open(sweep, w, i, j, time, most, top, waiting)
         elif high >= time:
-            time, low = _past_leaves(way, i, j, time, wall)
+            time, low = _past_leaves(sweep, i, j, time, wall)
             if time > most:
                 return NEVER
             if low <= most:
                 waiting = _wait(w, waiting, i, j, low, high)
+        # no pair blocks the present time: pairs whose interval has begun are tested next
         if top == 0:
             top, waiting = _awake(w, waiting, time)
     return time

@@ -1,11 +1,11 @@
-"""How deep the surface of one mesh lies in another, closed one: the greatest distance from its surface, enclosed.
+"""Depth of the surface of one mesh inside another, closed one: the greatest distance from its surface, with bounds.
 
-From below: a point of the one that lies inside is as deep as its distance from the other's surface. From above: what
-lies inside is no deeper than it is far from any face of the other, a distance that is greatest at a corner of a
-triangle, so the face nearest to a triangle's middle bounds the depth of all of it; a whole box bounds by its radius,
-for the distance grows no faster than one moves. What has the highest bound is cut first until the two meet: a triangle
-along the plane of a face that it crosses, so that what sticks out is left in one step, or between the two faces that
-are nearest to its middle and its farthest corner, each of which bounds its own side; else at its longest edge.
+Lower bound: a point of the guest inside the host is as deep as its distance from the host's surface. Upper bound: the
+depth is at most the distance from any single face of the host. That distance is greatest at a corner of a triangle, so
+the face nearest to a triangle's centre bounds the depth of the whole triangle. A box is bounded by its radius, since
+the distance is 1-Lipschitz. The item with the highest bound is split first until both bounds agree. A triangle is split
+along the plane of a face that it crosses, which removes the part outside in one step, or between the two faces nearest
+to its centre and to its farthest corner, each of which bounds its own side. Otherwise the longest edge is halved.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth.convex_faces import box_by_planes, depth_by_planes, flat_of, planes_of, triangle_by_planes
-from gjk3d.bodies.raycast import NO, YES, is_inside, told_by_rays, winds_about
+from gjk3d.bodies.raycast import NO, YES, is_inside, side_by_rays, winds_about
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.traversal import STACK, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, placed_triangle, read
@@ -26,16 +26,16 @@ from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, along, cross, dot, row3,
 from gjk3d.geometry.vec3 import place as to_place
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-#: columns of the first row of what is found; a depth that is ENOUGH ends the search
-LOWER, UPPER, FOUND, SPENT, NOISE, ENOUGH = range(6)
+#: columns of the first row of the results; a depth of ENOUGH ends the search
+LOWER, UPPER, COUNT, SPENT, NOISE, ENOUGH = range(6)
 COLUMNS = 7  #: of that
-KNOWN = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
+SAMPLED = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
 SEEDS = 256  #: of these
 ROWS = 32  #: deep points that are kept, behind the first row
 
 
 class Host(NamedTuple):
-    """The closed surface, scratch, and what is found; see `search`."""
+    """The closed surface, scratch, and the results; see `search`."""
 
     boxes: Array2
     links: Ints2
@@ -44,11 +44,11 @@ class Host(NamedTuple):
     planes: Array2  #: those of its faces where it is convex, see `within_planes`
     stack: Ints2
     keys: Array1
-    found: Array2
+    results: Array2
 
 
 class Waiting(NamedTuple):
-    """What is yet to be cut: a heap by their bounds, items below 0 being boxes, others rows of the pool."""
+    """The items to split: a heap sorted by their bounds, items below 0 are boxes and others rows of the pool."""
 
     bounds: Array1
     items: Ints1
@@ -56,75 +56,77 @@ class Waiting(NamedTuple):
 
 
 @kernel
-def _keep(d: float, p: Vec3, foot: Vec3, found: Array) -> None:
-    """Note a point that lies inside, in place of the shallowest where there is no room."""
-    found[0, LOWER] = max(found[0, LOWER], d)
-    row = int(found[0, FOUND]) + 1
-    if row < found.shape[0]:
-        found[0, FOUND] += 1.0
+def _store_point(d: float, p: Vec3, foot: Vec3, results: Array) -> None:
+    """Store a point inside the host; it replaces the shallowest one if the rows are full."""
+    results[0, LOWER] = max(results[0, LOWER], d)
+    row = int(results[0, COUNT]) + 1
+    if row < results.shape[0]:
+        results[0, COUNT] += 1.0
     else:
         row = 1
-        for k in range(2, found.shape[0]):
-            if found[k, 0] < found[row, 0]:
+        for k in range(2, results.shape[0]):
+            if results[k, 0] < results[row, 0]:
                 row = k
-        if found[row, 0] >= d:
+        if results[row, 0] >= d:
             return
-    found[row, 0] = d
+    results[row, 0] = d
     for k in range(3):
-        found[row, 1 + k], found[row, 4 + k] = p[k], foot[k]
+        results[row, 1 + k], results[row, 4 + k] = p[k], foot[k]
 
 
 @kernel
-def _look(p: Vec3, h: Host, away: float, known: float) -> tuple[float, int]:
-    """Return the distance of a point from the surface, and the face that is nearest; negative is outside, or less.
+def _depth_at(p: Vec3, h: Host, away: float, known_depth: float) -> tuple[float, int]:
+    """Return the distance of a point from the surface, negative or less if it is outside, and the nearest face.
 
-    It is that far away from one of which as much is known: where balls about both overlap, they lie on the same side.
+    ``away`` leads to a point of ``known_depth``. If the balls about both points overlap, both points are on the same
+    side.
     """
-    h.found[0, SPENT] += 1.0
-    noise = h.found[0, NOISE]
+    h.results[0, SPENT] += 1.0
+    noise = h.results[0, NOISE]
     if h.planes.shape[0] > 0:
         d, face = depth_by_planes(h.planes, p, -inf)
-        if d > 4.0 * noise and d > 0.5 * h.found[0, LOWER]:
-            _keep(d, p, along(p, row3(h.planes, face), d), h.found)
+        if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER]:
+            _store_point(d, p, along(p, row3(h.planes, face), d), h.results)
         return d, face
     square, face, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
     if d <= 4.0 * noise:
         return d, face
-    outside = known < 0.0
-    if not away + 8.0 * noise < d + abs(known):
+    outside = known_depth < 0.0
+    # the ball test saves the inside test, which costs most
+    if not away + 8.0 * noise < d + abs(known_depth):
         outside = not is_inside(p, h.boxes, h.links, h.corners, noise, h.stack)
     if outside:
         return -d, face
-    if d > 0.5 * h.found[0, LOWER]:
-        _keep(d, p, foot, h.found)
+    if d > 0.5 * h.results[0, LOWER]:
+        _store_point(d, p, foot, h.results)
     return d, face
 
 
 @kernel
-def _look_within(p: Vec3, h: Host) -> None:
-    """Do as `_look`, for what is kept of a point only: of one that lies outside that costs less."""
-    h.found[0, SPENT] += 1.0
-    noise = h.found[0, NOISE]
+def _store_if_inside(p: Vec3, h: Host) -> None:
+    """Store a point if it is inside; cheaper than `_depth_at` for points outside."""
+    h.results[0, SPENT] += 1.0
+    noise = h.results[0, NOISE]
     if h.planes.shape[0] > 0:
-        least = max(4.0 * noise, 0.5 * h.found[0, LOWER])
+        least = max(4.0 * noise, 0.5 * h.results[0, LOWER])
         d, face = depth_by_planes(h.planes, p, least)
         if d > least:
-            _keep(d, p, along(p, row3(h.planes, face), d), h.found)
+            _store_point(d, p, along(p, row3(h.planes, face), d), h.results)
         return
-    told = told_by_rays(p, h.boxes, h.links, h.corners, noise, h.stack)
-    if told == NO:
+    side = side_by_rays(p, h.boxes, h.links, h.corners, noise, h.stack)
+    if side == NO:
         return
     square, _, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
-    # no ray is clear of most points on the surface, as where B has just left it: these are not kept anyway
-    if d > 4.0 * noise and d > 0.5 * h.found[0, LOWER] and (told == YES or winds_about(p, h.corners)):
-        _keep(d, p, foot, h.found)
+    # rays are unclear for most points on the surface, such as just after B was moved out: these points are dropped
+    if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER] and (side == YES or winds_about(p, h.corners)):
+        _store_point(d, p, foot, h.results)
 
 
 @inlined
 def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> bool:
-    """Tell whether a triangle with normal n and a box are apart, by the box's axes and the triangle's plane."""
+    """Return whether a triangle with normal n and a box are separated by the box's axes or the triangle's plane."""
     x, y, z = boxes[i, 0], boxes[i, 1], boxes[i, 2]
     far, wide = n[0] * (t[0][0] - x) + n[1] * (t[0][1] - y) + n[2] * (t[0][2] - z), 0.0
     for k in range(3):
@@ -142,8 +144,8 @@ def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> boo
 
 @kernel
 def _touched(t: Triangle, h: Host) -> int:
-    """Return a face of the surface that a triangle touches or crosses; -1 for none."""
-    n, noise = cross(sub(t[1], t[0]), sub(t[2], t[0])), h.found[0, NOISE]
+    """Return a face of the surface that a triangle touches or crosses, -1 for none."""
+    n, noise = cross(sub(t[1], t[0]), sub(t[2], t[0])), h.results[0, NOISE]
     stack, links = h.stack, h.links
     stack[0, 0] = 0
     top = 1
@@ -164,40 +166,41 @@ def _touched(t: Triangle, h: Host) -> int:
 
 @kernel
 def _from_flat(t: Triangle, face: int, h: Host) -> float:
-    """Return how far the corners of a triangle are at most from a face, or from it and a flat neighbour as one."""
-    own, flat = read(h.corners, face), h.flat
-    x, y, z = nearest_on(t[0], own)[0], nearest_on(t[1], own)[0], nearest_on(t[2], own)[0]
+    """Return the greatest distance of a triangle's corners from a face, or from it and a coplanar neighbour."""
+    triangle, flat = read(h.corners, face), h.flat
+    x, y, z = nearest_on(t[0], triangle)[0], nearest_on(t[1], triangle)[0], nearest_on(t[2], triangle)[0]
     best = max(x, y, z)
     for k in range(3):
         if flat[face, k] >= 0:
-            other = read(h.corners, flat[face, k])
-            u, v, w = nearest_on(t[0], other)[0], nearest_on(t[1], other)[0], nearest_on(t[2], other)[0]
+            neighbour = read(h.corners, flat[face, k])
+            u, v, w = nearest_on(t[0], neighbour)[0], nearest_on(t[1], neighbour)[0], nearest_on(t[2], neighbour)[0]
             best = min(best, max(min(x, u), min(y, v), min(z, w)))
     return sqrt(best)
 
 
 @kernel
-def _of_triangle(t: Triangle, h: Host, near: Vec3, known: float) -> tuple[float, Plane, float]:
-    """Bound how deep a triangle lies inside, negative where it does not; say along what to cut it, and of its middle.
+def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[float, Plane, float]:
+    """Return an upper bound of a triangle's depth, negative if outside, a plane to split it, and its centre's depth.
 
-    That is how deep a point near it is, and so is what is known of another one, 0 of none.
+    ``near`` is a point of ``known_depth``, which is 0 if unknown.
     """
     c, radius = middle(t)
-    noise, least = h.found[0, NOISE], inf
+    noise, least = h.results[0, NOISE], inf
     if h.planes.shape[0] > 0:
-        least = triangle_by_planes(h.planes, t, h.found[0, LOWER]) + 2.0 * noise
-        if not least > h.found[0, LOWER]:
+        least = triangle_by_planes(h.planes, t, h.results[0, LOWER]) + 2.0 * noise
+        if not least > h.results[0, LOWER]:
             return least, NO_PLANE, 0.0
     off = sub(c, near)
-    d, face = _look(c, h, sqrt(dot(off, off)) if known != 0.0 else inf, known)
-    lower = h.found[0, LOWER]
+    d, face = _depth_at(c, h, sqrt(dot(off, off)) if known_depth != 0.0 else inf, known_depth)
+    lower = h.results[0, LOWER]
     if d < -radius - noise:
         return -1.0, NO_PLANE, d
-    met = -1
+    touched_face = -1
     if d < 0.0:
-        met = _touched(t, h)
-        if met < 0:
+        touched_face = _touched(t, h)
+        if touched_face < 0:
             return -1.0, NO_PLANE, d
+    # the depth is 1-Lipschitz: d + radius bounds it, and so does the distance from the nearest face
     bound = float(min(least, min(d + radius, _from_flat(t, face, h)) + 2.0 * noise))
     if not bound > lower:
         return bound, NO_PLANE, d
@@ -207,38 +210,38 @@ def _of_triangle(t: Triangle, h: Host, near: Vec3, known: float) -> tuple[float,
         if away > farthest:
             k, farthest = i, away
     # no deeper than from either of two faces, so than their mean: it is convex, too
-    _, other = _look(t[k], h, radius if abs(d) > 4.0 * noise else inf, d)
-    lower = h.found[0, LOWER]
-    if other != face:
+    _, second_face = _depth_at(t[k], h, radius if abs(d) > 4.0 * noise else inf, d)
+    lower = h.results[0, LOWER]
+    if second_face != face:
         farthest = 0.0
         for i in range(3):
-            one, _ = nearest_on(t[i], read(h.corners, face))
-            two, _ = nearest_on(t[i], read(h.corners, other))
-            farthest = max(farthest, 0.5 * (sqrt(one) + sqrt(two)))
-        bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, other, h) + 2.0 * noise))
+            square_a, _ = nearest_on(t[i], read(h.corners, face))
+            square_b, _ = nearest_on(t[i], read(h.corners, second_face))
+            farthest = max(farthest, 0.5 * (sqrt(square_a) + sqrt(square_b)))
+        bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, second_face, h) + 2.0 * noise))
     if not bound > lower:
         return bound, NO_PLANE, d
-    if met < 0 and d < radius:
-        met = _touched(t, h)
+    if touched_face < 0 and d < radius:
+        touched_face = _touched(t, h)
     plane = NO_PLANE
-    if met >= 0:
-        plane = outside_of(read(h.corners, met), t, c, radius, d, noise)
-    if other != face and not cuts(t, plane, radius, noise):
-        plane = between(read(h.corners, face), read(h.corners, other), c, t[k])
+    if touched_face >= 0:
+        plane = outside_of(read(h.corners, touched_face), t, c, radius, d, noise)
+    if second_face != face and not cuts(t, plane, radius, noise):
+        plane = between(read(h.corners, face), read(h.corners, second_face), c, t[k])
     return bound, plane if cuts(t, plane, radius, noise) else NO_PLANE, d
 
 
 @kernel
 def _of_box(m: Rigid, bg: Array, i: int, h: Host) -> float:
-    """Bound how deep what is in a box lies inside, negative where it does not."""
+    """Return an upper bound of the depth of the content of a box, negative if it is outside."""
     x, y, z = bg[i, 0], bg[i, 1], bg[i, 2]
     c = (
         m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
         m[6] * x + m[7] * y + m[8] * z + m[11],
     )  # fmt: skip
-    noise = h.found[0, NOISE]
+    noise = h.results[0, NOISE]
     radius = sqrt(bg[i, 3] * bg[i, 3] + bg[i, 4] * bg[i, 4] + bg[i, 5] * bg[i, 5]) + noise
-    h.found[0, SPENT] += 1.0
+    h.results[0, SPENT] += 1.0
     if h.planes.shape[0] > 0:
         return float(box_by_planes(h.planes, m, bg, i, c) + 2.0 * noise)
     square, _, _ = to_point(c, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
@@ -249,11 +252,11 @@ def _of_box(m: Rigid, bg: Array, i: int, h: Host) -> float:
 
 
 @kernel
-def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting, near: Vec3, known: float) -> int:
-    """Put a triangle into the heap and the pool, where it may be deeper than what is known; return how many wait."""
-    bound, plane, d = _of_triangle(t, h, near, known)
+def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting, near: Vec3, known_depth: float) -> int:
+    """Add a triangle to the heap and the pool if it may be deeper than the lower bound; return the size of the heap."""
+    bound, plane, d = _of_triangle(t, h, near, known_depth)
     bound = min(key, bound)
-    if not bound > h.found[0, LOWER]:
+    if not bound > h.results[0, LOWER]:
         return count
     write(t, w.pool, used)
     w.pool[used, 9], w.pool[used, 10], w.pool[used, 11], w.pool[used, 12] = plane
@@ -263,7 +266,7 @@ def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting, n
 
 @inlined
 def in_box(p: Vec3, boxes: Array, more: float) -> bool:
-    """Tell whether a point is in the first of some boxes, made wider by some."""
+    """Return whether a point is in the first box, enlarged on all sides."""
     x, y, z = p[0] - boxes[0, 0], p[1] - boxes[0, 1], p[2] - boxes[0, 2]
     return bool(
         abs(x * boxes[0, 6] + y * boxes[0, 7] + z * boxes[0, 8]) < boxes[0, 3] + more
@@ -274,7 +277,7 @@ def in_box(p: Vec3, boxes: Array, more: float) -> bool:
 
 @kernel
 def look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
-    """Look at no more than so many, evenly, of the points that lie in the host's box."""
+    """Test an even sample of at most ``most`` of the points that are in the host's box."""
     count = 0
     for k in range(seeds.shape[0]):
         if in_box(to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2])), h.boxes, 0.0):
@@ -284,7 +287,7 @@ def look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
         p = to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2]))
         if in_box(p, h.boxes, 0.0):
             if at % step == 0:
-                _look_within(p, h)
+                _store_if_inside(p, h)
             at += 1
 
 
@@ -292,12 +295,12 @@ def look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
 def enclose(
     m: Rigid, tolerance: float, budget: float, h: Host, bg: Array, lg: Ints, cg: Array, w: Waiting
 ) -> None:  # fmt: skip
-    """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host; see `search`."""
-    heap, items, pool, found = w.bounds, w.items, w.pool, h.found
+    """Bound the depth of a guest's surface, at pose m in the host's frame, inside the host; see `search`."""
+    heap, items, pool, results = w.bounds, w.items, w.pool, h.results
     count, used, last = push(heap, items, plain(0), _of_box(m, bg, plain(0), h), plain(-1)), 0, pool.shape[0] - PIECES
-    while count > 0 and heap[0] > found[0, LOWER] * (1.0 + tolerance) + found[0, NOISE]:
+    while count > 0 and heap[0] > results[0, LOWER] * (1.0 + tolerance) + results[0, NOISE]:
         room = count + PIECES < heap.shape[0] and used + PIECES < last
-        if found[0, SPENT] > budget or not room or found[0, LOWER] >= found[0, ENOUGH]:
+        if results[0, SPENT] > budget or not room or results[0, LOWER] >= results[0, ENOUGH]:
             break
         key, item = heap[0], items[0]
         count = pop(heap, items, count)
@@ -312,35 +315,36 @@ def enclose(
         for n in range(2):
             if lg[i, 0] >= 0:
                 j = lg[i, 0] + n
+                # a child is no deeper than its parent: the smaller bound keeps the heap monotone
                 bound = min(key, _of_box(m, bg, j, h))
-                if bound > found[0, LOWER]:
+                if bound > results[0, LOWER]:
                     count = push(heap, items, count, bound, -1 - j)
             elif n < lg[i, 2]:
                 before = count
                 count = _wait(placed_triangle(m, cg, lg[i, 1] + n), key, count, used, h, w, (0.0, 0.0, 0.0), 0.0)
                 used += count - before
-    found[0, UPPER] = max(found[0, LOWER], heap[0] if count > 0 else 0.0)
+    results[0, UPPER] = max(results[0, LOWER], heap[0] if count > 0 else 0.0)
 
 
 @entry
 def search(
     m: Rigid, tolerance: float, budget: float, bh: Array2, lh: Ints2, ch: Array2, bg: Array2, lg: Ints2, cg: Array2,
     seeds: Array2, flat: Ints2, planes: Array2, stack: Ints2, keys: Array1, heap: Array1, items: Ints1, pool: Array2,
-    found: Array2,
+    results: Array2,
 ) -> None:  # fmt: skip
-    """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host.
+    """Compute bounds of the depth of a guest's surface, at pose m in the host's frame, inside the host.
 
-    The first row of ``found`` holds the greatest depth known and the noise, and gets both bounds of the greatest; those
-    behind it depths, points and the nearest places on the surface. Items below 0 are boxes, others rows of ``pool``.
-    ``seeds`` are points of the guest, some of which are looked at first; ``flat`` see `flat_neighbours`.
+    The first row of ``results`` contains the greatest known depth and the noise, and receives both bounds. The rows
+    behind it are depths, points and the nearest points on the surface. Items below 0 are boxes, and others are rows of
+    ``pool``. ``seeds`` are points of the guest, some of which are sampled first. See `flat_neighbours` for ``flat``.
     """
-    h = Host(bh, lh, ch, flat, planes, stack, keys, found)
+    h = Host(bh, lh, ch, flat, planes, stack, keys, results)
     look_first(m, seeds, int(min(budget, SEEDS)), h)
     enclose(m, tolerance, budget, h, bg, lg, cg, Waiting(heap, items, pool))
 
 
 class Inner(NamedTuple):
-    """Bounds of how deep a surface lies inside, and deep points, the deepest first, all in the host's frame."""
+    """Bounds of the depth of a surface inside a host, and deep points, the deepest first, in the host's frame."""
 
     lower: float
     upper: float
@@ -350,7 +354,13 @@ class Inner(NamedTuple):
 
 
 def inner(
-    host: TriangleSurface, guest: TriangleSurface, m: Array, noise: float, tolerance: float, budget: int, known: float
+    host: TriangleSurface,
+    guest: TriangleSurface,
+    m: Array,
+    noise: float,
+    tolerance: float,
+    budget: int,
+    known_depth: float,
 ) -> Inner:
     """Enclose how deep the surface of a guest lies inside a closed host, m being the guest's pose in the host's frame.
 
@@ -365,24 +375,24 @@ def inner(
         Relative width of the bounds that is enough.
     budget : int
         Points that are looked at, at most: the bounds hold with however few.
-    known : float
+    known_depth : float
         A depth that is known from elsewhere: what is no deeper is not looked at.
     """
-    found = np.zeros((ROWS + 1, COLUMNS))
-    found[0, LOWER], found[0, NOISE], found[0, ENOUGH] = known, noise, inf
+    results = np.zeros((ROWS + 1, COLUMNS))
+    results[0, LOWER], results[0, NOISE], results[0, ENOUGH] = known_depth, noise, inf
     trees = *tree_of(host.skin).arrays, *tree_of(guest).arrays
     pose = tuple(m[:12].tolist())
     search(
         pose, tolerance, float(budget), *trees, seeds_of(guest), flat_of(host), planes_of(host.skin),
-        traversal_stack(), np.empty(STACK), *room_for(budget), found,
+        traversal_stack(), np.empty(STACK), *room_for(budget), results,
     )  # fmt: skip
-    rows = found[1 : 1 + int(found[0, FOUND])]
+    rows = results[1 : 1 + int(results[0, COUNT])]
     rows = rows[np.argsort(-rows[:, 0], kind="stable")]
-    return Inner(float(found[0, LOWER]), float(found[0, UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])
+    return Inner(float(results[0, LOWER]), float(results[0, UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])
 
 
 def room_for(budget: int) -> tuple[Array, Ints, Array]:
-    """Return what `search` notes in what waits, for so many looks."""
+    """Return the scratch of `search` for a budget of points."""
     size = budget + 64
     return np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + PIECES, POOL))
 
@@ -393,8 +403,8 @@ def seeds_of(guest: TriangleSurface) -> Array:
 
 
 def thinned(points: Array) -> Array:
-    """Return some of the points, evenly."""
-    return points[:: max(1, -(-len(points) // KNOWN))].copy()
+    """Return an even sample of the points."""
+    return points[:: max(1, -(-len(points) // SAMPLED))].copy()
 
 
 POOL = 14  #: floats of a triangle that waits, of the plane that it is to be cut along, and how deep its middle is
@@ -409,7 +419,7 @@ NO_PLANE = (0.0, 0.0, 0.0, 0.0)
 
 @inlined
 def middle(t: Triangle) -> tuple[Vec3, float]:
-    """Return the middle of a triangle, and how far its corners are from it."""
+    """Return the centre of a triangle, and the distance of its farthest corner."""
     f = 1.0 / 3.0
     c = (
         f * (t[0][0] + t[1][0] + t[2][0]), f * (t[0][1] + t[1][1] + t[2][1]), f * (t[0][2] + t[1][2] + t[2][2]),
@@ -420,7 +430,7 @@ def middle(t: Triangle) -> tuple[Vec3, float]:
 
 @inlined
 def _plane_of(t: Triangle) -> Plane:
-    """Return the plane of a triangle, zeros where it has none."""
+    """Return the plane of a triangle, zeros if it is degenerate."""
     n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
     length = sqrt(dot(n, n))
     if not length > NO_LENGTH:
@@ -431,9 +441,9 @@ def _plane_of(t: Triangle) -> Plane:
 
 @kernel
 def outside_of(face: Triangle, t: Triangle, c: Vec3, radius: float, d: float, noise: float) -> Plane:
-    """Return the plane of a face that a triangle crosses, a little outwards; d is negative where c is outside.
+    """Return the plane of a face that a triangle crosses, shifted a little outwards; d is negative if c is outside.
 
-    Zeros where the face is much smaller than the triangle.
+    The result is zeros if the face is much smaller than the triangle.
     """
     _, size = middle(face)
     x, y, z, far = _plane_of(face)
@@ -445,10 +455,10 @@ def outside_of(face: Triangle, t: Triangle, c: Vec3, radius: float, d: float, no
 
 
 @kernel
-def between(one: Triangle, other: Triangle, p: Vec3, q: Vec3) -> Plane:
-    """Return the plane that halves the angle of two faces' planes, those that look to p and to q; zeros for none."""
-    x, y, z, far = _plane_of(one)
-    u, v, w, off = _plane_of(other)
+def between(face_a: Triangle, face_b: Triangle, p: Vec3, q: Vec3) -> Plane:
+    """Return the bisector plane of two faces' planes, on the sides of p and of q; zeros if there is none."""
+    x, y, z, far = _plane_of(face_a)
+    u, v, w, off = _plane_of(face_b)
     if x * p[0] + y * p[1] + z * p[2] < far:
         x, y, z, far = -x, -y, -z, -far
     if u * q[0] + v * q[1] + w * q[2] < off:
@@ -467,7 +477,7 @@ def _over(p: Vec3, plane: Plane) -> float:
 
 @inlined
 def cuts(t: Triangle, plane: Plane, radius: float, noise: float) -> bool:
-    """Tell whether a plane leaves some of a triangle on either side."""
+    """Return whether a plane leaves some of a triangle on both sides."""
     x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
     return bool(min(max(x, y, z), -min(x, y, z)) > max(16.0 * noise, _SLIVER * radius))
 
@@ -494,20 +504,20 @@ def write(t: Triangle, pool: Array, row: int) -> None:
 
 @inlined
 def _crossing(a: Vec3, b: Vec3, x: float, y: float) -> Vec3:
-    """Return where an edge is whose ends are x above and y below a plane, or the other way round."""
+    """Return the point of an edge on a plane, whose ends are x above and y below it, or the other way round."""
     f = x / (x - y)
     return a[0] + f * (b[0] - a[0]), a[1] + f * (b[1] - a[1]), a[2] + f * (b[2] - a[2])
 
 
 @kernel
 def cut(pool: Array, item: int, row: int) -> int:
-    """Cut a triangle along its plane, or in halves; write the pieces from a row on, and return how many there are."""
+    """Split a triangle along its plane, or in halves; write the pieces from a row on, and return their number."""
     t = read(pool, item)
     plane = (pool[item, 9], pool[item, 10], pool[item, 11], pool[item, 12])
     if plane[0] == 0.0 and plane[1] == 0.0 and plane[2] == 0.0:
-        one, two = _halve(t)
-        write(one, pool, row)
-        write(two, pool, row + 1)
+        half_a, half_b = _halve(t)
+        write(half_a, pool, row)
+        write(half_b, pool, row + 1)
         return 2
     x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
     k = 0 if (y > 0.0) == (z > 0.0) else (1 if (x > 0.0) == (z > 0.0) else 2)  # the corner that is alone on its side
@@ -525,7 +535,7 @@ def cut(pool: Array, item: int, row: int) -> int:
 
 @kernel
 def push(heap: Array, items: Ints, count: int, key: float, item: int) -> int:
-    """Put an item into a heap, the greatest key first; return how many are in it."""
+    """Insert an item into a heap with the greatest key first, and return its size."""
     k = count
     while k > 0 and heap[(k - 1) // 2] < key:
         heap[k], items[k] = heap[(k - 1) // 2], items[(k - 1) // 2]
@@ -536,7 +546,7 @@ def push(heap: Array, items: Ints, count: int, key: float, item: int) -> int:
 
 @kernel
 def pop(heap: Array, items: Ints, count: int) -> int:
-    """Take the first item out of a heap; return how many are left in it."""
+    """Remove the first item of a heap, and return its size."""
     count -= 1
     key, item = heap[count], items[count]
     k = 0

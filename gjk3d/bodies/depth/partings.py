@@ -1,7 +1,7 @@
-"""How far B has to go along a direction to be free of A, and what is in the way once it has gone.
+"""Translations of B along a direction until it is free of A, and the obstacles that remain.
 
-Two meshes are asked by their triangles, see `exits`; anything else by its parts: what is deepest along the direction is
-left behind, and again, and what is free then is halved.
+Two meshes are tested by their triangles, see `exits`. For other bodies, the translation passes the deepest pair of
+parts along the direction, repeatedly, and the last free translation is then shortened by bisection.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _JUMPS = 8  #: times that a way out goes on after something was in it
 _HALVINGS = 8
 _SHARP = 1e-3  #: relative width to which a way out is halved
 _FACING = -0.999  #: cosine of the normals of faces that lie on each other
-_ONE = 1
+_SINGLE = 1
 
 
 class Sides(NamedTuple):
-    """What does not change while B is moved; see `innermost` for surfaces and room."""
+    """The data that is the same at all translations of B; see `innermost` for surfaces and room."""
 
     faces: bool  #: whether both are meshes, which are asked by their triangles
     a: Surface
@@ -44,8 +44,8 @@ class Sides(NamedTuple):
     outward_b: Array2
     w: Bench
     room: GivenRoom
-    ways: Array2  #: what `look_at_points` finds where B was moved
-    found: Ints2  #: pairs of parts
+    points: Array2  #: what `look_at_points` finds where B was moved
+    pairs: Ints2  #: pairs of parts
     spans: Array2  #: from when to when such pairs are in the way
     planes: Array2  #: that part pairs, see `leave_behind`
     depths: Array2  #: of pairs
@@ -53,7 +53,7 @@ class Sides(NamedTuple):
 
 @kernel
 def shifted(x: Two, by: Vec3) -> Two:
-    """Return the same two with B moved."""
+    """Return the pair with B translated."""
     m = x.m
     to: Rigid = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9] + by[0], m[10] + by[1], m[11] + by[2])
     return Two(x.a, x.b, to, ROUNDING * (x.a.reach + x.b.reach + max(abs(to[9]), max(abs(to[10]), abs(to[11])))))
@@ -61,34 +61,34 @@ def shifted(x: Two, by: Vec3) -> Two:
 
 @kernel
 def listed(x: Two, s: Sides, room: int) -> int:
-    """List pairs of parts that meet, or of triangles; return how many, at most as many as there is room for."""
-    found = s.found[:room]
+    """List pairs of intersecting parts, or triangles, and return their number, at most ``room``."""
+    pairs = s.pairs[:room]
     if s.faces:
         count = crossings(
-            x.m, x.error, x.a.boxes, x.a.links, x.a.places, x.b.boxes, x.b.links, x.b.places, s.w.stack, found
+            x.m, x.error, x.a.boxes, x.a.links, x.a.places, x.b.boxes, x.b.links, x.b.places, s.w.stack, pairs
         )
     else:
-        count = list_parts(x, 0.0, True, s.w, found)
+        count = list_parts(x, 0.0, True, s.w, pairs)
     return min(int(count), room)
 
 
 @kernel
-def meets(x: Two, s: Sides) -> bool:
-    """Tell whether the two meet; what is in doubt does."""
+def may_collide(x: Two, s: Sides) -> bool:
+    """Return whether the two bodies may intersect; doubt counts as yes."""
     if s.faces:
-        return bool(listed(x, s, _ONE) > 0 or held(x, s.w) == HELD)
+        return bool(listed(x, s, _SINGLE) > 0 or held(x, s.w) == HELD)
     return bool(meet(x, 0.0, s.w) != APART)
 
 
 @inlined
 def outward_at(outward: Array, k: int) -> Vec3:
-    """Return the normal of part k."""
+    """Return the outward normal of part k."""
     return row3(outward, k if outward.shape[0] > 1 else 0)
 
 
 @kernel
 def _out_of(x: Two, s: Sides) -> float:
-    """Return how far the point that `held` found is from the surface that holds it, and a little."""
+    """Return the distance of the point of `held` from the surface that contains it, plus a margin."""
     p = (s.w.out[0, 6], s.w.out[0, 7], s.w.out[0, 8])
     if s.w.flags[0, 0] == 0:
         square, _, _ = to_point(p, 1e150, s.a[4], s.a[5], s.a[6], s.w.stack, s.w.keys)
@@ -100,10 +100,10 @@ def _out_of(x: Two, s: Sides) -> float:
 
 @kernel
 def _facing(x: Two, s: Sides, count: int) -> Vec3:
-    """Return the way that faces look which lie on each other, together; at most a unit vector."""
+    """Return the mean direction of the normals of faces that lie on each other; at most a unit vector."""
     n = (0.0, 0.0, 0.0)
     for k in range(count):
-        u, v = row3(s.outward_a, s.found[k, 0]), turn(x.m, row3(s.outward_b, s.found[k, 1]))
+        u, v = row3(s.outward_a, s.pairs[k, 0]), turn(x.m, row3(s.outward_b, s.pairs[k, 1]))
         if dot(u, v) < _FACING:
             n = add(n, u)
     length = sqrt(dot(n, n))
@@ -116,96 +116,100 @@ def _set(wall: Array, n: Vec3) -> None:
 
 
 @kernel
-def _past_faces(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
-    """Do as `past` for two meshes."""
-    t, more, shift = start, x.error, way
-    one, two = (x.a.boxes, x.a.links, x.a.places), (x.b.boxes, x.b.links, x.b.places)
-    walk = Walk(s.w.stack, s.w.keys, s.found, s.spans)
+def _past_faces(x: Two, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
+    """Return the result of `past` for two meshes."""
+    t, more, shift = start, x.error, direction
+    tree_a, tree_b = (x.a.boxes, x.a.links, x.a.places), (x.b.boxes, x.b.links, x.b.places)
+    # the traversal of `exits` is not proven under rounding, so its result is tested and continued if needed
+    walk = Walk(s.w.stack, s.w.keys, s.pairs, s.spans)
     for _ in range(_JUMPS):
-        t = parting(x.m, way, t, most, x.error, one, two, walk, wall)
+        t = parting(x.m, direction, t, most, x.error, tree_a, tree_b, walk, wall)
         if not t < most:
             return False, shift
-        shift = scale(t, way)
-        there = shifted(x, shift)
-        touching = listed(there, s, FEW)
+        shift = scale(t, direction)
+        moved = shifted(x, shift)
+        touching = listed(moved, s, FEW)
         if touching > 0:  # faces that slide along each other, or rounding
             shift = add(shift, scale(16.0 * x.error, _facing(x, s, touching)))
-            there = shifted(x, shift)
-            if listed(there, s, _ONE) > 0:
+            moved = shifted(x, shift)
+            if listed(moved, s, _SINGLE) > 0:
                 more *= 16.0  # of faces in one plane small gaps are hard to tell
                 t += more
                 continue
-        if held(there, s.w) != HELD:
+        if held(moved, s.w) != HELD:
             if wall[0] == 0.0 and wall[1] == 0.0 and wall[2] == 0.0:
-                _set(wall, way)
+                _set(wall, direction)
             return True, shift
-        t += _out_of(there, s)
+        t += _out_of(moved, s)
     return False, shift
 
 
 @kernel
-def _past_parts(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
-    """Do as `past` for what is asked by its parts."""
+def _past_parts(x: Two, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
+    """Return the result of `past` for bodies that are tested by their parts."""
     t, blocked, free = start, start, most
     endless = x.a.kind == PRISMS and x.a.floats[ENDLESS] > -inf
     few = FEW if endless else _NEAR
-    _set(wall, way)
+    _set(wall, direction)
     for _ in range(_JUMPS):
         if not t < most:
             break
-        there = shifted(x, scale(t, way))
-        count, far = min(list_parts(there, 0.0, endless, s.w, s.found[:few]), few), 0.0
+        moved = shifted(x, scale(t, direction))
+        count, far = min(list_parts(moved, 0.0, endless, s.w, s.pairs[:few]), few), 0.0
+        # each of many thin columns moves B only a little, so bisection is faster
         if count == FEW and endless:  # of many thin columns each says little: halving is sooner there
             blocked = t
             break
         if count > 0:
-            far = leave_behind(there, s.found, count, way, most - t, s.w, s.spans, s.planes, wall)
-        if far == 0.0 and held(there, s.w) != HELD:
+            far = leave_behind(moved, s.pairs, count, direction, most - t, s.w, s.spans, s.planes, wall)
+        if far == 0.0 and held(moved, s.w) != HELD:
             free = t
             break
         blocked = t
         # past what blocks by more than `list_parts` leaves in doubt; what is free is tested, so it bounds nothing
-        t += far + 4.0 * x.error if far > 0.0 else _out_of(there, s)
+        t += far + 4.0 * x.error if far > 0.0 else _out_of(moved, s)
     for _ in range(_HALVINGS):
         middle = 0.5 * (blocked + free)
         # below the error of places a half is no better; ``free`` was tested, so the error bounds nothing
         if free - blocked <= _SHARP * free + 8.0 * x.error or (free == most and middle > 0.9 * most):
             break
-        if meets(shifted(x, scale(middle, way)), s):
+        if may_collide(shifted(x, scale(middle, direction)), s):
             blocked = middle
         else:
             free = middle
-    return free < most, scale(free, way)
+    return free < most, scale(free, direction)
 
 
 @kernel
-def past(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
-    """Return whether a translation of B along a unit vector was found that parts the two, and it.
+def past(x: Two, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
+    """Return whether a separating translation of B along a unit vector was found, and that translation.
 
-    It lies from ``start`` to below ``most``, and is not the shortest for certain. ``wall`` becomes the normal of what
-    blocks it last.
+    Its length is between ``start`` and ``most``, and need not be minimal. ``wall`` becomes the normal of the last
+    obstacle.
     """
-    return _past_faces(x, s, way, start, most, wall) if s.faces else _past_parts(x, s, way, start, most, wall)
+    return (
+        _past_faces(x, s, direction, start, most, wall) if s.faces else _past_parts(x, s, direction, start, most, wall)
+    )
 
 
 @kernel
-def deeper(x: Two, s: Sides, by: Vec3, way: Vec3, wall: Array) -> tuple[bool, float]:
-    """Return whether the two still meet after a translation, and how far along the wall B gets past it.
+def deeper(x: Two, s: Sides, by: Vec3, direction: Vec3, wall: Array) -> tuple[bool, float]:
+    """Return whether the two bodies still intersect after a translation, and how far along the wall B passes it.
 
-    The wall is that in which they are deepest then; of parts the search for it begins with a way.
+    The wall is the normal at the deepest point. For parts, the search for the deepest pair starts with a direction.
     """
-    there = shifted(x, by)
-    for k in range(1, 1 + look_at_points(there.m, there.error, AGAIN, s.a, s.b, s.room, s.ways)):
-        n = (s.ways[k, 4], s.ways[k, 5], s.ways[k, 6])
+    moved = shifted(x, by)
+    for k in range(1, 1 + look_at_points(moved.m, moved.error, AGAIN, s.a, s.b, s.room, s.points)):
+        n = (s.points[k, 4], s.points[k, 5], s.points[k, 6])
         length = sqrt(dot(n, n))
         if length > 0.0:
             n = scale(1.0 / length, n)
             _set(wall, n)
-            return True, dot(n, by) + max(s.ways[0, 0], 0.0)
+            return True, dot(n, by) + max(s.points[0, 0], 0.0)
     if s.faces:
         return False, 0.0
-    count = min(list_parts(there, 0.0, False, s.w, s.found[:_NEAR]), _NEAR)
-    best, _ = find_deepest(there, s.found, count, way, s.w, s.depths)
+    count = min(list_parts(moved, 0.0, False, s.w, s.pairs[:_NEAR]), _NEAR)
+    best, _ = find_deepest(moved, s.pairs, count, direction, s.w, s.depths)
     if best < 0:
         return False, 0.0
     n = (s.depths[best, 3], s.depths[best, 4], s.depths[best, 5])
@@ -213,26 +217,26 @@ def deeper(x: Two, s: Sides, by: Vec3, way: Vec3, wall: Array) -> tuple[bool, fl
     return True, dot(n, by) - s.depths[best, 1]
 
 
-#: columns of `gjk3d.narrow.solve`; a pair that was not asked has no lower bound, else all it has is what bounds it
+#: columns of `gjk3d.narrow.solve`; the lower bound of an unsolved pair is -inf, and its other columns are bounds
 _DISTANCE, _LOWER, _UPPER, _N = 0, 1, 2, 3
 _GRAZING = 0.05  #: least cosine between a way out and a normal that an overlap is divided by
 PLANES = 24  #: that part pairs, at most
 PLANE = 4  #: columns of one: its normal, and the pair
-_ASKED = 3
+_PAIR = 3
 _SURELY = 64.0  #: times the error of places, by which parts that only touch or slide overlap less
 _BLOCKING = 4  #: pairs that are asked whether they block a way
-_MEET = 1  #: what `quick_collide` says
+_COLLIDE = 1  #: what `quick_collide` says
 
 
 @inlined
 def _height(core: Core, row: Array, n: Vec3) -> float:
-    """Return how far a part reaches along a unit vector."""
+    """Return the extent of a part along a unit vector."""
     return dot(n, place(row, farthest_point(core, turn_back(row, n))))
 
 
 @inlined
 def _top(x: Two, p: int, n: Vec3, w: Bench) -> float:
-    """Return how far part p of A reaches along a unit vector."""
+    """Return the extent of part p of A along a unit vector."""
     if x.a.kind == TRIANGLES:
         t = read(x.a.places, p)
         return max(dot(n, t[0]), dot(n, t[1]), dot(n, t[2])) + float(x.a.floats[0])
@@ -241,7 +245,7 @@ def _top(x: Two, p: int, n: Vec3, w: Bench) -> float:
 
 @inlined
 def _bottom(x: Two, q: int, n: Vec3, w: Bench) -> float:
-    """Return how far along a unit vector part q of B begins."""
+    """Return the least coordinate of part q of B along a unit vector."""
     core = part_at(x.b, q, w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
     return -_height(core, w.row_b, neg(n))
@@ -249,7 +253,7 @@ def _bottom(x: Two, q: int, n: Vec3, w: Bench) -> float:
 
 @kernel
 def bound_pairs(x: Two, pairs: Ints, count: int, n: Vec3, w: Bench, depths: Array) -> None:
-    """Bound how deep pairs are that were not asked by how far they overlap along a unit vector."""
+    """Bound the depth of unsolved pairs by their overlap along a unit vector."""
     q, bottom = -1, 0.0
     for k in range(count):
         if depths[k, _LOWER] > -inf:
@@ -264,8 +268,8 @@ def bound_pairs(x: Two, pairs: Ints, count: int, n: Vec3, w: Bench, depths: Arra
 
 
 @kernel
-def ask_pair(x: Two, pairs: Ints, k: int, w: Bench, out: Array) -> Vec3:
-    """Write how deep a pair of parts is into a row; return the way out."""
+def solve_pair(x: Two, pairs: Ints, k: int, w: Bench, out: Array) -> Vec3:
+    """Write the signed distance of a pair of parts to a row, and return the normal."""
     c = parts_at(x, pairs[k, 0], pairs[k, 1], w)
     solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
     for i in range(FLOATS):
@@ -275,22 +279,22 @@ def ask_pair(x: Two, pairs: Ints, k: int, w: Bench, out: Array) -> Vec3:
 
 @kernel
 def _keep_meeting(pairs: Ints, count: int, error: float, depths: Array) -> int:
-    """Move pairs that are not proven apart to the front; return how many they are."""
-    kept = 0
+    """Move pairs that are not proven apart to the front, and return their number."""
+    retained = 0
     for k in range(count):
         if depths[k, _UPPER] > error:
             continue
-        if kept < k:
-            pairs[kept, 0], pairs[kept, 1] = pairs[k, 0], pairs[k, 1]
+        if retained < k:
+            pairs[retained, 0], pairs[retained, 1] = pairs[k, 0], pairs[k, 1]
             for i in range(FLOATS):
-                depths[kept, i] = depths[k, i]
-        kept += 1
-    return kept
+                depths[retained, i] = depths[k, i]
+        retained += 1
+    return retained
 
 
 @inlined
 def _deepest_of(depths: Array, count: int) -> int:
-    """Return which pair may be deepest, -1 of none."""
+    """Return the pair with the greatest possible depth, -1 if there is none."""
     best = -1
     for k in range(count):
         if best < 0 or depths[k, _UPPER] < depths[best, _UPPER]:
@@ -299,44 +303,45 @@ def _deepest_of(depths: Array, count: int) -> int:
 
 
 @kernel
-def find_deepest(x: Two, pairs: Ints, count: int, way: Vec3, w: Bench, depths: Array) -> tuple[int, int]:
-    """Return which pair is deepest, -1 of none, and how many are not proven apart, which come first.
+def find_deepest(x: Two, pairs: Ints, count: int, direction: Vec3, w: Bench, depths: Array) -> tuple[int, int]:
+    """Return the deepest pair, -1 for none, and the number of pairs not proven apart, which are moved to the front.
 
-    Rows get how deep each is, or a bound of it and what bounds it; the first bounds are those along a way.
+    Rows receive the depth of each pair, or a bound of it with its normal. The first bounds are those along a direction.
     """
     for k in range(count):
         depths[k, _LOWER] = depths[k, _UPPER] = -inf
-    bound_pairs(x, pairs, count, way, w, depths)
+    bound_pairs(x, pairs, count, direction, w, depths)
+    # lazy evaluation: only the pair with the greatest bound is solved, and its normal improves the bounds of the others
     for _ in range(count):
         best = _deepest_of(depths, count)
         if depths[best, _LOWER] > -inf:
             break
-        n = ask_pair(x, pairs, best, w, depths[best])
+        n = solve_pair(x, pairs, best, w, depths[best])
         bound_pairs(x, pairs, count, n, w, depths)
     count = _keep_meeting(pairs, count, x.error, depths)
     return _deepest_of(depths, count), count
 
 
 @kernel
-def ask_others(x: Two, pairs: Ints, count: int, solid: Solid, w: Bench, depths: Array) -> int:
-    """Ask the pairs that were only bounded, too; return how many are not proven apart, which come first.
+def solve_remaining(x: Two, pairs: Ints, count: int, solid: Solid, w: Bench, depths: Array) -> int:
+    """Solve the pairs that were only bounded; return the number of pairs not proven apart, which come first.
 
-    Triangles in a solid polytope, which has no faces where B is none, are asked by facets first.
+    Triangles against a solid polytope are tested by facets first. A polytope without faces stands for any other shape.
     """
     for k in range(count):
         if depths[k, _LOWER] > -inf:
             continue
-        told = facet_of(x, pairs[k, 0], solid, depths[k : k + 1], w.flags, 0) if solid.faces > 0 else IS_OPEN
-        if told == IS_APART:
+        facet = facet_of(x, pairs[k, 0], solid, depths[k : k + 1], w.flags, 0) if solid.faces > 0 else IS_OPEN
+        if facet == IS_APART:
             depths[k, _UPPER] = inf
-        elif told == IS_OPEN:
-            ask_pair(x, pairs, k, w, depths[k])
+        elif facet == IS_OPEN:
+            solve_pair(x, pairs, k, w, depths[k])
     return _keep_meeting(pairs, count, x.error, depths)
 
 
 @kernel
 def _shorten(x: Two, pairs: Ints, count: int, n: Vec3, along: float, w: Bench, spans: Array, plane: int) -> None:
-    """Take a plane that parts pairs sooner than what is known as what parts them."""
+    """Store the plane for those pairs that it separates earlier than their present plane."""
     q, bottom = -1, 0.0
     for k in range(count):
         if pairs[k, 1] != q:
@@ -349,7 +354,7 @@ def _shorten(x: Two, pairs: Ints, count: int, n: Vec3, along: float, w: Bench, s
 
 @inlined
 def _longest(spans: Array, count: int) -> int:
-    """Return which pair takes longest to be left behind."""
+    """Return the pair that is separated last."""
     k = 0
     for i in range(1, count):
         if spans[i, 0] > spans[k, 0]:
@@ -359,67 +364,69 @@ def _longest(spans: Array, count: int) -> int:
 
 @kernel
 def overlapping_first(pairs: Ints, count: int, error: float, depths: Array) -> int:
-    """Move pairs that overlap by more than rounding to the front, which ends the order of rows; return how many."""
-    kept = 0
+    """Move pairs that overlap by more than rounding to the front, which invalidates the rows; return their number."""
+    retained = 0
     for k in range(count):
         if depths[k, _UPPER] < -_SURELY * error:
-            pairs[kept, 0], pairs[kept, 1] = pairs[k, 0], pairs[k, 1]
-            kept += 1
-    return kept
+            pairs[retained, 0], pairs[retained, 1] = pairs[k, 0], pairs[k, 1]
+            retained += 1
+    return retained
 
 
 @kernel
-def is_blocked(there: Two, pairs: Ints, count: int, way: Vec3, w: Bench, spans: Array) -> bool:
-    """Tell whether pairs that overlapped before B went there along a unit vector were seen to block all of the way.
+def is_blocked(moved: Two, pairs: Ints, count: int, direction: Vec3, w: Bench, spans: Array) -> bool:
+    """Return whether pairs that overlapped at the start still overlap after a translation, which blocks all of it.
 
-    Two convex parts that meet at both of its ends do. Those that reach farthest past each other along it are asked.
+    Two convex parts that intersect at both ends of a translation intersect all along it. The pairs with the greatest
+    overlap along the direction are tested.
     """
     for k in range(count):
         spans[k, 0] = inf
-    _shorten(there, pairs, count, way, 1.0, w, spans, 0)
+    _shorten(moved, pairs, count, direction, 1.0, w, spans, 0)
     for _ in range(min(count, _BLOCKING)):
         k = _longest(spans, count)
         if not spans[k, 0] > 0.0:
             return False
-        c = parts_at(there, pairs[k, 0], pairs[k, 1], w)
-        if quick_collide(c, 0.0, w.room.simplex, w.room.simplex[:0], plain(0)) == _MEET:
+        c = parts_at(moved, pairs[k, 0], pairs[k, 1], w)
+        if quick_collide(c, 0.0, w.room.simplex, w.room.simplex[:0], plain(0)) == _COLLIDE:
             return True
         spans[k, 0] = -inf
     return False
 
 
 @inlined
-def _was_asked(planes: Array, known: int, k: int) -> bool:
-    """Tell whether one of the planes is a pair's own."""
-    for i in range(1, known):  # noqa: SIM110, a generator does not compile
-        if planes[i, _ASKED] == k:
+def _was_asked(planes: Array, used: int, k: int) -> bool:
+    """Return whether one of the planes belongs to pair k."""
+    for i in range(1, used):  # noqa: SIM110, a generator does not compile
+        if planes[i, _PAIR] == k:
             return True
     return False
 
 
 @kernel
 def leave_behind(
-    x: Two, pairs: Ints, count: int, way: Vec3, most: float, w: Bench, spans: Array, planes: Array, wall: Array
+    x: Two, pairs: Ints, count: int, direction: Vec3, most: float, w: Bench, spans: Array, planes: Array, wall: Array
 ) -> float:  # fmt: skip
-    """Return how far B goes along a direction to leave all pairs behind, 0 where none overlap; the wall is the last.
+    """Return how far B moves along a direction to separate all pairs, 0 if none overlap; the wall is the last normal.
 
-    A pair is parted by its own plane or by that of another, whichever is sooner. The one that takes longest is asked
-    for its own, until it is one that was; also once it takes ``most`` even so.
+    A pair is separated by its own plane or by that of another pair, whichever comes first. The pair that takes longest
+    is solved for its own plane, until the last pair has its own, or takes at least ``most``.
     """
-    planes[0, 0], planes[0, 1], planes[0, 2] = way
+    planes[0, 0], planes[0, 1], planes[0, 2] = direction
     for k in range(count):
         spans[k, 0] = inf
-    _shorten(x, pairs, count, way, 1.0, w, spans, 0)
+    _shorten(x, pairs, count, direction, 1.0, w, spans, 0)
     k = _longest(spans, count)
-    for known in range(1, planes.shape[0]):
-        if not spans[k, 0] > 0.0 or _was_asked(planes, known, k):
+    for used in range(1, planes.shape[0]):
+        if not spans[k, 0] > 0.0 or _was_asked(planes, used, k):
             break
-        n = ask_pair(x, pairs, k, w, w.out[0])
-        planes[known, 0], planes[known, 1], planes[known, 2], planes[known, _ASKED] = n[0], n[1], n[2], float(k)
-        if dot(n, way) > _GRAZING:
-            _shorten(x, pairs, count, n, dot(n, way), w, spans, known)
+        n = solve_pair(x, pairs, k, w, w.out[0])
+        planes[used, 0], planes[used, 1], planes[used, 2], planes[used, _PAIR] = n[0], n[1], n[2], float(k)
+        # overlap / cosine is the translation along the direction; nearly perpendicular normals would make it unbounded
+        if dot(n, direction) > _GRAZING:
+            _shorten(x, pairs, count, n, dot(n, direction), w, spans, used)
         else:
-            spans[k, 0], spans[k, 1] = min(spans[k, 0], max(-w.out[0, _LOWER], 0.0)), float(known)
+            spans[k, 0], spans[k, 1] = min(spans[k, 0], max(-w.out[0, _LOWER], 0.0)), float(used)
         if spans[k, 0] >= most:
             break
         k = _longest(spans, count)

@@ -1,10 +1,11 @@
-"""How far the surfaces of two things lie inside each other, enclosed: the greatest depth of a point of either.
+"""Greatest depth of a point of either surface inside the other object, with bounds.
 
-Each is a few closed meshes: a mesh, a grid of cubes and ground with a bottom are their own surface, a polytope its
-faces, a compound those of its parts. Bodies that overlap are one set of points, so their union takes their place: what
-lies inside another body is no surface. A curved shape is stood in for by a polytope within it, and the bounds are wider
-by how far it lies beyond that. The crevice between two of these polytopes may be deeper, so where parts overlap and
-some are curved, the union of polytopes that hold the parts bounds the depth from above.
+Each object is a few closed meshes. Meshes, voxel grids and height fields with a bottom are their own surfaces. A
+polytope has its faces, and a compound has the surfaces of its parts. Overlapping bodies are one set of points, so their
+union replaces them: a face inside another body is not part of the surface. A polytope inside a curved shape replaces
+it, and the bounds are wider by the distance between the two. The crevice between two of these polytopes may be deeper
+than the true one. If parts overlap and some are curved, the union of circumscribed polytopes therefore bounds the depth
+from above.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _OUTWARD = np.repeat([-1.0, 1.0], 3)  #: the ends of a box
 
 
 class Skin(NamedTuple):
-    """A closed surface at a pose, and how far the true one may lie beyond it."""
+    """A closed surface at a pose, and the distance by which the true surface may exceed it."""
 
     mesh: Mesh
     row: Array  #: the pose, (13,)
@@ -53,14 +54,14 @@ class Skin(NamedTuple):
 
     @property
     def host(self) -> Mesh:
-        """A surface such that what it holds is no deeper in the true one, but for the slack."""
+        """A surface whose interior is no deeper than in the true one, up to the slack."""
         return self.outer or self.mesh
 
 
 class Deepest(NamedTuple):
-    """Bounds of the depth, and the deepest pair of points known, in the outer frame; None where none lies inside."""
+    """Bounds of the depth, and the deepest known pair of points in the world frame; None if no point is inside."""
 
-    known: float  #: how far the two points are apart
+    lower: float  #: how far the two points are apart
     upper: float
     points: tuple[Array, Array] | None
     slack: float  #: by how much less than is known the true depth may be
@@ -68,7 +69,7 @@ class Deepest(NamedTuple):
 
 
 def skins(thing: Any) -> list[Skin]:
-    """Return the closed surfaces of something, in its own frame; those that are decided do not overlap."""
+    """Return the closed surfaces of an object in its own frame; decided surfaces do not overlap."""
     if isinstance(thing, Compound):
         return thing._cached("united skins", lambda: _united(_skins_of_parts(thing)))
     if isinstance(thing, Mesh):
@@ -96,44 +97,45 @@ def skins(thing: Any) -> list[Skin]:
 
 def _skins_of_parts(thing: Compound) -> list[Skin]:
     return [
-        each._replace(row=composed(row, each.row[None])[0])
+        piece._replace(row=composed(row, piece.row[None])[0])
         for part, row in thing._parts
         for skin in skins(part)
-        for each in skin.parts or (skin,)
+        for piece in skin.parts or (skin,)
     ]
 
 
 def _united(parts: list[Skin]) -> list[Skin]:
-    """Return the union of surfaces where any of them may overlap; undecided where it cannot be made."""
+    """Return the union of surfaces if any of them may overlap; undecided if it cannot be computed."""
     boxes = [turned(skin.mesh.bounds.reshape(1, 6) + skin.slack * _OUTWARD, skin.row) for skin in parts]
     if not any_overlap(np.concatenate(boxes)):
         return parts
+    # without manifold3d, or with an open part, overlapping parts cannot be united
     exact = available() and all(skin.mesh.is_solid and skin.decided for skin in parts)
-    made = _union([skin.mesh for skin in parts], parts) if exact else None
+    union = _union([skin.mesh for skin in parts], parts) if exact else None
     curved = any(skin.curved for skin in parts)
-    around = _union([_around(skin) for skin in parts], parts) if made is not None and curved else made
-    if made is None or around is None:
+    around = _union([_around(skin) for skin in parts], parts) if union is not None and curved else union
+    if union is None or around is None:
         return [skin._replace(decided=False) for skin in parts]
-    slack = max(skin.slack for skin in parts) + max(made[1], around[1])
+    slack = max(skin.slack for skin in parts) + max(union[1], around[1])
     if not curved:
-        return [Skin(made[0], IDENTITY[0], slack)]
-    return [Skin(made[0], IDENTITY[0], slack, curved=True, outer=around[0], parts=tuple(parts))]
+        return [Skin(union[0], IDENTITY[0], slack)]
+    return [Skin(union[0], IDENTITY[0], slack, curved=True, outer=around[0], parts=tuple(parts))]
 
 
 def _union(meshes: list[Mesh | None], parts: list[Skin]) -> tuple[Mesh, float] | None:
-    """Return the union of closed meshes at the poses of parts, and how far it may be from the true one."""
+    """Return the union of closed meshes at the poses of parts, and its possible error."""
     bodies = [mesh and placed(mesh, skin.row) for mesh, skin in zip(meshes, parts, strict=True)]
-    made: Any = None if None in bodies else joined(bodies)
-    if made is None or not (union := Mesh(*arrays_of(made))).is_solid:
+    manifold: Any = None if None in bodies else joined(bodies)
+    if manifold is None or not (union := Mesh(*arrays_of(manifold))).is_solid:
         return None
-    return union, ERROR * made.get_tolerance()
+    return union, ERROR * manifold.get_tolerance()
 
 
 def _around(skin: Skin) -> Mesh | None:
-    """Return a polytope that holds a shape: that within it, enlarged; None if that has no inside.
+    """Return a polytope that contains a shape: the inscribed one, enlarged; None if that has no inside.
 
-    If a polytope holds a ball of radius r round a point, it holds all that is within a distance d of it if it is larger
-    by d / r from that point on (Schneider, Convex Bodies, 2014, section 3.1).
+    A polytope that contains a ball of radius r about a point contains its own offset by d after scaling by 1 + d / r
+    about that point (Schneider, Convex Bodies, 2014, section 3.1).
     """
     if not skin.curved:
         return skin.mesh
@@ -154,30 +156,30 @@ def _of_curved(shape: Shape) -> Skin:
         if not len(surface.faces):
             raise UnsupportedPair(f"penetration of {shape!r}, which has no surface: ask signed_distance")
         mesh = Mesh(surface.vertices, surface.faces)
-        shape._cache["skin within"] = Skin(mesh, IDENTITY[0], _beyond(shape, mesh), curved=True)
+        shape._cache["skin within"] = Skin(mesh, IDENTITY[0], _reach_beyond(shape, mesh), curved=True)
     skin: Skin = shape._cache["skin within"]
     return skin
 
 
-def _beyond(shape: Shape, mesh: Mesh) -> float:
-    """Bound how far a convex shape reaches beyond a polytope whose corners are its points.
+def _reach_beyond(shape: Shape, mesh: Mesh) -> float:
+    """Return a bound of the distance by which a convex shape exceeds a polytope whose corners are points of the shape.
 
-    Beyond a face it reaches by what its support point says. A direction between the normals n of the faces at a corner
-    is a sum of them with weights, and what the shape reaches beyond along it at most the sum of what it does along
-    each, so weighted. For any w the weights add up to 1 / min(w n) at most.
+    Beyond a face, the support point gives the distance. A direction between the normals n of the faces at a corner is a
+    weighted sum of them, and the shape exceeds the corner along it by at most the weighted sum of its distances along
+    the normals. For any w the weights sum to at most 1 / min(w n).
     """
     corners = mesh.vertices[mesh.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     normals = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0.0)
-    beyond = np.einsum("ij,ij->i", np.asarray(shape.support(normals)) - corners[:, 0], normals).clip(0.0)
+    reach = np.einsum("ij,ij->i", np.asarray(shape.support(normals)) - corners[:, 0], normals).clip(0.0)
     at = mesh.faces.ravel()
     along = np.zeros_like(mesh.vertices)
     np.add.at(along, at, np.repeat(normals, 3, axis=0))
     along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-300)
     least, most = np.full(len(along), np.inf), np.zeros(len(along))
     np.minimum.at(least, at, np.einsum("ij,ij->i", along[at], np.repeat(normals, 3, axis=0)))
-    np.maximum.at(most, at, np.repeat(beyond, 3))
+    np.maximum.at(most, at, np.repeat(reach, 3))
     return float((most / least).max(initial=0.0)) + 4.0 * ROUNDING * float(np.abs(mesh.vertices).max())
 
 
@@ -185,116 +187,119 @@ Surfaces = tuple[list[Skin], list[Skin]]
 
 
 def surfaces_of(a: Any, b: Any) -> Surfaces:
-    """Return the surfaces of two, at least one of which is closed."""
-    both = skins(a), skins(b)
-    if not any(skin.mesh.is_solid for each in both for skin in each):
+    """Return the surfaces of two objects, at least one of which is closed."""
+    surfaces = skins(a), skins(b)
+    if not any(skin.mesh.is_solid for side in surfaces for skin in side):
         raise UnsupportedPair("penetration: neither is closed, so nothing is inside of either; ask signed_distance")
-    return both
+    return surfaces
 
 
 def deepest(a: Any, b: Any, surfaces: Surfaces, row_a: Array, row_b: Array, tolerance: float) -> Deepest:
-    """Enclose how deep either surface of two things lies inside the other."""
+    """Return the greatest depth of either surface of two objects inside the other."""
     first, second = surfaces
     if not in_order(a, b, row_a, row_b):
-        found = deepest(b, a, (second, first), row_b, row_a, tolerance)
-        return found._replace(points=found.points and found.points[::-1])
+        best = deepest(b, a, (second, first), row_b, row_a, tolerance)
+        return best._replace(points=best.points and best.points[::-1])
     if not all(skin.decided for skin in (*first, *second)):
         return _of_vertices(_bodies(first, row_a), _bodies(second, row_b))
-    found = Deepest(0.0, 0.0, None, 0.0)
-    for one in first:
-        for other in second:
-            at_a, at_b = composed(row_a, one.row[None])[0], composed(row_b, other.row[None])[0]
-            found = _deeper(found, one, other, at_a, at_b, tolerance)
-    if any(skin.parts for skin in (*first, *second)) and found.upper > (1.0 + tolerance) * found.known:
+    best = Deepest(0.0, 0.0, None, 0.0)
+    for skin_a in first:
+        for skin_b in second:
+            at_a, at_b = composed(row_a, skin_a.row[None])[0], composed(row_b, skin_b.row[None])[0]
+            best = _deeper(best, skin_a, skin_b, at_a, at_b, tolerance)
+    # the union of curved parts may hide the deepest point in a crevice: vertices of single parts give a better lower
+    # bound
+    if any(skin.parts for skin in (*first, *second)) and best.upper > (1.0 + tolerance) * best.lower:
         vertices = _of_vertices(_bodies(first, row_a), _bodies(second, row_b))
-        if vertices.known - vertices.slack > found.known - found.slack:
-            return vertices._replace(upper=found.upper, decided=True)
-    return found
+        if vertices.lower - vertices.slack > best.lower - best.slack:
+            return vertices._replace(upper=best.upper, decided=True)
+    return best
 
 
 def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, tolerance: float) -> Deepest:
-    """Return the bounds with what two surfaces add to them."""
+    """Return the bounds extended by two surfaces."""
     m = relative(row_a, row_b)
     pair = MeshPair.of(a.host, b.host, m)
     slack = a.slack + b.slack + pair.error
-    known, upper, points = so_far.known, 0.0, so_far.points
+    lower, upper, points = so_far.lower, 0.0, so_far.points
+    # the depth is that of either surface inside the other, so both directions count
     for host, guest, pose, by_a in ((a, b, m, True), (b, a, inverse(m), False)):
         if not host.mesh.is_solid:
             continue
-        inside = inner(host.host, guest.mesh, pose, pair.error, tolerance, int(_WORK / tolerance), known)
+        inside = inner(host.host, guest.mesh, pose, pair.error, tolerance, int(_WORK / tolerance), lower)
         upper = max(upper, inside.upper)
         if (host.parts or guest.parts) and len(inside.points):
             inside = _of_surfaces(inside, host, guest, pose)
-        if inside.lower > known:
-            known, points = inside.lower, _placed(inside, row_a if by_a else row_b, by_a)
-    loose = upper > known * (1.0 + tolerance) + pair.error
+        if inside.lower > lower:
+            lower, points = inside.lower, _placed(inside, row_a if by_a else row_b, by_a)
+    loose = upper > lower * (1.0 + tolerance) + pair.error
     if loose and not (a.curved or b.curved) and pair.meet():
-        upper = max(known, min(upper, depth(pair).most))  # what frees the two takes every point out
-    return Deepest(known, max(so_far.upper, upper + slack), points, max(so_far.slack, slack))
+        upper = max(lower, min(upper, depth(pair).most))  # what frees the two takes every point out
+    return Deepest(lower, max(so_far.upper, upper + slack), points, max(so_far.slack, slack))
 
 
 def _of_surfaces(inside: Inner, host: Skin, guest: Skin, pose: Array) -> Inner:
-    """Return the deepest point known of true surfaces, where there are unions of curved parts.
+    """Return the deepest known point of the true surfaces if there are unions of curved parts.
 
-    The true surface is within the slack of a point of the guest's that is clear of all its parts but one. Such a point
-    is no less deep in the true host than in the union of the polytopes within it.
+    The true surface is within the slack of each guest point that is clear of all parts but one. Such a point is at
+    least as deep in the true host as in the union of the inscribed polytopes.
     """
-    here = moved_back(pose, inside.points)
-    seen = [_seen(part, here) for part in guest.parts]
-    on = sum(np.asarray(within | (away <= 4.0 * guest.slack), dtype=int) for away, within, _ in seen)
-    away, held, feet = _seen(host._replace(row=IDENTITY[0]), inside.points)
-    depths = np.where(held & (np.asarray(on) <= 1), away, 0.0)
+    local = moved_back(pose, inside.points)
+    distances = [_distances_to(part, local) for part in guest.parts]
+    on = sum(np.asarray(within | (away <= 4.0 * guest.slack), dtype=int) for away, within, _ in distances)
+    away, is_inside, feet = _distances_to(host._replace(row=IDENTITY[0]), inside.points)
+    depths = np.where(is_inside & (np.asarray(on) <= 1), away, 0.0)
     order = np.argsort(-depths, kind="stable")
     return Inner(float(depths.max(initial=0.0)), inside.upper, depths[order], inside.points[order], feet[order])
 
 
 def _bodies(parts: list[Skin], row: Array) -> list[Skin]:
-    """Return surfaces at a pose, each body by itself where bodies may overlap."""
+    """Return surfaces at a pose, one per body if bodies may overlap."""
     return [
-        each._replace(mesh=body, row=composed(row, each.row[None])[0])
+        piece._replace(mesh=body, row=composed(row, piece.row[None])[0])
         for skin in parts
-        for each in skin.parts or (skin,)
-        for body in ([each.mesh] if each.decided else each.mesh.bodies())
+        for piece in skin.parts or (skin,)
+        for body in ([piece.mesh] if piece.decided else piece.mesh.bodies())
     ]
 
 
 def _of_vertices(first: list[Skin], second: list[Skin]) -> Deepest:
-    """Return the deepest vertex of bodies that overlap others of the same thing; nothing bounds other points.
+    """Return the deepest vertex if bodies of one object overlap; there is no upper bound then.
 
-    A vertex counts that is clearly outside the other bodies of its thing. It is no less deep in the union of the
-    others than it is far from all of their surfaces, inner walls included.
+    A vertex counts if it is clearly outside the other bodies of its own object. Its depth in the union of the other
+    object is at least its distance from all surfaces of that object, inner walls included.
     """
     best = Deepest(0.0, inf, None, 0.0, decided=False)
     for guests, hosts, by_a in ((second, first, True), (first, second, False)):
         for guest in guests:
             points = moved(guest.row, thinned(guest.mesh._used))
-            for other in guests:
-                if other is not guest and other.mesh.is_solid:
-                    away, inside, _ = _seen(other, points)
-                    error = other.slack + 8.0 * ROUNDING * float(np.abs(points).max(initial=0.0))
+            for neighbour in guests:
+                if neighbour is not guest and neighbour.mesh.is_solid:
+                    away, inside, _ = _distances_to(neighbour, points)
+                    error = neighbour.slack + 8.0 * ROUNDING * float(np.abs(points).max(initial=0.0))
                     points = points[~inside & (away > error)]
             if not len(points):
                 continue
-            seen = [_seen(host, points) for host in hosts]
-            away = np.array([each[0] for each in seen])
-            held = np.any([each[1] for each in seen], axis=0)
-            k = int(np.argmax(np.where(held, away.min(axis=0), -1.0)))
+            distances = [_distances_to(host, points) for host in hosts]
+            away = np.array([entry[0] for entry in distances])
+            is_inside = np.any([entry[1] for entry in distances], axis=0)
+            k = int(np.argmax(np.where(is_inside, away.min(axis=0), -1.0)))
             depth_of = float(away[:, k].min())
-            if held[k] and depth_of > best.known:
-                foot = seen[int(np.argmin(away[:, k]))][2][k]
+            if is_inside[k] and depth_of > best.lower:
+                foot = distances[int(np.argmin(away[:, k]))][2][k]
                 slack = 8.0 * ROUNDING * float(np.abs(points).max())
                 best = Deepest(depth_of, inf, (foot, points[k]) if by_a else (points[k], foot), slack, decided=False)
     return best
 
 
-def _seen(body: Skin, points: Array) -> tuple[Array, Bools, Array]:
-    """Return how far points are from a surface, whether they are inside it, and the nearest places on it."""
+def _distances_to(body: Skin, points: Array) -> tuple[Array, Bools, Array]:
+    """Return the distances of points from a surface, whether they are inside it, and the nearest points on it."""
     local = np.ascontiguousarray(moved_back(body.row, points))
     away, places = from_points(body.mesh, local)[:2]
     return away, holds(body.mesh, local) & body.mesh.is_solid, moved(body.row, places)
 
 
 def _placed(inside: Inner, row: Array, by_a: bool) -> tuple[Array, Array]:
-    """Return the deepest point and the nearest place on the surface that holds it, that of a first."""
+    """Return the deepest point and the nearest point on the host's surface; the point of a comes first."""
     foot, point = moved(row, inside.feet[:1])[0], moved(row, inside.points[:1])[0]
     return (foot, point) if by_a else (point, foot)

@@ -1,4 +1,4 @@
-"""How faces of meshes that meet push each other out: which way, and how far, where they meet."""
+"""Directions and depths by which faces of intersecting meshes push each other out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.cones import is_normal, is_sure, look_of
+from gjk3d.bodies.cones import is_normal, is_sure, probe_of
 from gjk3d.bodies.depth.partings import outward_at, shifted
 from gjk3d.bodies.part_tree import PartTree, part_at, put_behind
 from gjk3d.bodies.traversal import crossings
@@ -26,7 +26,7 @@ _MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
 _FAR = 8.0  #: and so much deeper at most
 LEVEL = 1e-9  #: a direction that is off a plane by less is along it
 CORNERS = 12  #: of a triangle that is cut by five planes, at most, and scratch
-BEST, STATE, WAY, LOW = 0, 1, 2, 5  #: columns of what is noted of a pair of faces
+BEST, STATE, DIRECTION, LOW = 0, 1, 2, 5  #: columns of what is noted of a pair of faces
 NOTED = 8
 #: states: nothing is known; the normal is one of both bodies; it leads into one; that of a face is better known
 PLAIN, NORMAL, INWARDS, _LOST, PUSHED = 0.0, 1.0, 2.0, 3.0, 4.0
@@ -34,8 +34,8 @@ _ZERO = (0.0, 0.0, 0.0)
 _FIRST = 0
 
 
-class Met(NamedTuple):
-    """Pairs of parts that meet, or nearly, at all poses, and what is noted of those of one."""
+class PairContacts(NamedTuple):
+    """Pairs of parts that intersect, or nearly, at all poses, and notes on the pairs of one pose."""
 
     pairs: Ints2
     out: Array2  #: as `gjk3d.narrow.solve` writes them, which pushes change
@@ -58,40 +58,40 @@ def vec_at(row: Array, k: int) -> Vec3:
 
 
 @inlined
-def _put(row: Array, k: int, v: Vec3) -> None:
+def _set_vec(row: Array, k: int, v: Vec3) -> None:
     row[k], row[k + 1], row[k + 2] = v
 
 
 @kernel
 def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) -> int:
-    """Write what of a polygon is not beyond a plane through a point, with outward normal m; return how many corners."""
-    kept = 0
+    """Write the part of a polygon behind a plane with outward normal m, and return the number of its corners."""
+    written = 0
     for i in range(count):
         j = i + 1 if i + 1 < count else 0
-        one, two = row3(p, i), row3(p, j)
-        h, g = dot(m, sub(one, at)) - slack, dot(m, sub(two, at)) - slack
+        p0, p1 = row3(p, i), row3(p, j)
+        h, g = dot(m, sub(p0, at)) - slack, dot(m, sub(p1, at)) - slack
         if h <= 0.0:
-            _put(q[kept], 0, one)
-            kept += 1
+            _set_vec(q[written], 0, p0)
+            written += 1
         if (h < 0.0 and g > 0.0) or (h > 0.0 and g < 0.0):
             s = h / (h - g)
             for axis in range(3):
-                q[kept, axis] = one[axis] + s * (two[axis] - one[axis])
-            kept += 1
-    return kept
+                q[written, axis] = p0[axis] + s * (p1[axis] - p0[axis])
+            written += 1
+    return written
 
 
 @kernel
-def _behind(face: Triangle, other: Triangle, n: Vec3, error: float, room: Array3) -> tuple[float, Vec3]:
-    """Return how far the lowest point of a triangle in the column over a face is behind the face, and that point.
+def _depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, room: Array3) -> tuple[float, Vec3]:
+    """Return the depth of a triangle's lowest point behind a face within the column over the face, and that point.
 
-    That is infinite where it reaches into none: what lies beside a face, or ahead of a sharp corner of it, see
-    `gjk3d.geometry.polygon.cut_by`, is not in its way.
+    The depth is infinite if the triangle does not reach into the column. A point next to a face, or beyond a sharp
+    corner of it, is not in its way; see `gjk3d.geometry.polygon.cut_by`.
     """
     p, q = room[0], room[1]
     count = 3
     for i in range(3):
-        _put(p[i], 0, other[i])
+        _set_vec(p[i], 0, triangle[i])
     before = sub(face[0], face[2])
     was = sqrt(dot(before, before))
     for i in range(3):
@@ -102,17 +102,18 @@ def _behind(face: Triangle, other: Triangle, n: Vec3, error: float, room: Array3
             m = neg(m)
         count = _clipped(p, count, start, m, error * length, q)
         p, q = q, p
+        # a sharp corner: the column is cut by the bisector there, as a neighbour face owns the space beyond
         if dot(edge, before) < -SHARP * length * was:
             m = sub(scale(length, before), scale(was, edge))
             count = _clipped(p, count, start, m, error * sqrt(dot(m, m)), q)
             p, q = q, p
         before, was = edge, length
     top = dot(n, face[0])
-    deep, low = inf, other[0]
+    deep, low = inf, triangle[0]
     for i in range(count):
-        behind = top - dot(n, row3(p, i))
-        if i == 0 or behind > deep:
-            deep, low = behind, row3(p, i)
+        depth = top - dot(n, row3(p, i))
+        if i == 0 or depth > deep:
+            deep, low = depth, row3(p, i)
     return deep, low
 
 
@@ -120,7 +121,7 @@ def _behind(face: Triangle, other: Triangle, n: Vec3, error: float, room: Array3
 def _below(
     core: Core, pose: Array, planes: Array, face: Triangle, n: Vec3, lowest: Vec3, error: float
 ) -> tuple[float, Vec3]:
-    """Do as `_behind` of a shape: its lowest point, or what is below the face's point nearest to that."""
+    """Return the result of `_depth_behind` for a shape: its lowest point, or the point below the face."""
     deep = dot(n, sub(face[0], lowest))
     up = along(lowest, n, deep)
     square, over = nearest_on(up, face)
@@ -137,21 +138,21 @@ def _below(
 
 
 @kernel
-def _note(row: Array, normal: Vec3, way: Vec3, deep: float, low: Vec3) -> None:
-    """Note which way, how far and where a face pushes, if that is less than another, or the normal leads into it."""
-    if dot(way, normal) < -LEVEL:
+def _note(row: Array, normal: Vec3, direction: Vec3, deep: float, low: Vec3) -> None:
+    """Store the direction, depth and point of a push if it is the shortest, or mark a normal into the face."""
+    if dot(direction, normal) < -LEVEL:
         row[STATE] = INWARDS
     if deep < row[BEST]:
         row[BEST] = deep
-        _put(row, WAY, way)
-        _put(row, LOW, low)
+        _set_vec(row, DIRECTION, direction)
+        _set_vec(row, LOW, low)
 
 
 @kernel
-def _note_pushes(x: Two, meshes: bool, f: Met, start: int, stop: int, origin: PartTree, w: Bench) -> None:
-    """Note in which direction faces of closed meshes push what meets them, how deep that is behind, and where.
+def _note_pushes(x: Two, meshes: bool, f: PairContacts, start: int, stop: int, origin: PartTree, w: Bench) -> None:
+    """Store the direction, depth and point of the push of each face of a closed mesh.
 
-    A shape is not pushed where the shortest way out of a face is along a normal of the mesh.
+    A shape is not pushed if its shortest separating translation is along a normal of the mesh.
     """
     core = part_at(x.b, _FIRST, w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
@@ -162,13 +163,14 @@ def _note_pushes(x: Two, meshes: bool, f: Met, start: int, stop: int, origin: Pa
         p, q = f.pairs[j, 0], f.pairs[j, 1]
         n, face = outward_at(f.outward_a, p), read(x.a.places, p)
         pushes = f.pushes_a and dot(n, n) > 0.0
+        # a convex shape is pushed by the mesh only
         if not meshes:
-            known = pushes and dot(n, normal) >= -LEVEL
-            if known and not is_sure(x.a, p, normal, f.walls):
-                look = look_of(x, p, q, -f.out[j, 0], f.walls, w)
+            own_normal = pushes and dot(n, normal) >= -LEVEL
+            if own_normal and not is_sure(x.a, p, normal, f.walls):
+                probe = probe_of(x, p, q, -f.out[j, 0], f.walls, w)
                 put_behind(x.m, w.row_b)
-                known = is_normal(x.a, p, origin, vec_at(f.out[j], 6), normal, look, w)
-            if known:
+                own_normal = is_normal(x.a, p, origin, vec_at(f.out[j], 6), normal, probe, w)
+            if own_normal:
                 row[STATE] = NORMAL
             elif pushes:
                 if f.lowest.shape[0] > 0:
@@ -178,56 +180,58 @@ def _note_pushes(x: Two, meshes: bool, f: Met, start: int, stop: int, origin: Pa
                 deep, low = _below(core, w.row_b, f.planes, face, n, low, error)
                 _note(row, normal, n, deep, low)
             continue
-        other, v = placed_triangle(x.m, x.b.places, q), turn(x.m, outward_at(f.outward_b, q))
+        triangle_b, v = placed_triangle(x.m, x.b.places, q), turn(x.m, outward_at(f.outward_b, q))
         if pushes:
-            deep, low = _behind(face, other, n, error, f.room)
+            deep, low = _depth_behind(face, triangle_b, n, error, f.room)
             _note(row, normal, n, deep, low)
         if f.pushes_b and dot(v, v) > 0.0:
-            deep, high = _behind(other, face, v, error, f.room)
+            deep, high = _depth_behind(triangle_b, face, v, error, f.room)
             _note(row, normal, sub(_ZERO, v), deep, along(high, v, deep) if deep < inf else high)
 
 
 @kernel
-def _push(f: Met, start: int, stop: int, error: float) -> bool:
-    """Let faces push where that is right, and mark what is lost; tell whether that is all."""
+def _push(f: PairContacts, start: int, stop: int, error: float) -> bool:
+    """Apply the pushes that are valid and mark lost pairs; return whether all pairs are lost."""
     deepest, all_lost = 0.0, True
     for j in range(start, stop):
         if f.noted[j - start, STATE] != INWARDS:
             deepest = max(deepest, -f.out[j, 0])
     for j in range(start, stop):
-        row, own = f.noted[j - start], -f.out[j, 0]
+        row, overlap = f.noted[j - start], -f.out[j, 0]
         best, inwards = row[BEST], row[STATE] == INWARDS
         sure = best < inf
-        touch = sure and own <= error and best > max(_MUCH * deepest, error)
-        if inwards and (touch or best > max(_FAR * own, max(_MUCH * deepest, error))):
+        touch = sure and overlap <= error and best > max(_MUCH * deepest, error)
+        if inwards and (touch or best > max(_FAR * overlap, max(_MUCH * deepest, error))):
             row[STATE] = _LOST
             continue
         all_lost = False
-        if sure and not touch and (inwards or best <= _MUCH * own):
-            way, low, depth = vec_at(row, WAY), vec_at(row, LOW), max(best, 0.0)
+        if sure and not touch and (inwards or best <= _MUCH * overlap):
+            direction, low, depth = vec_at(row, DIRECTION), vec_at(row, LOW), max(best, 0.0)
             f.out[j, 0] = f.out[j, 1] = f.out[j, 2] = 0.0 - depth
-            _put(f.out[j], 3, way)
-            _put(f.out[j], 6, along(low, way, depth))
-            _put(f.out[j], 9, low)
+            _set_vec(f.out[j], 3, direction)
+            _set_vec(f.out[j], 6, along(low, direction, depth))
+            _set_vec(f.out[j], 9, low)
             row[STATE] = PUSHED
     return all_lost
 
 
 @kernel
-def push_out(x: Two, meshes: bool, f: Met, start: int, stop: int, most: float, origin: PartTree, w: Bench) -> int:
-    """Let faces of closed meshes push each other outwards, mostly along the normal of one; choose which tell anything.
+def push_out(
+    x: Two, meshes: bool, f: PairContacts, start: int, stop: int, most: float, origin: PartTree, w: Bench
+) -> int:
+    """Apply the pushes of faces of closed meshes, and select the pairs that have contacts.
 
-    Of each mesh that is closed there are the directions in which its faces push, how deep the other is behind each,
-    and the other's point there. The shortest way out of two faces is taken where it leads into neither mesh, and is
-    much shorter: it may be across edges that are none of the solid's. Where it leads into one and the way out is far
-    longer, as of faces that cross near an edge or touch there from within, others know better. And none is deeper than
-    ``most``, a translation that parts the whole: one that pushes farther is not what is in the way. Returns how many
-    are chosen.
+    Each closed mesh has the directions in which its faces push, the depth of the other body behind each face, and the
+    deepest point there. The shortest separating translation of two faces is kept if it leads into neither mesh and is
+    much shorter: it may be across edges that are not edges of the solid. If it leads into a mesh and the push is far
+    longer, such as for faces that cross near an edge or touch there from inside, the pair is lost to its neighbours. No
+    push is longer than ``most``, a translation that separates the bodies. Returns the number of selected pairs.
     """
     error = 4.0 * x.error
     _note_pushes(x, meshes, f, start, stop, origin, w)
     every = _push(f, start, stop, error)
     most += error
+    # the second step drops the limit ``most``, so that at least one pair remains
     for step in range(2):
         count = 0
         for j in range(start, stop):
@@ -246,35 +250,35 @@ _ONLY = 0
 
 
 class Outer(NamedTuple):
-    """What is known to part two bodies: their convex hulls, or a translation so long."""
+    """A known separation of two bodies: their convex hulls, or the length of a translation."""
 
     a: PartTree
     b: PartTree
     of_hulls: bool  #: whether their ways out are tried
-    known: bool  #: whether the translation is, so that none is looked for
+    fixed: bool  #: whether the translation is, so that none is looked for
     most: float
 
 
 @kernel
 def _is_free(x: Two, by: Vec3, meshes: bool, room: Ints, w: Bench) -> bool:
-    """Tell whether two do not meet once B is moved; what is in doubt does."""
-    there, a, b = shifted(x, by), x.a, x.b
+    """Return whether the bodies are apart once B is moved; doubt counts as no."""
+    moved, a, b = shifted(x, by), x.a, x.b
     if not meshes:
-        return bool(meet(there, 0.0, w) == APART)
-    count = crossings(there.m, there.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, room)
-    return bool(count == 0 and held(there, w) != HELD)
+        return bool(meet(moved, 0.0, w) == APART)
+    count = crossings(moved.m, moved.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, room)
+    return bool(count == 0 and held(moved, w) != HELD)
 
 
 @kernel
-def _past_hulls(x: Two, outer: Outer, way: Vec3, near: float, w: Bench) -> float:
-    """Return how far B is moved to be free of A's hull by the shortest way; a given one is it where that is so near."""
+def _past_hulls(x: Two, outer: Outer, direction: Vec3, near: float, w: Bench) -> float:
+    """Return the shortest translation that frees B of A's hull, or that of a given direction if it is short enough."""
     if not outer.of_hulls:
         return outer.most
     c = parts_at(Two(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)
-    way = turn_back(c.pose, way)
-    reach, _, _ = support_pair(c, way)
+    direction = turn_back(c.pose, direction)
+    reach, _, _ = support_pair(c, direction)
     # off by the error of a support point, and of the poses that place the two and move one of them
-    far = float(max(dot(way, reach) + c.radii, 0.0) + c.error + 4.0 * x.error)
+    far = float(max(dot(direction, reach) + c.radii, 0.0) + c.error + 4.0 * x.error)
     if far <= near:
         return far
     solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
@@ -282,24 +286,25 @@ def _past_hulls(x: Two, outer: Outer, way: Vec3, near: float, w: Bench) -> float
 
 
 @kernel
-def freeing(x: Two, meshes: bool, f: Met, start: int, stop: int, outer: Outer, room: Ints, w: Bench) -> float:
-    """Return how far B is moved to be free of A by the shortest of a few translations.
+def freeing(x: Two, meshes: bool, f: PairContacts, start: int, stop: int, outer: Outer, room: Ints, w: Bench) -> float:
+    """Return the length of the shortest of a few translations that free B of A.
 
-    ``room`` is that of one pair of parts.
+    ``room`` holds one pair of parts.
     """
     deepest, best, all_of = -inf, start, (0.0, 0.0, 0.0)
     for j in range(start, stop):
-        own = -f.out[j, 0]
-        all_of = add(all_of, scale(max(own, 0.0), vec_at(f.out[j], 3)))
-        if own > deepest:
-            best, deepest = j, own
+        overlap = -f.out[j, 0]
+        all_of = add(all_of, scale(max(overlap, 0.0), vec_at(f.out[j], 3)))
+        if overlap > deepest:
+            best, deepest = j, overlap
     least, far = float(max(-f.out[best, 2], 0.0)), float(max(-f.out[best, 1], 0.0) + 4.0 * x.error)
-    way = vec_at(f.out[best], 3)  # what is free there is tested, so the errors in ``far`` bound nothing
-    most = _past_hulls(x, outer, way, far + 8.0 * x.error, w)
+    direction = vec_at(f.out[best], 3)  # what is free there is tested, so the errors in ``far`` bound nothing
+    most = _past_hulls(x, outer, direction, far + 8.0 * x.error, w)
+    # the hulls' translation is about as short as that of the deepest pair: no test can improve it
     if most <= far * _NEARLY:
         return most
     w.last[0] = -1
-    if _is_free(x, scale(far, way), meshes, room, w):
+    if _is_free(x, scale(far, direction), meshes, room, w):
         return min(far, most)  # no shorter one parts these two
     # t is only where the search begins, and each place is tested
     length, t = sqrt(dot(all_of, all_of)), max(least, 4.0 * x.error)

@@ -1,8 +1,8 @@
-"""The least translation that parts two bodies, enclosed at many poses in one call: the kernels of `depth`.
+"""Search for the least translation that separates two bodies, with bounds, at many poses: the kernels of `depth`.
 
-Ways out are looked for from the bound from below upwards, since a free window may be narrow: a bolt in a hole is free
-within the play only. What blocks a way last is a wall, and the least vector that gets past all walls met so far is the
-next way to try, as in the cutting plane methods of convex programming.
+Directions are searched upwards from the lower bound, since a free interval may be narrow: a bolt in a hole is free only
+within its clearance. The last obstacle along a direction is a wall. The least vector beyond all walls so far is the
+next candidate, as in the cutting-plane methods of convex programming.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.depth.exits import past_all
 from gjk3d.bodies.depth.partings import (
     Sides,
-    ask_others,
     deeper,
     find_deepest,
     is_blocked,
     listed,
-    meets,
+    may_collide,
     outward_at,
     overlapping_first,
     past,
     shifted,
+    solve_remaining,
 )
 from gjk3d.bodies.depth.two_surfaces import (
     FOUND_ROWS,
@@ -34,10 +34,10 @@ from gjk3d.bodies.depth.two_surfaces import (
     grow_balls,
     look_at_points,
     look_closer,
-    unit_ways,
+    unit_directions,
     with_points_near,
 )
-from gjk3d.bodies.facets import GivenSolids, Solid, solid_in, ways_out
+from gjk3d.bodies.facets import GivenSolids, Solid, separating_directions, solid_in
 from gjk3d.bodies.part_tree import PartTree
 from gjk3d.bodies.touch import ball_in
 from gjk3d.bodies.triangles import common_of, placed_triangle, read
@@ -54,7 +54,7 @@ LEAST, MOST, NORMAL, PLACE = 0, 1, 2, 5
 WALL, FAR, TRIED, FOLLOWED, BLOCKING = 8, 11, 12, 13, 14
 STATE = 15
 _N, _POINT = 3, 6  #: columns of `gjk3d.narrow.solve`: the normal, the point on A
-_ONE = 1
+_SINGLE = 1
 SAMPLES, LOOKS = 256, 512  #: vertices of each that are looked at first, and points of a surface in the other, at most
 LOOKED_AT = 4096  #: pairs of parts that meet of which the depth is asked
 TRIES = 96  #: room for directions
@@ -70,8 +70,8 @@ _SLIT = 4e-9  #: width of a way out that is none, in units of the size
 _WORTH = 1e-4  #: part of a depth that is worth another try
 
 
-class Desk(NamedTuple):
-    """What the search notes: its state, innermost points, directions tried, those to try, walls, depths of pairs."""
+class SearchScratch(NamedTuple):
+    """Arrays of the search: state, inner points, directions tried and to try, walls, and depths of pairs."""
 
     state: Array
     inner: Array  #: as `look_at_points` writes them
@@ -84,18 +84,18 @@ class Desk(NamedTuple):
     pairs: Ints  #: of these, the first of which overlap for certain
     solid: Solid  #: B, where that is a polytope which meets a mesh
     nodes: Array  #: see `branches`
-    ways: Array
+    planes: Array
 
 
-#: pairs of parts, points that lie inside as the two are and where B was moved, a `Desk`, spans of pairs, points that
-#: are near, planes, branches, ways out of a pair
+#: scratch arrays: pairs of parts, inner points before and after B was moved, arrays of a `SearchScratch`, spans of
+#: pairs, points near the other surface, planes, branches, planes of one pair
 GivenDesk = tuple[
     Ints2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2
 ]  # fmt: skip
 
 
 @inlined
-def _put(row: Array, at: int, v: Vec3) -> None:
+def _set_vec(row: Array, at: int, v: Vec3) -> None:
     row[at], row[at + 1], row[at + 2] = v
 
 
@@ -106,116 +106,118 @@ def _get(row: Array, at: int) -> Vec3:
 
 @inlined
 def _within(relative: float, error: float, state: Array) -> bool:
-    """Tell whether the bounds are as close as that."""
+    """Return whether the bounds are within a relative width."""
     return bool(state[MOST] <= state[LEAST] * (1.0 + relative) + 16.0 * error)
 
 
 @kernel
-def _try(x: Two, s: Sides, d: Desk, way: Vec3) -> tuple[bool, float]:
-    """Try one direction; return whether there is a way out, and how far along the wall that it gets past last."""
+def _try(x: Two, s: Sides, d: SearchScratch, direction: Vec3) -> tuple[bool, float]:
+    """Try one direction; return whether it separates the bodies, and the distance along the last wall."""
     state, wall = d.state, d.wall
-    _put(d.tried[int(state[TRIED])], 0, way)
+    _set_vec(d.tried[int(state[TRIED])], 0, direction)
     state[TRIED] += 1.0
-    there = shifted(d.parts, scale(state[MOST], way))
-    if is_blocked(there, d.pairs, int(state[BLOCKING]), way, s.w, s.spans):
+    moved = shifted(d.parts, scale(state[MOST], direction))
+    # a quick rejection: convex pairs that overlap at both ends block the whole translation
+    if is_blocked(moved, d.pairs, int(state[BLOCKING]), direction, s.w, s.spans):
         return False, 0.0
-    free, by = past(x, s, way, state[LEAST], state[MOST], wall)
+    free, by = past(x, s, direction, state[LEAST], state[MOST], wall)
     if not free:
         return False, 0.0
     far, length = dot(_get(wall, 0), by), sqrt(dot(by, by))
-    slit = scale(_SLIT * x.error / ROUNDING, way)  # what is free only in a slit as narrow as that is not free
+    slit = scale(_SLIT * x.error / ROUNDING, direction)  # what is free only in a slit as narrow as that is not free
     # `past` goes on by three times the noise already; the error is for the rounding of the length
-    if length + x.error < state[MOST] and not meets(shifted(x, add(by, slit)), s):
+    if length + x.error < state[MOST] and not may_collide(shifted(x, add(by, slit)), s):
         state[MOST] = length + x.error
-        _put(state, NORMAL, scale(1.0 / length, by) if length > 0.0 else way)
-        _put(state, WALL, _get(wall, 0))
+        _set_vec(state, NORMAL, scale(1.0 / length, by) if length > 0.0 else direction)
+        _set_vec(state, WALL, _get(wall, 0))
         state[FAR] = far
     return True, far
 
 
 @kernel
-def _follow(x: Two, s: Sides, d: Desk, way: Vec3, known: bool, far: float) -> None:
-    """After a way out go along the least vector that gets past the walls met so far, and again.
+def _follow(x: Two, s: Sides, d: SearchScratch, direction: Vec3, has_wall: bool, far: float) -> None:
+    """Continue from a separating translation along the least vector beyond the walls so far, repeatedly.
 
-    Where there was no way out the wall is that in which the two are still deepest after the least depth.
+    If there is no wall yet, it is the normal at the deepest point after a translation by the lower bound.
     """
-    by = scale(d.state[LEAST], way)
+    by = scale(d.state[LEAST], direction)
     for k in range(TURNS):
-        if not known:
-            known, far = deeper(x, s, by, way, d.wall)
-        if not known or _within(_TIGHT, x.error, d.state) or d.state[TRIED] >= TRIES:
+        if not has_wall:
+            has_wall, far = deeper(x, s, by, direction, d.wall)
+        if not has_wall or _within(_TIGHT, x.error, d.state) or d.state[TRIED] >= TRIES:
             return
-        _put(d.walls[k], 0, _get(d.wall, 0))
+        _set_vec(d.walls[k], 0, _get(d.wall, 0))
         d.walls[k, 3] = far
         by = past_all(d.walls, k + 1)
         length = sqrt(dot(by, by))
         if not x.error < length < d.state[MOST] * (1.0 - _WORTH):
             return
-        way = scale(1.0 / length, by)
-        known, far = _try(x, s, d, way)
+        direction = scale(1.0 / length, by)
+        has_wall, far = _try(x, s, d, direction)
 
 
 @kernel
-def _is_new(way: Vec3, d: Desk) -> bool:
-    """Tell whether no direction about the same was tried."""
+def _is_new(direction: Vec3, d: SearchScratch) -> bool:
+    """Return whether no similar direction was tried."""
     for k in range(int(d.state[TRIED])):  # noqa: SIM110, a generator does not compile
-        if dot(way, row3(d.tried, k)) >= SAME_WAY:
+        if dot(direction, row3(d.tried, k)) >= SAME_WAY:
             return False
     return True
 
 
 @kernel
-def _go(x: Two, s: Sides, d: Desk, count: int, most: int) -> None:
-    """Try so many of the directions; from the first few go on past the walls that are met on the way out."""
+def _go(x: Two, s: Sides, d: SearchScratch, count: int, most: int) -> None:
+    """Try some directions in order, and continue from the first few beyond the walls of their translations."""
     left = most
     for k in range(count):
         if left == 0 or _within(_CLOSE, x.error, d.state) or d.state[TRIED] >= TRIES:
             return
-        way = row3(d.todo, k)
-        if not _is_new(way, d):
+        direction = row3(d.todo, k)
+        if not _is_new(direction, d):
             continue
         left -= 1
-        known, far = _try(x, s, d, way)
+        has_wall, far = _try(x, s, d, direction)
         if d.state[FOLLOWED] < _FOLLOWED:
             d.state[FOLLOWED] += 1.0
-            _follow(x, s, d, way, known, far)
+            _follow(x, s, d, direction, has_wall, far)
 
 
 @kernel
-def _add(d: Desk, count: int, way: Vec3) -> int:
-    """Put a direction behind those to try; return how many there are."""
-    length = sqrt(dot(way, way))
+def _add(d: SearchScratch, count: int, direction: Vec3) -> int:
+    """Append a direction to the list, and return its length."""
+    length = sqrt(dot(direction, direction))
     if not length > NO_LENGTH:
         return count
-    _put(d.todo[count], 0, scale(1.0 / length, way))
+    _set_vec(d.todo[count], 0, scale(1.0 / length, direction))
     return count + 1
 
 
 @kernel
-def _add_normals(x: Two, s: Sides, d: Desk, pairs: int, count: int) -> int:
-    """Add the ways that faces look which meet: all together, and those of some pairs."""
+def _add_normals(x: Two, s: Sides, d: SearchScratch, pairs: int, count: int) -> int:
+    """Add the normals of intersecting faces: their sum, and those of some pairs."""
     total = (0.0, 0.0, 0.0)
     for k in range(pairs):
-        u, v = outward_at(s.outward_a, s.found[k, 0]), turn(x.m, outward_at(s.outward_b, s.found[k, 1]))
+        u, v = outward_at(s.outward_a, s.pairs[k, 0]), turn(x.m, outward_at(s.outward_b, s.pairs[k, 1]))
         total = add(total, sub(u, v))
     count = _add(d, count, total)
     some = min(_FACES, pairs)
     for i in range(some):
         k = i * (pairs - 1) // max(1, some - 1)
-        count = _add(d, count, outward_at(s.outward_a, s.found[k, 0]))
-        count = _add(d, count, neg(turn(x.m, outward_at(s.outward_b, s.found[k, 1]))))
+        count = _add(d, count, outward_at(s.outward_a, s.pairs[k, 0]))
+        count = _add(d, count, neg(turn(x.m, outward_at(s.outward_b, s.pairs[k, 1]))))
     return count
 
 
 @kernel
-def _add_different(s: Sides, d: Desk, pairs: int, count: int) -> int:
-    """Add the ways out of a few pairs of parts, the deepest first, that differ."""
+def _add_different(s: Sides, d: SearchScratch, pairs: int, count: int) -> int:
+    """Add the normals of a few pairs of parts, the deepest first, without similar ones."""
     first = count
     for _ in range(_DIFFERENT):
         best, deepest = -1, inf
         for k in range(pairs):
             if s.depths[k, 2] < deepest:
                 n, fresh = _get(s.depths[k], _N), True
+                # similar directions give similar translations, and each trial is a full collision query
                 for j in range(first, count):
                     fresh = fresh and dot(n, row3(d.todo, j)) < SAME_WAY
                 if fresh:
@@ -227,8 +229,8 @@ def _add_different(s: Sides, d: Desk, pairs: int, count: int) -> int:
 
 
 @kernel
-def _plan(x: Two, s: Sides, d: Desk, pairs: int, parted: int) -> int:
-    """Write directions to try: as the hulls part, as parts do, as surfaces look, the axes; return how many."""
+def _plan(x: Two, s: Sides, d: SearchScratch, pairs: int, parted: int) -> int:
+    """Write the directions to try: normals of hulls, parts and faces, and the axes; return their number."""
     count = _add(d, plain(0), _get(d.state, NORMAL))
     weighted, total = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(parted):
@@ -237,6 +239,7 @@ def _plan(x: Two, s: Sides, d: Desk, pairs: int, parted: int) -> int:
     count = _add(d, _add(d, count, weighted), total)
     if s.a[8] != 0 or s.b[8] != 0 or parted == 0:
         count = _add_normals(x, s, d, pairs, count)
+    # the axes are cheap and often right, since parts of machines are aligned with them
     if parted > 0:
         count = _add_different(s, d, parted, count)
         for c in range(3):
@@ -247,136 +250,151 @@ def _plan(x: Two, s: Sides, d: Desk, pairs: int, parted: int) -> int:
 
 @kernel
 def _common(x: Two, s: Sides) -> Vec3:
-    """Return a point of the first pair listed, or one that is held where none is; NaN where neither is seen."""
-    if listed(x, s, _ONE) == 0:
+    """Return a point of the first intersecting pair, or a contained point if there is none; NaN if neither is known."""
+    if listed(x, s, _SINGLE) == 0:
         return _get(s.w.out[0], _POINT) if held(x, s.w) == HELD else (nan, nan, nan)
     if s.faces:
-        return common_of(read(x.a.places, s.found[0, 0]), placed_triangle(x.m, x.b.places, s.found[0, 1]))
+        return common_of(read(x.a.places, s.pairs[0, 0]), placed_triangle(x.m, x.b.places, s.pairs[0, 1]))
     return _common_of(x, s, plain(0))
 
 
 @kernel
 def _common_of(x: Two, s: Sides, k: int) -> Vec3:
-    """Return a point of both parts of a pair listed."""
-    c = parts_at(x, s.found[k, 0], s.found[k, 1], s.w)
+    """Return a common point of a listed pair."""
+    c = parts_at(x, s.pairs[k, 0], s.pairs[k, 1], s.w)
     solve(c, UNSIGNED, inf, 0.0, s.w.room, s.w.room.simplex[:0], s.w.out, s.w.flags, 0)
     return _get(s.w.out[0], _POINT)
 
 
 @kernel
-def _by_parts(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk, known: bool) -> tuple[bool, bool, int]:
-    """Bound the depth by the deepest pair of parts; return whether that is all, a place is known, and how many pairs.
+def _by_parts(
+    x: Two, by_faces: Two, s: Sides, all_of: Sides, d: SearchScratch, has_place: bool
+) -> tuple[bool, bool, int]:
+    """Bound the depth by the deepest pair; return whether the search is done, whether a point is known, and the pairs.
 
-    The deepest pair's own way out is tried: where that is free there is no shorter one. Else the others are asked, too.
+    If the translation of the deepest pair separates the bodies, it is the shortest one. Otherwise all pairs are solved.
     """
-    state, pairs = d.state, list_parts(x, 0.0, False, s.w, s.found)
-    k, pairs = find_deepest(x, s.found, min(pairs, LOOKED_AT), _get(state, NORMAL), s.w, s.depths)
+    state, pairs = d.state, list_parts(x, 0.0, False, s.w, s.pairs)
+    k, pairs = find_deepest(x, s.pairs, min(pairs, LOOKED_AT), _get(state, NORMAL), s.w, s.depths)
     if k < 0:
-        return False, known, 0
-    own, row = -s.depths[k, 2] - x.error, s.depths[k]
-    if own >= state[LEAST]:
-        # only what is free there is taken; with less than the errors of the places, `meets` would be in doubt
+        return False, has_place, 0
+    depth, row = -s.depths[k, 2] - x.error, s.depths[k]
+    if depth >= state[LEAST]:
+        # only what is free there is taken; with less than the errors of the places, `may_collide` would be in doubt
         most, n = max(-row[1], 0.0) + 4.0 * x.error, _get(row, _N)
-        if not meets(shifted(whole, scale(most, n)), all_of):
-            state[LEAST], state[MOST] = min(own, most), most
-            _put(state, NORMAL, n)
-            _put(state, PLACE, scale(0.5, add(_get(row, _POINT), _get(row, _POINT + 3))))
+        if not may_collide(shifted(by_faces, scale(most, n)), all_of):
+            state[LEAST], state[MOST] = min(depth, most), most
+            _set_vec(state, NORMAL, n)
+            _set_vec(state, PLACE, scale(0.5, add(_get(row, _POINT), _get(row, _POINT + 3))))
             return True, True, pairs
-    if own > state[LEAST] or not known:
-        state[LEAST], known = max(state[LEAST], own), True
-        _put(state, PLACE, _common_of(x, s, k))
-    return False, known, ask_others(x, s.found, pairs, d.solid, s.w, s.depths)
+    if depth > state[LEAST] or not has_place:
+        state[LEAST], has_place = max(state[LEAST], depth), True
+        _set_vec(state, PLACE, _common_of(x, s, k))
+    return False, has_place, solve_remaining(x, s.pairs, pairs, d.solid, s.w, s.depths)
 
 
 @kernel
-def _take_inner(d: Desk) -> None:
-    """Take the depth of the innermost point, where it is more than what is known."""
+def _take_inner(d: SearchScratch) -> None:
+    """Raise the lower bound to the depth of the innermost point."""
     if d.inner[0, 0] > d.state[LEAST]:
         d.state[LEAST] = d.inner[0, 0]
-        _put(d.state, PLACE, _get(d.inner[0], 1))
+        _set_vec(d.state, PLACE, _get(d.inner[0], 1))
 
 
 @inlined
 def _near_only(x: Two, s: Sides, most: float, room: Array) -> Sides:
-    """Return what does not change while B is moved by no more than that, with the points that are near only."""
+    """Return the data for translations of at most ``most``, restricted to the points near the other surface."""
     # B is placed with an error, moved with another, and the way is as long as the most but for a few: 64 are enough
     a, b = with_points_near(x.m, most + 64.0 * x.error, s.a, s.b, room)
-    return Sides(s.faces, a, b, s.outward_a, s.outward_b, s.w, s.room, s.ways, s.found, s.spans, s.planes, s.depths)
+    return Sides(s.faces, a, b, s.outward_a, s.outward_b, s.w, s.room, s.points, s.pairs, s.spans, s.planes, s.depths)
 
 
 @kernel
-def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
-    """Enclose how deep two that meet are; the state has a translation that parts them, and gets the answer.
+def enclose_depth(x: Two, by_faces: Two, s: Sides, all_of: Sides, d: SearchScratch) -> None:
+    """Compute bounds of the depth of two intersecting bodies from a separating translation in the state.
 
-    ``x`` and ``s`` are the two by their parts, ``whole`` and ``all_of`` as they are moved: a polytope's faces. Whole
-    surfaces, which take longest, are looked at only where the bounds are still apart after the ways out were tried.
+    ``x`` and ``s`` are the bodies by their parts. ``by_faces`` and ``all_of`` are the bodies as they are moved, where a
+    polytope is replaced by its faces. Whole surfaces are the most expensive step. They are searched only if the bounds
+    still differ after the directions were tried.
     """
     state = d.state
     state[TRIED] = state[FOLLOWED] = state[BLOCKING] = state[WALL] = state[WALL + 1] = state[WALL + 2] = 0.0
     all_of.w.last[0] = -1
-    all_of = _near_only(whole, all_of, state[MOST], d.near)
-    inner = look_at_points(whole.m, whole.error, SAMPLES, all_of.a, all_of.b, all_of.room, d.inner)
-    known, pairs, parted = d.inner[0, 0] >= 0.0, 0, 0
+    all_of = _near_only(by_faces, all_of, state[MOST], d.near)
+    inner = look_at_points(by_faces.m, by_faces.error, SAMPLES, all_of.a, all_of.b, all_of.room, d.inner)
+    has_place, pairs, parted = d.inner[0, 0] >= 0.0, 0, 0
     state[LEAST] = max(d.inner[0, 0], 0.0)
-    if known:
-        _put(state, PLACE, _get(d.inner[0], 1))
+    if has_place:
+        _set_vec(state, PLACE, _get(d.inner[0], 1))
+    # a ball in a closed surface has a closed formula
     if not s.faces and s.a[8] != 0:
         ball = ball_in(x, True, s.a[4], s.a[5], s.a[6], s.w)
         if ball.least > state[LEAST]:
-            state[LEAST], known = ball.least, True
-            _put(state, PLACE, ball.center)
+            state[LEAST], has_place = ball.least, True
+            _set_vec(state, PLACE, ball.center)
         if ball.most < state[MOST]:
             state[MOST] = ball.most
-            _put(state, NORMAL, ball.normal)
-    if not s.faces and not (known and _within(_TIGHT, x.error, state)):
-        done, known, parted = _by_parts(x, whole, s, all_of, d, known)
+            _set_vec(state, NORMAL, ball.normal)
+    if not s.faces and not (has_place and _within(_TIGHT, x.error, state)):
+        settled, has_place, parted = _by_parts(x, by_faces, s, all_of, d, has_place)
         pairs = parted
-        if done:
+        if settled:
             return
-    if not known:
-        _put(state, PLACE, _common(whole, all_of))
-    if not _within(_CLOSE, whole.error, state) and state[MOST] < inf:
+    if not has_place:
+        _set_vec(state, PLACE, _common(by_faces, all_of))
+    if not _within(_CLOSE, by_faces.error, state) and state[MOST] < inf:
         if all_of.faces:  # ways out begin where these end
-            grow_balls(whole.m, whole.error, all_of.a, all_of.b, all_of.room, d.inner, inner)
+            grow_balls(by_faces.m, by_faces.error, all_of.a, all_of.b, all_of.room, d.inner, inner)
             _take_inner(d)
         if s.faces:
             pairs = listed(x, s, _CROSSING)
         later = _plan(x, s, d, pairs, parted)
-        state[BLOCKING] = float(overlapping_first(s.found, parted, x.error, s.depths))
-        found = _go_branches(whole, all_of, d)
-        _go_inner(whole, all_of, d, inner)
-        if not found:
-            _go(whole, all_of, d, later, _BY_FACES if s.faces else _BY_PARTS)
-        if all_of.faces and not _within(_CLOSE, whole.error, state):
+        state[BLOCKING] = float(overlapping_first(s.pairs, parted, x.error, s.depths))
+        separated = _go_branches(by_faces, all_of, d)
+        _go_inner(by_faces, all_of, d, inner)
+        if not separated:
+            _go(by_faces, all_of, d, later, _BY_FACES if s.faces else _BY_PARTS)
+        if all_of.faces and not _within(_CLOSE, by_faces.error, state):
             enough = state[MOST] / (1.0 + _CLOSE)
             d.inner[0, 0] = state[LEAST]
             inner = look_closer(
-                whole.m, whole.error, float(LOOKS), enough, all_of.a, all_of.b, all_of.room, d.inner,
+                by_faces.m, by_faces.error, float(LOOKS), enough, all_of.a, all_of.b, all_of.room, d.inner,
                 inner,
             )  # fmt: skip
             _take_inner(d)
-            _go_inner(whole, all_of, d, inner)
-        _follow_best(whole, all_of, d)
+            _go_inner(by_faces, all_of, d, inner)
+        _follow_best(by_faces, all_of, d)
     state[LEAST] = max(0.0, min(state[LEAST], state[MOST]))
 
 
 @kernel
-def _go_inner(x: Two, s: Sides, d: Desk, count: int) -> None:
-    """Try the ways out of so many innermost points, which are put behind those tried."""
-    ways = Desk(
-        d.state, d.inner, d.tried, d.tried[TRIES:], d.walls, d.wall, d.near, d.parts, d.pairs, d.solid, d.nodes, d.ways
+def _go_inner(x: Two, s: Sides, d: SearchScratch, count: int) -> None:
+    """Try the exit vectors of the innermost points."""
+    scratch = SearchScratch(
+        d.state,
+        d.inner,
+        d.tried,
+        d.tried[TRIES:],
+        d.walls,
+        d.wall,
+        d.near,
+        d.parts,
+        d.pairs,
+        d.solid,
+        d.nodes,
+        d.planes,
     )
-    _go(x, s, ways, unit_ways(d.inner, count, ways.todo), INNER)
+    _go(x, s, scratch, unit_directions(d.inner, count, scratch.todo), INNER)
 
 
 @kernel
-def _go_branches(x: Two, s: Sides, d: Desk) -> bool:
-    """Try translations past walls of a mesh and a polytope, the shorter ones first; tell whether one parts the two."""
+def _go_branches(x: Two, s: Sides, d: SearchScratch) -> bool:
+    """Try branches of translations beyond walls of a mesh and a polytope; return whether one separates them."""
     if d.solid.faces == 0:
         return False
     before, count = d.state[MOST], begin_branches(d.nodes)
     for _ in range(_BRANCHES):
-        by, count = next_parting(d.parts, s, d.solid, d.nodes, count, d.walls, d.ways, d.state[MOST] * (1.0 - _WORTH))
+        by, count = next_parting(d.parts, s, d.solid, d.nodes, count, d.walls, d.planes, d.state[MOST] * (1.0 - _WORTH))
         length = sqrt(dot(by, by))
         if not length > x.error or d.state[TRIED] >= TRIES:
             break
@@ -385,11 +403,11 @@ def _go_branches(x: Two, s: Sides, d: Desk) -> bool:
 
 
 @kernel
-def _follow_best(x: Two, s: Sides, d: Desk) -> None:
-    """Go on from the best way out past the walls that it met."""
+def _follow_best(x: Two, s: Sides, d: SearchScratch) -> None:
+    """Continue from the best translation beyond its walls."""
     n = _get(d.state, WALL)
     if dot(n, n) > 0.0 and not _within(_CLOSE, x.error, d.state):
-        _put(d.wall, 0, n)
+        _set_vec(d.wall, 0, n)
         _follow(x, s, d, _get(d.state, NORMAL), True, d.state[FAR])
 
 
@@ -399,63 +417,66 @@ def depth_rows(
     normals: tuple[Array2, Array2, Array2], kind: int, solids: GivenSolids, rows_a: Array2, rows_b: Array2,
     start: int, stop: int, w: Bench, room: GivenRoom, desk: GivenDesk, out: Array2,
 ) -> None:  # fmt: skip
-    """Enclose the depth at pose rows, a single one serving all; rows of ``out`` hold `outer`'s ways, and get answers.
+    """Compute bounds of the depth at pose rows, where a single row serves all.
 
-    ``b`` is the second by its parts, ``skin`` what is moved; ``normals`` are those of the parts of a, b and the skin.
-    The kind is how many of a and b are meshes, where of one the skin is a mesh, too; else 0. The only one of ``solids``
-    is b where the kind is 1.
+    Rows of ``out`` contain the translations of `outer_translations`, and receive the results. ``b`` is the second body
+    by its parts, and ``skin`` is the body that is moved. ``normals`` are those of the parts of a, b and the skin. The
+    kind is the number of meshes among a and b, if the skin is a mesh too, otherwise 0. The only one of ``solids`` is b
+    for kind 1.
     """
     solid = solid_in(solids, plain(0))
-    inner, there = desk[1][:FOUND_ROWS], desk[1][FOUND_ROWS:]
+    inner, moved_points = desk[1][:FOUND_ROWS], desk[1][FOUND_ROWS:]
     s = Sides(
-        kind == 2, surface_a, surface_b, normals[0], normals[1], w, room, there, desk[0][:LOOKED_AT], desk[7], desk[9],
-        desk[6],
+        kind == 2, surface_a, surface_b, normals[0], normals[1], w, room, moved_points, desk[0][:LOOKED_AT],
+        desk[7], desk[9], desk[6],
     )  # fmt: skip
     all_of = Sides(
-        kind > 0, surface_a, surface_b, normals[0], normals[2], w, room, there, desk[0][LOOKED_AT:], desk[7], desk[9],
-        desk[6],
+        kind > 0, surface_a, surface_b, normals[0], normals[2], w, room, moved_points, desk[0][LOOKED_AT:],
+        desk[7], desk[9], desk[6],
     )  # fmt: skip
     for k in range(start, stop):
         p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
         x = two_at(a, b, p, q)
-        d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[8], x, s.found, solid, desk[10], desk[11])
+        d = SearchScratch(
+            out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[8], x, s.pairs, solid, desk[10], desk[11]
+        )
         enclose_depth(x, two_at(a, skin, p, q), s, all_of, d)
 
 
 NODES = 64  #: branches that are kept
 WALLS = 6  #: of one, at most
-WAYS = 4  #: planes of a pair that are branched to
+PLANES_PER_PAIR = 4  #: planes of a pair that are branched to
 LENGTH, COUNT, FIRST_WALL = 0, 1, 2  #: columns of a branch: length of its translation (inf once followed), walls
 COLUMNS = FIRST_WALL + 4 * WALLS
 _NEAR = 512  #: pairs of parts that are looked at
-_MET = 1e-3  #: part of a wall's distance that a translation may be short of it
+_PAST_WALL = 1e-3  #: part of a wall's distance that a translation may be short of it
 _TOUCHING = 8.0  #: overlap that is none, in units of the error of places
 
 
 @kernel
 def begin_branches(nodes: Array) -> int:
-    """Write the branch without walls; return how many there are."""
+    """Write the branch without walls, and return the number of branches."""
     nodes[0, LENGTH] = nodes[0, COUNT] = 0.0
     return plain(1)
 
 
 @kernel
 def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
-    """Return the least translation past the walls of a branch and how long it is, inf where there is none."""
+    """Return the least translation beyond the walls of a branch and its length, inf if there is none."""
     count = int(nodes[k, COUNT])
     for i in range(count):
         for c in range(4):
             walls[i, c] = nodes[k, FIRST_WALL + 4 * i + c]
     by = past_all(walls, count)
     for i in range(count):
-        if dot(row3(walls, i), by) < walls[i, 3] - _MET * abs(walls[i, 3]):
+        if dot(row3(walls, i), by) < walls[i, 3] - _PAST_WALL * abs(walls[i, 3]):
             return by, inf
     return by, sqrt(dot(by, by))
 
 
 @kernel
 def _nearest(nodes: Array, count: int, most: float) -> int:
-    """Return the branch with the shortest translation, -1 where none is shorter than ``most``."""
+    """Return the branch with the shortest translation, -1 if none is shorter than ``most``."""
     best = -1
     for k in range(count):
         if nodes[k, LENGTH] < most:
@@ -465,41 +486,42 @@ def _nearest(nodes: Array, count: int, most: float) -> int:
 
 @kernel
 def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Array, most: float) -> int:
-    """Add a branch with one wall more where its translation is shorter than ``most``; return how many there are."""
-    own = int(nodes[k, COUNT])
-    if count == nodes.shape[0] or own == WALLS:
+    """Add a branch with one more wall if its translation is shorter than ``most``; return the number of branches."""
+    wall_count = int(nodes[k, COUNT])
+    if count == nodes.shape[0] or wall_count == WALLS:
         return count
-    for c in range(FIRST_WALL + 4 * own):
+    for c in range(FIRST_WALL + 4 * wall_count):
         nodes[count, c] = nodes[k, c]
-    at = FIRST_WALL + 4 * own
+    at = FIRST_WALL + 4 * wall_count
     nodes[count, at], nodes[count, at + 1], nodes[count, at + 2] = n
-    nodes[count, at + 3], nodes[count, COUNT] = far, own + 1.0
+    nodes[count, at + 3], nodes[count, COUNT] = far, wall_count + 1.0
     _, nodes[count, LENGTH] = _least_past(nodes, count, walls)
     return count + 1 if nodes[count, LENGTH] < most else count
 
 
 @kernel
 def next_parting(
-    x: Two, s: Sides, solid: Solid, nodes: Array, count: int, walls: Array, ways: Array, most: float
+    x: Two, s: Sides, solid: Solid, nodes: Array, count: int, walls: Array, planes: Array, most: float
 ) -> tuple[Vec3, int]:
-    """Follow branches until no triangle overlaps B; return that translation, 0 where there is none, and their count.
+    """Expand branches until no triangle overlaps B; return that translation, 0 for none, and the number of branches.
 
-    ``x`` are the two by their parts, ``walls`` and ``ways`` scratch.
+    ``x`` are the bodies by their parts. ``walls`` and ``planes`` are scratch.
     """
     while True:
+        # best-first search: the first branch without overlap has the least translation of all open branches
         k = _nearest(nodes, count, most)
         if k < 0:
             return (0.0, 0.0, 0.0), count
         by, length = _least_past(nodes, k, walls)
         nodes[k, LENGTH] = inf
-        there = shifted(x, by)
-        pairs = min(list_parts(there, 0.0, False, s.w, s.found[:_NEAR]), _NEAR)
-        way = scale(1.0 / length, by) if length > 0.0 else (0.0, 0.0, 1.0)
-        best, _ = find_deepest(there, s.found, pairs, way, s.w, s.depths)
+        moved = shifted(x, by)
+        pairs = min(list_parts(moved, 0.0, False, s.w, s.pairs[:_NEAR]), _NEAR)
+        direction = scale(1.0 / length, by) if length > 0.0 else (0.0, 0.0, 1.0)
+        best, _ = find_deepest(moved, s.pairs, pairs, direction, s.w, s.depths)
         if best < 0 or -s.depths[best, 0] <= _TOUCHING * x.error:
             return by, count
-        for i in range(ways_out(there, s.found[best, 0], solid, ways)):
-            n = row3(ways, i)
+        for i in range(separating_directions(moved, s.pairs[best, 0], solid, planes)):
+            n = row3(planes, i)
             # beyond what rounding leaves touching; the next translation is tested, so the error bounds nothing
-            far = dot(n, by) - ways[i, 3] + _TOUCHING * x.error
+            far = dot(n, by) - planes[i, 3] + _TOUCHING * x.error
             count = _branch_to(nodes, count, k, n, far, walls, most)

@@ -52,7 +52,7 @@ def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None 
     >>> gk.bounding_sphere(gk.Box((2, 2, 1)))
     BoundingSphere(center=[0., 0., 0.], radius=1.5)
     """
-    volume: BoundingSphere = _each(shape, pose, _BALL)
+    volume: BoundingSphere = _fit_all(shape, pose, _BALL)
     return volume
 
 
@@ -67,7 +67,7 @@ def aabb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> 
     >>> gk.aabb(gk.Box((2, 4, 6)))
     AABB(low=[-1., -2., -3.], high=[1., 2., 3.])
     """
-    volume: AABB = _each(shape, pose, _ALONG_AXES)
+    volume: AABB = _fit_all(shape, pose, _ALONG_AXES)
     return volume
 
 
@@ -85,22 +85,22 @@ def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> O
     >>> gk.obb(gk.Tetrahedron(corners)).extents.round(6).tolist()
     [2.0, 2.0, 2.0]
     """
-    volume: OBB = _each(shape, pose, _ORIENTED)
+    volume: OBB = _fit_all(shape, pose, _ORIENTED)
     return volume
 
 
-def _each(shape: Any, pose: Any, fit: _Fit) -> Any:
+def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
     """Fit one shape at one pose or many, or many shapes at one each."""
-    one = shape if isinstance(shape, Shape) else _convex(shape)
-    if one is not None:
+    convex = shape if isinstance(shape, Shape) else _convex(shape)
+    if convex is not None:
         if pose is None:
-            return fit.still(one)
+            return fit.local(convex)
         if is_plain(pose):
-            volume = fit.moved(one, pose, np.empty(_ROW), True)
+            volume = fit.moved(convex, pose, np.empty(_ROW), True)
             if volume is not None:
                 return volume
         at, stacked = pose_rows(pose)
-        return fit.moved(one, NO_POSE, at, not stacked)
+        return fit.moved(convex, NO_POSE, at, not stacked)
     if not isinstance(shape, (list, tuple)):
         raise no_shape("shape", shape)
     if not shape:
@@ -109,12 +109,12 @@ def _each(shape: Any, pose: Any, fit: _Fit) -> Any:
     if len(at) not in (1, len(shape)):
         raise ShapeError(f"{fit.name}: {len(at)} poses for {len(shape)} shapes, expected none, one, or one each")
     fits = []
-    for k, each in enumerate(shape):
-        one = _convex(each)
-        if one is None:
-            raise no_shape(f"shape[{k}]", each)
+    for k, item in enumerate(shape):
+        convex = _convex(item)
+        if convex is None:
+            raise no_shape(f"shape[{k}]", item)
         where = at[k % len(at)][None]
-        fits.append((fit.still(one) if pose is None else fit.moved(one, NO_POSE, where, True))._stacked())
+        fits.append((fit.local(convex) if pose is None else fit.moved(convex, NO_POSE, where, True))._stacked())
     return fit.kind(*(np.concatenate(column) for column in zip(*fits, strict=True)))
 
 
@@ -137,25 +137,25 @@ def _reach(shape: Shape) -> tuple[float, float]:
     return reach, float(floats[layout.SLACK]) + 32.0 * _U * reach
 
 
-def _still_ball(shape: Shape) -> BoundingSphere:
+def _local_ball(shape: Shape) -> BoundingSphere:
     return shape._cached("bounding sphere", lambda: _ball(shape))
 
 
 def _moved_ball(shape: Shape, matrix: Array, rows: Array, single: bool) -> BoundingSphere | None:
-    return _still_ball(shape)._moved(matrix, rows, single)
+    return _local_ball(shape)._moved(matrix, rows, single)
 
 
 def _ball(shape: Shape) -> BoundingSphere:
     center, radius = shape._ball()
     if type(shape)._ball is Shape._ball:
-        center, radius = _round(shape, center, radius)
+        center, radius = _fitted_ball(shape, center, radius)
     if not isinstance(shape, Sphere):
         radius = radius * (1.0 + 8.0 * _U) + 8.0 * _U * float(np.linalg.norm(center))
         radius += 0.0 if isinstance(shape, Polytope) else float(shape._packed[1][layout.SLACK])
     return BoundingSphere(center, radius)
 
 
-def _round(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
+def _fitted_ball(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
     """Return a smaller ball, from support points along directions that are nowhere farther apart than an angle.
 
     The farthest point x is seen from the centre c along (x - c) / |x - c|; one of the directions is within the angle
@@ -166,14 +166,14 @@ def _round(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
     cosine = 1.0 / np.sqrt(1.0 + 2.0 / _GRID**2)  # from the middle of a cell to its corner; least on a face's middle
     points = shape.support(directions)
     middle = minimal_ball(points)[0]
-    high = float((np.einsum("ij,ij->i", points, directions) - directions @ middle).max())
+    height = float((np.einsum("ij,ij->i", points, directions) - directions @ middle).max())
     fuzz = _reach(shape)[1]
     # each term covers the roundings of what it is added to, so that the ball holds even a farthest point at a corner
-    found = (high + fuzz + 8.0 * _U * float(np.linalg.norm(middle))) / cosine * (1.0 + 8.0 * _U)
-    return (middle, found) if found < radius else (center, radius)
+    fitted = (height + fuzz + 8.0 * _U * float(np.linalg.norm(middle))) / cosine * (1.0 + 8.0 * _U)
+    return (middle, fitted) if fitted < radius else (center, radius)
 
 
-def _still_along_axes(shape: Shape) -> AABB:
+def _local_along_axes(shape: Shape) -> AABB:
     return shape._cached("aabb", lambda: _along_axes(shape))
 
 
@@ -200,12 +200,12 @@ def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) ->
     return None if wrong > 0 else AABB(out[:, :3], out[:, 3:])[0 if single else slice(None)]
 
 
-def _still_oriented(shape: Shape) -> OBB:
+def _local_oriented(shape: Shape) -> OBB:
     return shape._cached("obb", lambda: _oriented(shape))
 
 
 def _moved_oriented(shape: Shape, matrix: Array, rows: Array, single: bool) -> OBB | None:
-    return _still_oriented(shape)._moved(matrix, rows, single)
+    return _local_oriented(shape)._moved(matrix, rows, single)
 
 
 def _oriented(shape: Shape) -> OBB:
@@ -235,6 +235,6 @@ class _Fit(NamedTuple):
     moved: Callable[[Shape, Array, Array, bool], Any]
 
 
-_BALL = _Fit("bounding_sphere", BoundingSphere, _still_ball, _moved_ball)
-_ALONG_AXES = _Fit("aabb", AABB, _still_along_axes, _moved_along_axes)
-_ORIENTED = _Fit("obb", OBB, _still_oriented, _moved_oriented)
+_BALL = _Fit("bounding_sphere", BoundingSphere, _local_ball, _moved_ball)
+_ALONG_AXES = _Fit("aabb", AABB, _local_along_axes, _moved_along_axes)
+_ORIENTED = _Fit("obb", OBB, _local_oriented, _moved_oriented)

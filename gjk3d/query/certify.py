@@ -45,11 +45,11 @@ def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certif
     if isinstance(result.shape_a, Halfspace) or isinstance(result.shape_b, Halfspace):
         return _of_plane(result, rows)
     trace = read_log(log)
-    pair = _Pair(result, rows, exchanged)
+    pair = _LoggedPair(result, rows, exchanged)
     normal, support = pair.best_normal(result, trace)
     # a tie of solids of revolution or of ellipsoids: depth that no EPA found, and no simplex shows
-    shown = trace.gjk_end == _INSIDE or np.linalg.norm(trace.simplex_weights @ trace.simplex) < pair.radii
-    deeper = result.upper + pair.radii < 0.0 or (result.status == Status.OVERLAPPING and not shown)
+    has_proof = trace.gjk_end == _INSIDE or np.linalg.norm(trace.simplex_weights @ trace.simplex) < pair.radii
+    deeper = result.upper + pair.radii < 0.0 or (result.status == Status.OVERLAPPING and not has_proof)
     tie = pair.curved and not trace.epa and deeper
     upper = _Upper("section", _NONE, _NONE, _NO_WEIGHTS, _NO_FACES) if tie else _upper(trace)
     directions = pair.directions(upper, trace)
@@ -69,10 +69,10 @@ def certify_parts(result: Distance, rows: Rows) -> PartsCertificate | Certificat
 
 
 def _frozen(kind: str, *arrays: Any) -> Certificate:
-    kept = [np.array(array) for array in arrays]
-    for array in kept:
+    copies = [np.array(array) for array in arrays]
+    for array in copies:
         array.setflags(write=False)
-    return Certificate(kind, *kept)
+    return Certificate(kind, *copies)
 
 
 # --- the upper bound --------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def _upper(trace: Trace) -> _Upper:
     """Return the best that the kernels ended with."""
     if trace.epa:
         last = trace.epa[-1]
-        if last.upper < 0.0 and _goes_round(last.vertices, last.faces):
+        if last.upper < 0.0 and _encloses_origin(last.vertices, last.faces):
             used, faces = np.unique(last.faces, return_inverse=True)
             a, b = last.vertices_a[used], last.vertices_b[used]
             return _Upper("surface", a, b, _NO_WEIGHTS, faces.reshape(-1, 3).astype(np.int64))
@@ -101,14 +101,14 @@ def _upper(trace: Trace) -> _Upper:
     a, b, weights = trace.simplex_a, trace.simplex_b, trace.simplex_weights
     if trace.epa:
         p, q, r = (tuple(w) for w in last.vertices[last.closest].tolist())
-        near, four = _closest(p, q, r, 0.0)
+        near, barycentric = _closest(p, q, r, 0.0)
         if np.linalg.norm(near) < np.linalg.norm(weights @ trace.simplex):
-            a, b, weights = last.vertices_a[last.closest], last.vertices_b[last.closest], np.array(four[:3])
-    kept = weights > 0.0
-    return _Upper("weights", a[kept], b[kept], weights[kept], _NO_FACES)
+            a, b, weights = last.vertices_a[last.closest], last.vertices_b[last.closest], np.array(barycentric[:3])
+    used_rows = weights > 0.0
+    return _Upper("weights", a[used_rows], b[used_rows], weights[used_rows], _NO_FACES)
 
 
-def _goes_round(vertices: Array, faces: Ints) -> bool:
+def _encloses_origin(vertices: Array, faces: Ints) -> bool:
     """Tell whether a closed surface encloses the origin: by the solid angle it takes up (van Oosterom, Strackee)."""
     a, b, c = (vertices[faces[:, i]] for i in range(3))
     la, lb, lc = (np.linalg.norm(p, axis=1) for p in (a, b, c))
@@ -121,7 +121,7 @@ def _goes_round(vertices: Array, faces: Ints) -> bool:
 # --- the lower bound, and frames --------------------------------------------------------------------------------------
 
 
-class _Pair:
+class _LoggedPair:
     """Two shapes in the order of the log, and the frame it is written in: A's, about the centre of A's core."""
 
     def __init__(self, result: Distance, rows: Rows, exchanged: bool) -> None:
@@ -137,18 +137,18 @@ class _Pair:
 
     def best_normal(self, result: Distance, trace: Trace) -> tuple[Array, tuple[Array, Array]]:
         """Return the normal from A to B that proves the greatest lower bound, in world axes, and its support points."""
-        own = self.turn.T @ (self.sign * result.normal)
-        tried = [(result.normal, own)]
+        local = self.turn.T @ (self.sign * result.normal)
+        candidates = [(result.normal, local)]
         directions = self.between()
         if trace.gjk:
             directions.append(max(trace.gjk, key=lambda step: step.bound).direction)
         if trace.epa:
             directions.append(min(trace.epa, key=lambda step: float(step.direction @ step.point)).direction)
-        tried += [(self.sign * (self.turn @ d), d) for d in directions]
-        answers = [self.support(d) for _, d in tried]
-        best = int(np.argmin([d @ w for (_, d), (w, _, _) in zip(tried, answers, strict=True)]))
+        candidates += [(self.sign * (self.turn @ d), d) for d in directions]
+        answers = [self.support(d) for _, d in candidates]
+        best = int(np.argmin([d @ w for (_, d), (w, _, _) in zip(candidates, answers, strict=True)]))
         _, p, q = answers[best]
-        return tried[best][0], (p[None], q[None])
+        return candidates[best][0], (p[None], q[None])
 
     def between(self) -> list[Array]:
         """Return the direction from centre to centre, where there is one: GJK asks it first and does not log it."""
@@ -165,11 +165,11 @@ class _Pair:
     def directions(self, upper: _Upper, trace: Trace) -> Array:
         """Return in which direction each pair of points was asked for, from A to B in world axes."""
         unlogged = [*np.eye(3), *-np.eye(3), *self.between()]  # EPA's first directions, and GJK's
-        known = {_key(p, q): d for d in unlogged for _, p, q in [self.support(d)]}
-        known |= {_key(step.support_a, step.support_b): step.direction for step in trace.epa}
-        known |= {_key(step.support_a, step.support_b): step.direction for step in trace.gjk}
-        found = [known.get(_key(p, q), np.zeros(3)) for p, q in zip(upper.a, upper.b, strict=True)]
-        return self.sign * np.array(found).reshape(-1, 3) @ self.turn.T
+        logged = {_key(p, q): d for d in unlogged for _, p, q in [self.support(d)]}
+        logged |= {_key(step.support_a, step.support_b): step.direction for step in trace.epa}
+        logged |= {_key(step.support_a, step.support_b): step.direction for step in trace.gjk}
+        directions = [logged.get(_key(p, q), np.zeros(3)) for p, q in zip(upper.a, upper.b, strict=True)]
+        return self.sign * np.array(directions).reshape(-1, 3) @ self.turn.T
 
     def to_local(self, points_a: Array, points_b: Array) -> tuple[Array, Array]:
         """Return points of the log, each in the frame of its own shape, in the order asked.
@@ -178,9 +178,9 @@ class _Pair:
         """
         (_, fa), (_, fb) = self.packed
         turn, shift = np.array(self.m[:9]).reshape(3, 3), np.array(self.m[9:])
-        own_a = _snapped(points_a + fa[layout.CENTER : layout.CENTER + 3], self.a)
-        own_b = _snapped((points_b - shift) @ turn + fb[layout.CENTER : layout.CENTER + 3], self.b)
-        return (own_b, own_a) if self.sign < 0.0 else (own_a, own_b)
+        local_a = _snapped(points_a + fa[layout.CENTER : layout.CENTER + 3], self.a)
+        local_b = _snapped((points_b - shift) @ turn + fb[layout.CENTER : layout.CENTER + 3], self.b)
+        return (local_b, local_a) if self.sign < 0.0 else (local_a, local_b)
 
 
 def _key(p: Array, q: Array) -> bytes:
@@ -215,8 +215,8 @@ def _of_plane(result: Distance, rows: Rows) -> Certificate:
     else:
         support = turn_shape.T @ ((result.point_a if flip else result.point_b) - of_shape[9:12])
     world = turn_shape @ support + (of_shape[9:12] - of_plane[9:12])
-    own = turn_plane.T @ world
-    foot = own + (plane.offset - plane.normal @ own) * plane.normal
+    in_plane = turn_plane.T @ world
+    foot = in_plane + (plane.offset - plane.normal @ in_plane) * plane.normal
     ends = (support, foot) if flip else (foot, support)
     return _frozen("plane", result.normal, *ends, _NONE, _NONE, _NO_WEIGHTS, _NO_FACES, _NONE)
 
@@ -297,9 +297,9 @@ def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_
     rows = one_row(result, pose_a, pose_b)
     flaws = []
     for name, x in (("a", a), ("b", b)):
-        other = getattr(result, f"shape_{name}", x)
-        if other != x:
-            flaws.append(f"the answer is about another shape: {name} is {x!r}, there it was {other!r}")
+        answered = getattr(result, f"shape_{name}", x)
+        if answered != x:
+            flaws.append(f"the answer is about another shape: {name} is {x!r}, there it was {answered!r}")
     if isinstance(a, Halfspace):
         return judge_beside(result, whole_of("b", b, rows[1]), a, placement(rows[0]), flaws)
     if isinstance(b, Halfspace):

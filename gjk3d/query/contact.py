@@ -10,16 +10,16 @@ import numpy as np
 
 from gjk3d.convex.checks import check_workers
 from gjk3d.convex.patches import most_corners
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, Rows, Wanted, empty_answers, in_chunks
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, Rows, Wanted, answers_of, empty_answers, in_chunks
 from gjk3d.convex.solve import core_row
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import STANDING, as_matrices, is_plain
-from gjk3d.query.ask import question
+from gjk3d.query.batch import prepare_query
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.pair import ask_prepared, prepared, prepared_for_builtins
-from gjk3d.query.single import Prepared, desk
+from gjk3d.query.pair import distance_prepared, prepared, prepared_for_builtins
+from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _ONE_NORMAL = 1.0 - 1e-12  #: cosine of normals that are one, to a millionth
 
 
-class Unread:
+class LazyDistance:
     """A distance that is found when it is first read: that of all pairs, or of one.
 
     How deep what is not convex overlaps takes longer than all of its points of contact.
@@ -49,8 +49,8 @@ class Unread:
         """Find it."""
         return self._find(None)
 
-    def __getitem__(self, index: int) -> Unread:
-        return Unread(lambda _: self._find(index))
+    def __getitem__(self, index: int) -> LazyDistance:
+        return LazyDistance(lambda _: self._find(index))
 
 
 class Contact(Answer[N]):
@@ -97,9 +97,11 @@ class Contact(Answer[N]):
     else:  # a slot would not be a descriptor to type checkers
         __slots__ = ("_normals", "_points", "_result", "count")
     _points: Array  #: (count, 7) or (n, most, 7): on A, on B, and the gap
-    _result: Distance[N] | Unread
+    _result: Distance[N] | LazyDistance
 
-    def __init__(self, result: Distance[N] | Unread, points: Array, count: Any, normals: Array | None = None) -> None:
+    def __init__(
+        self, result: Distance[N] | LazyDistance, points: Array, count: Any, normals: Array | None = None
+    ) -> None:
         self._result, self._points, self.count, self._normals = result, points, count, normals
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -109,7 +111,7 @@ class Contact(Answer[N]):
     def result(self) -> Distance[N]:
         """The signed distance of the pair; where one is not convex it is found when it is first read."""
         result = self._result  # looked at once, as another thread may read it, too
-        if isinstance(result, Unread):
+        if isinstance(result, LazyDistance):
             self._result = result = result.read()
         return result
 
@@ -159,12 +161,12 @@ class Contact(Answer[N]):
         if self.gaps.ndim == 2:
             raise TypeError("this Contact is of many pairs: ask that of one, contact[k].patches")
         left = np.argsort(self.gaps, kind="stable")
-        found = []
+        patches = []
         while len(left):
             alike = self.normals[left] @ self.normals[left[0]] > _ONE_NORMAL
-            found.append(np.sort(left[alike]))
+            patches.append(np.sort(left[alike]))
             left = left[~alike]
-        return found
+        return patches
 
     @property
     def points(self) -> Array:
@@ -306,23 +308,23 @@ def contact(
         workers == 1 and type(within) is float and within >= 0.0
         and (max_points is None or (type(max_points) is int and 0 < max_points <= MAX_POINTS))
     ):  # fmt: skip
-        at_once = _at_once(a, b, pose_a, pose_b, within, max_points)
+        at_once = _quick_contact(a, b, pose_a, pose_b, within, max_points)
         if at_once is not None:
             return at_once
     check_patches(within, max_points)
     check_workers(workers)
-    way, rows = question(a, b, pose_a, pose_b)
+    handlers, rows = prepare_query(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
     within = float(within)
     if isinstance(a, Shape) and isinstance(b, Shape):
-        by = prepared_for_builtins(a, b)
-        found = ask_prepared(by, a, b, narrow.SIGNED, pose_a, pose_b, within, workers=workers)
-        points, count = _patches(_pack(prepared(a, b), a, b), rows, found, within, max_points)
-        return Contact(found, points, count) if rows.stacked else Contact(found, points[0], int(count[0]))
+        pair = prepared_for_builtins(a, b)
+        distance = distance_prepared(pair, a, b, narrow.SIGNED, pose_a, pose_b, within, workers=workers)
+        points, count = _patches(_pack(prepared(a, b), a, b), rows, distance, within, max_points)
+        return Contact(distance, points, count) if rows.stacked else Contact(distance, points[0], int(count[0]))
     answers, flags = empty_answers(rows.total)
     mode = narrow.UNSIGNED if depth_comes_later(a, b) else narrow.SIGNED
-    way.solve(a, b, rows, Wanted(mode, within, normals=False), answers, flags)
-    result = _unread(a, b, pose_a, pose_b, rows, within)
+    handlers.solve(a, b, rows, Wanted(mode, within, normals=False), answers, flags)
+    result = _lazy_distance(a, b, pose_a, pose_b, rows, within)
     points, count, normals = _of_bodies(a, b, rows, answers, within, max_points)
     if rows.stacked:
         return Contact(result, points, count, normals)
@@ -357,32 +359,34 @@ class _Packed(NamedTuple):
     room: int  #: most points of a patch
 
 
-def _pack(both: Prepared, a: Any, b: Any) -> _Packed:
+def _pack(pair: Prepared, a: Any, b: Any) -> _Packed:
     """Return two shapes as the kernels take them, made when it is first asked for."""
-    packed: _Packed | None = both.others.get("contact")
+    packed: _Packed | None = pair.extras.get("contact")
     if packed is None:
         ints, floats, row, _ = core_row(a, b)
         (lq_a, lf_a), (lq_b, lf_b) = a._faces(), b._faces()
         faces = np.concatenate([lq_a, lq_b]), np.concatenate([lf_a, lf_b]), np.array([[0, 0], [len(lq_a), len(lf_a)]])
         most = most_corners(a), most_corners(b)
-        room = sum(most) + 4
-        packed = both.others["contact"] = _Packed(ints, floats, row, faces, (2, max(most), 3), (3, room, 2), room)
+        capacity = sum(most) + 4
+        packed = pair.extras["contact"] = _Packed(
+            ints, floats, row, faces, (2, max(most), 3), (3, capacity, 2), capacity
+        )
     return packed
 
 
-def _at_once(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most: int | None) -> Contact[float] | None:
+def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most: int | None) -> Contact[float] | None:
     """Answer what is one question of two plain matrices; None where it takes the long way."""
-    both = prepared(a, b)
-    if not (both.words is not None and (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b))):
+    pair = prepared(a, b)
+    if not (pair.words is not None and (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b))):
         return None
-    packed = _pack(both, a, b)
+    packed = _pack(pair, a, b)
     width = packed.room if most is None or most > packed.room else most
-    out, points, here = np.empty(_ANSWER), np.empty(width * manifold.POINT), desk()
+    out, points, scratch = np.empty(_ANSWER), np.empty(width * manifold.POINT), thread_scratch()
     marks, count = manifold.contact_once(
         packed.ints, packed.floats, packed.pair, STANDING if pose_a is None else pose_a,
-        STANDING if pose_b is None else pose_b, here.poses, within, width, here.work, here.table, FIRST_POINTS,
-        out, here.flags, NO_CACHE, NO_LOG, *packed.faces, here.room("corners", packed.corners),
-        here.room("plane", packed.plane), points,
+        STANDING if pose_b is None else pose_b, scratch.poses, within, width, scratch.work, scratch.table, FIRST_POINTS,
+        out, scratch.flags, NO_CACHE, NO_LOG, *packed.faces, scratch.buffer("corners", packed.corners),
+        scratch.buffer("plane", packed.plane), points,
     )  # fmt: skip
     # what is wider than promised goes the long way, unless all that was asked is that it is far
     if marks & 24 != 8 and (marks & 23 != narrow.BEYOND or marks < 0):
@@ -400,7 +404,7 @@ def depth_comes_later(a: Any, b: Any) -> bool:
     return not (isinstance(a, Halfspace) or isinstance(b, Halfspace))
 
 
-def _unread(a: Any, b: Any, pose_a: Any, pose_b: Any, rows: Rows, within: float) -> Unread:
+def _lazy_distance(a: Any, b: Any, pose_a: Any, pose_b: Any, rows: Rows, within: float) -> LazyDistance:
     """Return the signed distances of two at poses; copies, as the caller may move on in the same array."""
     poses = [None if pose is None else as_matrices(pose).copy() for pose in (pose_a, pose_b)]
 
@@ -408,10 +412,10 @@ def _unread(a: Any, b: Any, pose_a: Any, pose_b: Any, rows: Rows, within: float)
         first, second = poses
         if index is not None:
             first, second = (None if m is None else m if m.ndim == 2 else m[index if len(m) > 1 else 0] for m in poses)
-        by = prepared_for_builtins(a, b)
-        return ask_prepared(by, a, b, narrow.SIGNED, first, second, within, workers=rows.workers)
+        pair = prepared_for_builtins(a, b)
+        return distance_prepared(pair, a, b, narrow.SIGNED, first, second, within, workers=rows.workers)
 
-    return Unread(find)
+    return LazyDistance(find)
 
 
 def _of_bodies(
@@ -420,32 +424,24 @@ def _of_bodies(
     """Do as `_patches` does where one is not convex; with a normal for each point."""
     from gjk3d.bodies.contact import contact_points  # loaded where there is a mesh or the like
 
-    found = list(contact_points(a, b, rows, answers, within, most))
-    return padded(found, rows.total, None if most is None or not rows.stacked else int(most))
+    touching = list(contact_points(a, b, rows, answers, within, most))
+    return pad_points(touching, rows.total, None if most is None or not rows.stacked else int(most))
 
 
-def padded(found: list[Touching], total: int, columns: int | None) -> tuple[Array, Ints, Array]:
+def pad_points(touching: list[Touching], total: int, columns: int | None) -> tuple[Array, Ints, Array]:
     """Return points and normals of several pairs with NaN behind, in so many columns or as many as it takes."""
     count = np.zeros(total, dtype=np.int64)
-    for some in found:
-        count[some.which] = some.counts
+    for group in touching:
+        count[group.which] = group.counts
     width = int(count.max(initial=0)) if columns is None else columns
     points, normals = np.full((total, width, manifold.POINT), np.nan), np.full((total, width, 3), np.nan)
-    for some in found:
-        ends = np.cumsum(some.counts)
-        row, column = np.repeat(some.which, some.counts), np.arange(len(some.points))
-        column -= np.repeat(ends - some.counts, some.counts)
-        points[row, column] = some.points[:, : manifold.POINT]
-        normals[row, column] = some.points[:, manifold.POINT :]
+    for group in touching:
+        ends = np.cumsum(group.counts)
+        row, column = np.repeat(group.which, group.counts), np.arange(len(group.points))
+        column -= np.repeat(ends - group.counts, group.counts)
+        points[row, column] = group.points[:, : manifold.POINT]
+        normals[row, column] = group.points[:, manifold.POINT :]
     return points, count, normals
-
-
-def answer_rows(result: Distance[Any], total: int) -> Array:
-    """Return answers as `gjk3d.narrow.solve` writes them."""
-    answers = np.empty((total, narrow.FLOATS))
-    answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
-    answers[:, 3:6], answers[:, 6:9], answers[:, 9:12] = result.normal, result.point_a, result.point_b
-    return answers
 
 
 def _patches(packed: _Packed, rows: Rows, result: Distance[Any], within: float, most: int | None) -> tuple[Array, Ints]:
@@ -453,8 +449,8 @@ def _patches(packed: _Packed, rows: Rows, result: Distance[Any], within: float, 
     row = packed.pair.copy()
     row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
     width = packed.room if most is None else min(int(most), packed.room)
-    answers = answer_rows(result, rows.total)
-    poses = rows.behind_each_other()
+    answers = answers_of(result, rows.total)
+    poses = rows.joined_poses()
     count = np.empty(rows.total, dtype=np.int64)
     parts: dict[int, Array] = {}
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gjk3d.exact.convex_sets import body_of
 from gjk3d.narrow.cores import relative_pose, support_once
-from gjk3d.query.ask import question
+from gjk3d.query.batch import prepare_query
 from gjk3d.results import Distance
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Shape
@@ -26,7 +26,7 @@ class Difference:
 
     def __init__(self, result: Distance) -> None:
         a, b = result.shape_a, result.shape_b
-        _, rows = question(a, b, result.pose_a, result.pose_b)
+        _, rows = prepare_query(a, b, result.pose_a, result.pose_b)
         (_, fa), (_, fb) = self._packed = a._packed, b._packed
         self._m = relative_pose(rows.a[0], fa, rows.b[0], fb)
         self.turn: Array = rows.a[0, :9].reshape(3, 3).copy()  #: world from A's axes, in which a trace is written

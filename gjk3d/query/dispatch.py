@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from gjk3d.convex import solve
 from gjk3d.convex.checks import no_shape
-from gjk3d.convex.solve import Way, is_mapped
+from gjk3d.convex.solve import Handlers, is_mapped
 from gjk3d.errors import UnsupportedPair
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -50,36 +50,36 @@ def is_collider(x: Any) -> TypeGuard[Collider]:
 
 
 @cache
-def _cores() -> Way:
+def _cores() -> Handlers:
     return solve.CORES
 
 
 @cache
-def _mapped() -> Way:
+def _mapped() -> Handlers:
     return solve.MAPPED
 
 
 @cache
-def _plane() -> Way:
+def _plane() -> Handlers:
     return solve.PLANE
 
 
 @cache
-def _parts() -> Way:
+def _parts() -> Handlers:
     from gjk3d.bodies import distance, impact
 
-    return Way(distance.solve, distance.collide, distance.prepare, impact.fill)
+    return Handlers(distance.solve, distance.collide, distance.prepare, impact.fill)
 
 
 @cache
-def _beside_plane() -> Way:
+def _beside_plane() -> Handlers:
     from gjk3d.bodies import planes
 
-    return Way(planes.solve, planes.collide)
+    return Handlers(planes.solve, planes.collide)
 
 
 #: how two kinds are answered, in either order; two half-spaces are not
-PAIRS: dict[tuple[Kind, Kind], Callable[[], Way]] = {
+PAIRS: dict[tuple[Kind, Kind], Callable[[], Handlers]] = {
     (Kind.CORE, Kind.CORE): _cores,
     (Kind.CORE, Kind.MAPPED): _mapped,
     (Kind.CORE, Kind.HALFSPACE): _plane,
@@ -92,7 +92,7 @@ PAIRS: dict[tuple[Kind, Kind], Callable[[], Way]] = {
 }
 
 
-def way_of(a: Any, b: Any) -> Way:
+def handlers_of(a: Any, b: Any) -> Handlers:
     """Return how two are answered.
 
     Raises
@@ -100,26 +100,26 @@ def way_of(a: Any, b: Any) -> Way:
     UnsupportedPair
         Where one cannot be asked about, or the two cannot be asked about together.
     """
-    first, second = kind_of(a), kind_of(b)
-    if first is None or second is None:
-        raise no_shape(*(("a", a) if first is None else ("b", b)))
-    found = PAIRS.get((first, second)) or PAIRS.get((second, first))
-    if found is None:
+    kind_a, kind_b = kind_of(a), kind_of(b)
+    if kind_a is None or kind_b is None:
+        raise no_shape(*(("a", a) if kind_a is None else ("b", b)))
+    handlers = PAIRS.get((kind_a, kind_b)) or PAIRS.get((kind_b, kind_a))
+    if handlers is None:
         raise UnsupportedPair(
             f"{type(a).__name__} against {type(b).__name__}: two half-spaces, or planes, overlap without end; "
             "use a large Box for one of them"
         )
-    if first is second is Kind.BODY:
+    if kind_a is kind_b is Kind.BODY:
         check_units(a, b)
     check_ends(a, b)
-    return found()
+    return handlers()
 
 
 def check_units(a: Body, b: Body) -> None:
     """Raise where two meshes say that they are in different units."""
-    one, other = getattr(a, "unit", None), getattr(b, "unit", None)
-    if one and other and (cure := rescaling(one, other)):
-        raise UnsupportedPair(f"a is in {one} and b in {other}. Bring a to the unit of b: {cure}")
+    unit_a, unit_b = getattr(a, "unit", None), getattr(b, "unit", None)
+    if unit_a and unit_b and (cure := rescaling(unit_a, unit_b)):
+        raise UnsupportedPair(f"a is in {unit_a} and b in {unit_b}. Bring a to the unit of b: {cure}")
 
 
 def check_ends(a: Collider, b: Collider) -> None:

@@ -16,17 +16,17 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.sat import axis_many
 from gjk3d.poses import STANDING, is_plain
 from gjk3d.query import single
-from gjk3d.query.ask import ask_collide, ask_distance, question
+from gjk3d.query.batch import prepare_query, query_collide, query_distance
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.pair import Depth, ask_prepared, collide_prepared, prepared, prepared_for_builtins
-from gjk3d.query.single import Prepared, desk
+from gjk3d.query.pair import Depth, collide_prepared, distance_prepared, prepared, prepared_for_builtins
+from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Device, Ints, Pose, PoseLike, UnclearPose
 
-_GAP, _ONE = 5, (1, 5)  #: floats of an answer of `gjk3d.narrow.sat.axis_many`
+_AXIS_FLOATS, _ONE_ROW = 5, (1, 5)  #: floats of an answer of `gjk3d.narrow.sat.axis_many`
 _KINDS, _STATUSES = tuple(AxisKind), tuple(Status)
 
 
@@ -113,7 +113,7 @@ def collide(
     True
     """
     if device != "cpu":
-        return ask_collide(a, b, pose_a, pose_b, margin, workers, device)
+        return query_collide(a, b, pose_a, pose_b, margin, workers, device)
     return collide_prepared(prepared_for_builtins(a, b), a, b, pose_a, pose_b, margin, workers)
 
 
@@ -205,12 +205,12 @@ def distance(
     2.0
     """
     if device != "cpu":
-        return ask_distance(
+        return query_distance(
             narrow.UNSIGNED, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate, device
         )
-    by = prepared_for_builtins(a, b)
+    pair = prepared_for_builtins(a, b)
     mode = narrow.UNSIGNED
-    return ask_prepared(by, a, b, mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+    return distance_prepared(pair, a, b, mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
 @overload
@@ -299,9 +299,9 @@ def signed_distance(
     """
     mode = depth_mode(depth)
     if device != "cpu":
-        return ask_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate, device)
-    by = prepared_for_builtins(a, b)
-    return ask_prepared(by, a, b, mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+        return query_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate, device)
+    pair = prepared_for_builtins(a, b)
+    return distance_prepared(pair, a, b, mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
 @overload
@@ -357,7 +357,7 @@ def separating_axis(
         at_once = _best_axis(a, b, ma, mb)
         if at_once is not None:
             return at_once
-    _, rows = question(a, b, pose_a, pose_b)
+    _, rows = prepare_query(a, b, pose_a, pose_b)
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         name = type(a if isinstance(a, Halfspace) else b).__name__
         raise UnsupportedPair(f"separating_axis takes polytopes: the axis of a {name} is its normal")
@@ -379,44 +379,43 @@ def separating_axis(
 
 def _axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
     """Return the best axes of sharp polytopes, and of which kind they are."""
-    both = prepared(a, b)
-    ints, floats, row = both.arena
+    pair = prepared(a, b)
+    ints, floats, row = pair.packed
     row = row.copy()
     row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
-    out, kinds = np.empty((rows.total, _GAP)), np.empty((rows.total, 2), dtype=np.int64)
-    maps = _gauss_maps(a, b, both)
+    out, kinds = np.empty((rows.total, _AXIS_FLOATS)), np.empty((rows.total, 2), dtype=np.int64)
+    maps = _gauss_maps(a, b, pair)
     assert maps is not None
-    turned = desk().room("turned", maps[4])
-    poses = rows.behind_each_other()
-    axis_many(ints, floats, row, NO_POSE, NO_POSE, poses, *maps[:4], turned, 0, rows.total, out, kinds)
+    rotated = thread_scratch().buffer("rotated", maps[4])
+    poses = rows.joined_poses()
+    axis_many(ints, floats, row, NO_POSE, NO_POSE, poses, *maps[:4], rotated, 0, rows.total, out, kinds)
     return out, kinds
 
 
 def _check_parted(out: Array, a: Collider, b: Collider) -> None:
     """Raise unless the hulls of what is not convex are apart: an axis says nothing else of it."""
-    met = np.flatnonzero(~(out[:, 3] > out[:, 4]))
-    if len(met):
-        where = f"in question {met[0]} of {len(out)} " if len(out) > 1 else ""
+    for k in np.flatnonzero(~(out[:, 3] > out[:, 4]))[:1]:
+        where = f"in question {k} of {len(out)} " if len(out) > 1 else ""
         raise UnsupportedPair(
             f"separating_axis: {where}no plane parts a, a {type(a).__name__}, from b, a {type(b).__name__}, since their"
-            f" hulls touch or overlap (gap {out[met[0], 3]:.6g}): use distance or signed_distance, which look at parts"
+            f" hulls touch or overlap (gap {out[k, 3]:.6g}): use distance or signed_distance, which look at parts"
         )
 
 
 def _best_axis(a: Any, b: Any, pose_a: Array, pose_b: Array) -> Axis[float] | None:
     """Answer two plain matrices of sharp polytopes; None where it takes the long way."""
-    both = prepared(a, b)
-    if both.words is None:
+    pair = prepared(a, b)
+    if pair.words is None:
         return None
-    maps = _gauss_maps(a, b, both)
+    maps = _gauss_maps(a, b, pair)
     if maps is None:
         return None
-    ints, floats, row = both.arena
-    out, here = np.empty(_ONE), desk()
-    turned = here.room("turned", maps[4])
-    if axis_many(ints, floats, row, pose_a, pose_b, here.poses, *maps[:4], turned, 0, 1, out, here.flags) < 0:
+    ints, floats, row = pair.packed
+    out, scratch = np.empty(_ONE_ROW), thread_scratch()
+    rotated = scratch.buffer("rotated", maps[4])
+    if axis_many(ints, floats, row, pose_a, pose_b, scratch.poses, *maps[:4], rotated, 0, 1, out, scratch.flags) < 0:
         return None
-    return _axis(out, here.flags)
+    return _axis(out, scratch.flags)
 
 
 def _axis(out: Array, kinds: Ints) -> Axis[float]:
@@ -424,14 +423,14 @@ def _axis(out: Array, kinds: Ints) -> Axis[float]:
     return Axis(out[0, :3], out.item(3), out.item(4), _KINDS[kinds.item(0)], _STATUSES[kinds.item(1)])
 
 
-def _gauss_maps(a: Any, b: Any, both: Prepared) -> tuple[Array, Array, Array, Array, tuple[int, int]] | None:
+def _gauss_maps(a: Any, b: Any, pair: Prepared) -> tuple[Array, Array, Array, Array, tuple[int, int]] | None:
     """Return the normals and edges of A and of B, and what room those of one take; None where one has none."""
-    kept = both.others
-    if "axes" not in kept:
+    cache = pair.extras
+    if "axes" not in cache:
         sharp = all(s._packed[0][layout.POLYTOPE] and s._packed[1][layout.RADIUS] == 0.0 for s in (a, b))
         if not sharp:
             return None
         maps = *a._gauss_map(), *b._gauss_map()
-        kept["axes"] = *maps, (max(len(maps[1]), len(maps[3])), 9)
-    found: tuple[Array, Array, Array, Array, tuple[int, int]] = kept["axes"]
-    return found
+        cache["axes"] = *maps, (max(len(maps[1]), len(maps[3])), 9)
+    maps_and_room: tuple[Array, Array, Array, Array, tuple[int, int]] = cache["axes"]
+    return maps_and_room

@@ -15,9 +15,9 @@ from gjk3d.typing import Array, Number, PoseLike, Rows, VectorLike
 
 _KINDS = "linear", "screw"
 _ORIGIN = 0.0, 0.0, 0.0
-_ROW, _MATRIX, _TWO = (1, narrow.MOTION), (4, 4), (2, WIDTH)
+_ROW, _MATRIX, _TWO_ROWS = (1, narrow.MOTION), (4, 4), (2, WIDTH)
 _LATE = 1e300  #: times that need no second look
-_new, _put = object.__new__, object.__setattr__
+_new, _set_attribute = object.__new__, object.__setattr__
 
 
 class Motion(Frozen):
@@ -69,10 +69,10 @@ class Motion(Frozen):
         center: Rows | None = None,
     ) -> None:
         if start is None or is_plain(start):
-            way, turn, middle = three(linear), three(angular), _ORIGIN if center is None else three(center)
-            if not (way is None or turn is None or middle is None):
+            translation, turn, middle = three(linear), three(angular), _ORIGIN if center is None else three(center)
+            if not (translation is None or turn is None or middle is None):
                 row, pose = np.empty(_ROW), STANDING if start is None else start
-                if narrow.motion_once(pose, way, turn, middle, center is not None, row):
+                if narrow.motion_once(pose, translation, turn, middle, center is not None, row):
                     self._keep(row, False)
                     return
         poses, stacked = pose_rows(start, "start")
@@ -81,23 +81,23 @@ class Motion(Frozen):
             "angular": vectors(angular, "Motion: angular", narrow.MOST_TURN),
             "center": None if center is None else vectors(center, "Motion: center", GREATEST),
         }
-        given = {"start": (poses, stacked)} | {name: part for name, part in named.items() if part is not None}
-        counts = {name: len(rows) for name, (rows, many) in given.items() if many}
+        arguments = {"start": (poses, stacked)} | {name: part for name, part in named.items() if part is not None}
+        counts = {name: len(rows) for name, (rows, many) in arguments.items() if many}
         if len(set(counts.values())) > 1:
-            said = ", ".join(f"{name} has {count} rows" for name, count in counts.items())
-            raise ShapeError(f"Motion: {said}: stacks must have one length")
+            lengths = ", ".join(f"{name} has {count} rows" for name, count in counts.items())
+            raise ShapeError(f"Motion: {lengths}: stacks must have one length")
         rows = np.empty((next(iter(counts.values()), 1), narrow.MOTION))
-        middle = given["center" if "center" in given else "linear"][0]
-        narrow.motion_rows(poses, given["linear"][0], given["angular"][0], middle, "center" in given, rows)
+        middle = arguments["center" if "center" in arguments else "linear"][0]
+        narrow.motion_rows(poses, arguments["linear"][0], arguments["angular"][0], middle, "center" in arguments, rows)
         self._keep(rows, bool(counts))
 
     def _keep(self, rows: Array, stacked: bool) -> None:
         """Fill the fields, as `_set` does: the rows are the kernels', what can be seen of them is read-only."""
         numbers = rows.view()
         numbers.flags.writeable = False
-        _put(self, "_numbers", numbers)
-        _put(self, "stacked", stacked)
-        _put(self, "_cache", {"rows": rows})
+        _set_attribute(self, "_numbers", numbers)
+        _set_attribute(self, "stacked", stacked)
+        _set_attribute(self, "_cache", {"rows": rows})
 
     @property
     def _rows(self) -> Array:
@@ -156,18 +156,19 @@ class Motion(Frozen):
         if kind in _KINDS and (first is None or is_plain(first)) and (last is None or is_plain(last)):
             row = np.empty(_ROW)
             ends = STANDING if first is None else first, STANDING if last is None else last
-            if narrow.between_once(*ends, kind == "screw", np.empty(_TWO), row):
+            if narrow.between_once(*ends, kind == "screw", np.empty(_TWO_ROWS), row):
                 motion._keep(row, False)
                 return motion
         if kind not in _KINDS:
             raise ShapeError(f"Motion.between: kind is {kind!r}, expected 'linear' or 'screw'")
-        one, many = pose_rows(first, "first")
-        two, more = pose_rows(last, "last")
-        if many and more and len(one) != len(two):
-            raise ShapeError(f"Motion.between: first has {len(one)} rows and last {len(two)}: expected one length")
-        rows = np.empty((len(two) if len(one) == 1 else len(one), narrow.MOTION))
-        narrow.between_rows(one, two, kind == "screw", rows)
-        motion._keep(rows, many or more)
+        first_rows, first_stacked = pose_rows(first, "first")
+        last_rows, last_stacked = pose_rows(last, "last")
+        if first_stacked and last_stacked and len(first_rows) != len(last_rows):
+            counts = f"first has {len(first_rows)} rows and last {len(last_rows)}"
+            raise ShapeError(f"Motion.between: {counts}: expected one length")
+        rows = np.empty((len(last_rows) if len(first_rows) == 1 else len(first_rows), narrow.MOTION))
+        narrow.between_rows(first_rows, last_rows, kind == "screw", rows)
+        motion._keep(rows, first_stacked or last_stacked)
         return motion
 
     def __len__(self) -> int:
@@ -243,8 +244,8 @@ class Motion(Frozen):
         if self.stacked:
             return f"Motion: {len(self._rows)} motions"
         row = self._rows[0]
-        way, turn = (", ".join(f"{x:.4g}" for x in row[c : c + 3]) for c in (12, 15))
-        return f"Motion: along ({way}), turning by ({turn}) rad"
+        linear, turn = (", ".join(f"{x:.4g}" for x in row[c : c + 3]) for c in (12, 15))
+        return f"Motion: along ({linear}), turning by ({turn}) rad"
 
 
 def as_motion(motion: Any, name: str) -> Motion:
@@ -252,25 +253,25 @@ def as_motion(motion: Any, name: str) -> Motion:
     if isinstance(motion, Motion):
         return motion
     if motion is None:
-        return _STILL
+        return _STATIC
     if is_plain(motion):
         row = np.empty(_ROW)
         if narrow.motion_once(motion, _ORIGIN, _ORIGIN, _ORIGIN, False, row):
-            still = _new(Motion)
-            still._keep(row, False)
-            return still
+            at_rest = _new(Motion)
+            at_rest._keep(row, False)
+            return at_rest
     try:
         rows, stacked = pose_rows(motion, name)
     except PoseError as reason:
         raise PoseError(f"{reason}; {name} is a gjk3d.Motion, or a pose for a body that stands still") from None
-    return standing(rows, stacked)
+    return static_motion(rows, stacked)
 
 
-def standing(rows: Array, stacked: bool) -> Motion:
+def static_motion(rows: Array, stacked: bool) -> Motion:
     """Return the motion of what stands still at pose rows."""
-    still = np.zeros((len(rows), narrow.MOTION))
-    still[:, :12] = rows[:, :12]
-    return Motion._made(_numbers=still, stacked=stacked)
+    at_rest = np.zeros((len(rows), narrow.MOTION))
+    at_rest[:, :12] = rows[:, :12]
+    return Motion._made(_numbers=at_rest, stacked=stacked)
 
 
-_STILL = standing(IDENTITY, False)
+_STATIC = static_motion(IDENTITY, False)

@@ -15,8 +15,8 @@ from gjk3d.geometry.intersection import Walls, bevels, corners
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
-from gjk3d.query.ask import question
-from gjk3d.query.pair import ask_prepared, collide_prepared, prepared_for_builtins
+from gjk3d.query.batch import prepare_query
+from gjk3d.query.pair import collide_prepared, distance_prepared, prepared_for_builtins
 from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
@@ -71,20 +71,20 @@ def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike
     (0.0625, [0.25, 0.25, 0.375])
     """
     check_convex(a, b)
-    _, rows = question(a, b, pose_a, pose_b)
-    first, second = _sharp(a, "a"), _sharp(b, "b")
-    by = prepared_for_builtins(a, b)
-    if not rows.stacked and not collide_prepared(by, a, b, pose_a, pose_b, 0.0):
+    _, rows = prepare_query(a, b, pose_a, pose_b)
+    first, second = _as_polytope(a, "a"), _as_polytope(b, "b")
+    pair = prepared_for_builtins(a, b)
+    if not rows.stacked and not collide_prepared(pair, a, b, pose_a, pose_b, 0.0):
         return None
-    result = ask_prepared(by, a, b, narrow.SIGNED, pose_a, pose_b, 0.0)
+    result = distance_prepared(pair, a, b, narrow.SIGNED, pose_a, pose_b, 0.0)
     walls = _walls(first), _walls(second)
     if not rows.stacked:
-        return _common(*walls, rows.behind_each_other(), _middle(result)) if result.lower <= 0.0 else None
-    found: list[ConvexHull | None] = []
+        return _intersection(*walls, rows.joined_poses(), _middle(result)) if result.lower <= 0.0 else None
+    intersections: list[ConvexHull | None] = []
     for k in range(rows.total):
-        both = np.array((rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]))
-        found.append(_common(*walls, both, _middle(result[k])) if result.lower[k] <= 0.0 else None)
-    return found
+        pose_pair = np.array((rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]))
+        intersections.append(_intersection(*walls, pose_pair, _middle(result[k])) if result.lower[k] <= 0.0 else None)
+    return intersections
 
 
 def _middle(result: Distance[float]) -> Vec3:
@@ -93,21 +93,21 @@ def _middle(result: Distance[float]) -> Vec3:
     return x, y, z
 
 
-def _sharp(shape: Shape, name: str) -> Polytope:
+def _as_polytope(shape: Shape, name: str) -> Polytope:
     """Return the polytope that a shape is, by the vertices of its terms where it is composed."""
-    found: Any = shape
-    while isinstance(found, Rounded) and found.radius == 0.0:
-        found = found.core
-    if isinstance(found, Composed) and found._rounding() == 0.0:
-        found = found._polytope()
-    if not isinstance(found, Polytope):
+    polytope: Any = shape
+    while isinstance(polytope, Rounded) and polytope.radius == 0.0:
+        polytope = polytope.core
+    if isinstance(polytope, Composed) and polytope._rounding() == 0.0:
+        polytope = polytope._polytope()
+    if not isinstance(polytope, Polytope):
         many = isinstance(shape, Composed) and shape._packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
         raise UnsupportedPair(
             f"overlap takes polytopes{', of fewer vertices' if many else ''}, and {name} is {kind_of(shape)}"
             f"{'' if many else ', which is none'}: "
             "pass the ConvexHull of its surface().vertices for an approximation from inside"
         )
-    return found
+    return polytope
 
 
 def _walls(shape: Polytope) -> Walls:
@@ -124,7 +124,7 @@ def _walls(shape: Polytope) -> Walls:
     return walls
 
 
-def _common(a: Walls, b: Walls, rows: Array, middle: Vec3) -> ConvexHull:
+def _intersection(a: Walls, b: Walls, rows: Array, middle: Vec3) -> ConvexHull:
     """Return the intersection of two placed polytopes that touch or overlap; at the middle where they touch."""
     if max(a.span, b.span) == 0.0:  # two points have no directions, which `corners` divides by
         return ConvexHull._later(np.array([middle]))

@@ -17,9 +17,9 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import collide_many, solve_many
 from gjk3d.poses import STANDING, plainly
 from gjk3d.query import single
-from gjk3d.query.ask import ask_collide, ask_distance
-from gjk3d.query.dispatch import Collider, Kind, kind_of, way_of
-from gjk3d.query.single import Plan, Prepared, PreparedPairs, desk
+from gjk3d.query.batch import query_collide, query_distance
+from gjk3d.query.dispatch import Collider, Kind, handlers_of, kind_of
+from gjk3d.query.single import Plan, Prepared, PreparedPairs, thread_scratch
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.simplices import Point
@@ -29,11 +29,11 @@ Depth = Literal["auto", "epa", "facets"]
 
 _new = object.__new__
 _ANSWER = 1, narrow.FLOATS
-_kept = PreparedPairs()
+_cache = PreparedPairs()
 #: what is prepared for two shapes, cold; it is made once as long as both live
-prepared = _kept.get
+prepared = _cache.get
 #: the same for the plain functions, whose next question of the two a builtin answers
-prepared_for_builtins = _kept.get_for_builtins
+prepared_for_builtins = _cache.get_for_builtins
 
 
 class Pair:
@@ -78,7 +78,7 @@ class Pair:
 
     def __reduce__(self) -> Any:
         plan = self._prepared.plan
-        return _again, (self.a, self.b, plan is None or len(plan.memory) > 0)
+        return _unpickled, (self.a, self.b, plan is None or len(plan.memory) > 0)
 
     def forget(self) -> None:
         """Drop what is remembered: the next question is asked afresh.
@@ -138,7 +138,9 @@ class Pair:
         trace: bool = False,
     ) -> Distance[Any]:
         """Return how far apart the two are; see `gjk3d.distance`."""
-        return ask_prepared(self._prepared, self.a, self.b, narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
+        return distance_prepared(
+            self._prepared, self.a, self.b, narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace
+        )
 
     @overload
     def signed_distance(
@@ -171,50 +173,52 @@ class Pair:
         trace: bool = False,
     ) -> Distance[Any]:
         """Return how far apart the two are, or how deep they overlap; see `gjk3d.signed_distance`."""
-        return ask_prepared(self._prepared, self.a, self.b, depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
+        return distance_prepared(
+            self._prepared, self.a, self.b, depth_mode(depth), pose_a, pose_b, max_distance, tol, trace
+        )
 
 
 def collide_prepared(
-    by: Prepared, a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1
+    pair: Prepared, a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1
 ) -> Any:  # fmt: skip
     """Answer at once what is one question of two plain matrices; all else is checked and answered by rows."""
     ma = STANDING if pose_a is None else plainly(pose_a)
     mb = STANDING if pose_b is None else plainly(pose_b)
     if ma is None or mb is None or workers != 1:
-        return ask_collide(a, b, pose_a, pose_b, margin, workers)
-    if by.words is not None:
+        return query_collide(a, b, pose_a, pose_b, margin, workers)
+    if pair.words is not None:
         if isinstance(margin, float) and -inf < margin < inf:
-            plan, here = cast("Plan", by.plan), desk()
+            plan, scratch = cast("Plan", pair.plan), thread_scratch()
             code = collide_many(
-                plan.ints, plan.floats, plan.row, ma, mb, here.poses, float(margin), 0, 1, here.simplex, here.answer,
-                plan.memory,
+                plan.ints, plan.floats, plan.row, ma, mb, scratch.poses, float(margin), 0, 1, scratch.simplex,
+                scratch.answer, plan.memory,
             )  # fmt: skip
             if code == 0:
                 return False
             if code == 1:
                 return True
             if code == 2:  # too close to tell so: by the distance, cold, as every boolean is
-                cold = by if not len(plan.memory) else prepared(a, b)
-                return not ask_prepared(cold, a, b, narrow.SIGNED, ma, mb).lower > margin
-    elif by.quick is not None and type(margin) is float and 0.0 <= margin < inf:
-        told = by.quick.collide(a, b, ma, mb, margin)
-        if told is not None:
-            return told
-    return ask_collide(a, b, pose_a, pose_b, margin, workers)
+                cold = pair if not len(plan.memory) else prepared(a, b)
+                return not distance_prepared(cold, a, b, narrow.SIGNED, ma, mb).lower > margin
+    elif pair.quick is not None and type(margin) is float and 0.0 <= margin < inf:
+        answer = pair.quick.collide(a, b, ma, mb, margin)
+        if answer is not None:
+            return answer
+    return query_collide(a, b, pose_a, pose_b, margin, workers)
 
 
-def ask_prepared(
-    by: Prepared, a: Any, b: Any, mode: int, pose_a: Any, pose_b: Any, max_distance: float = inf,
+def distance_prepared(
+    pair: Prepared, a: Any, b: Any, mode: int, pose_a: Any, pose_b: Any, max_distance: float = inf,
     tol: float | None = None, trace: bool = False, workers: int = 1, certificate: bool = False,
 ) -> Distance[Any]:  # fmt: skip
     """Answer distances in a mode of `gjk3d.narrow.solve`, as `collide_prepared` does."""
     ma = STANDING if pose_a is None else plainly(pose_a)
     mb = STANDING if pose_b is None else plainly(pose_b)
-    quick = by.quick
+    quick = pair.quick
     if (
         ma is not None
         and mb is not None
-        and (quick is not None or by.words is not None)
+        and (quick is not None or pair.words is not None)
         and workers == 1
         and not (trace or certificate)
         and mode != FACETS
@@ -224,11 +228,11 @@ def ask_prepared(
             check_limits(max_distance, tol)
             width = 0.0 if tol is None else float(tol)
         out = np.empty(_ANSWER)
-        if by.words is not None:
-            plan, here = cast("Plan", by.plan), desk()
+        if pair.words is not None:
+            plan, scratch = cast("Plan", pair.plan), thread_scratch()
             code = solve_many(
-                plan.ints, plan.floats, plan.row, ma, mb, here.poses, mode, float(max_distance), width, 0, 1, False,
-                here.work, here.table, FIRST_POINTS, out, here.flags, plan.memory, NO_LOG,
+                plan.ints, plan.floats, plan.row, ma, mb, scratch.poses, mode, float(max_distance), width, 0, 1, False,
+                scratch.work, scratch.table, FIRST_POINTS, out, scratch.flags, plan.memory, NO_LOG,
             )  # fmt: skip
             # what is wider than promised goes the long way, unless that was asked for, or only that they are far
             done = code >= 0 and code & 16 == 0 and (code & 8 or width > 0.0 or code & 7 == narrow.BEYOND)
@@ -243,10 +247,10 @@ def ask_prepared(
                 None if pose_a is None else ma.tobytes(), None if pose_b is None else mb.tobytes(),
             )  # fmt: skip
             return result
-    return ask_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+    return query_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
-def _again(a: Shape, b: Shape, warm: bool) -> Pair:
+def _unpickled(a: Shape, b: Shape, warm: bool) -> Pair:
     return Pair(a, b, warm=warm)
 
 
@@ -281,7 +285,7 @@ class Pairs(convex.Pairs):
     """
 
     __slots__ = ()
-    _way = staticmethod(way_of)
+    _handlers = staticmethod(handlers_of)
 
     def __init__(self, shapes: Sequence[Collider]) -> None:
         super().__init__(shapes)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import numpy as np
 
 from gjk3d.convex.checks import is_finite
 from gjk3d.errors import ShapeError
-from gjk3d.query.ask import question
+from gjk3d.query.batch import prepare_query
 from gjk3d.query.dispatch import Collider
 from gjk3d.query.distance import signed_distance
 from gjk3d.typing import Array, OnePose
@@ -117,22 +117,22 @@ def penetration(
     """
     from gjk3d.bodies.depth.penetration import deepest, surfaces_of  # bodies are loaded when they are asked about
 
-    way, rows = question(a, b, pose_a, pose_b)
+    handlers, rows = prepare_query(a, b, pose_a, pose_b)
     if rows.stacked:
         raise ShapeError("penetration is of one pair of poses: pass single ones")
     if not is_finite(tol) or not _FINEST <= tol <= 1.0:
         raise ShapeError(f"tol is {tol!r:.80}: give a width from {_FINEST} to 1, relative to the depth")
     surfaces = surfaces_of(a, b)
-    if not way.collide(a, b, rows, 0.0)[0]:  # proven apart
+    if not handlers.collide(a, b, rows, 0.0)[0]:  # proven apart
         return Penetration(0.0, 0.0, 0.0, None, None, None)
-    found = deepest(a, b, surfaces, rows.a[0], rows.b[0], float(tol))
-    if not found.decided:  # what frees the two takes every point out
-        found = found._replace(upper=-float(signed_distance(a, b, pose_a, pose_b).lower))
-    lower = max(0.0, found.known - found.slack)
-    if found.points is None:
-        return Penetration(0.0, 0.0, found.upper, None, None, None)
-    point_a, point_b = found.points
+    deepest_point = deepest(a, b, surfaces, rows.a[0], rows.b[0], float(tol))
+    if not deepest_point.decided:  # what frees the two takes every point out
+        deepest_point = deepest_point._replace(upper=-float(signed_distance(a, b, pose_a, pose_b).lower))
+    lower = max(0.0, deepest_point.known - deepest_point.slack)
+    if deepest_point.points is None:
+        return Penetration(0.0, 0.0, deepest_point.upper, None, None, None)
+    point_a, point_b = deepest_point.points
     between = point_a - point_b
     depth = float(np.linalg.norm(between))
     normal = between / depth if depth > 0.0 else np.array([1.0, 0.0, 0.0])
-    return Penetration(depth, min(lower, depth), max(found.upper, depth), normal, point_a, point_b)
+    return Penetration(depth, min(lower, depth), max(deepest_point.upper, depth), normal, point_a, point_b)

@@ -16,7 +16,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import STANDING, WIDTH, is_plain, parts, pose_rows
 from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
-from gjk3d.query.motion import Motion, standing
+from gjk3d.query.motion import Motion, static_motion
 from gjk3d.query.time_of_impact import ImpactStatus, time_of_impact
 from gjk3d.results import Answer
 from gjk3d.shapes import layout
@@ -188,26 +188,24 @@ def raycast(
     RayHit: at 4, on a face towards (1, 0, 0)
     """
     if type(max_distance) is float and max_distance >= 0.0 and (pose is None or is_plain(pose)):
-        at_once = _at_once(shape, three(origins), three(directions), STANDING if pose is None else pose, max_distance)
+        at_once = _quick_hit(shape, three(origins), three(directions), STANDING if pose is None else pose, max_distance)
         if at_once is not None:
             return at_once
     if not is_collider(shape):
         raise no_shape("shape", shape)
-    starts, many, ways, more = check_rays(origins, directions, max_distance)
-    poses, stacked = pose_rows(pose, "pose")
-    counts = {
-        name: len(rows)
-        for name, rows, one in (("origins", starts, many), ("directions", ways, more), ("pose", poses, stacked))
-        if one and len(rows) != 1
-    }
+    starts, many_origins, units, many_directions = check_rays(origins, directions, max_distance)
+    poses, many_poses = pose_rows(pose, "pose")
+    stacks = ("origins", starts, many_origins), ("directions", units, many_directions), ("pose", poses, many_poses)
+    counts = {name: len(rows) for name, rows, stacked in stacks if stacked and len(rows) != 1}
     if len(set(counts.values())) > 1:
-        said = ", ".join(f"{name} has {count}" for name, count in counts.items())
-        raise ShapeError(f"raycast: {said} rows: stacks must have one length")
+        lengths = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        raise ShapeError(f"raycast: {lengths} rows: stacks must have one length")
     count = next(iter(counts.values()), 1)
-    return _cast(shape, poses, starts, ways, float(max_distance), count, many or more or stacked)
+    stacked = many_origins or many_directions or many_poses
+    return _cast(shape, poses, starts, units, float(max_distance), count, stacked)
 
 
-def _at_once(shape: Any, origin: Any, direction: Any, pose: Array, most: float) -> RayHit[float] | None:
+def _quick_hit(shape: Any, origin: Any, direction: Any, pose: Array, most: float) -> RayHit[float] | None:
     """Answer what is one ray at a shape with a closed form; None where it takes the long way."""
     if origin is None or direction is None:
         return None
@@ -239,9 +237,9 @@ def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array,
     """Raise unless these are rays; return rows of origins and of unit directions, and whether each was a stack."""
     if isinstance(max_distance, bool) or not isinstance(max_distance, Real) or not float(max_distance) >= 0.0:
         raise ShapeError(f"raycast: max_distance is {max_distance!r}, expected one number, at least 0")
-    starts, many = vectors(origins, "raycast: origins")
-    ways, more = vectors(directions, "raycast: directions")
-    return starts, many, _units(ways, more), more
+    starts, origins_stacked = vectors(origins, "raycast: origins")
+    directions_rows, directions_stacked = vectors(directions, "raycast: directions")
+    return starts, origins_stacked, _units(directions_rows, directions_stacked), directions_stacked
 
 
 def cast_rays(shape: Collider, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit[Any]:
@@ -269,16 +267,16 @@ def _cast(
         left = np.flatnonzero(codes == narrow.GENERAL)
         if len(left):
             _general(shape, poses, starts, units, most, out, codes)
-    return _answer(out, codes, starts, units, stacked)
+    return _as_hits(out, codes, starts, units, stacked)
 
 
-def _units(ways: Array, many: bool) -> Array:
-    largest = np.abs(ways).max(axis=1, initial=0.0)
+def _units(vectors: Array, stacked: bool) -> Array:
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
     zero = np.flatnonzero(largest == 0.0)
     if len(zero):
-        where = f"directions[{zero[0]}]" if many else "directions"
+        where = f"directions[{zero[0]}]" if stacked else "directions"
         raise ShapeError(f"raycast: {where} is zero: it points nowhere; use shape.contains for a point")
-    scaled = ways / largest[:, None] if len(ways) else ways
+    scaled = vectors / largest[:, None] if len(vectors) else vectors
     units: Array = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
     return units
 
@@ -292,7 +290,9 @@ def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: floa
     reach = np.broadcast_to(np.minimum(reach * 1.001, most), len(out))
     flights = np.tile(np.eye(4), (len(out), 1, 1))
     flights[:, :3, 3] = starts
-    impact = time_of_impact(Point(), shape, Motion(flights, units * reach[:, None]), standing(poses, len(poses) > 1))
+    impact = time_of_impact(
+        Point(), shape, Motion(flights, units * reach[:, None]), static_motion(poses, len(poses) > 1)
+    )
     closest = impact.closest
     inside = (impact.time[:, 1] == 0.0) | (impact.status == ImpactStatus.OVERLAPPING)
     # what glides along the surface closer than floats can tell grazes it
@@ -303,7 +303,7 @@ def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: floa
     codes[:] = np.where(inside, narrow.INSIDE, np.where(hit, narrow.HIT, narrow.MISS))
 
 
-def _answer(out: Array, codes: NDArray[np.int64], starts: Array, units: Array, stacked: bool) -> RayHit[Any]:
+def _as_hits(out: Array, codes: NDArray[np.int64], starts: Array, units: Array, stacked: bool) -> RayHit[Any]:
     hit, inside = codes != narrow.MISS, codes == narrow.INSIDE
     distance = np.where(hit, out[:, 0], inf)
     with np.errstate(invalid="ignore"):

@@ -21,7 +21,7 @@ from gjk3d.typing import Array
 
 #: makes of the terms of a shape, or of many alike, and of a ball round each those of what it sweeps, and by how much
 #: this is to grow
-Way = Callable[[list[Term], Array, Array], tuple[list[Term], Array]]
+Sweep = Callable[[list[Term], Array, Array], tuple[list[Term], Array]]
 #: stretches of a curved way; the shape grows by what is bent off their straight lines
 PIECES = 16
 
@@ -79,16 +79,16 @@ class Swept(Composed):
         if kind_of(shape) is Kind.BODY:
             from gjk3d.bodies.compound import swept  # loaded where there is a mesh or the like
 
-            way = _way(motion, pieces)
-            return swept(shape, way, motion.at(0.0) if isinstance(motion, Motion) else None)
+            sweep = _sweep_along(motion, pieces)
+            return swept(shape, sweep, motion.at(0.0) if isinstance(motion, Motion) else None)
         body = bounded(shape, "Swept", "shape")
         floats = body._packed[1]
         center, rho = floats[layout.CENTER : layout.CENTER + 3], floats[layout.RHO] + floats[layout.RADIUS]
-        terms, more = _way(motion, pieces)(body._terms(), center, rho)
+        terms, more = _sweep_along(motion, pieces)(body._terms(), center, rho)
         return flattened(terms, body._rounding() + float(more), "Swept")
 
 
-def _way(motion: Any, pieces: Any) -> Way:
+def _sweep_along(motion: Any, pieces: Any) -> Sweep:
     """Return what makes the terms of a swept shape of its own."""
     if not isinstance(motion, Motion):
         line = Segment((0.0, 0.0, 0.0), vector(motion, "Swept: motion"))._terms()[0]

@@ -11,17 +11,17 @@ import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
 from gjk3d.convex.checks import check_workers, is_finite, three, vectors
-from gjk3d.convex.rows import in_chunks, take
+from gjk3d.convex.rows import in_chunks, select_rows
 from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import toi as narrow
 from gjk3d.narrow.motion import REFERENCE, TURN
 from gjk3d.poses import GREATEST
-from gjk3d.query.dispatch import Collider, way_of
+from gjk3d.query.dispatch import Collider, handlers_of
 from gjk3d.query.distance import signed_distance
 from gjk3d.query.motion import Motion, as_motion
 from gjk3d.query.pair import prepared
-from gjk3d.query.single import Prepared, desk
+from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Answer, Distance, Status
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -254,12 +254,12 @@ def time_of_impact(
     Impact: hit at 0.4998, along (1, 0, 0)
     """
     if workers == 1 and type(clearance) is float and 0.0 <= clearance < inf:
-        both = prepared(a, b)
-        if both.words is not None:
+        pair = prepared(a, b)
+        if pair.words is not None:
             first, second = as_motion(motion_a, "motion_a"), as_motion(motion_b, "motion_b")
             if not (first.stacked or second.stacked):
-                return _one(a, b, first, second, clearance, *_at_once(both, first, second, clearance))
-    way_of(a, b)
+                return _single_impact(a, b, first, second, clearance, *_quick_impact(pair, first, second, clearance))
+    handlers_of(a, b)
     if not is_finite(clearance) or clearance < 0.0:
         raise ShapeError(f"time_of_impact: clearance is {clearance!r:.80}, expected one number, at least 0")
     check_workers(workers)
@@ -271,24 +271,24 @@ def time_of_impact(
         )
     count = len(second) if second.stacked else len(first._rows)
     out, flags = np.empty((count, 3)), np.empty((count, 2), dtype=np.int64)
-    _run(a, b, first, second, float(clearance), workers, out, flags)
+    _advance_all(a, b, first, second, float(clearance), workers, out, flags)
     if stacked:
-        return _many(a, b, first, second, float(clearance), out, flags)
+        return _stacked_impacts(a, b, first, second, float(clearance), out, flags)
     code, steps = flags[0].tolist()
-    return _one(a, b, first, second, float(clearance), out, code + 4 * steps)
+    return _single_impact(a, b, first, second, float(clearance), out, code + 4 * steps)
 
 
-def _at_once(both: Prepared, first: Motion, second: Motion, clearance: float) -> tuple[Array, int]:
+def _quick_impact(pair: Prepared, first: Motion, second: Motion, clearance: float) -> tuple[Array, int]:
     """Answer one pair of motions of shapes with cores of ours, as the kernel does."""
-    ints, floats, row = both.arena
-    out, here = np.empty(_ANSWER), desk()
+    ints, floats, row = pair.packed
+    out, scratch = np.empty(_ANSWER), thread_scratch()
     marks = narrow.impact_many(
-        ints, floats, row, True, _UP, first._rows, second._rows, clearance, 0, 1, here.work, out, here.flags
+        ints, floats, row, True, _UP, first._rows, second._rows, clearance, 0, 1, scratch.work, out, scratch.flags
     )
     return out, marks
 
 
-def _one(
+def _single_impact(
     a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, out: Array, marks: int
 ) -> Impact[float]:
     """Return the answer of one pair of motions."""
@@ -299,12 +299,12 @@ def _one(
     return result
 
 
-def _deep(found: Distance[Any], clearance: float) -> Any:
+def _deep(distance: Distance[Any], clearance: float) -> Any:
     """Tell which are proven to be closer than the clearance, or to have more than a touch in common."""
-    return (found.upper < clearance) | (found.status == Status.OVERLAPPING)
+    return (distance.upper < clearance) | (distance.status == Status.OVERLAPPING)
 
 
-def _run(
+def _advance_all(
     a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, workers: int, out: Array, flags: Any
 ) -> None:
     """Answer all rows, as `gjk3d.narrow.toi.impact_many` does."""
@@ -316,21 +316,22 @@ def _run(
     if not both_convex and (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
         from gjk3d.bodies.planes import alike, standing_in  # loaded where there is a mesh or the like
 
-        for some in alike(a, b, rows_a, rows_b, moving=True):
-            one, two, at_a, at_b, error = standing_in(a, b, take(rows_a, some), take(rows_b, some), moving=True)
-            own, marks = out[some], flags[some]
-            # the hull or the square is off by the error, see `standing_in`, so a touch is as much earlier
-            _fill(one, two, at_a, at_b, clearance + error, workers, own, marks)
-            out[some], flags[some] = own, marks
+        for group in alike(a, b, rows_a, rows_b, moving=True):
+            motions = select_rows(rows_a, group), select_rows(rows_b, group)
+            shape_a, shape_b, motions_a, motions_b, error = standing_in(a, b, *motions, moving=True)
+            answers, marks = out[group], flags[group]
+            # the stand-in (a hull or a square) has this error, see `standing_in`; a larger clearance covers it
+            _advance(shape_a, shape_b, motions_a, motions_b, clearance + error, workers, answers, marks)
+            out[group], flags[group] = answers, marks
         return
-    _fill(a, b, rows_a, rows_b, clearance, workers, out, flags)
+    _advance(a, b, rows_a, rows_b, clearance, workers, out, flags)
 
 
-def _fill(
+def _advance(
     a: Collider, b: Collider, rows_a: Array, rows_b: Array, clearance: float, workers: int, out: Array, flags: Any
 ) -> None:
     """Do so for what is no body beside a half-space."""
-    in_parts = way_of(a, b).impact
+    in_parts = handlers_of(a, b).impact
     if in_parts is not None:
         in_parts(a, b, rows_a, rows_b, clearance, out, flags)
         raise_pending()
@@ -346,7 +347,7 @@ def _fill(
         ints, floats = np.concatenate([ints_a, b._packed[0]]), np.concatenate([floats_a, b._packed[1]])
         row = np.array([[0, 0, 0, 0, 0, len(ints_a), len(floats_a), 0, 0, 0]])
     else:
-        ints, floats, row = prepared(a, b).arena
+        ints, floats, row = prepared(a, b).packed
 
     def task(start: int, stop: int) -> None:
         narrow.impact_many(
@@ -358,7 +359,7 @@ def _fill(
     raise_pending()
 
 
-def _many(
+def _stacked_impacts(
     a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, out: Array, flags: Any
 ) -> Impact[Array]:
     """Return the answers of a stack."""
@@ -412,12 +413,12 @@ def shapecast(
     >>> gk.shapecast(gk.Sphere(1), gk.Point((5, 0, 0)), (8, 0, 0))
     Impact: hit at 0.5, along (1, 0, 0)
     """
-    way = three(translation)
-    if way is not None and 0.0 < abs(way[0]) + abs(way[1]) + abs(way[2]) <= GREATEST:
-        return time_of_impact(a, b, Motion(pose_a, way), pose_b, clearance=clearance)
+    step = three(translation)
+    if step is not None and 0.0 < abs(step[0]) + abs(step[1]) + abs(step[2]) <= GREATEST:
+        return time_of_impact(a, b, Motion(pose_a, step), pose_b, clearance=clearance)
     rows, many = vectors(translation, "shapecast: translation", GREATEST)
-    still = np.flatnonzero(~rows.any(axis=1))
-    if len(still):
-        where = f"translation[{still[0]}]" if many else "translation"
+    zero = np.flatnonzero(~rows.any(axis=1))
+    if len(zero):
+        where = f"translation[{zero[0]}]" if many else "translation"
         raise ShapeError(f"shapecast: {where} is zero: it says no direction; use gjk3d.collide for bodies at rest")
     return time_of_impact(a, b, Motion(pose_a, translation), pose_b, clearance=clearance)

@@ -26,7 +26,7 @@ from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Number, PoseLike, Rows, VectorLike
 from gjk3d.wording import kind_of
 
-_new, _put = object.__new__, object.__setattr__
+_new, _set_attribute = object.__new__, object.__setattr__
 _BLOCK = 200_000  #: pairs answered at a time: so many rows for the kernels are kept
 
 
@@ -49,8 +49,8 @@ class Volume(Frozen):
     def _of(cls, *rows: Array) -> Self:
         """Return one volume of what a kernel filled: its fields are made when they are first read."""
         volume = _new(cls)
-        _put(volume, "_single", True)
-        _put(volume, "_cache", {"filled": rows})
+        _set_attribute(volume, "_single", True)
+        _set_attribute(volume, "_cache", {"filled": rows})
         return volume
 
     if not TYPE_CHECKING:
@@ -59,10 +59,10 @@ class Volume(Frozen):
             """Make the fields of a volume that a kernel filled."""
             if name not in self._names or "filled" not in self._cache:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            for each, value in zip(self._names, self._read(*self._cache["filled"]), strict=True):
+            for field, value in zip(self._names, self._read(*self._cache["filled"]), strict=True):
                 if isinstance(value, np.ndarray):
                     value.setflags(write=False)
-                _put(self, each, value)
+                _set_attribute(self, field, value)
             return object.__getattribute__(self, name)
 
     def _stacked(self) -> tuple[Array, ...]:
@@ -83,9 +83,9 @@ class Volume(Frozen):
         if self._single:
             raise TypeError(f"this {type(self).__name__} is one volume and cannot be indexed")
         volume: Self = object.__new__(type(self))
-        taken = [field[index] for field in self._stacked()]
-        single = np.ndim(taken[0]) < self._stacked()[0].ndim
-        fields = zip(self._names, taken, strict=True)
+        selected = [field[index] for field in self._stacked()]
+        single = np.ndim(selected[0]) < self._stacked()[0].ndim
+        fields = zip(self._names, selected, strict=True)
         return volume._fill(single, **{name: np.asarray(field)[None] if single else field for name, field in fields})
 
     def __repr__(self) -> str:
@@ -226,47 +226,49 @@ class Volume(Frozen):
         return out[0].item() if shape == () else out.reshape(shape)
 
 
-def _paired(n: int, m: int, one: bool, other: bool, all_pairs: bool, what: str) -> tuple[Ints, Ints, tuple[int, ...]]:
+def _paired(
+    n: int, m: int, single_a: bool, single_b: bool, all_pairs: bool, what: str
+) -> tuple[Ints, Ints, tuple[int, ...]]:
     """Return which of n meets which of m, and the shape of the answer."""
     if all_pairs:
         i, j = np.divmod(np.arange(n * m), max(m, 1))
         return i, j, (n, m)
-    if n != m and not (one or other or n == 1 or m == 1):
+    if n != m and not (single_a or single_b or n == 1 or m == 1):
         raise ShapeError(f"{n} volumes and {m} {what} do not pair up row by row; all_pairs=True asks each with each")
     count = m if n == 1 else n
     every = np.arange(count)
     return (
         every if n == count else np.zeros(count, dtype=np.int64),
         every if m == count else np.zeros(count, dtype=np.int64),
-        () if one and other else (count,),
+        () if single_a and single_b else (count,),
     )
 
 
 def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tuple[Bools, Array]:
     """Answer pairs by the kernels: fifteen axes first where both are boxes, GJK with its bounds for the rest."""
-    ints, floats, table, poses = _arena(a, b, i, j)
+    ints, floats, table, poses = _pack_pairs(a, b, i, j)
     count = len(i)
     lower = np.zeros(count)
-    meet = np.ones(count, dtype=np.bool_)
+    may_meet = np.ones(count, dtype=np.bool_)
 
     def solve(which: Ints) -> None:
         out, flags = np.empty((len(which), narrow.FLOATS)), np.zeros((len(which), narrow.INTS), dtype=np.int64)
-        asked = table[which]
+        pairs = table[which]
 
         def run(start: int, stop: int) -> None:
             work, index, _ = scratch(FIRST_POINTS)
             solve_many(
-                ints, floats, asked, NO_POSE, NO_POSE, poses, narrow.UNSIGNED, float(np.inf), 0.0, start, stop, False,
+                ints, floats, pairs, NO_POSE, NO_POSE, poses, narrow.UNSIGNED, float(np.inf), 0.0, start, stop, False,
                 work, index, FIRST_POINTS, out, flags, NO_CACHE, NO_LOG,
             )  # fmt: skip
 
         in_chunks(len(which), 1, run)
         lower[which] = np.maximum(out[:, 1], 0.0)
-        meet[which] = lower[which] <= 0.0
+        may_meet[which] = lower[which] <= 0.0
 
     if distances:
         solve(np.arange(count))
-        return meet, lower
+        return may_meet, lower
     answer = np.empty(count, dtype=np.int64)
 
     def run(start: int, stop: int) -> None:
@@ -276,14 +278,14 @@ def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tup
         )  # fmt: skip
 
     in_chunks(count, 1, run)
-    meet[:] = answer != 0
+    may_meet[:] = answer != 0
     unsure = np.flatnonzero(answer == 2)
     if len(unsure):
         solve(unsure)
-    return meet, lower
+    return may_meet, lower
 
 
-def _arena(a: Volume, b: Volume, i: Ints, j: Ints) -> tuple[Ints, Array, Ints, Array]:
+def _pack_pairs(a: Volume, b: Volume, i: Ints, j: Ints) -> tuple[Ints, Array, Ints, Array]:
     """Lay out both stacks as the kernels take shapes, pairs and poses."""
     kinds, floats, poses = [], [], []
     for volume in (a, b):
@@ -320,12 +322,14 @@ def _fields(kind: str, *named: tuple[str, int, Any]) -> tuple[Any, ...]:
     single: bool | None = None
     out: list[Array] = []
     for name, columns, value in named:
-        one = np.ndim(value) == (1 if columns else 0)
+        is_single = np.ndim(value) == (1 if columns else 0)
         what = f"{kind}: {name}"
-        table = rows([value] if one else value, what) if columns else rows(np.reshape(value, (-1, 1)), what, 1)[:, 0]
-        if single not in (None, one) or (out and len(table) != len(out[0])):
+        table = (
+            rows([value] if is_single else value, what) if columns else rows(np.reshape(value, (-1, 1)), what, 1)[:, 0]
+        )
+        if single not in (None, is_single) or (out and len(table) != len(out[0])):
             raise ShapeError(f"{what} is of {len(table)} volumes, {named[0][0]} of {len(out[0])}: expected as many")
-        single = one
+        single = is_single
         out.append(table)
     return single, *out
 
@@ -412,10 +416,10 @@ class BoundingSphere(Volume):
     def _quick(self, other: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
         if not isinstance(other, BoundingSphere):
             return None
-        (center, radius), (others, radii) = self._stacked(), other._stacked()
+        (center, radius), (centers, radii) = self._stacked(), other._stacked()
         # with the products: 4.5 roundings of the length, 2 of the sum of the radii, 2 of the difference
-        apart = _norm(others[j] - center[i]) * (1.0 - 8.0 * _U) - (radius[i] + radii[j]) * (1.0 + 2.0 * _U)
-        return apart <= 0.0, np.maximum(apart * (1.0 - 4.0 * _U), 0.0)
+        gap = _norm(centers[j] - center[i]) * (1.0 - 8.0 * _U) - (radius[i] + radii[j]) * (1.0 + 2.0 * _U)
+        return gap <= 0.0, np.maximum(gap * (1.0 - 4.0 * _U), 0.0)
 
 
 class AABB(Volume):
@@ -502,8 +506,8 @@ class AABB(Volume):
             return None
         (low, high), (lows, highs) = self._stacked(), other._stacked()
         gaps = np.maximum(np.maximum(lows[j] - high[i], low[i] - highs[j]), 0.0)
-        meet: Bools = np.all(gaps <= 0.0, axis=1)
-        return meet, _norm(gaps) * (1.0 - 8.0 * _U)
+        may_meet: Bools = np.all(gaps <= 0.0, axis=1)
+        return may_meet, _norm(gaps) * (1.0 - 8.0 * _U)
 
 
 class OBB(Volume):
@@ -543,8 +547,8 @@ class OBB(Volume):
             raise ShapeError(f"OBB: {len(at)} poses and {len(lengths)} rows of extents, expected one each")
         _not_below(lengths, "OBB: extents")
         # as given: a rotation made more orthonormal once more is another one in its last bits
-        given = matrices(at) if pose is None else as_matrices(pose).reshape(-1, 4, 4).copy()
-        self._fill(single, pose=given, extents=lengths)
+        matrices_given = matrices(at) if pose is None else as_matrices(pose).reshape(-1, 4, 4).copy()
+        self._fill(single, pose=matrices_given, extents=lengths)
 
     @property
     def volume(self) -> Any:
@@ -659,7 +663,7 @@ def balls_at(centers: Array2, radii: Array1, matrix: Array2, rows: Array2, out: 
 
 
 @kernel
-def _turned(row: Array, pose: Array, out: Array) -> None:
+def _compose(row: Array, pose: Array, out: Array) -> None:
     """Put a pose (4, 4) behind a row of another."""
     for i in range(3):
         a, b, c = row[3 * i], row[3 * i + 1], row[3 * i + 2]
@@ -680,7 +684,7 @@ def boxes_at(poses: Array3, extents: Array2, matrix: Array2, rows: Array2, out: 
     largest = 0.0
     for k in range(rows.shape[0]):
         j = k if extents.shape[0] > 1 else 0
-        _turned(rows[k], poses[j], out[k])
+        _compose(rows[k], poses[j], out[k])
         reach = _length(extents[j, 0], extents[j, 1], extents[j, 2])
         reach += _length(poses[j, 0, 3], poses[j, 1, 3], poses[j, 2, 3]) + _length(rows[k, 9], rows[k, 10], rows[k, 11])
         for i in range(3):

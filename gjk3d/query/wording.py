@@ -39,7 +39,7 @@ def headline(result: Distance, unit: str | None = None) -> str:
     return words[:1].upper() + words[1:]
 
 
-def way_out(result: Distance) -> str:
+def translation_label(result: Distance) -> str:
     """Say what the move along the depth is: the shortest only where that is proven."""
     return "shortest way out, for B" if result.tight else "a way out, for B"
 

@@ -9,54 +9,54 @@ import numpy as np
 
 from gjk3d.convex.checks import FACETS, check_device, check_limits, check_margin, check_workers
 from gjk3d.convex.rows import NO_LOG, Rows, Wanted, canonical, empty_answers
-from gjk3d.convex.solve import CORES, Way
+from gjk3d.convex.solve import CORES, Handlers
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import WIDTH, as_matrices, fill_rows
 from gjk3d.query.certify import certify, certify_parts, check_certificate
-from gjk3d.query.dispatch import way_of
+from gjk3d.query.dispatch import handlers_of
 from gjk3d.results import Distance, pack_marks
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Device
 
 
-def question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Way, Rows]:
+def prepare_query(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Handlers, Rows]:
     """Check shapes and poses; return how they are answered, and the poses as kernel rows."""
-    way = way_of(a, b)
-    first = None if pose_a is None else as_matrices(pose_a, "pose_a")
-    second = None if pose_b is None else as_matrices(pose_b, "pose_b")
-    stacked_a, stacked_b = (m is not None and m.ndim == 3 for m in (first, second))
-    count_a, count_b = (len(m) if m is not None and m.ndim == 3 else 1 for m in (first, second))
-    whole = np.empty((count_a + count_b, WIDTH))
-    rows_a, rows_b = whole[:count_a], whole[count_a:]
-    fill_rows(first, "pose_a", rows_a)
-    fill_rows(second, "pose_b", rows_b)
+    handlers = handlers_of(a, b)
+    matrices_a = None if pose_a is None else as_matrices(pose_a, "pose_a")
+    matrices_b = None if pose_b is None else as_matrices(pose_b, "pose_b")
+    stacked_a, stacked_b = (m is not None and m.ndim == 3 for m in (matrices_a, matrices_b))
+    count_a, count_b = (len(m) if m is not None and m.ndim == 3 else 1 for m in (matrices_a, matrices_b))
+    joined = np.empty((count_a + count_b, WIDTH))
+    rows_a, rows_b = joined[:count_a], joined[count_a:]
+    fill_rows(matrices_a, "pose_a", rows_a)
+    fill_rows(matrices_b, "pose_b", rows_b)
     if stacked_a and stacked_b and count_a != count_b and 1 not in (count_a, count_b):
         raise ShapeError(
             f"pose_a has {count_a} rows and pose_b {count_b}: stacks must have one length, or be a single pose"
         )
     count = min(count_a, count_b) if 0 in (count_a, count_b) else max(count_a, count_b)
-    return way, Rows(rows_a, rows_b, count, stacked_a or stacked_b)
+    return handlers, Rows(rows_a, rows_b, count, stacked_a or stacked_b)
 
 
-def ask_collide(
+def query_collide(
     a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1, device: Device = "cpu"
 ) -> Any:
     """Answer `gjk3d.collide`."""
     check_margin(margin)
     check_workers(workers)
-    way, rows = question(a, b, pose_a, pose_b)
-    rows = rows._replace(workers=workers, on_card=_on_card(device, way, a, b))
-    answer = way.collide(a, b, rows, float(margin))
+    handlers, rows = prepare_query(a, b, pose_a, pose_b)
+    rows = rows._replace(workers=workers, on_gpu=_uses_gpu(device, handlers, a, b))
+    answer = handlers.collide(a, b, rows, float(margin))
     return answer if rows.stacked else bool(answer[0])
 
 
-def _on_card(device: Device, way: Way, a: Any, b: Any) -> bool:
+def _uses_gpu(device: Device, handlers: Handlers, a: Any, b: Any) -> bool:
     """Tell whether a graphics card is asked; raise where these two are nothing for one."""
     if not check_device(device):
         return False
-    if way is not CORES:
+    if handlers is not CORES:
         raise UnsupportedPair(
             f"device='cuda' answers convex shapes that are given by numbers, not {type(a).__name__} against"
             f" {type(b).__name__}: leave device out"
@@ -64,20 +64,20 @@ def _on_card(device: Device, way: Way, a: Any, b: Any) -> bool:
     return True
 
 
-def ask_distance(
+def query_distance(
     mode: int, a: Any, b: Any, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool,
     workers: int = 1, certificate: bool = False, device: Device = "cpu",
 ) -> Distance:  # fmt: skip
     """Answer `gjk3d.distance` and `gjk3d.signed_distance`."""
     check_limits(max_distance, tol)
     check_workers(workers)
-    way, rows = question(a, b, pose_a, pose_b)
-    rows = rows._replace(workers=workers, on_card=_on_card(device, way, a, b))
-    if rows.on_card and (mode == FACETS or trace or certificate):
+    handlers, rows = prepare_query(a, b, pose_a, pose_b)
+    rows = rows._replace(workers=workers, on_gpu=_uses_gpu(device, handlers, a, b))
+    if rows.on_gpu and (mode == FACETS or trace or certificate):
         raise ShapeError("device='cuda' takes no trace, no certificate and no depth='facets': leave device out")
     if trace and rows.stacked:
         raise ShapeError("trace=True is for one pair: pass single poses")
-    first, second, placed, exchanged = a, b, rows, False
+    logged_a, logged_b, logged_rows, swapped = a, b, rows, False
     logged = trace
     if certificate:
         check_certificate(mode, rows)
@@ -85,30 +85,30 @@ def ask_distance(
         logged = True
         plane = isinstance(a, Halfspace) or isinstance(b, Halfspace)
         if not trace and not plane:  # its log has the order asked, an answer's bits the canonical one
-            first, second, placed, exchanged = canonical(a, b, rows)
+            logged_a, logged_b, logged_rows, swapped = canonical(a, b, rows)
     out, flags = empty_answers(rows.total)
     log = [NO_LOG]
-    wanted = Wanted(mode, float(max_distance), 0.0 if tol is None else float(tol))
+    accuracy = Wanted(mode, float(max_distance), 0.0 if tol is None else float(tol))
     if logged:
         # what a certificate shows has to be as narrow as any answer, also as one in closed form
-        whole = wanted if trace else Wanted(mode, inf, 0.0)
-        way.solve(first, second, placed, whole._replace(log=log), out, flags)
+        narrowest = accuracy if trace else Wanted(mode, inf, 0.0)
+        handlers.solve(logged_a, logged_b, logged_rows, narrowest._replace(log=log), out, flags)
     if not trace:  # a log has every step of GJK and EPA, also where an answer has a closed form
-        way.solve(a, b, rows, wanted, out, flags)
+        handlers.solve(a, b, rows, accuracy, out, flags)
     result: Distance = object.__new__(Distance)
-    asked = mode, max_distance, tol, trace
+    request = mode, max_distance, tol, trace
     # copies: an answer says what was asked, also after the caller has moved on in the same array
     result.pose_a = None if pose_a is None else as_matrices(pose_a).copy()
     result.pose_b = None if pose_b is None else as_matrices(pose_b).copy()
     result.trace = read_log(log[0]) if trace else None
     if rows.stacked:
-        result.shape_a, result.shape_b, result.asked = a, b, asked
+        result.shape_a, result.shape_b, result.asked = a, b, request
         result.distance, result.lower, result.upper = out[:, 0], out[:, 1], out[:, 2]
         result.normal, result.point_a, result.point_b = out[:, 3:6], out[:, 6:9], out[:, 9:12]
         result.status, result.iterations, result.tight = flags[:, 0], flags[:, 1], flags[:, 2].astype(bool)
         return result
     status, steps, tight, _ = flags[0].tolist()
-    result._row = out, pack_marks(status, steps, tight), a, b, asked, None, None
+    result._row = out, pack_marks(status, steps, tight), a, b, request, None, None
     if certificate:
-        result.certificate = certify(result, rows, log[0], exchanged) if logged else certify_parts(result, rows)
+        result.certificate = certify(result, rows, log[0], swapped) if logged else certify_parts(result, rows)
     return result

@@ -234,7 +234,7 @@ class Pairs:
         Raises
         ------
         ShapeError, PoseError
-            Naming what is wrong.
+            For invalid input; the message names the fault.
         """
         check_margin(margin)
         pairs, table, rows, _ = self._question(index_pairs, poses, workers, memory)
@@ -297,7 +297,7 @@ class Pairs:
         Raises
         ------
         ShapeError, PoseError
-            Naming what is wrong.
+            For invalid input; the message names the fault.
 
         Examples
         --------
@@ -337,7 +337,7 @@ class Pairs:
         Raises
         ------
         ShapeError, PoseError
-            Naming what is wrong.
+            For invalid input; the message names the fault.
         """
         mode = depth_mode(depth)
         if mode == FACETS:

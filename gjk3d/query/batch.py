@@ -1,4 +1,8 @@
-"""What every question about two shapes goes through: check, pack, call the kernels, wrap the answer."""
+"""General path of queries on two shapes: check the arguments, pack the poses, call the handlers, wrap the results.
+
+It solves stacks of poses, all kinds of shapes, and everything that the fast path for single poses in `pair` and
+`single` does not support.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from gjk3d.convex.solve import CORES, Handlers
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import WIDTH, as_matrices, fill_rows
-from gjk3d.query.certify import certify, certify_parts, check_certificate
+from gjk3d.query.certify import certify, certify_parts
 from gjk3d.query.dispatch import handlers_of
 from gjk3d.results import Distance, pack_marks
 from gjk3d.shapes.base import Shape
@@ -22,7 +26,7 @@ from gjk3d.typing import Device
 
 
 def prepare_query(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Handlers, Rows]:
-    """Check shapes and poses; return how they are answered, and the poses as kernel rows."""
+    """Check shapes and poses; return the handlers of the shapes, and the poses as kernel rows."""
     handlers = handlers_of(a, b)
     matrices_a = None if pose_a is None else as_matrices(pose_a, "pose_a")
     matrices_b = None if pose_b is None else as_matrices(pose_b, "pose_b")
@@ -43,7 +47,7 @@ def prepare_query(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Handlers, R
 def query_collide(
     a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1, device: Device = "cpu"
 ) -> Any:
-    """Answer `gjk3d.collide`."""
+    """Return `gjk3d.collide` for arguments of any kind."""
     check_margin(margin)
     check_workers(workers)
     handlers, rows = prepare_query(a, b, pose_a, pose_b)
@@ -53,7 +57,7 @@ def query_collide(
 
 
 def _uses_gpu(device: Device, handlers: Handlers, a: Any, b: Any) -> bool:
-    """Tell whether a graphics card is asked; raise where these two are nothing for one."""
+    """Tell whether the GPU is requested; raise if it does not support the two shapes."""
     if not check_device(device):
         return False
     if handlers is not CORES:
@@ -68,7 +72,7 @@ def query_distance(
     mode: int, a: Any, b: Any, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool,
     workers: int = 1, certificate: bool = False, device: Device = "cpu",
 ) -> Distance:  # fmt: skip
-    """Answer `gjk3d.distance` and `gjk3d.signed_distance`."""
+    """Return `gjk3d.distance` or `gjk3d.signed_distance`, by the mode, for arguments of any kind."""
     check_limits(max_distance, tol)
     check_workers(workers)
     handlers, rows = prepare_query(a, b, pose_a, pose_b)
@@ -79,25 +83,28 @@ def query_distance(
         raise ShapeError("trace=True is for one pair: pass single poses")
     logged_a, logged_b, logged_rows, swapped = a, b, rows, False
     logged = trace
-    if certificate:
-        check_certificate(mode, rows)
+    if certificate and rows.stacked:
+        raise ShapeError("certificate=True is for one pair: pass single poses")
+    if certificate and mode == FACETS:
+        raise ShapeError("certificate=True keeps what GJK and EPA end with: use depth='auto' or 'epa'")
     if certificate and isinstance(a, Shape) and isinstance(b, Shape):
         logged = True
         plane = isinstance(a, Halfspace) or isinstance(b, Halfspace)
-        if not trace and not plane:  # its log has the order asked, an answer's bits the canonical one
+        # a trace has the caller's order of A and B, but the bits of a result come from the canonical order
+        if not trace and not plane:
             logged_a, logged_b, logged_rows, swapped = canonical(a, b, rows)
     out, flags = empty_answers(rows.total)
     log = [NO_LOG]
     accuracy = Wanted(mode, float(max_distance), 0.0 if tol is None else float(tol))
     if logged:
-        # what a certificate shows has to be as narrow as any answer, also as one in closed form
+        # the bounds of a certificate have to be as narrow as any result, even one in closed form
         narrowest = accuracy if trace else Wanted(mode, inf, 0.0)
         handlers.solve(logged_a, logged_b, logged_rows, narrowest._replace(log=log), out, flags)
-    if not trace:  # a log has every step of GJK and EPA, also where an answer has a closed form
+    if not trace:  # with a log the kernels run GJK and EPA even for pairs with a closed form
         handlers.solve(a, b, rows, accuracy, out, flags)
     result: Distance = object.__new__(Distance)
     request = mode, max_distance, tol, trace
-    # copies: an answer says what was asked, also after the caller has moved on in the same array
+    # copies, because the caller may overwrite the arrays and the result has to keep the poses of the query
     result.pose_a = None if pose_a is None else as_matrices(pose_a).copy()
     result.pose_b = None if pose_b is None else as_matrices(pose_b).copy()
     result.trace = read_log(log[0]) if trace else None

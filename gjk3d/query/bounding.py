@@ -1,4 +1,4 @@
-"""Bounding volumes round shapes, rounded outward: one or a stack."""
+"""Bounding volumes of shapes, rounded outward: one volume or a stack."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from gjk3d.shapes.sphere import Sphere
 from gjk3d.typing import Array, PoseLike
 
 _ROW = 1, WIDTH
-_GRID = 32  #: of the directions that a ball is fitted by
+_GRID = 32  #: cells per edge of the cube of directions that fit a ball
 
 
 def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> BoundingSphere:
-    """Return a ball round the shape: the least one for primitives and hulls, nearly so for composed shapes.
+    """Return a bounding sphere: the smallest one for primitives and hulls, nearly the smallest for composed shapes.
 
     Parameters
     ----------
     shape : Shape, Mesh or the like, or list of n such
-        Of what is not convex its hull is held.
+        For a non-convex body the sphere contains its convex hull.
     pose : (4, 4) float or (n, 4, 4) float, optional
-        Where the shape is; a stack gives a stack, and n shapes take n poses or none.
+        The pose of the shape. A stack of poses gives a stack of spheres. A list of n shapes takes n poses, one pose or
+        none.
 
     Returns
     -------
@@ -44,7 +45,7 @@ def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None 
     Raises
     ------
     UnboundedShapeError
-        Of a half-space, a plane, and a height field without a bottom.
+        For a half-space, a plane, and a height field without a bottom.
 
     Examples
     --------
@@ -57,9 +58,9 @@ def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None 
 
 
 def aabb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> AABB:
-    """Return the box along the world's axes round the shape at a pose; see `bounding_sphere` for the arguments.
+    """Return the axis-aligned bounding box of the shape at a pose; see `bounding_sphere` for the arguments.
 
-    It is fitted to the shape at that pose, so it is smaller than a box that was turned along.
+    The box fits the shape at that pose. It is smaller than the bounding box of a rotated local box.
 
     Examples
     --------
@@ -72,11 +73,11 @@ def aabb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> 
 
 
 def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> OBB:
-    """Return an oriented box round the shape; see `bounding_sphere` for the arguments.
+    """Return an oriented bounding box; see `bounding_sphere` for the arguments.
 
-    For primitives their own box. For hulls no larger than any that lies flush with one of its faces, or than the best
-    of many with a side parallel to two of its edges, see `gjk3d.shapes.oriented.oriented_box`; for composed shapes the
-    best of a few. The true smallest may be a little smaller.
+    Primitives have their own box. The box of a hull is the smallest of two sets: all boxes that are flush with a face,
+    and many boxes with a side parallel to two edges, see `gjk3d.shapes.oriented.oriented_box`. The box of a composed
+    shape is the best of a few. The true smallest box may be a little smaller.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> O
 
 
 def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
-    """Fit one shape at one pose or many, or many shapes at one each."""
+    """Fit one shape at one pose or many poses, or many shapes at one pose each."""
     convex = shape if isinstance(shape, Shape) else _convex(shape)
     if convex is not None:
         if pose is None:
@@ -119,18 +120,18 @@ def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
 
 
 def _convex(x: Any) -> Shape | None:
-    """Return a shape itself, for what is not convex one that holds it; None for anything else."""
+    """Return the shape itself, a convex shape around a body, or None for anything else."""
     if isinstance(x, Shape):
         return x
     if kind_of(x) is not Kind.BODY:
         return None
-    from gjk3d.bodies.planes import shape_round  # loaded where there is a mesh or the like
+    from gjk3d.bodies.planes import shape_round  # loaded only for non-convex bodies
 
     return shape_round(x)
 
 
 def _reach(shape: Shape) -> tuple[float, float]:
-    """Return how far the shape reaches from the origin, and how far the kernels' core may be off."""
+    """Return the greatest distance of the shape from the origin, and the rounding error of the kernels' core."""
     floats = shape._packed[1]
     center = floats[layout.CENTER : layout.CENTER + 3]
     reach = float(np.linalg.norm(center)) + float(floats[layout.RHO] + floats[layout.RADIUS])
@@ -156,10 +157,10 @@ def _ball(shape: Shape) -> BoundingSphere:
 
 
 def _fitted_ball(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
-    """Return a smaller ball, from support points along directions that are nowhere farther apart than an angle.
+    """Return a smaller ball, fitted to support points along a grid of directions.
 
-    The farthest point x is seen from the centre c along (x - c) / |x - c|; one of the directions is within the angle
-    of it, and there the shape is at least |x - c| cos(angle) high.
+    Let x be the point farthest from the centre c. One direction of the grid is within the angle of a cell of x - c.
+    Along it the shape is at least |x - c| cos(angle) high, so the largest height bounds |x - c|.
     """
     directions = cell_directions(_GRID)
     directions = directions / np.linalg.norm(directions, axis=1)[:, None]
@@ -168,7 +169,7 @@ def _fitted_ball(shape: Shape, center: Array, radius: float) -> tuple[Array, flo
     middle = minimal_ball(points)[0]
     height = float((np.einsum("ij,ij->i", points, directions) - directions @ middle).max())
     fuzz = _reach(shape)[1]
-    # each term covers the roundings of what it is added to, so that the ball holds even a farthest point at a corner
+    # each term covers the rounding of its operands, so the ball contains even a farthest point at a corner of a cell
     fitted = (height + fuzz + 8.0 * _U * float(np.linalg.norm(middle))) / cosine * (1.0 + 8.0 * _U)
     return (middle, fitted) if fitted < radius else (center, radius)
 
@@ -187,7 +188,7 @@ def _along_axes(shape: Shape) -> AABB:
 
 
 def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) -> Any:
-    """Fit the box at each pose: it is smaller than one that was turned along."""
+    """Fit the box at each pose, which is smaller than the bounding box of the rotated local box."""
     packed = shape._cache.get("packed")
     if packed is None:
         if isinstance(shape, Halfspace):
@@ -224,9 +225,9 @@ def _oriented(shape: Shape) -> OBB:
 
 
 class _Fit(NamedTuple):
-    """How a volume is fitted: to a shape where it stands, and at one pose as a matrix or many as rows.
+    """Functions that fit a volume: to a shape in its own frame, and at one pose as a matrix or many poses as rows.
 
-    At a matrix that is no pose there is None.
+    The second returns None for a matrix that is not a pose.
     """
 
     name: str

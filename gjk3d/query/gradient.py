@@ -192,7 +192,7 @@ def _as_convex(shapes: tuple[Any, Any]) -> tuple[Shape, Shape] | None:
         return a, b
     if not (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
         return None
-    from gjk3d.bodies.planes import standing_in  # loaded where there is a mesh or the like
+    from gjk3d.bodies.planes import standing_in  # loaded only for non-convex bodies
 
     x = standing_in(a, b, IDENTITY, IDENTITY)
     return (x.a, x.b) if isinstance(x.a, Shape) and isinstance(x.b, Shape) else None
@@ -202,7 +202,7 @@ def _body_slopes(
     shapes: tuple[Any, Any], rows: tuple[Array, Array], answer: Array, tight: bool, about: Array
 ) -> tuple[Array, int]:
     """Return the slopes of one pair of which one is not convex, and whether they are the only ones."""
-    from gjk3d.bodies.distance import levers  # loaded where there is a mesh or the like
+    from gjk3d.bodies.distance import levers  # loaded only for non-convex bodies
 
     if isinstance(shapes[0], Plane) or isinstance(shapes[1], Plane):
         from gjk3d.bodies.planes import standing_in

@@ -60,7 +60,7 @@ def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike
     UnsupportedPair
         For curved and rounded shapes and half-spaces.
     PoseError, ShapeError
-        Naming what is wrong with the input.
+        For invalid input; the message names the fault.
 
     Examples
     --------

@@ -77,7 +77,7 @@ class Swept(Composed):
     def __new__(cls, shape: Any, motion: Any, pieces: int = PIECES) -> Any:
         """Return the flattened hull."""
         if kind_of(shape) is Kind.BODY:
-            from gjk3d.bodies.compound import swept  # loaded where there is a mesh or the like
+            from gjk3d.bodies.compound import swept  # loaded only for non-convex bodies
 
             sweep = _sweep_along(motion, pieces)
             return swept(shape, sweep, motion.at(0.0) if isinstance(motion, Motion) else None)

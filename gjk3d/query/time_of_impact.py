@@ -236,7 +236,7 @@ def time_of_impact(
     Raises
     ------
     ShapeError, PoseError, UnsupportedPair
-        Naming what is wrong.
+        For invalid input; the message names the fault.
 
     Notes
     -----
@@ -314,7 +314,7 @@ def _advance_all(
             raise UnsupportedPair(f"time_of_impact: a {type(x).__name__} cannot turn: use a large Box")
     both_convex = isinstance(a, Shape) and isinstance(b, Shape)
     if not both_convex and (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
-        from gjk3d.bodies.planes import alike, standing_in  # loaded where there is a mesh or the like
+        from gjk3d.bodies.planes import alike, standing_in  # loaded only for non-convex bodies
 
         for group in alike(a, b, rows_a, rows_b, moving=True):
             motions = select_rows(rows_a, group), select_rows(rows_b, group)
@@ -405,7 +405,7 @@ def shapecast(
     Raises
     ------
     ShapeError, PoseError, UnsupportedPair
-        Naming what is wrong.
+        For invalid input; the message names the fault.
 
     Examples
     --------

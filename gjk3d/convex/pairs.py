@@ -262,7 +262,7 @@ class Pairs:
         singly = self._are_singly(pairs)
         for a, b, group, placed in self._by_shapes(pairs, table, rows, np.flatnonzero(singly)):
             answer[group] = self._handlers(a, b).collide(a, b, placed, margin)
-        left = np.flatnonzero((answer == 2) & ~singly)
+        left = np.flatnonzero((answer == 2) & ~singly)  # too close to the margin: the signed distance decides
         if len(left):
             out, _ = self._solve_rows(pairs[left], table[left], rows, narrow.SIGNED, inf, 0.0, workers, None)
             answer[left] = ~(out[:, 1] > margin)

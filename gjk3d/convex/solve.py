@@ -156,7 +156,7 @@ def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
         collide_on_gpu(ints, floats, pair, poses, margin, answer)
     else:
         in_chunks(rows.total, rows.workers, task)
-    left = np.flatnonzero(answer == 2)
+    left = np.flatnonzero(answer == 2)  # too close to the margin: the signed distance decides
     if len(left):
         few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True, rows.workers)
         answer[left] = _not_beyond(_solve_cores, a, b, few, margin)
@@ -218,12 +218,14 @@ def core_row(a: Shape, b: Shape) -> tuple[Ints, Array, Ints, bool]:
 
 
 def _solve_plane(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    flip = isinstance(b, Halfspace)
-    plane, shape = (b, a) if flip else (a, b)
-    of_plane, of_shape = (rows.b, rows.a) if flip else (rows.a, rows.b)
+    plane_is_b = isinstance(b, Halfspace)
+    plane, shape = (b, a) if plane_is_b else (a, b)
+    rows_plane, rows_shape = (rows.b, rows.a) if plane_is_b else (rows.a, rows.b)
     assert isinstance(plane, Halfspace)
     mode, most = wanted.mode, wanted.max_distance
-    plane_rows(*plane_core(plane), *shape._packed, of_plane, of_shape, flip, mode, most, 0, rows.total, out, flags)
+    plane_rows(
+        *plane_core(plane), *shape._packed, rows_plane, rows_shape, plane_is_b, mode, most, 0, rows.total, out, flags
+    )
 
 
 def is_mapped(shape: Any) -> bool:

@@ -96,7 +96,7 @@ def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
     if convex is not None:
         if pose is None:
             return fit.local(convex)
-        if is_plain(pose):
+        if is_plain(pose):  # the kernel checks the matrix; None leaves the error to `pose_rows`
             volume = fit.moved(convex, pose, np.empty(_ROW), True)
             if volume is not None:
                 return volume

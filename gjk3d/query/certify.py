@@ -33,7 +33,7 @@ _support: Any = support_once
 def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certificate:
     """Return the certificate of a result from the log of the kernels; ``exchanged`` if the log has B as first shape."""
     if isinstance(result.shape_a, Halfspace) or isinstance(result.shape_b, Halfspace):
-        return _of_plane(result, rows)
+        return _plane_certificate(result, rows)
     trace = read_log(log)
     pair = _LoggedPair(result, rows, exchanged)
     normal, support = pair.best_normal(result, trace)
@@ -51,7 +51,7 @@ def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certif
 def certify_parts(result: Distance, rows: Rows) -> PartsCertificate | Certificate:
     """Return the certificate of a result for non-convex bodies, made from their parts."""
     if isinstance(result.shape_a, Halfspace) or isinstance(result.shape_b, Halfspace):
-        return _of_plane(result, rows)
+        return _plane_certificate(result, rows)
     from gjk3d.bodies.rational import wholes_of  # loaded only for non-convex bodies
     from gjk3d.exact.unions import certificate_of
 
@@ -187,27 +187,27 @@ def _snapped(points: Array, shape: Shape) -> Array:
     return np.asarray(vertices[nearest]).reshape(-1, 3)
 
 
-def _of_plane(result: Distance, rows: Rows) -> Certificate:
+def _plane_certificate(result: Distance, rows: Rows) -> Certificate:
     """Return the certificate of a half-space: its normal, the support point of the other core, and its projection.
 
     For a non-convex body the witness point takes the place of the support point, and `verify` checks all parts.
     """
-    flip = isinstance(result.shape_b, Halfspace)
-    plane, shape = (result.shape_b, result.shape_a) if flip else (result.shape_a, result.shape_b)
-    of_plane, of_shape = (rows.b[0], rows.a[0]) if flip else (rows.a[0], rows.b[0])
-    turn_plane, turn_shape = parts(of_plane)[0], parts(of_shape)[0]
+    plane_is_b = isinstance(result.shape_b, Halfspace)
+    plane, shape = (result.shape_b, result.shape_a) if plane_is_b else (result.shape_a, result.shape_b)
+    row_plane, row_shape = (rows.b[0], rows.a[0]) if plane_is_b else (rows.a[0], rows.b[0])
+    turn_plane, turn_shape = parts(row_plane)[0], parts(row_shape)[0]
     if isinstance(shape, Shape):
         up = turn_plane @ plane.normal
-        if plane._sides > 1.0 and (up @ result.normal < 0.0) != flip:
+        if plane._sides > 1.0 and (up @ result.normal < 0.0) != plane_is_b:
             up = -up
         down = turn_shape.T @ -up
         support = _snapped((shape.support(down) - shape._rounding() * down)[None], shape)[0]
     else:
-        support = turn_shape.T @ ((result.point_a if flip else result.point_b) - of_shape[9:12])
-    world = turn_shape @ support + (of_shape[9:12] - of_plane[9:12])
+        support = turn_shape.T @ ((result.point_a if plane_is_b else result.point_b) - row_shape[9:12])
+    world = turn_shape @ support + (row_shape[9:12] - row_plane[9:12])
     in_plane = turn_plane.T @ world
     foot = in_plane + (plane.offset - plane.normal @ in_plane) * plane.normal
-    ends = (support, foot) if flip else (foot, support)
+    ends = (support, foot) if plane_is_b else (foot, support)
     return _frozen("plane", result.normal, *ends, _NONE, _NONE, _NO_WEIGHTS, _NO_FACES, _NONE)
 
 

@@ -138,7 +138,7 @@ class Contact(Answer[N]):
 
     @property
     def normals(self) -> Array:
-        """Unit vector from A to B at each point, (count, 3) float or (n, most, 3) float; NaN after a row's last point."""
+        """Unit vectors from A to B at the points, (count, 3) float or (n, most, 3) float; NaN after a row's last."""
         if self._normals is None:
             alike = np.broadcast_to(self.normal[..., None, :], self.points_a.shape)
             return np.where(np.isnan(self.points_a), np.nan, alike)
@@ -307,6 +307,7 @@ def contact(
     >>> sorted(touch.points.tolist())
     [[-0.5, -1.0, 0.5], [-0.5, 1.0, 0.5], [1.0, -1.0, 0.5], [1.0, 1.0, 0.5]]
     """
+    # arguments that need no further check take the fast path; every other value is checked below
     if (
         workers == 1 and type(within) is float and within >= 0.0
         and (max_points is None or (type(max_points) is int and 0 < max_points <= MAX_POINTS))
@@ -383,7 +384,7 @@ def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most
     if not (pair.words is not None and (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b))):
         return None
     packed = _pack(pair, a, b)
-    width = packed.room if most is None or most > packed.room else most
+    width = packed.capacity if most is None or most > packed.capacity else most
     out, points, scratch = np.empty(_ANSWER), np.empty(width * manifold.POINT), thread_scratch()
     marks, count = manifold.contact_once(
         packed.ints, packed.floats, packed.pair, STANDING if pose_a is None else pose_a,
@@ -451,7 +452,7 @@ def _patches(packed: _Packed, rows: Rows, result: Distance[Any], within: float, 
     """Return (n, m, 7) points, padded with NaN, and the number of points in each row."""
     row = packed.pair.copy()
     row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
-    width = packed.room if most is None else min(int(most), packed.room)
+    width = packed.capacity if most is None else min(int(most), packed.capacity)
     answers = answers_of(result, rows.total)
     poses = rows.joined_poses()
     count = np.empty(rows.total, dtype=np.int64)
@@ -463,6 +464,7 @@ def _patches(packed: _Packed, rows: Rows, result: Distance[Any], within: float, 
             packed.ints, packed.floats, *packed.faces, row, poses, answers, within, width, start, stop,
             np.empty(packed.corners), np.empty(packed.plane), points, count,
         )  # fmt: skip
+        # chunks differ in width until all counts are known
         parts[start] = points[:, : count[start:stop].max(initial=0)] if most is None else points
 
     in_chunks(rows.total, rows.workers, run)

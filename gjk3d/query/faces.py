@@ -1,4 +1,4 @@
-"""What only meshes can be asked: which faces meet, where surfaces cut each other, which faces are nearest."""
+"""Queries on the faces of meshes: intersecting faces, the intersection curve, and the nearest faces."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from gjk3d.typing import Array, Ints, OnePose
 
 
 def polylines(segments: Array, tolerance: float) -> list[Array]:
-    """Return polylines, (k, 3) each, of segments (n, 2, 3) whose ends lie no farther apart than said.
+    """Join segments (n, 2, 3) whose ends coincide within the tolerance to polylines, (k, 3) each, longest first.
 
-    A closed one ends where it began; three or more ends at one place end all lines there. Longest first.
+    A closed polyline ends at its first point. All polylines end at a point where three or more segments end.
     """
     if not len(segments):
         return []
@@ -37,7 +37,7 @@ def polylines(segments: Array, tolerance: float) -> list[Array]:
         segments_at.setdefault(j, []).append(k)
     used = np.zeros(len(ends), dtype=bool)
     lines = []
-    # lines with ends first; what is left are rings
+    # lines with ends first; the remaining segments form rings
     for start in [*(i for i in segments_at if len(segments_at[i]) != 2), *segments_at]:
         for k in segments_at[start]:
             if not used[k]:
@@ -46,7 +46,7 @@ def polylines(segments: Array, tolerance: float) -> list[Array]:
 
 
 def _follow(start: int, k: int, ends: Ints, segments_at: dict[int, list[int]], used: Array) -> list[int]:
-    """Follow segments from a place by its segment k until a junction, an end, or the beginning."""
+    """Follow segments from a point along its segment k to a junction, an end, or the first point."""
     line = [start]
     while True:
         used[k] = True
@@ -58,7 +58,7 @@ def _follow(start: int, k: int, ends: Ints, segments_at: dict[int, list[int]], u
 
 
 def _places(points: Array, tolerance: float) -> tuple[Ints, Array]:
-    """Return which place each point is at, and a point of each place."""
+    """Return the cluster of each point, and a point of each cluster."""
     from scipy.spatial import cKDTree
 
     near = cKDTree(points).query_pairs(tolerance, output_type="ndarray")
@@ -68,29 +68,29 @@ def _places(points: Array, tolerance: float) -> tuple[Ints, Array]:
 
 
 def meeting_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None) -> Ints:
-    """Return which faces of two meshes touch or cross, or which faces of a mesh a shape touches.
+    """Return the pairs of faces of two meshes that touch or cross, or the faces of a mesh that a shape touches.
 
     Parameters
     ----------
     a, b : Mesh or Shape
-        At least one a mesh.
+        At least one of them a mesh.
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
 
     Returns
     -------
     (k, 2) int
-        A face of each, in ascending order; 0 for the shape.
+        A face of each, in ascending order. The index of a shape is 0.
 
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        Naming what is wrong with the input: no mesh among the two, no pose, a stack of poses, meshes in two units.
+        For invalid input: no mesh among the two, an invalid pose, a stack of poses, or meshes in two units.
 
     Notes
     -----
-    A pair that rounding could have brought together counts, so none that meets is missed; degenerate faces count as
-    the segments or points that they are.
+    Pairs that may touch within rounding are included, so no touching pair is missed. Degenerate faces count as segments
+    or points.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def intersection_curve(
 def intersection_curve(
     a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: bool = False
 ) -> Array | list[Array]:
-    """Return the segments in which the surfaces of two meshes cut each other.
+    """Return the segments in which the surfaces of two meshes intersect.
 
     Parameters
     ----------
@@ -129,13 +129,13 @@ def intersection_curve(
     Returns
     -------
     (k, 2, 3) float, or list of (n, 3) float
-        The two ends of each segment, in world axes; faces in one plane cut in none. Joined, the longest line is first,
-        and a closed one ends where it began.
+        The two ends of each segment, in world axes. Coplanar faces have no segment. With ``join`` the longest polyline
+        is first, and a closed polyline ends at its first point.
 
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        As `meeting_faces` does, and where one is no mesh.
+        As `meeting_faces`, and if one of the arguments is not a mesh.
 
     Examples
     --------
@@ -152,29 +152,29 @@ def intersection_curve(
     placed = moved(row, pair.cut())
     if not join:
         return placed
-    # both faces of an edge compute where it cuts a face, each with its own rounding
+    # both faces of an edge compute its intersection with a face, with different rounding
     return polylines(placed, 1e4 * pair.error)
 
 
 def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None) -> tuple[int, int]:
-    """Return the faces that the nearest points of two meshes lie on; some that meet where any do.
+    """Return the faces with the nearest points of two meshes, or a pair of intersecting faces if there is one.
 
     Parameters
     ----------
     a, b : Mesh or Shape
-        At least one a mesh.
+        At least one of them a mesh.
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
 
     Returns
     -------
     (int, int)
-        A face of each; -1 for the shape.
+        A face of each. The index of a shape is -1.
 
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        As `meeting_faces` does.
+        As `meeting_faces`.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
 
 
 def _ordered_pair(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[BodyPair, bool, Array]:
-    """Return the two, whether they are exchanged, and the pose row of the first of them."""
+    """Return the pair in the order of the kernels, whether it is swapped, and the pose row of its first shape."""
     for x in (a, b):
         if not isinstance(x, (Mesh, Shape)):
             raise UnsupportedPair(f"{type(x).__name__} has no faces: this is of a mesh, and another or a convex shape")
@@ -209,7 +209,7 @@ def _ordered_pair(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[BodyPair, b
 
 
 def _faces_of(pair: BodyPair, parts: Ints, shape_index: int) -> Ints:
-    """Return the faces that pairs of triangles are, (k, 2); of a shape it is ``shape_index``."""
+    """Return the faces of pairs of parts, (k, 2), with ``shape_index`` for a shape."""
     faces = [
         side.tree.order[parts[:, k]]
         if isinstance(side, Triangles)

@@ -1,8 +1,9 @@
 """Derivatives of distance and signed distance with respect to the poses of the two shapes.
 
-By the envelope theorem the optimal normal and points may be held fast: where they are unique, moving B along the normal
-widens the gap at the rate 1, turning it at the rate of the lever arm of its point, in overlap as apart. Where they are
-not, the distance has a kink, and what is given is one of its one-sided slopes.
+By the envelope theorem the optimal normal and points are constants of the derivative if they are unique. A translation
+of B along the normal increases the signed distance at the rate 1. A rotation of B increases it at the rate of the lever
+arm of B's point. If the normal or the points are not unique, the distance has a kink, and the result is one of its
+one-sided slopes.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, PoseLike
 from gjk3d.wording import kind_of
 
-_ROWS = 2, FLOATS  #: of `gjk3d.narrow.unique.gradient_once`
+_ROWS = 2, FLOATS  #: shape of the output of `gjk3d.narrow.unique.gradient_once`
 
 
 class Gradient(NamedTuple):
-    """Answer of `gradient`, for one pair or for n.
+    """Result of `gradient`, for one pair or for n.
 
     Attributes
     ----------
     a, b : (6,) float or (n, 6) float
-        Derivative of the distance by the pose of A, and of B: three numbers for a translation, three for a rotation
-        vector, both along the world's axes, turning about the pose's own origin.
+        Derivative of the distance with respect to the pose of A and of B: three numbers for a translation and three for
+        a rotation vector, both in world axes. The rotation is about the origin of the pose.
     unique : bool or (n,) bool
-        True where normal and points are unique, so that this is the derivative. False on ties, and where one is too
-        near to be told from one: faces or edges that lie flat on each other, a depth reached along two normals.
+        True if the normal and the points are unique, which makes this the derivative. False for ties and for pairs
+        that are too close to a tie: coplanar faces, parallel edges that touch, a depth along two normals.
 
     Examples
     --------
@@ -68,14 +69,14 @@ class Gradient(NamedTuple):
 
 
 def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Gradient:
-    """Return how the distance changes with the poses of the two shapes.
+    """Return the derivative of the distance with respect to the poses of the two shapes.
 
     Parameters
     ----------
     result : Distance
-        Of `signed_distance` or `distance`, one pair or n.
+        Result of `signed_distance` or `distance`, one pair or n.
     pose_a, pose_b : (4, 4) float or (n, 4, 4) float, optional
-        Poses about whose origins the shapes turn, those of the question by default.
+        Poses whose origins are the centers of rotation. The default is the poses of the query.
 
     Returns
     -------
@@ -84,18 +85,18 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     Raises
     ------
     ShapeError, PoseError
-        The result is of something else, or poses do not fit it.
+        If the result is not a `Distance`, or the poses do not match it.
 
     Notes
     -----
-    With normal n, points p and origins c: ``b = (n, (p_b - c_b) x n)`` and ``a = -(n, (p_a - c_a) x n)``. That the
-    normal of an overlap is unique is found by asking once more with B moved a little deeper, see
-    `gjk3d.narrow.unique`. `distance` is 0 throughout an overlap, and so is its gradient: to climb out of one, ask
-    `signed_distance`.
+    With normal n, points p and origins c: ``b = (n, (p_b - c_b) x n)`` and ``a = -(n, (p_a - c_a) x n)``. The normal of
+    an overlap is tested for uniqueness by a second query with B moved a little deeper, see `gjk3d.narrow.unique`.
+    `distance` is 0 in any overlap, and its gradient is 0 as well. Use `signed_distance` to follow the gradient out of
+    an overlap.
 
-    Of what is not convex the nearest parts say it; in overlap those that touch once B has been moved by
-    ``separation_vector``, see `gjk3d.bodies.distance`. Where the depth is only enclosed it is the slope of the
-    translation that was found, and not unique.
+    For non-convex bodies the nearest parts give the derivative. In overlap these are the parts that touch after B has
+    moved by ``separation_vector``, see `gjk3d.bodies.distance`. If the depth is only bounded from both sides, the
+    result is the slope of the separating translation that the search returned, and ``unique`` is False.
 
     Examples
     --------
@@ -119,6 +120,7 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     about = np.zeros((2, count, WIDTH))
     unique, slopes = np.empty(count, dtype=np.int64), np.empty((count, 12))
     of_bodies = np.zeros(count, dtype=bool)
+    # rows that share their shapes are packed once; the uniqueness needs the shapes, the slopes only the results
     for which, shapes, poses in _groups(result, count):
         rows = []
         for side, center, pose, name in zip(about, (pose_a, pose_b), poses, ("pose_a", "pose_b"), strict=True):
@@ -140,7 +142,7 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     convex_slopes = np.empty((len(convex_rows), 12))
     narrow.slope_rows(answers[convex_rows], about[0, convex_rows], about[1, convex_rows], convex_slopes)
     slopes[convex_rows], is_unique = convex_slopes, unique == narrow.YES
-    if result.asked[0] == UNSIGNED:
+    if result.asked[0] == UNSIGNED:  # the distance is constant in an overlap, and has a kink at its border
         inside = answers[:, 0] <= 0.0
         slopes[inside] = 0.0
         is_unique &= ~inside
@@ -150,7 +152,7 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
 
 
 def _quick_gradient(result: Distance[Any]) -> Gradient | None:
-    """Answer what is of one pair with cores of ours, and still has its row; None where it takes the long way."""
+    """Return the gradient of one prepared pair from the row of its result; None if the general path is needed."""
     row = row_of(result)
     if row is None or not (isinstance(result.shape_a, Shape) and isinstance(result.shape_b, Shape)):
         return None
@@ -170,10 +172,10 @@ def _quick_gradient(result: Distance[Any]) -> Gradient | None:
 
 
 def _groups(result: Any, count: int) -> list[tuple[Any, tuple[Shape, Shape], tuple[Any, Any]]]:
-    """Return rows that share two shapes: which they are, the shapes, their poses."""
+    """Return groups of rows that share two shapes: the rows, the shapes, and their poses."""
     if result.shape_a is not None:
         return [(np.arange(count), (result.shape_a, result.shape_b), (result.pose_a, result.pose_b))]
-    pairs = result._pairs  # an answer of many different pairs
+    pairs = result._pairs  # a result of many different pairs
     poses = result._poses if result._poses.ndim == 4 else result._poses[pairs]
     kinds, group = np.unique(pairs, axis=0, return_inverse=True)
     order = np.argsort(group.ravel(), kind="stable")
@@ -186,7 +188,7 @@ def _groups(result: Any, count: int) -> list[tuple[Any, tuple[Shape, Shape], tup
 
 
 def _as_convex(shapes: tuple[Any, Any]) -> tuple[Shape, Shape] | None:
-    """Return two convex shapes that have the same distance; None where the parts of bodies decide it."""
+    """Return two convex shapes with the same distance; None if it depends on the parts of bodies."""
     a, b = shapes
     if isinstance(a, Shape) and isinstance(b, Shape):
         return a, b
@@ -201,7 +203,7 @@ def _as_convex(shapes: tuple[Any, Any]) -> tuple[Shape, Shape] | None:
 def _body_slopes(
     shapes: tuple[Any, Any], rows: tuple[Array, Array], answer: Array, tight: bool, about: Array
 ) -> tuple[Array, int]:
-    """Return the slopes of one pair of which one is not convex, and whether they are the only ones."""
+    """Return the slopes of one pair with a non-convex body, and whether they are unique."""
     from gjk3d.bodies.distance import levers  # loaded only for non-convex bodies
 
     if isinstance(shapes[0], Plane) or isinstance(shapes[1], Plane):
@@ -223,7 +225,7 @@ def _body_slopes(
 
 
 def _unique(shapes: tuple[Shape, Shape], rows: list[Array], answers: Array, marks: Ints) -> Ints:
-    """Tell which rows have one normal and one pair of points."""
+    """Tell which rows have a unique normal and a unique pair of points."""
     ints, floats, row, plane = core_row(*shapes)
     row[0, 4], row[0, 8], row[0, 9] = len(rows[0]) > 1, len(rows[0]), len(rows[1]) > 1
     poses, (out, flags) = np.concatenate(rows), empty_answers(1)

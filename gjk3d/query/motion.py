@@ -16,28 +16,31 @@ from gjk3d.typing import Array, Number, PoseLike, Rows, VectorLike
 _KINDS = "linear", "screw"
 _ORIGIN = 0.0, 0.0, 0.0
 _ROW, _MATRIX, _TWO_ROWS = (1, narrow.MOTION), (4, 4), (2, WIDTH)
-_LATE = 1e300  #: times that need no second look
+_LATE = 1e300  #: smaller times cannot overflow
 _new, _set_attribute = object.__new__, object.__setattr__
 
 
 class Motion(Frozen):
-    """How a body moves from time 0 to time 1: a point of it straight, and the body round that point, both steadily.
+    """Motion of a rigid body from time 0 to time 1: a point moves straight, and the body rotates about that point.
+
+    Both velocities are constant.
 
     Parameters
     ----------
     start : (4, 4) float, (n, 4, 4) float, RigidTransform or None
-        The pose at time 0, world from local; a stack is n motions.
+        The pose at time 0, world from local. A stack gives n motions.
     linear : (3,) or (n, 3) float
-        The whole way of the point, in world axes.
+        The translation of the point from time 0 to time 1, in world axes.
     angular : (3,) or (n, 3) float
-        The whole turn about the point: a rotation vector in world axes, in radians. It may be more than a full turn.
+        The rotation about the point from time 0 to time 1: a rotation vector in world axes, in radians. It may exceed a
+        full turn.
     center : (3,) or (n, 3) float or None
-        Where in the world that point is at time 0; None is the body's own origin.
+        The position of the point in the world at time 0. None is the origin of the body.
 
     Raises
     ------
     PoseError, ShapeError
-        Where an argument is not finite, not of its shape, or the stacks are of different lengths.
+        If an argument is not finite or has a wrong shape, or the stacks differ in length.
 
     Examples
     --------
@@ -49,7 +52,7 @@ class Motion(Frozen):
            [ 0.,  0.,  1.,  0.],
            [ 0.,  0.,  0.,  1.]])
 
-    A door that is hung at x = 1 turns about its hinge:
+    A door with its hinge at x = 1 rotates about the hinge:
 
     >>> door = gk.Motion(None, angular=(0, 0, np.pi / 2), center=(1, 0, 0))
     >>> door.at(1.0)[:3, 3].round(6) + 0.0
@@ -68,12 +71,12 @@ class Motion(Frozen):
         *,
         center: Rows | None = None,
     ) -> None:
-        if start is None or is_plain(start):
+        if start is None or is_plain(start):  # the fast path; the kernel returns False for invalid numbers
             translation, turn, middle = three(linear), three(angular), _ORIGIN if center is None else three(center)
             if not (translation is None or turn is None or middle is None):
                 row, pose = np.empty(_ROW), STANDING if start is None else start
                 if narrow.motion_once(pose, translation, turn, middle, center is not None, row):
-                    self._keep(row, False)
+                    self._set_rows(row, False)
                     return
         poses, stacked = pose_rows(start, "start")
         named = {
@@ -89,10 +92,10 @@ class Motion(Frozen):
         rows = np.empty((next(iter(counts.values()), 1), narrow.MOTION))
         middle = arguments["center" if "center" in arguments else "linear"][0]
         narrow.motion_rows(poses, arguments["linear"][0], arguments["angular"][0], middle, "center" in arguments, rows)
-        self._keep(rows, bool(counts))
+        self._set_rows(rows, bool(counts))
 
-    def _keep(self, rows: Array, stacked: bool) -> None:
-        """Fill the fields, as `_set` does: the rows are the kernels', what can be seen of them is read-only."""
+    def _set_rows(self, rows: Array, stacked: bool) -> None:
+        """Set the fields, as `_set` does. The kernels get writable rows, and the visible array is read-only."""
         numbers = rows.view()
         numbers.flags.writeable = False
         _set_attribute(self, "_numbers", numbers)
@@ -101,19 +104,19 @@ class Motion(Frozen):
 
     @property
     def _rows(self) -> Array:
-        """The numbers as the kernels take them: writable."""
+        """The numbers as a writable array for kernels."""
         return self._cached("rows", self._numbers.copy)
 
     @classmethod
     def translation(cls, pose: PoseLike | None, vector: Rows) -> Motion:
-        """Return the motion from a pose along a vector, without a turn.
+        """Return the motion from a pose along a vector, without rotation.
 
         Parameters
         ----------
         pose : (4, 4) float, (n, 4, 4) float, RigidTransform or None
-            Where it starts; None is the identity.
+            The pose at time 0. None is the identity.
         vector : (3,) float or (n, 3) float
-            The whole way, in world axes.
+            The translation from time 0 to time 1, in world axes.
 
         Examples
         --------
@@ -127,23 +130,23 @@ class Motion(Frozen):
     def between(
         cls, first: PoseLike | None, last: PoseLike | None, *, kind: Literal["linear", "screw"] = "linear"
     ) -> Motion:
-        """Return the motion from one pose to another, by the shorter turn.
+        """Return the motion from one pose to another, by the shorter rotation.
 
-        Of poses half a turn apart either way round is as short, and rounding tells which it is: a pose between them,
-        and two motions, tell the way.
+        For poses that differ by half a turn both directions are equally short, and rounding chooses one. Use two
+        motions with a pose between them to choose the direction.
 
         Parameters
         ----------
         first, last : (4, 4) float, (n, 4, 4) float or RigidTransform
             The poses at time 0 and at time 1.
         kind : str
-            "linear": the body's origin moves straight while the body turns. "screw": the body turns about one axis
-            and moves along it, as a joint moves it.
+            "linear": the origin of the body moves straight while the body rotates. "screw": the body rotates about one
+            axis and moves along it, as a joint moves it.
 
         Raises
         ------
         PoseError, ShapeError
-            Where a pose is not rigid, the stacks differ in length, or the kind is another.
+            If a pose is not rigid, the stacks differ in length, or the kind is unknown.
 
         Examples
         --------
@@ -157,7 +160,7 @@ class Motion(Frozen):
             row = np.empty(_ROW)
             ends = STANDING if first is None else first, STANDING if last is None else last
             if narrow.between_once(*ends, kind == "screw", np.empty(_TWO_ROWS), row):
-                motion._keep(row, False)
+                motion._set_rows(row, False)
                 return motion
         if kind not in _KINDS:
             raise ShapeError(f"Motion.between: kind is {kind!r}, expected 'linear' or 'screw'")
@@ -168,7 +171,7 @@ class Motion(Frozen):
             raise ShapeError(f"Motion.between: {counts}: expected one length")
         rows = np.empty((len(last_rows) if len(first_rows) == 1 else len(first_rows), narrow.MOTION))
         narrow.between_rows(first_rows, last_rows, kind == "screw", rows)
-        motion._keep(rows, first_stacked or last_stacked)
+        motion._set_rows(rows, first_stacked or last_stacked)
         return motion
 
     def __len__(self) -> int:
@@ -177,7 +180,7 @@ class Motion(Frozen):
         return len(self._rows)
 
     def __getitem__(self, index: SupportsIndex | slice) -> Motion:
-        """Return one motion of a stack; of a slice a stack."""
+        """Return one motion of a stack, or a smaller stack for a slice."""
         if not self.stacked:
             raise TypeError("this Motion is one motion and cannot be indexed")
         many = isinstance(index, slice)
@@ -189,17 +192,17 @@ class Motion(Frozen):
         Parameters
         ----------
         time : float or (n,) float
-            0 is the start and 1 the end; times outside go on at the same rate.
+            0 is the start and 1 the end. Other times extrapolate with the same velocities.
 
         Returns
         -------
         (4, 4) float or (n, 4, 4) float
-            A stack where the motion or the time is one.
+            A stack if the motion or the time is a stack.
 
         Raises
         ------
         ShapeError
-            Where a time is not finite, or the times are not as many as the motions.
+            If a time is not finite, or the numbers of times and motions differ.
         """
         if (type(time) is float or type(time) is int) and -_LATE < time < _LATE and not self.stacked:
             matrix = np.empty(_MATRIX)
@@ -217,9 +220,9 @@ class Motion(Frozen):
         return out if many else out[0]
 
     def _bend(self, center: Array, rho: Array) -> Array:
-        """Bound the acceleration of the points of a body: the square of the turn times the distance from the axis.
+        """Return a bound of the acceleration of the points of a body: the squared rotation times the axis distance.
 
-        The body is given by a ball round it. Stacks of balls, (n, 3) and (n,), have a bound each.
+        ``center`` and ``rho`` are a bounding ball of the body. Stacks of balls, (n, 3) and (n,), have a bound each.
         """
         turn, arm = self._rows[:, 15:18], center[..., None, :] - self._rows[:, 18:21]
         arm = np.einsum("kij,...kj->...ki", parts(self._rows)[0], arm)
@@ -228,7 +231,7 @@ class Motion(Frozen):
         return np.asarray(bend[..., 0] * (1.0 + 1e-14))
 
     def _error(self, center: Array, rho: Array) -> Array:
-        """Bound the rounding error of the points of a body at the poses of `at`; balls and stacks as in `_bend`.
+        """Return a bound of the rounding error of a body's points at the poses of `at`; arguments as in `_bend`.
 
         The rotation has an error of a few units, plus that of the angle, which is relative to the angle. Both move a
         point in proportion to its distance from the reference point.
@@ -249,7 +252,7 @@ class Motion(Frozen):
 
 
 def as_motion(motion: Any, name: str) -> Motion:
-    """Return a motion; that of what stands still where a pose or None is given."""
+    """Return the argument as a motion; a pose or None gives the motion of a static body."""
     if isinstance(motion, Motion):
         return motion
     if motion is None:
@@ -258,7 +261,7 @@ def as_motion(motion: Any, name: str) -> Motion:
         row = np.empty(_ROW)
         if narrow.motion_once(motion, _ORIGIN, _ORIGIN, _ORIGIN, False, row):
             at_rest = _new(Motion)
-            at_rest._keep(row, False)
+            at_rest._set_rows(row, False)
             return at_rest
     try:
         rows, stacked = pose_rows(motion, name)
@@ -268,7 +271,7 @@ def as_motion(motion: Any, name: str) -> Motion:
 
 
 def static_motion(rows: Array, stacked: bool) -> Motion:
-    """Return the motion of what stands still at pose rows."""
+    """Return the motion of a static body at pose rows."""
     at_rest = np.zeros((len(rows), narrow.MOTION))
     at_rest[:, :12] = rows[:, :12]
     return Motion._made(_numbers=at_rest, stacked=stacked)

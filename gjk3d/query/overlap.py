@@ -1,4 +1,4 @@
-"""What two polytopes have in common, as a polytope."""
+"""The intersection of two polytopes, as a polytope."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def overlap(
     a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
 ) -> list[ConvexHull | None]: ...
 def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Any:
-    """Return what two polytopes have in common.
+    """Return the intersection of two polytopes.
 
     Parameters
     ----------
     a, b : Shape
-        Boxes, hulls, tetrahedra, triangles, segments, points, and sums, unions and sweeps of such; not rounded, not
-        curved.
+        Boxes, hulls, tetrahedra, triangles, segments, points, and sums, unions and sweeps of these, but not rounded or
+        curved shapes.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
 
     Returns
     -------
     ConvexHull or None, or a list of such for a stack
-        In world axes, its corners to about 1e-12 of the pair's size; its ``volume``, ``centroid`` and ``polygons`` say
-        the rest. None exactly where the two are proven to be apart, so that it agrees with `collide`. Two that touch
-        have a flat one, a segment or a point in common, and so have two that overlap by less than rounding can tell.
+        The intersection in world axes. The error of its corners is about 1e-12 of the pair's size. None exactly if the
+        shapes are proven to be separated, as in `collide`. The intersection of shapes that touch, or overlap by less
+        than the rounding error, is a flat polytope, a segment or a point.
 
     Raises
     ------
@@ -88,13 +88,13 @@ def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike
 
 
 def _middle(result: Distance[float]) -> Vec3:
-    """Return the place between the witness points of one pair."""
+    """Return the point halfway between the witness points of one pair."""
     x, y, z = (0.5 * (result.point_a + result.point_b)).tolist()
     return x, y, z
 
 
 def _as_polytope(shape: Shape, name: str) -> Polytope:
-    """Return the polytope that a shape is, by the vertices of its terms where it is composed."""
+    """Return the shape as a polytope; a composed shape becomes the hull of the vertices of its terms."""
     polytope: Any = shape
     while isinstance(polytope, Rounded) and polytope.radius == 0.0:
         polytope = polytope.core
@@ -115,7 +115,7 @@ def _walls(shape: Polytope) -> Walls:
     if "walls" not in shape._cache:
         vertices, hull = np.ascontiguousarray(shape.vertices), shape._hull()
         normals = bevels(hull.vertices, *shape._gauss_map())
-        # an edge inside a face leaves the intersection where an edge round the face does
+        # edges between coplanar faces are not needed: the edges of the whole face give the same corners
         ends = hull.edges[hull.angles > FLAT] if hull.dimension else np.zeros((1, 2), dtype=np.int64)
         edges = hull.vertices[ends]
         planes = np.ascontiguousarray(np.column_stack([normals, farthest(vertices, normals)[0]]).T)
@@ -125,10 +125,10 @@ def _walls(shape: Polytope) -> Walls:
 
 
 def _intersection(a: Walls, b: Walls, rows: Array, middle: Vec3) -> ConvexHull:
-    """Return the intersection of two placed polytopes that touch or overlap; at the middle where they touch."""
+    """Return the intersection of two polytopes that touch or overlap; the point ``middle`` if it has no corners."""
     if max(a.span, b.span) == 0.0:  # two points have no directions, which `corners` divides by
         return ConvexHull._later(np.array([middle]))
-    # about a round place near by, where numbers are small and simple ones stay so
+    # coordinates relative to a nearby round point are small, and simple numbers stay exact
     unit = 2.0 ** ceil(log2(max(a.span, b.span, 1e-300)))
     x, y, z = (round(number / unit) * unit for number in middle)
     points = corners(a, b, rows, (x, y, z), manifold.SAME)

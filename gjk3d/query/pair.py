@@ -235,12 +235,12 @@ def distance_prepared(
                 scratch.work, scratch.table, FIRST_POINTS, out, scratch.flags, plan.memory, NO_LOG,
             )  # fmt: skip
             # the general path solves what is wider than promised, unless a tolerance or max_distance allows it
-            done = code >= 0 and code & 16 == 0 and (code & 8 or width > 0.0 or code & 7 == narrow.BEYOND)
+            solved = code >= 0 and code & 16 == 0 and (code & 8 or width > 0.0 or code & 7 == narrow.BEYOND)
         else:
             assert quick is not None
             code = quick.measure(ma, mb, mode, float(max_distance), out)
-            done = code >= 0
-        if done:
+            solved = code >= 0
+        if solved:
             result: Distance[Any] = _new(Distance)
             result._row = (
                 out, code, a, b, (mode, max_distance, tol, False),

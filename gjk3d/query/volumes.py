@@ -113,7 +113,7 @@ class Volume(Frozen):
         """Return the fields of one volume from the rows of a kernel."""
         raise AttributeError
 
-    def _quick(self, other: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
+    def _quick(self, volume: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
         """Return whether pairs of one kind may touch, and lower bounds of their distances; None for other kinds."""
         return None
 
@@ -174,7 +174,7 @@ class Volume(Frozen):
             at = np.repeat(at, count, axis=0)
         return self._placed(at, self._single and not stacked)
 
-    def _one(self) -> Self:
+    def _require_single(self) -> Self:
         if not self._single:
             raise TypeError(f"this {type(self).__name__} is a stack of {len(self)}: take one, volumes[i]")
         return self
@@ -210,19 +210,19 @@ class Volume(Frozen):
         inside = self._inside(i, p[j])
         return bool(inside[0]) if shape == () else inside.reshape(shape)
 
-    def _answer(self, other: Volume, all_pairs: bool, *, distances: bool) -> Any:
-        if not isinstance(other, Volume):
+    def _answer(self, volume: Volume, all_pairs: bool, *, distances: bool) -> Any:
+        if not isinstance(volume, Volume):
             raise ShapeError(
-                f"other is {kind_of(other)}, expected a bounding volume: of a shape take gjk3d.aabb(shape, pose)"
+                f"other is {kind_of(volume)}, expected a bounding volume: of a shape take gjk3d.aabb(shape, pose)"
             )
-        n, m = (1 if volume._single else len(volume) for volume in (self, other))
-        i, j, shape = _paired(n, m, self._single, other._single, all_pairs, "volumes")
+        n, m = (1 if v._single else len(v) for v in (self, volume))
+        i, j, shape = _paired(n, m, self._single, volume._single, all_pairs, "volumes")
         out: NDArray[Any] = np.empty(len(i), dtype=np.float64 if distances else np.bool_)
         for start in range(0, len(i), _BLOCK):
             part = slice(start, start + _BLOCK)
-            quick = self._quick(other, i[part], j[part])
+            quick = self._quick(volume, i[part], j[part])
             if quick is None:
-                quick = _by_cores(self, other, i[part], j[part], distances=distances)
+                quick = _by_cores(self, volume, i[part], j[part], distances=distances)
             out[part] = quick[1] if distances else quick[0]
         return out[0].item() if shape == () else out.reshape(shape)
 
@@ -283,7 +283,7 @@ def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tup
 
     in_chunks(count, 1, run)
     may_meet[:] = answer != 0
-    unsure = np.flatnonzero(answer == 2)
+    unsure = np.flatnonzero(answer == 2)  # too close to zero for the fast test: their distance decides
     if len(unsure):
         solve(unsure)
     return may_meet, lower
@@ -387,7 +387,7 @@ class BoundingSphere(Volume):
     def shape(self) -> Shape:
         """The sphere as a convex shape at its center. A stack raises TypeError."""
         pose = np.eye(4)
-        pose[:3, 3] = self._one().center
+        pose[:3, 3] = self._require_single().center
         return Sphere(self.radius).placed(pose)
 
     def _placed(self, at: Array, single: bool) -> BoundingSphere:
@@ -417,10 +417,10 @@ class BoundingSphere(Volume):
         inside: Bools = _norm(points - center[which]) * (1.0 - 8.0 * _U) <= radius[which]
         return inside
 
-    def _quick(self, other: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
-        if not isinstance(other, BoundingSphere):
+    def _quick(self, volume: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
+        if not isinstance(volume, BoundingSphere):
             return None
-        (center, radius), (centers, radii) = self._stacked(), other._stacked()
+        (center, radius), (centers, radii) = self._stacked(), volume._stacked()
         # 4.5 roundings in the length with its products, 2 in the sum of the radii, 2 in the difference
         gap = _norm(centers[j] - center[i]) * (1.0 - 8.0 * _U) - (radius[i] + radii[j]) * (1.0 + 2.0 * _U)
         return gap <= 0.0, np.maximum(gap * (1.0 - 4.0 * _U), 0.0)
@@ -479,7 +479,7 @@ class AABB(Volume):
     @property
     def shape(self) -> Shape:
         """The box as a `ConvexHull`. A stack raises TypeError."""
-        return ConvexHull(self._one().corners)
+        return ConvexHull(self._require_single().corners)
 
     def _placed(self, at: Array, single: bool) -> AABB:
         _, halves, _, where = self._cores()
@@ -505,10 +505,10 @@ class AABB(Volume):
         inside: Bools = np.all((low[which] <= points) & (points <= high[which]), axis=1)
         return inside
 
-    def _quick(self, other: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
-        if not isinstance(other, AABB):
+    def _quick(self, volume: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
+        if not isinstance(volume, AABB):
             return None
-        (low, high), (lows, highs) = self._stacked(), other._stacked()
+        (low, high), (lows, highs) = self._stacked(), volume._stacked()
         gaps = np.maximum(np.maximum(lows[j] - high[i], low[i] - highs[j]), 0.0)
         may_meet: Bools = np.all(gaps <= 0.0, axis=1)
         return may_meet, _norm(gaps) * (1.0 - 8.0 * _U)
@@ -569,7 +569,7 @@ class OBB(Volume):
     @property
     def shape(self) -> Shape:
         """The box as a `ConvexHull`. A stack raises TypeError."""
-        return ConvexHull(self._one().corners)
+        return ConvexHull(self._require_single().corners)
 
     def _placed(self, at: Array, single: bool) -> OBB:
         moved = self._moved(NO_POSE, at, single)
@@ -692,8 +692,8 @@ def boxes_at(poses: Array3, extents: Array2, matrix: Array2, rows: Array2, out: 
         reach = _length(extents[j, 0], extents[j, 1], extents[j, 2])
         reach += _length(poses[j, 0, 3], poses[j, 1, 3], poses[j, 2, 3]) + _length(rows[k, 9], rows[k, 10], rows[k, 11])
         for i in range(3):
-            # `reach` contains the longest edge: rounding of the long edges exceeds that of the short edge's own product,
-            # which is less than 4 u
+            # `reach` contains the longest edge. Rounding of the long edges exceeds the rounding of the short edge's
+            # own product, which is less than 4 u
             lengths[k, i] = extents[j, i] * (1.0 + 4.0 * _U) + 64.0 * _U * reach
             largest = max(largest, lengths[k, i], abs(out[k, i, 3]))
     return ODD if _is_odd(largest) else 0

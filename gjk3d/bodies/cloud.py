@@ -11,7 +11,7 @@ import numpy as np
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.bvh import parted_points
 from gjk3d.bodies.parts import Copies
-from gjk3d.convex.rows import arena
+from gjk3d.convex.rows import pack_shapes
 from gjk3d.errors import ShapeError
 from gjk3d.shapes.arguments import number, rows
 from gjk3d.shapes.base import Shape
@@ -33,7 +33,7 @@ class Balls(Copies):
     def __init__(self, places: Array, radius: float, hull: Callable[[], Shape]) -> None:
         self._places, order, links, self._nodes = parted_points(places, _LEAF)
         self._shapes, self._radius = [Sphere(radius) if radius > 0.0 else Point()], radius
-        self._arena, self._hull = arena(self._shapes), cache(hull)
+        self._arena, self._hull = pack_shapes(self._shapes), cache(hull)
         self._which, self._pieces = np.zeros(len(places), dtype=np.int64), None
         low, high = self._nodes[0, :3] - self._nodes[0, 3:6], self._nodes[0, :3] + self._nodes[0, 3:6]
         self._set(order, links, np.concatenate([low - self._half(low), high + self._half(high)]))

@@ -139,9 +139,7 @@ def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> 
     """Return the points of a body's convex hull on a half-space, and where the points of each row begin."""
     pairs, which = Pairs([a, b]), np.tile([[0, 1]], (rows.total, 1))
     table = pairs._table(which, np.arange(rows.total)[:, None] + (0, rows.total))
-    points, count = patch_points(
-        pairs, which, table, rows.behind_each_other(), answers.copy(), within, None, rows.workers
-    )
+    points, count = patch_points(pairs, which, table, rows.joined_poses(), answers.copy(), within, None, rows.workers)
     valid = np.arange(points.shape[1]) < count[:, None]
     normals = np.repeat(answers[:, 3:6], count, axis=0)
     return np.hstack([points[valid], normals]), np.concatenate([[0], np.cumsum(count)])

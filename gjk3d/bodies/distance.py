@@ -26,7 +26,7 @@ from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.touch import ANSWERED, BOUNDS, DEPTHS, NORMALS, distance_rows
 from gjk3d.bodies.walk import APART, HELD, MEET, Bench, bench, meet_each, meet_rows
-from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, take
+from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, select_rows
 from gjk3d.convex.solve import Quick
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
@@ -90,7 +90,7 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
         answer: Bools = (codes == walk.MEET) | (codes == walk.HELD)
         left = np.flatnonzero(codes > walk.HELD)
         if margin > 0.0 and len(left):  # by the distance, so that a boolean says what its lower bound does
-            few = Rows(take(rows.a, left), take(rows.b, left), len(left), True, rows.workers)
+            few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True, rows.workers)
             out, flags = empty_answers(len(left))
             solve(a, b, few, Wanted(narrow.UNSIGNED, normals=False), out, flags)
             answer[left] = ~(out[:, 1] > margin)
@@ -144,7 +144,7 @@ def _meshes_within(a: Mesh, b: Mesh, rows: Rows, margin: float) -> Bools:
     solve(a, b, rows, Wanted(narrow.UNSIGNED, margin + walk.CLOSE * size, normals=False), out, flags)
     near = np.flatnonzero((out[:, 2] > margin) & (flags[:, 0] != Status.BEYOND))
     if len(near):
-        few = Rows(take(rows.a, near), take(rows.b, near), len(near), True, rows.workers)
+        few = Rows(select_rows(rows.a, near), select_rows(rows.b, near), len(near), True, rows.workers)
         again, flags = empty_answers(len(near))
         solve(a, b, few, Wanted(narrow.UNSIGNED, normals=False), again, flags)
         out[near] = again

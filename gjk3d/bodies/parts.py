@@ -17,7 +17,7 @@ from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, TRIANGLES, PartTr
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.traversal import box_pose, gap_squared
 from gjk3d.broad.tree import Tree
-from gjk3d.convex.rows import arena
+from gjk3d.convex.rows import pack_shapes
 from gjk3d.convex.solve import is_mapped, placed_boxes
 from gjk3d.geometry.vec3 import Rigid
 from gjk3d.narrow.cores import relative_pose
@@ -97,7 +97,7 @@ class Copies(TreeParts):
     ) -> None:  # fmt: skip
         super().__init__(boxes, 4 if len(shapes) == 1 else 2)
         self._shapes, self._which, self._places = shapes, which[self._order], places[self._order]
-        self._arena, self._hull = arena(shapes), cache(hull)
+        self._arena, self._hull = pack_shapes(shapes), cache(hull)
         self._pieces = None if pieces is None else pieces[self._order]
 
     def pack(self, which: Ints) -> Packed:

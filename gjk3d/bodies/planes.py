@@ -16,8 +16,8 @@ from gjk3d.bodies import distance
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.parts import parts_of
-from gjk3d.convex.rows import Rows, Wanted, empty_answers, take
-from gjk3d.convex.solve import way
+from gjk3d.convex.rows import Rows, Wanted, empty_answers, select_rows
+from gjk3d.convex.solve import convex_handlers
 from gjk3d.errors import UnboundedShapeError, UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.motion import REFERENCE, TURN, WAY
@@ -141,7 +141,7 @@ def _pieces(a: Thing, b: Thing, rows: Rows) -> Iterator[tuple[Ints, Rows]]:
             some,
             rows
             if len(some) == rows.total
-            else rows._replace(a=take(rows.a, some), b=take(rows.b, some), total=len(some)),
+            else rows._replace(a=select_rows(rows.a, some), b=select_rows(rows.b, some), total=len(some)),
         )
 
 
@@ -157,7 +157,7 @@ def _collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
     x = standing_in(a, b, rows.a, rows.b)
     posed = rows._replace(a=x.rows_a, b=x.rows_b)
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
-        return way(x.a, x.b).collide(x.a, x.b, posed, margin + x.error)
+        return convex_handlers(x.a, x.b).collide(x.a, x.b, posed, margin + x.error)
     if margin + x.error >= 0.0:  # the depth below has the same answer for what is between the margin and 0
         return distance.collide(x.a, x.b, posed, margin + x.error)
     out, flags = empty_answers(rows.total)
@@ -183,7 +183,7 @@ def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: In
     # each bound moves by an error below, so a result beyond the limit has to be so by two; the sum is rounded, too
     wanted = wanted._replace(max_distance=float(np.nextafter(most + 2.0 * x.error, np.inf)))
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
-        way(x.a, x.b).solve(x.a, x.b, posed, wanted, out, flags)
+        convex_handlers(x.a, x.b).solve(x.a, x.b, posed, wanted, out, flags)
     else:
         distance.solve(x.a, x.b, posed, wanted._replace(mode=narrow.UNSIGNED), out, flags)
         _turn(a, b, rows, out)

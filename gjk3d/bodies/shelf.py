@@ -17,7 +17,7 @@ from gjk3d.bodies.manifolds import Faces, faces_in, most_corners_in
 from gjk3d.bodies.part_tree import PLACED, GivenShelf, PartTree, Thing
 from gjk3d.bodies.parts import given, parts_of
 from gjk3d.convex.patches import faces_of
-from gjk3d.convex.rows import arena_of
+from gjk3d.convex.rows import join_packed
 from gjk3d.convex.solve import planes_of
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Ints
@@ -81,7 +81,7 @@ class Shelf:
 def _concatenated(every: Sequence[PartTree]) -> PartTree:
     """Return shapes at the identity one after another: a node, a row of the table and a point each."""
     boxes, links, places, tables, ints, floats = (list(column) for column in list(zip(*every, strict=True))[:6])
-    q, f, starts = arena_of(list(zip(ints, floats, strict=True)))
+    q, f, starts = join_packed(list(zip(ints, floats, strict=True)))
     table = np.concatenate(tables)
     table[:, :2] += starts
     points = np.concatenate([tree[10] for tree in every])

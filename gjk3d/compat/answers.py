@@ -20,7 +20,7 @@ from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, Rows, Wan
 from gjk3d.narrow.pairs import solve_many
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import matrices, moved, moved_back, relative
-from gjk3d.query.dispatch import way_of
+from gjk3d.query.dispatch import handlers_of
 from gjk3d.query.distance import distance, signed_distance
 from gjk3d.query.pair import prepared
 from gjk3d.results import Distance
@@ -202,7 +202,7 @@ def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Arra
     First the point in the middle, the normal from one to the other and the depth, (k, 7), then the points of both.
     """
     one, other, count = a.hull(), b.hull(), len(rows_a)
-    ints, floats, row = prepared(one, other).arena
+    ints, floats, row = prepared(one, other).packed
     pair, poses = row.copy(), np.concatenate([rows_a, rows_b])
     pair[0, 4], pair[0, 8], pair[0, 9] = 1, count, 1
     work, table, _ = scratch(FIRST_POINTS)
@@ -212,7 +212,7 @@ def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Arra
         flags, NO_CACHE, NO_LOG,
     )  # fmt: skip
     if not (flags[:, 2] > flags[:, 3]).all():  # not tight, or out of room
-        way_of(one, other).solve(one, other, Rows(rows_a, rows_b, count, True), Wanted(SIGNED), out, flags)
+        handlers_of(one, other).solve(one, other, Rows(rows_a, rows_b, count, True), Wanted(SIGNED), out, flags)
     found = np.empty((count, 7))
     np.multiply(out[:, 6:9] + out[:, 9:12], 0.5, out=found[:, :3])
     found[:, 3:6] = out[:, 3:6]

@@ -1,4 +1,5 @@
-"""Convex shapes from Python to the kernels: checks, packing, and answers for one pair, many poses and many pairs.
+"""Convex shapes between Python and the kernels: checks, packing, and results for a pair, many poses and many pairs.
 
-The kernels are in `narrow`; what is not convex stands on this in `bodies`; the public questions are in `query`.
+The kernels are in `narrow`. Non-convex bodies are in `bodies`, which uses this package. The public queries are in
+`query`.
 """

@@ -1,4 +1,4 @@
-"""What a question is held against before any kernel runs."""
+"""Checks of the arguments of a query, before any kernel runs."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from gjk3d.typing import Array
 from gjk3d.wording import kind_of, with_article
 
 MOST_WORKERS = 1024
-FACETS = 3  #: the separating axis test, beside the modes of `gjk3d.narrow.solve`
+FACETS = 3  #: mode of the separating axis test, in addition to the modes of `gjk3d.narrow.solve`
 _FLOAT, _THREE = np.dtype(np.float64), (3,)
 _GREATEST = float(np.finfo(np.float64).max)
-_WHOLE = 2**53  #: integers below it are floats
+_EXACT_INTEGERS = 2**53  #: smaller integers are exact in float64
 _MODES = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
 
 
 def check_convex(a: Any, b: Any) -> None:
-    """Raise unless both are convex shapes: not every question is answered for meshes."""
+    """Raise unless both are convex shapes, for queries that do not support meshes."""
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Shape):
             raise no_shape(name, shape)
 
 
 def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
-    """Raise unless both are polytopes, and with ``rounded`` False sharp ones."""
+    """Raise unless both are polytopes; they must be sharp unless ``rounded`` is True."""
     for name, shape in (("a", a), ("b", b)):
         sharp = rounded or shape._packed[1][layout.RADIUS] == 0.0
         if not (shape._packed[0][layout.POLYTOPE] and sharp):
@@ -41,7 +41,7 @@ def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
             )
 
 
-#: what to write for what other libraries have
+#: for each type of another library, the line that converts its objects
 _LINES = {
     "trimesh.Trimesh": "gjk3d.Mesh.from_trimesh(mesh), or gjk3d.ConvexHull(mesh.vertices)",
     "trimesh.Scene": "gjk3d.Mesh.from_trimesh(scene.to_mesh()), or gjk3d.scene_to_collision(scene) for its parts",
@@ -51,26 +51,26 @@ _LINES = {
 }
 
 
-def _of_library(kind: type) -> str:
+def _type_name(kind: type) -> str:
     return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
 
 
 def line_for(value: Any) -> str:
-    """Return what to write for something of another library, nothing for what is not known."""
-    known = (_LINES.get(_of_library(kind)) for kind in type(value).__mro__)
-    line = next((line for line in known if line), None)
+    """Return the cure for an object of another library, an empty string for an unknown type."""
+    lines = (_LINES.get(_type_name(kind)) for kind in type(value).__mro__)
+    line = next((line for line in lines if line), None)
     return f"pass {line}" if line else ""
 
 
 def no_shape(name: str, value: Any) -> Gjk3dError:
-    """Return the error for what is no convex shape."""
+    """Return the error for an argument that is not a convex shape, with the line that converts it."""
     if callable(getattr(value, "hull", None)):
         return UnsupportedPair(
             f"{name} is {kind_of(value)}, and this takes convex shapes: pass its hull() to ask about its convex hull"
         )
     line = line_for(value)
     if line:
-        return UnsupportedPair(f"{name} is {with_article(_of_library(type(value)))}: {line}")
+        return UnsupportedPair(f"{name} is {with_article(_type_name(type(value)))}: {line}")
     if callable(getattr(value, "surface", None)):
         return UnsupportedPair(
             f"{name} is {kind_of(value)}, which has no end, and this takes convex shapes: "
@@ -78,7 +78,7 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
         )
     if hasattr(value, "vertices") and hasattr(value, "faces"):
         return UnsupportedPair(
-            f"{name} is {with_article(_of_library(type(value)))}: pass gjk3d.Mesh(mesh.vertices, mesh.faces), "
+            f"{name} is {with_article(_type_name(type(value)))}: pass gjk3d.Mesh(mesh.vertices, mesh.faces), "
             "or gjk3d.ConvexHull(mesh.vertices)"
         )
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[1] == 3:
@@ -86,20 +86,20 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
             f"{name} is an array, {value.shape}: pass gjk3d.ConvexHull(points), or gjk3d.PointCloud(points, radius)"
         )
     library = type(value).__module__.partition(".")[0]
-    given = kind_of(value) if library in ("builtins", "gjk3d") else with_article(_of_library(type(value)))
-    return UnsupportedPair(f"{name} is {given}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull")
+    description = kind_of(value) if library in ("builtins", "gjk3d") else with_article(_type_name(type(value)))
+    return UnsupportedPair(f"{name} is {description}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull")
 
 
 def is_finite(value: Any) -> bool:
-    """Tell whether it is one finite number; an integer that no float holds is none."""
-    if isinstance(value, np.floating):  # in float32 the greatest float is infinite
+    """Tell whether it is one finite number in the range of float64."""
+    if isinstance(value, np.floating):  # the comparison below would convert the greatest float64 to infinity in float32
         value = float(value)
     size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else inf
     return bool(size <= _GREATEST)
 
 
 def check_margin(margin: Any, what: str = "margin", of: str = "for all rows") -> None:
-    """Raise unless it is what `collide` takes."""
+    """Raise unless it is a margin that `collide` accepts."""
     if not is_finite(margin):
         raise ShapeError(f"{what} is {margin!r:.80}, expected one finite number, {of}")
 
@@ -111,7 +111,7 @@ def check_workers(workers: Any) -> None:
 
 
 def check_device(device: Any) -> bool:
-    """Tell whether a graphics card is asked; raise where there is none, or for another device."""
+    """Tell whether the GPU is requested; raise if it is unavailable, or for an unknown device."""
     if device == "cpu":
         return False
     if device != "cuda":
@@ -128,7 +128,7 @@ def check_device(device: Any) -> bool:
 
 
 def check_limits(max_distance: Any, tol: Any) -> None:
-    """Raise unless both are what a distance takes."""
+    """Raise unless both are limits that `distance` accepts."""
     if not (is_finite(max_distance) or (isinstance(max_distance, Real) and max_distance == inf)) or max_distance < 0:
         raise ShapeError(f"max_distance is {max_distance!r:.80}, expected one number, at least 0")
     if tol is not None and (not is_finite(tol) or tol < 0):
@@ -136,29 +136,29 @@ def check_limits(max_distance: Any, tol: Any) -> None:
 
 
 def depth_mode(depth: str) -> int:
-    """Return the mode for the name of a way to measure depth."""
+    """Return the mode for the name of a depth algorithm."""
     mode = _MODES.get(depth)
     if mode is None:
         raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa' or 'facets'")
     return mode
 
 
-def three(given: Any) -> Any:
-    """Return three numbers as the kernel takes them; None where they are something else, which takes the long way."""
-    kind = type(given)
+def three(value: Any) -> Any:
+    """Return three numbers as kernels take them; None for anything else, which the general path checks."""
+    kind = type(value)
     if kind is np.ndarray:
-        return tuple(given.tolist()) if given.dtype is _FLOAT and given.shape == _THREE else None
-    if (kind is tuple or kind is list) and len(given) == 3:
-        x, y, z = given
+        return tuple(value.tolist()) if value.dtype is _FLOAT and value.shape == _THREE else None
+    if (kind is tuple or kind is list) and len(value) == 3:
+        x, y, z = value
         if type(x) is type(y) is type(z) is float:
-            return given if kind is tuple else (x, y, z)
-        if all(type(each) is float or (type(each) is int and abs(each) < _WHOLE) for each in given):
+            return value if kind is tuple else (x, y, z)
+        if all(type(number) is float or (type(number) is int and abs(number) < _EXACT_INTEGERS) for number in value):
             return float(x), float(y), float(z)
     return None
 
 
 def vectors(value: Any, what: str, most: float = inf) -> tuple[Array, bool]:
-    """Return rows of three finite numbers, none larger than ``most``, and whether there was more than one vector."""
+    """Return rows of three finite numbers of at most ``most``, and whether the argument was a stack."""
     try:
         raw = np.asarray(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Many different pairs of shapes, answered in one call."""
+"""Queries on many different pairs of convex shapes in one call."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from gjk3d.convex.rows import (
     NO_POSE,
     Rows,
     Wanted,
-    arena_of,
     collide_on_gpu,
     empty_answers,
     in_chunks,
+    join_packed,
+    order_for_cache,
     scratch,
     solve_on_gpu,
-    take_turns,
 )  # fmt: skip
-from gjk3d.convex.solve import is_mapped, plane_core, way
+from gjk3d.convex.solve import convex_handlers, is_mapped, plane_core
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
@@ -42,10 +42,10 @@ from gjk3d.typing import Array, Device, Indices, Ints, PosesLike
 
 
 class Memory:
-    """What a list of pairs leaves for the next time it is asked about: an axis and a simplex each.
+    """The last axis and simplex of each pair of a list, from which the next query starts.
 
-    Made by `Pairs.memory`; handed to the queries of the same pairs in the same order, step by step. One memory is for
-    one call at a time.
+    `Pairs.memory` creates it. Pass it to successive queries of the same pairs in the same order. One memory serves one
+    call at a time.
     """
 
     __slots__ = ("_rows",)
@@ -58,12 +58,12 @@ class Memory:
         return len(self._rows)
 
     def forget(self) -> None:
-        """Drop everything: the next question is asked afresh."""
+        """Clear the memory; the next query starts cold."""
         self._rows[:, 0] = 0.0
 
 
 class PairDistance(Distance[Array]):
-    """`Distance` of many different pairs; a row of it knows its own two shapes and poses."""
+    """`Distance` of many different pairs; each row has its own two shapes and poses."""
 
     __slots__ = ("_pairs", "_poses", "_shapes")
     _pairs: Ints
@@ -75,17 +75,17 @@ class PairDistance(Distance[Array]):
     @overload
     def __getitem__(self, index: slice | list[int] | list[bool] | NDArray[Any]) -> Distance[Array]: ...
     def __getitem__(self, index: Any) -> Distance[Any]:
-        """Return one pair's answer, or with a slice, mask or indices those of several."""
+        """Return the result of a pair, or with a slice, a mask or indices the results of several pairs."""
         row = super().__getitem__(index)
         if isinstance(index, (slice, list, np.ndarray)):
-            some: PairDistance = object.__new__(PairDistance)
+            subset: PairDistance = object.__new__(PairDistance)
             for name in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations"):
-                setattr(some, name, getattr(row, name))
-            some._pairs, some._shapes = self._pairs[index], self._shapes
-            some._poses = self._poses[index] if self._poses.ndim == 4 else self._poses
-            some.asked = self.asked
-            some.trace = some.shape_a = some.shape_b = some.pose_a = some.pose_b = None
-            return some
+                setattr(subset, name, getattr(row, name))
+            subset._pairs, subset._shapes = self._pairs[index], self._shapes
+            subset._poses = self._poses[index] if self._poses.ndim == 4 else self._poses
+            subset.asked = self.asked
+            subset.trace = subset.shape_a = subset.shape_b = subset.pose_a = subset.pose_b = None
+            return subset
         i, j = self._pairs[index].tolist()
         row.shape_a, row.shape_b = self._shapes[i], self._shapes[j]
         row.pose_a, row.pose_b = self._poses[index] if self._poses.ndim == 4 else (self._poses[i], self._poses[j])
@@ -93,13 +93,13 @@ class PairDistance(Distance[Array]):
 
 
 class Pairs:
-    """Convex shapes, packed once; see `gjk3d.Pairs`, which takes what is not convex beside them."""
+    """Convex shapes, packed once; see `gjk3d.Pairs`, which also accepts non-convex bodies."""
 
     __slots__ = ("_cache", "_columns", "_floats", "_ints", "_keys", "_singly", "mapped", "planes", "shapes")
     shapes: tuple[Shape, ...]
     planes: NDArray[np.bool_]  #: which of them are half-spaces
-    mapped: NDArray[np.bool_]  #: and in which a user's function is
-    _way = staticmethod(way)  #: how those are answered that the kernels for many pairs do not take
+    mapped: NDArray[np.bool_]  #: which of them contain a user's support mapping
+    _handlers = staticmethod(convex_handlers)  #: for pairs that the kernels for many pairs do not support
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
         self._cache: dict[str, Any] = {}
@@ -107,34 +107,34 @@ class Pairs:
             raise ShapeError(f"shapes is one {type(shapes).__name__}, expected a sequence of shapes")
         self.shapes = tuple(shapes)
         stand_ins = [self._stand_in(f"shapes[{k}]", shape) for k, shape in enumerate(self.shapes)]
-        number: dict[int, int] = {}
-        which = np.array([number.setdefault(id(shape), len(number)) for shape in self.shapes], dtype=np.int64)
+        numbers: dict[int, int] = {}
+        which = np.array([numbers.setdefault(id(shape), len(numbers)) for shape in self.shapes], dtype=np.int64)
         cores = list({id(shape): core for shape, core in zip(self.shapes, stand_ins, strict=True)}.values())
         self.planes = np.array([isinstance(shape, Halfspace) for shape in self.shapes], dtype=bool)
         self.mapped = np.array([is_mapped(shape) for shape in self.shapes], dtype=bool)
-        # answered apart: half-spaces, what has a stand-in, and what a user's function raises is to be looked for
-        apart = [shape is not core for shape, core in zip(self.shapes, stand_ins, strict=True)]
-        self._singly = np.array(apart, dtype=bool) | self.planes | self.mapped
-        # a half-space has no core; a point on its plane lies there
+        # solved singly: half-spaces, shapes with a stand-in, and user's functions, whose exceptions must be raised
+        has_stand_in = [shape is not core for shape, core in zip(self.shapes, stand_ins, strict=True)]
+        self._singly = np.array(has_stand_in, dtype=bool) | self.planes | self.mapped
+        # a half-space has no core; a point on its plane takes its place
         packed = [plane_core(core) if isinstance(core, Halfspace) else core._packed for core in cores]
         orders = [Point()._order if isinstance(core, Halfspace) else core._order for core in cores]
-        self._ints, self._floats, starts = arena_of(packed)
+        self._ints, self._floats, starts = join_packed(packed)
         self._keys = sorted(set(orders))
         ranks = {key: k for k, key in enumerate(self._keys)}
         rank = np.array([ranks[key] for key in orders], dtype=np.int64)
         self._columns = np.column_stack([starts, rank])[which]
 
     def _stand_in(self, name: str, shape: Any) -> Shape:
-        """Return what the kernels have in place of a shape: itself."""
+        """Return the shape that the kernels use for ``shape``: here the shape itself."""
         if not isinstance(shape, Shape):
             raise no_shape(name, shape)
         return shape
 
     @classmethod
     def _of_packed(cls, ints: Ints, floats: Array, singly: NDArray[np.bool_], shapes: Sequence[Shape]) -> Pairs:
-        """Return what answers `_collide_rows` and `_solve_rows` of shapes that are packed already; no half-spaces.
+        """Return pairs for `_collide_rows` and `_solve_rows` only, of packed shapes without half-spaces.
 
-        ``singly`` tells which are a user's functions; ``shapes`` is only asked for the few that need their own way.
+        ``singly`` marks the shapes with a user's function. Only pairs that are solved singly read ``shapes``.
         """
         pairs: Pairs = object.__new__(cls)
         pairs._cache, pairs._ints, pairs._floats, pairs._singly = {}, ints, floats, singly
@@ -142,26 +142,26 @@ class Pairs:
         return pairs
 
     def _joined(self, other: Pairs) -> Pairs:
-        """Return these shapes with those of another behind them, without packing any of them again."""
-        both: Pairs = object.__new__(Pairs)
-        both._cache = {}
-        both.shapes = self.shapes + other.shapes
-        both.planes = np.concatenate([self.planes, other.planes])
-        both.mapped = np.concatenate([self.mapped, other.mapped])
-        both._singly = np.concatenate([self._singly, other._singly])
-        both._ints = np.concatenate([self._ints, other._ints])
-        both._floats = np.concatenate([self._floats, other._floats])
-        both._keys = sorted({*self._keys, *other._keys})
-        ranks = {key: k for k, key in enumerate(both._keys)}
+        """Return these shapes followed by the shapes of ``other``, without packing them again."""
+        merged: Pairs = object.__new__(Pairs)
+        merged._cache = {}
+        merged.shapes = self.shapes + other.shapes
+        merged.planes = np.concatenate([self.planes, other.planes])
+        merged.mapped = np.concatenate([self.mapped, other.mapped])
+        merged._singly = np.concatenate([self._singly, other._singly])
+        merged._ints = np.concatenate([self._ints, other._ints])
+        merged._floats = np.concatenate([self._floats, other._floats])
+        merged._keys = sorted({*self._keys, *other._keys})
+        ranks = {key: k for k, key in enumerate(merged._keys)}
         columns = []
         for part, starts in ((self, (0, 0)), (other, (len(self._ints), len(self._floats)))):
             rank = np.array([ranks[key] for key in part._keys], dtype=np.int64)
-            one = part._columns.copy()
-            one[:, :2] += starts
-            one[:, 2] = rank[one[:, 2]]
-            columns.append(one)
-        both._columns = np.concatenate(columns)
-        return both
+            part_columns = part._columns.copy()
+            part_columns[:, :2] += starts
+            part_columns[:, 2] = rank[part_columns[:, 2]]
+            columns.append(part_columns)
+        merged._columns = np.concatenate(columns)
+        return merged
 
     def __len__(self) -> int:
         return len(self.shapes)
@@ -173,17 +173,17 @@ class Pairs:
         return type(self), (self.shapes,)
 
     def memory(self, index_pairs: Indices) -> Memory:
-        """Return an empty `Memory` for these pairs, to be handed to their questions one after the other.
+        """Return an empty `Memory` for these pairs, to be passed to successive queries of them.
 
         Parameters
         ----------
         index_pairs : (m, 2) int
-            Which shapes.
+            Indices of the two shapes of each pair.
 
         Raises
         ------
         ShapeError
-            Where these are no pairs of indices.
+            If the argument is not a list of pairs of indices.
 
         Examples
         --------
@@ -214,18 +214,18 @@ class Pairs:
         Parameters
         ----------
         index_pairs : (m, 2) int
-            Which shapes.
+            Indices of the two shapes of each pair.
         poses : (n, 4, 4) float, or (m, 2, 4, 4) float
-            Where each of the n shapes is, or where the two of each pair are.
+            A pose for each of the n shapes, or two poses for each pair.
         margin : float
             As in `gjk3d.collide`.
         workers : int
-            Threads; the answers are the same bits for any number.
+            Number of threads. The results have the same bits for any number.
         memory : Memory, optional
-            Of the same pairs in the same order; booleans are the same with and without.
+            Memory of the same pairs in the same order. Booleans are the same with and without it.
         device : {"cpu", "cuda"}
-            As in `gjk3d.collide`; pairs that no card answers, half-spaces and the like, are the processor's. A memory
-            is for the processor alone.
+            As in `gjk3d.collide`. The CPU solves pairs that the GPU does not support, for example half-spaces. A
+            memory works on the CPU only.
 
         Returns
         -------
@@ -234,35 +234,35 @@ class Pairs:
         Raises
         ------
         ShapeError, PoseError
-            Naming what is wrong.
+            For invalid input; the message names the fault.
         """
         check_margin(margin)
         pairs, table, rows, _ = self._question(index_pairs, poses, workers, memory)
-        return self._collide_rows(pairs, table, rows, float(margin), workers, memory, _on_card(device, memory))
+        return self._collide_rows(pairs, table, rows, float(margin), workers, memory, _uses_gpu(device, memory))
 
     def _collide_rows(
         self, pairs: Ints, table: Ints, rows: Array, margin: float, workers: int = 1, memory: Memory | None = None,
-        on_card: bool = False,
+        on_gpu: bool = False,
     ) -> NDArray[np.bool_]:  # fmt: skip
-        """Answer `collide` for what has been checked; ``table`` is as `_table` makes it."""
+        """Return `collide` for checked arguments; ``table`` is the result of `_table`."""
         answer = np.empty(len(pairs), dtype=np.int64)
-        take_turns(table, len(self._ints) + len(self._floats))
+        order_for_cache(table, len(self._ints) + len(self._floats))
 
         def run(start: int, stop: int) -> None:
             simplex = scratch(FIRST_POINTS)[2]
             collide_many(
                 self._ints, self._floats, table, NO_POSE, NO_POSE, rows, margin, start, stop, simplex, answer,
-                _cache(memory),
+                _memory_rows(memory),
             )  # fmt: skip
 
-        if on_card:
+        if on_gpu:
             collide_on_gpu(self._ints, self._floats, table, rows, margin, answer)
         else:
             in_chunks(len(pairs), workers, run)
         singly = self._are_singly(pairs)
-        for a, b, some, placed in self._by_shapes(pairs, table, rows, np.flatnonzero(singly)):
-            answer[some] = self._way(a, b).collide(a, b, placed, margin)
-        left = np.flatnonzero((answer == 2) & ~singly)
+        for a, b, group, placed in self._by_shapes(pairs, table, rows, np.flatnonzero(singly)):
+            answer[group] = self._handlers(a, b).collide(a, b, placed, margin)
+        left = np.flatnonzero((answer == 2) & ~singly)  # too close to the margin: the signed distance decides
         if len(left):
             out, _ = self._solve_rows(pairs[left], table[left], rows, narrow.SIGNED, inf, 0.0, workers, None)
             answer[left] = ~(out[:, 1] > margin)
@@ -280,7 +280,7 @@ class Pairs:
         memory: Memory | None = None,
         device: Device = "cpu",
     ) -> Distance[Array]:
-        """Return how far apart each pair is.
+        """Return the distance of each pair.
 
         Parameters
         ----------
@@ -292,12 +292,12 @@ class Pairs:
         Returns
         -------
         Distance
-            Of m rows; a row knows its own two shapes and poses.
+            With m rows; each row has its own two shapes and poses.
 
         Raises
         ------
         ShapeError, PoseError
-            Naming what is wrong.
+            For invalid input; the message names the fault.
 
         Examples
         --------
@@ -306,7 +306,7 @@ class Pairs:
         >>> pairs.distance([(0, 1)], [[np.eye(4), np.eye(4)]]).distance.tolist()
         [0.0]
         """
-        return self._ask(narrow.UNSIGNED, index_pairs, poses, max_distance, tol, workers, memory, device)
+        return self._query(narrow.UNSIGNED, index_pairs, poses, max_distance, tol, workers, memory, device)
 
     def signed_distance(
         self,
@@ -320,7 +320,7 @@ class Pairs:
         memory: Memory | None = None,
         device: Device = "cpu",
     ) -> Distance[Array]:
-        """Return how far apart each pair is, or how deep it overlaps.
+        """Return the signed distance of each pair: negative if the shapes overlap.
 
         Parameters
         ----------
@@ -332,49 +332,49 @@ class Pairs:
         Returns
         -------
         Distance
-            Of m rows.
+            With m rows.
 
         Raises
         ------
         ShapeError, PoseError
-            Naming what is wrong.
+            For invalid input; the message names the fault.
         """
         mode = depth_mode(depth)
         if mode == FACETS:
             raise ShapeError("Pairs: depth='facets' is for one pair of shapes at a time; use 'auto' or 'epa'")
-        return self._ask(mode, index_pairs, poses, max_distance, tol, workers, memory, device)
+        return self._query(mode, index_pairs, poses, max_distance, tol, workers, memory, device)
 
-    def _ask(
+    def _query(
         self, mode: int, index_pairs: Indices, poses: PosesLike, max_distance: float, tol: float | None, workers: int,
         memory: Memory | None, device: Device,
     ) -> Distance[Array]:  # fmt: skip
         check_limits(max_distance, tol)
-        on_card = _on_card(device, memory)
+        on_gpu = _uses_gpu(device, memory)
         pairs, table, rows, matrices = self._question(index_pairs, poses, workers, memory)
         width = 0.0 if tol is None else float(tol)
-        asked = mode, float(max_distance), width, workers, memory, on_card
-        out, flags = self._solve_rows(pairs, table, rows, *asked)
-        kept = np.array(matrices, dtype=np.float64)
-        return pair_distance(out, flags, pairs, self.shapes, kept, (mode, max_distance, tol, False))
+        options = mode, float(max_distance), width, workers, memory, on_gpu
+        out, flags = self._solve_rows(pairs, table, rows, *options)
+        copied = np.array(matrices, dtype=np.float64)
+        return pair_distance(out, flags, pairs, self.shapes, copied, (mode, max_distance, tol, False))
 
     def _solve_rows(
         self, pairs: Ints, table: Ints, rows: Array, mode: int, max_distance: float, tol: float, workers: int,
-        memory: Memory | None, on_card: bool = False,
+        memory: Memory | None, on_gpu: bool = False,
     ) -> tuple[Array, Ints]:  # fmt: skip
-        """Answer the distances of what has been checked: rows as those of `gjk3d.narrow.solve`."""
+        """Return the distances for checked arguments, as rows of `gjk3d.narrow.solve`."""
         out, flags = empty_answers(len(pairs))
-        take_turns(table, len(self._ints) + len(self._floats))
+        order_for_cache(table, len(self._ints) + len(self._floats))
 
         def run(start: int, stop: int, points: int, again: bool) -> None:
             work, ints, _ = scratch(points)
             solve_many(
                 self._ints, self._floats, table, NO_POSE, NO_POSE, rows, mode, max_distance, tol, start, stop, again,
-                work, ints, points, out, flags, _cache(memory), NO_LOG,
+                work, ints, points, out, flags, _memory_rows(memory), NO_LOG,
             )  # fmt: skip
 
         curved = (self._ints[table[:, 0] + layout.POLYTOPE] & self._ints[table[:, 5] + layout.POLYTOPE]) == 0
         points, again = FIRST_POINTS, False
-        if on_card:
+        if on_gpu:
             solve_on_gpu(self._ints, self._floats, table, rows, Wanted(mode, max_distance, tol), out, flags)
         else:
             in_chunks(len(pairs), workers, partial(run, points=points, again=again))
@@ -382,33 +382,33 @@ class Pairs:
             points, again = 4 * points, True
             in_chunks(len(pairs), workers, partial(run, points=points, again=again))
             if points >= MOST_POINTS[False]:
-                flags[curved, 3] = 0  # these have no finite end
-        # half-spaces and the like, and the few that the exact stage may have to settle
-        apart = self._are_singly(pairs)
+                flags[curved, 3] = 0  # EPA does not terminate on curved shapes, so more vertices do not help
+        # half-spaces and the like, and the few rows that may need the exact stage
+        singly = self._are_singly(pairs)
         if tol == 0.0:
-            apart |= (flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND) & ~curved
-        for a, b, some, placed in self._by_shapes(pairs, table, rows, np.flatnonzero(apart)):
-            found, marks = empty_answers(len(some))
-            self._way(a, b).solve(a, b, placed, Wanted(mode, max_distance, tol), found, marks)
-            out[some], flags[some] = found, marks
+            singly |= (flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND) & ~curved
+        for a, b, group, placed in self._by_shapes(pairs, table, rows, np.flatnonzero(singly)):
+            answers, marks = empty_answers(len(group))
+            self._handlers(a, b).solve(a, b, placed, Wanted(mode, max_distance, tol), answers, marks)
+            out[group], flags[group] = answers, marks
         return out, flags
 
     def _are_singly(self, pairs: Ints) -> NDArray[np.bool_]:
-        """Tell which pairs are answered apart."""
+        """Tell which pairs are solved singly."""
         if not self._singly.any():
             return np.zeros(len(pairs), dtype=bool)
         return self._singly[pairs[:, 0]] | self._singly[pairs[:, 1]]
 
     def _by_shapes(self, pairs: Ints, table: Ints, rows: Array, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
-        """Yield two shapes, those of some pairs that are of these two, and their poses."""
+        """Yield the pairs of ``which`` grouped by their two shapes: the shapes, the pairs, and their poses."""
         if not len(which):
             return
         order = which[np.lexsort((pairs[which, 1], pairs[which, 0]))]
         begins = np.flatnonzero((np.diff(pairs[order], axis=0, prepend=-1) != 0).any(axis=1)).tolist()
         for start, stop in zip(begins, [*begins[1:], len(order)], strict=False):
-            some = order[start:stop]
-            a, b = (self.shapes[number] for number in pairs[some[0]].tolist())
-            yield a, b, some, Rows(rows[table[some, 3]], rows[table[some, 8]], len(some), True)
+            group = order[start:stop]
+            a, b = (self.shapes[number] for number in pairs[group[0]].tolist())
+            yield a, b, group, Rows(rows[table[group, 3]], rows[table[group, 8]], len(group), True)
 
     def _indices(self, index_pairs: Indices) -> Ints:
         pairs = np.asarray(index_pairs)
@@ -424,12 +424,12 @@ class Pairs:
     def _question(
         self, index_pairs: Indices, poses: PosesLike, workers: int, memory: Memory | None
     ) -> tuple[Ints, Ints, Array, Array]:
-        """Check everything; return pairs, their rows for the kernels, pose rows and matrices."""
+        """Check the arguments; return pairs, their rows for the kernels, pose rows and matrices."""
         check_workers(workers)
         pairs = self._indices(index_pairs)
         if self.planes.any():
             for k in np.flatnonzero(self.planes[pairs].all(axis=1))[:1]:
-                self._way(*(self.shapes[i] for i in pairs[k]))  # says that two half-spaces are no pair
+                self._handlers(*(self.shapes[i] for i in pairs[k]))  # raises for two half-spaces
         matrices = np.asarray(poses)
         if matrices.ndim == 4 and matrices.shape[1:2] == (2,):
             if len(matrices) != len(pairs):
@@ -457,41 +457,41 @@ class Pairs:
 
     @property
     def _arena(self) -> tuple[Ints, Array]:
-        """All distinct shapes behind each other, see `gjk3d.shapes.layout`."""
+        """All distinct shapes, concatenated, see `gjk3d.shapes.layout`."""
         return self._ints, self._floats
 
     def _starts(self, which: Ints) -> Ints:
-        """Return where shapes begin in the arena's two arrays."""
+        """Return where shapes begin in the two arrays of `_arena`."""
         return self._columns[which, :2]
 
     def _table(self, pairs: Ints, at: Ints) -> Ints:
-        """Return pairs of shapes at pose rows as the kernels take them, see `gjk3d.narrow.pairs`."""
+        """Return the pair rows of shapes at pose rows, see `gjk3d.narrow.pairs`."""
         table = np.empty((len(pairs), PAIR), dtype=np.int64)
         fill_table(self._columns, np.ascontiguousarray(pairs), np.ascontiguousarray(at), table)
         return table
 
 
 def pair_distance(
-    out: Array, flags: Ints, pairs: Ints, shapes: Sequence[Shape], poses: Array, asked: Any
+    out: Array, flags: Ints, pairs: Ints, shapes: Sequence[Shape], poses: Array, request: Any
 ) -> PairDistance:
-    """Return rows of `Pairs._solve_rows` as a result; poses are those of the shapes, or two a pair."""
+    """Return rows of `Pairs._solve_rows` as a result; ``poses`` has one pose per shape, or two per pair."""
     result: PairDistance = object.__new__(PairDistance)
     result._pairs, result._shapes, result._poses = pairs, shapes, poses
     result.shape_a = result.shape_b = result.pose_a = result.pose_b = result.trace = None
-    result.asked = asked
+    result.asked = request
     result.distance, result.lower, result.upper = out[:, 0], out[:, 1], out[:, 2]
     result.normal, result.point_a, result.point_b = out[:, 3:6], out[:, 6:9], out[:, 9:12]
     result.status, result.iterations, result.tight = flags[:, 0], flags[:, 1], flags[:, 2].astype(bool)
     return result
 
 
-def _on_card(device: Device, memory: Memory | None) -> bool:
-    """Tell whether a graphics card is asked."""
-    asked = check_device(device)
-    if asked and memory is not None:
+def _uses_gpu(device: Device, memory: Memory | None) -> bool:
+    """Tell whether the GPU is requested; raise if a memory is passed as well."""
+    use_gpu = check_device(device)
+    if use_gpu and memory is not None:
         raise ShapeError("device='cuda' remembers nothing: pass memory to questions of the processor")
-    return asked
+    return use_gpu
 
 
-def _cache(memory: Memory | None) -> Array:
+def _memory_rows(memory: Memory | None) -> Array:
     return NO_CACHE if memory is None else memory._rows

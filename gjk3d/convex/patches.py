@@ -17,7 +17,7 @@ from gjk3d.typing import Array, Ints
 
 
 def most_corners(shape: Shape) -> int:
-    """Return the most corners that a feature has, the centre of a cap with them."""
+    """Return the greatest number of corners of a feature; the centre of a cap counts."""
     faces = shape._faces()[0]
     if faces[0] > 0:
         return int(np.diff(faces[1 : faces[0] + 2]).max())
@@ -30,16 +30,16 @@ _RANK = 2  #: column of a shape's half of a pair row, see `gjk3d.narrow.pairs`
 
 
 class Faces(NamedTuple):
-    """The faces of shapes behind each other."""
+    """The faces of shapes, concatenated."""
 
     ints: Ints
     floats: Array
-    starts: Ints  #: by shape, in either
-    corners: Ints  #: by shape the most that a feature of it has
+    starts: Ints  #: where each shape begins in both arrays
+    corners: Ints  #: for each shape, the greatest number of corners of a feature
 
 
 def faces_of(shapes: Sequence[Any]) -> Faces:
-    """Return the faces of shapes; of what is none there are none."""
+    """Return the faces of shapes; anything that is not a convex shape has none."""
     parts = [shape._faces() if isinstance(shape, Shape) else _NO_FACES for shape in shapes]
     starts = np.zeros((len(parts), 2), dtype=np.int64)
     starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]
@@ -57,24 +57,24 @@ def _faces(pairs: Pairs) -> Faces:
 def patch_points(
     pairs: Pairs, shapes: Ints, table: Ints, rows: Array, out: Array, within: float, most: int | None, workers: int
 ) -> tuple[Array, Ints]:
-    """Return the points of contact patches of convex pairs, (m, columns, 7), and how many there are of each."""
+    """Return the points of contact patches of convex pairs, (m, columns, 7), and the number of points of each pair."""
     count = np.zeros(len(out), dtype=np.int64)
     if not len(out):
         return np.empty((0, most or 0, manifold.POINT)), count
     faces = _faces(pairs)
-    for side in range(2):  # half-spaces come first, as where a pair is asked by itself
+    for side in range(2):  # half-spaces come first, as in the query of a single pair
         planes = np.flatnonzero(pairs.planes[shapes[:, side]])
         table[planes, 5 * side + _RANK], table[planes, 5 * (1 - side) + _RANK] = 0, 1
     loops = faces.starts[shapes].reshape(-1, 2)
     corners = faces.corners[shapes]
-    room = int(corners.sum(axis=1).max()) + 4
-    width = room if most is None else min(most, room)
+    capacity = int(corners.sum(axis=1).max()) + 4
+    width = capacity if most is None else min(most, capacity)
     points = np.full((len(out), width if most is None else most, manifold.POINT), np.nan)
 
     def run(start: int, stop: int) -> None:
         manifold.contact_rows(
             *pairs._arena, faces.ints, faces.floats, loops, table, rows, out, within, width, start, stop,
-            np.empty((2, int(corners.max()), 3)), np.empty((3, room, 2)), points[start:stop], count,
+            np.empty((2, int(corners.max()), 3)), np.empty((3, capacity, 2)), points[start:stop], count,
         )  # fmt: skip
 
     in_chunks(len(out), workers, run)

@@ -1,4 +1,4 @@
-"""What the kernels take: shapes in one arena, poses as rows, scratch, and many rows in chunks."""
+"""Input of the kernels: shapes packed into two arrays, poses as rows, scratch memory, and many rows in chunks."""
 
 from __future__ import annotations
 
@@ -21,65 +21,73 @@ from gjk3d.typing import Array, Bools, Ints
 NO_LOG = np.empty(0)
 NO_CACHE = np.empty((0, MEMORY))
 NO_POSE = np.empty((0, 4))
-_CHUNK = 4096  #: most rows a call into the kernels, so that Ctrl-C is heard between two
-_LEAST = 64  #: rows that are worth a thread
-_CACHE = 1 << 17  #: numbers that fit into a processor's own cache
-_BLOCK = _CACHE // 4  #: those of them that are left to shapes B, besides an A, poses and answers
-_WORTH = 256  #: numbers of shapes a pair, above which hardly any of them would be met again
-FIRST_POINTS = 64  #: vertices of EPA's polytope that the first workspace has room for
+_CHUNK = 4096  #: greatest number of rows in a call of a kernel, so that Ctrl-C takes effect between two calls
+_LEAST = 64  #: fewer rows are not worth a thread
+_CACHE = 1 << 17  #: numbers that fit into the cache of a core
+_BLOCK = _CACHE // 4  #: the share of the cache for shapes B; a shape A, poses and results take the rest
+_WORTH = 256  #: numbers of shapes per pair, above which hardly any shape would be used again from the cache
+FIRST_POINTS = 64  #: vertices of EPA's polytope that fit into the first workspace
 MOST_POINTS = {True: 65536, False: 1024}  #: by whether both are polytopes, where EPA is finite
 _local = threading.local()
 
 
 class Rows(NamedTuple):
-    """A checked question: poses as kernel rows, how many, and whether the caller passed a stack."""
+    """Poses of a checked query as rows for kernels, their number, and whether the caller passed a stack."""
 
     a: Array
     b: Array
     total: int
     stacked: bool
     workers: int = 1
-    on_card: bool = False  #: a graphics card answers what it can
+    on_gpu: bool = False  #: the GPU solves the rows that it supports
 
-    def behind_each_other(self) -> Array:
+    def joined_poses(self) -> Array:
         """Return the rows of A, then those of B."""
-        whole = self.a.base
-        if whole is not None and whole is self.b.base and len(whole) == len(self.a) + len(self.b):
-            rows: Array = whole
+        joined = self.a.base
+        if joined is not None and joined is self.b.base and len(joined) == len(self.a) + len(self.b):
+            rows: Array = joined
             if self.a.ctypes.data == rows.ctypes.data:
                 return rows
         return np.concatenate([self.a, self.b])
 
 
 class Wanted(NamedTuple):
-    """What is asked of distances: a mode of `gjk3d.narrow.solve` or `FACETS`, and when an answer is good enough."""
+    """Request for distances: a mode of `gjk3d.narrow.solve` or `FACETS`, and the limits at which the solver stops."""
 
     mode: int
     max_distance: float = inf
     tol: float = 0.0
-    log: list[Array] | None = None  #: the steps of the solver are put in its place 0
-    normals: bool = True  #: False if of two bodies that meet only the bounds count
+    log: list[Array] | None = None  #: its item 0 receives the steps of the solver
+    normals: bool = True  #: False if only the bounds are needed for bodies that intersect
 
 
 def empty_answers(count: int) -> tuple[Array, Ints]:
-    """Return rows for answers and for their flags, see `gjk3d.narrow.solve`."""
+    """Return uninitialised rows for results and zeroed rows for their flags, see `gjk3d.narrow.solve`."""
     return np.empty((count, FLOATS)), np.zeros((count, INTS), dtype=np.int64)
 
 
-def scratch(room: int) -> tuple[Array, Ints, Array]:
-    """Return this thread's scratch for polytopes of that many vertices, and for a simplex; large ones are not kept."""
-    kept: dict[int, tuple[Array, Ints, Array]] = _local.__dict__.setdefault("scratch", {})
-    if room not in kept:
-        floats, ints = workspace(room)
-        fresh = (np.empty(floats), np.empty(ints, np.int64), np.empty((6, 10)))
-        if room > 1024:
-            return fresh
-        kept[room] = fresh
-    return kept[room]
+def answers_of(result: Any, count: int) -> Array:
+    """Return a `gjk3d.results.Distance` as rows of `gjk3d.narrow.solve`."""
+    answers = np.empty((count, FLOATS))
+    answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
+    answers[:, 3:6], answers[:, 6:9], answers[:, 9:12] = result.normal, result.point_a, result.point_b
+    return answers
+
+
+def scratch(vertices: int) -> tuple[Array, Ints, Array]:
+    """Return this thread's scratch for polytopes of that many vertices and for a simplex; large arrays are not kept."""
+    cached: dict[int, tuple[Array, Ints, Array]] = _local.__dict__.setdefault("scratch", {})
+    if vertices not in cached:
+        floats, ints = workspace(vertices)
+        arrays = (np.empty(floats), np.empty(ints, np.int64), np.empty((6, 10)))
+        if vertices > 1024:
+            return arrays
+        cached[vertices] = arrays
+    return cached[vertices]
 
 
 def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: int = _CHUNK) -> None:
-    """Call ``task(start, stop)`` over all rows, on several threads where asked; kernels let go of the interpreter."""
+    """Call ``task(start, stop)`` over all rows, on ``workers`` threads; kernels release the GIL."""
     chunk = max(min(_LEAST, most), min(most, -(-total // (4 * workers)))) if workers > 1 else most
     spans = [(start, min(start + chunk, total)) for start in range(0, total, chunk)]
     if workers == 1 or len(spans) <= 1:
@@ -98,36 +106,39 @@ def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: i
 
 
 def ranks(a: Shape, b: Shape) -> tuple[int, int]:
-    """Return the order the kernels see two shapes in: equal where only their poses can tell."""
+    """Return the ranks that decide the order of two shapes in the kernels; the poses decide between equal ranks.
+
+    With a fixed order the result of (b, a) has the bits of the mirrored result of (a, b).
+    """
     return int(a._order > b._order), int(a._order < b._order)
 
 
-def arena(shapes: Sequence[Shape]) -> tuple[Ints, Array, Ints]:
-    """Put shapes behind each other; return ints, floats, and for each shape where it begins in either."""
-    return arena_of([shape._packed for shape in shapes])
+def pack_shapes(shapes: Sequence[Shape]) -> tuple[Ints, Array, Ints]:
+    """Concatenate the numbers of shapes; return ints, floats, and where each shape begins in both."""
+    return join_packed([shape._packed for shape in shapes])
 
 
-def arena_of(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints]:
-    """Do as `arena` does with what is packed."""
+def join_packed(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints]:
+    """Concatenate shapes that are packed already, as `pack_shapes` does."""
     ints = np.concatenate([q for q, _ in packed] or [np.zeros(0, dtype=np.int64)])
     floats = np.concatenate([f for _, f in packed] or [np.zeros(0)])
-    starts = list(accumulate(packed, lambda at, each: (at[0] + len(each[0]), at[1] + len(each[1])), initial=(0, 0)))
+    starts = list(accumulate(packed, lambda at, shape: (at[0] + len(shape[0]), at[1] + len(shape[1])), initial=(0, 0)))
     return ints, floats, np.array(starts[:-1], dtype=np.int64).reshape(-1, 2)
 
 
 def pair_row(a: Shape, b: Shape, starts: Ints, poses_a: int, poses_b: int) -> Ints:
-    """Return the one row that asks two shapes in an arena at poses that lie behind each other, see `narrow.pairs`."""
+    """Return the pair row of two packed shapes whose poses are concatenated, see `narrow.pairs`."""
     first, second = ranks(a, b)
     return np.array(
         [[*starts[0], first, 0, int(poses_a > 1), *starts[1], second, poses_a, int(poses_b > 1), 0]], dtype=np.int64
     )
 
 
-def take_turns(table: Ints, numbers: int) -> None:
-    """Give each of many pairs its turn: where shapes are large, those of like shapes one after the other.
+def order_for_cache(table: Ints, numbers: int) -> None:
+    """Set the order in which pairs are solved: if the shapes are large, pairs of equal shapes follow each other.
 
-    ``numbers`` is how many lie in the arena. What one question brings into the processor's cache serves the next: a
-    block of shapes B that fits in there, and with it each shape A in turn. Answers do not depend on it.
+    ``numbers`` is the length of the packed arrays. Consecutive pairs share shapes that are in the cache already: a
+    block of shapes B that fits into the cache, and each shape A with it. Results do not depend on the order.
     """
     table[:, TURN] = 0
     if _CACHE < numbers < _WORTH * len(table):
@@ -136,16 +147,16 @@ def take_turns(table: Ints, numbers: int) -> None:
 
 
 def later(rows: Rows) -> tuple[Array, Array, Bools]:
-    """Return the poses of A and of B row by row, and in which rows A's comes after B's, number by number."""
+    """Return the poses of A and of B row by row, and the rows in which A's pose is lexicographically greater."""
     first, second = np.broadcast_arrays(rows.a, rows.b)
     differ = first != second
     column = differ.argmax(axis=1)
-    each = np.arange(rows.total)
-    return first, second, differ.any(axis=1) & (first[each, column] > second[each, column])
+    every = np.arange(rows.total)
+    return first, second, differ.any(axis=1) & (first[every, column] > second[every, column])
 
 
 def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
-    """Put every row into the order of `ranks`; return which were exchanged: True, False or a mask."""
+    """Bring every row into the order of `ranks`; return which rows were swapped: True, False or a mask."""
     rank_a, rank_b = ranks(a, b)
     if rank_a < rank_b:
         return a, b, rows, False
@@ -161,7 +172,7 @@ def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
 
 
 def mirror(out: Array, which: Any) -> None:
-    """Turn answers of (b, a) into answers of (a, b) in the rows exchanged."""
+    """Turn results of (b, a) into results of (a, b) in the swapped rows."""
     if which is False:
         return
     chosen = slice(None) if which is True else which
@@ -170,18 +181,18 @@ def mirror(out: Array, which: Any) -> None:
     out[chosen, 6:9], out[chosen, 9:12] = points[:, 3:], points[:, :3]
 
 
-def take(rows: Array, which: Ints) -> Array:
-    """Return the poses of some questions, where each has its own."""
+def select_rows(rows: Array, which: Ints) -> Array:
+    """Return selected rows of poses; a single row belongs to every query."""
     return rows[which] if len(rows) > 1 else rows
 
 
 def collide_on_gpu(ints: Ints, floats: Array, table: Ints, poses: Array, margin: float, answer: Ints) -> None:
     """Fill ``answer`` as `collide_many` does, for every row of it."""
-    from gjk3d._kernels.gpu import Back, Own, run  # numba-cuda is loaded where it is asked for
+    from gjk3d._kernels.gpu import Back, Own, run  # numba-cuda is loaded only for queries on the GPU
 
-    own = Own(scratch(FIRST_POINTS)[2])
-    asked = ints, floats, table, NO_POSE, NO_POSE, poses, margin, 0, len(answer), own, Back(answer), NO_CACHE
-    run(collide_many, asked)
+    simplex = Own(scratch(FIRST_POINTS)[2])
+    arguments = ints, floats, table, NO_POSE, NO_POSE, poses, margin, 0, len(answer), simplex, Back(answer), NO_CACHE
+    run(collide_many, arguments)
 
 
 def solve_on_gpu(ints: Ints, floats: Array, table: Ints, poses: Array, wanted: Wanted, out: Array, flags: Ints) -> None:
@@ -197,5 +208,5 @@ def solve_on_gpu(ints: Ints, floats: Array, table: Ints, poses: Array, wanted: W
             FIRST_POINTS, Back(out), Back(flags), NO_CACHE, NO_LOG,
         ),
     )  # fmt: skip
-    if tol == 0.0:  # what is wider than promised is asked again, as what was too large for the workspace
+    if tol == 0.0:  # the CPU solves again what is wider than promised, like polytopes too large for the workspace
         flags[(flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND), 3] = 1

@@ -1,6 +1,6 @@
-"""How two convex shapes are answered from Python: by their cores, by facets, as half-space, or with a user's function.
+"""Queries on two convex shapes: by their cores, by facets, with a half-space, or with a user's support mapping.
 
-`way` names who answers which two; `gjk3d.query.dispatch` has the table of all kinds.
+`convex_handlers` chooses among these. `gjk3d.query.dispatch` has the table of all kinds of shapes.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from gjk3d.convex.rows import (
     NO_POSE,
     Rows,
     Wanted,
-    arena,
     canonical,
     collide_on_gpu,
     empty_answers,
     in_chunks,
     mirror,
+    pack_shapes,
     pair_row,
     ranks,
     scratch,
+    select_rows,
     solve_on_gpu,
-    take,
 )
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.geometry.farthest import farthest
@@ -55,21 +55,21 @@ from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
 
 
 class Quick(NamedTuple):
-    """How one question about two matrices is answered where little else may be done; it holds neither of the two."""
+    """Fast functions for two prepared shapes at single matrices; they keep no reference to the shapes."""
 
-    #: (a, b, matrix of a, of b, margin of at least 0) -> the boolean, None where it takes the long way
+    #: (a, b, matrix of a, of b, margin of at least 0) -> the boolean; None if the general path has to solve it
     collide: Callable[[Any, Any, Array, Array, float], bool | None]
-    #: (matrix of a, of b, mode, max_distance, out) -> marks of the answer in ``out``, -1 where it takes the long way
+    #: (matrix of a, of b, mode, max_distance, out) -> marks of the result in ``out``; -1 for the general path
     measure: Callable[[Array, Array, int, float, Array], int]
 
 
-class Way(NamedTuple):
-    """How two of some kinds are answered."""
+class Handlers(NamedTuple):
+    """The functions that answer queries on two shapes of given kinds."""
 
-    solve: Callable[[Any, Any, Rows, Wanted, Array, Ints], None]  #: fills rows of answers and flags
+    solve: Callable[[Any, Any, Rows, Wanted, Array, Ints], None]  #: fills rows of results and flags
     collide: Callable[[Any, Any, Rows, float], Bools]
     prepare: Callable[[Any, Any], Quick | None] | None = None
-    #: where not as cores or their planes do: (a, b, motion rows of each, clearance, out, flags), see `narrow.toi`
+    #: time of impact of bodies, None for convex shapes: (a, b, motion rows of each, clearance, out, flags)
     impact: Callable[[Any, Any, Array, Array, float, Array, Ints], None] | None = None
 
 
@@ -78,30 +78,31 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
         _solve_facets(a, b, rows, wanted, out, flags)
         return
     mode, max_distance, tol, log = wanted[:4]
-    ints, floats, starts = arena((a, b))
+    ints, floats, starts = pack_shapes((a, b))
     pair = pair_row(a, b, starts, len(rows.a), len(rows.b))
-    if log is not None:  # a trace shows A on the left, as asked
+    if log is not None:  # a trace shows A on the left, as the caller passed it
         pair[0, [2, 7]] = 0, 1
-    poses = rows.behind_each_other()
-    points, most, again = FIRST_POINTS, _most_points(a, b), False
+    poses = rows.joined_poses()
+    most = MOST_POINTS[bool(a._packed[0][layout.POLYTOPE] and b._packed[0][layout.POLYTOPE])]
+    points, again = FIRST_POINTS, False
 
-    def run(start: int, stop: int, points: int, again: bool, room: Array) -> int:
+    def run(start: int, stop: int, points: int, again: bool, steps: Array) -> int:
         work, table, _ = scratch(points)
         return solve_many(
             ints, floats, pair, NO_POSE, NO_POSE, poses, mode, max_distance, tol,
-            start, stop, again, work, table, points, out, flags, NO_CACHE, room,
+            start, stop, again, work, table, points, out, flags, NO_CACHE, steps,
         )  # fmt: skip
 
     while True:
-        if rows.on_card and log is None and not again:
+        if rows.on_gpu and log is None and not again:
             solve_on_gpu(ints, floats, pair, poses, wanted, out, flags)
         elif log is None:
-            in_chunks(rows.total, rows.workers, partial(run, points=points, again=again, room=NO_LOG))
+            in_chunks(rows.total, rows.workers, partial(run, points=points, again=again, steps=NO_LOG))
         else:
-            room = np.empty(4096)
-            while (used := run(0, 1, points, False, room)) > len(room):  # also when it is asked for its length only
-                room = np.empty(used)
-            log[0] = room[:used]
+            steps = np.empty(4096)
+            while (used := run(0, 1, points, False, steps)) > len(steps):  # the kernel returns the length it needs
+                steps = np.empty(used)
+            log[0] = steps[:used]
         if points >= most or not flags[:, 3].any():
             if tol == 0.0 and most == MOST_POINTS[True] and not flags[:, 2].all():
                 _settle_exactly(a, b, rows, wanted, out, flags)
@@ -110,21 +111,21 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
 
 
 def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Answer rows of polytopes whose interval is wider than promised in rational arithmetic: slow, rare and final."""
+    """Solve rows of polytopes whose interval is wider than promised in rational arithmetic: slow, rare and final."""
     from gjk3d.exact import exact_pair  # loaded when a row needs it
 
     slack = float(a._packed[1][layout.SLACK] + b._packed[1][layout.SLACK])
     first, second = ranks(a, b)
     for k in np.flatnonzero((flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND)):
         row_a, row_b = rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]
-        turned = first > second or (first == second and row_a.tolist() > row_b.tolist())
-        pair = exact_pair(b, a, row_b, row_a) if turned else exact_pair(a, b, row_a, row_b)
+        swapped = first > second or (first == second and row_a.tolist() > row_b.tolist())
+        pair = exact_pair(b, a, row_b, row_a) if swapped else exact_pair(a, b, row_a, row_b)
         if pair is None:
             return
         lower, upper = pair.lower - slack, pair.upper
         flags[k, 2] = 1
         if wanted.mode == narrow.UNSIGNED and upper <= 0.0:
-            out[k, :3] = 0.0  # the common point that GJK found stands
+            out[k, :3] = 0.0  # the common point of GJK is kept
             flags[k, 0] = Status.OVERLAPPING
             continue
         if wanted.mode == narrow.UNSIGNED:
@@ -133,16 +134,16 @@ def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, 
         out[k, :3] = distance, lower, upper
         out[k, 3:6], out[k, 6:9] = pair.normal, pair.point_a
         out[k, 9:12] = out[k, 6:9] + distance * out[k, 3:6]
-        if turned:
+        if swapped:
             mirror(out, np.array([k]))
-        apart = Status.BEYOND if lower > wanted.max_distance else Status.SEPARATED
-        flags[k, 0] = apart if lower > 0.0 else Status.OVERLAPPING if upper < 0.0 else Status.TOUCHING
+        separated = Status.BEYOND if lower > wanted.max_distance else Status.SEPARATED
+        flags[k, 0] = separated if lower > 0.0 else Status.OVERLAPPING if upper < 0.0 else Status.TOUCHING
 
 
 def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
-    ints, floats, starts = arena((a, b))
+    ints, floats, starts = pack_shapes((a, b))
     pair = pair_row(a, b, starts, len(rows.a), len(rows.b))
-    poses = rows.behind_each_other()
+    poses = rows.joined_poses()
     answer = np.empty(rows.total, dtype=np.int64)
 
     def task(start: int, stop: int) -> None:
@@ -151,55 +152,49 @@ def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
             ints, floats, pair, NO_POSE, NO_POSE, poses, margin, start, stop, simplex, answer, NO_CACHE
         )  # fmt: skip
 
-    if rows.on_card:
+    if rows.on_gpu:
         collide_on_gpu(ints, floats, pair, poses, margin, answer)
     else:
         in_chunks(rows.total, rows.workers, task)
-    left = np.flatnonzero(answer == 2)
+    left = np.flatnonzero(answer == 2)  # too close to the margin: the signed distance decides
     if len(left):
-        few = Rows(take(rows.a, left), take(rows.b, left), len(left), True, rows.workers)
+        few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True, rows.workers)
         answer[left] = _not_beyond(_solve_cores, a, b, few, margin)
-    apart: Bools = answer == 0
-    return ~apart
+    separated: Bools = answer == 0
+    return ~separated
 
 
 def _not_beyond(solve: Any, a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
-    """Answer `collide` by signed distances: False where being farther apart is proven."""
+    """Return `collide` from signed distances: False if a distance above the margin is proven."""
     out, flags = empty_answers(rows.total)
     solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
     hits: Bools = ~(out[:, 1] > margin)
     return hits
 
 
-def facet_axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
-    """Run the separating axis test on polytopes."""
-    axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
-    gauss_a, gauss_b = a._gauss_map(), b._gauss_map()
-    turned = np.empty((len(gauss_b[1]), 9))
-    axis_rows(*a._packed, *b._packed, rows.a, rows.b, *gauss_a, *gauss_b, turned, 0, rows.total, axes, kinds)
-    return axes, kinds
-
-
 def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     if wanted.log is not None:
         raise ShapeError("trace=True shows GJK and EPA: use depth='auto' or 'epa'")
     check_polytopes(a, b, "depth='facets'", True)
-    a, b, rows, exchanged = canonical(a, b, rows)
-    axes, kinds = facet_axes(a, b, rows)
+    a, b, rows, swapped = canonical(a, b, rows)
+    axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
+    gauss_a, gauss_b = a._gauss_map(), b._gauss_map()
+    rotated = np.empty((len(gauss_b[1]), 9))
+    axis_rows(*a._packed, *b._packed, rows.a, rows.b, *gauss_a, *gauss_b, rotated, 0, rows.total, axes, kinds)
     overlap_rows(
         *a._packed, *b._packed, rows.a, rows.b, axes, kinds, 0, rows.total, scratch(FIRST_POINTS)[2], out, flags
     )
     left = np.flatnonzero(flags[:, 3])
     if len(left):
-        few = Rows(take(rows.a, left), take(rows.b, left), len(left), True)
-        rest, marks = empty_answers(len(left))
-        _solve_cores(a, b, few, wanted._replace(mode=narrow.SIGNED), rest, marks)
-        out[left], flags[left] = rest, marks
-    mirror(out, exchanged)
+        few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True)
+        answers, marks = empty_answers(len(left))
+        _solve_cores(a, b, few, wanted._replace(mode=narrow.SIGNED), answers, marks)
+        out[left], flags[left] = answers, marks
+    mirror(out, swapped)
 
 
 def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
-    """Return a point core centred on the plane, with the normal, the offset and the number of sides behind it."""
+    """Return a point core on the plane, followed by the normal, the offset and the number of sides."""
     if "core" not in plane._cache:
         center = plane.normal * plane.offset
         slack = 8.0 * UNIT_ROUNDOFF * abs(plane.offset)
@@ -211,9 +206,9 @@ def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
 
 
 def core_row(a: Shape, b: Shape) -> tuple[Ints, Array, Ints, bool]:
-    """Return two shapes behind each other, a pair row of single poses, and whether one is a half-space.
+    """Return two shapes packed together, a pair row of single poses, and whether one of them is a half-space.
 
-    A half-space has a point core on its plane, and comes first to the kernels.
+    A half-space has a point core on its plane. Kernels expect it first.
     """
     planes = isinstance(a, Halfspace), isinstance(b, Halfspace)
     (qa, fa), (qb, fb) = (plane_core(s) if isinstance(s, Halfspace) else s._packed for s in (a, b))
@@ -223,16 +218,18 @@ def core_row(a: Shape, b: Shape) -> tuple[Ints, Array, Ints, bool]:
 
 
 def _solve_plane(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    flip = isinstance(b, Halfspace)
-    plane, shape = (b, a) if flip else (a, b)
-    of_plane, of_shape = (rows.b, rows.a) if flip else (rows.a, rows.b)
+    plane_is_b = isinstance(b, Halfspace)
+    plane, shape = (b, a) if plane_is_b else (a, b)
+    rows_plane, rows_shape = (rows.b, rows.a) if plane_is_b else (rows.a, rows.b)
     assert isinstance(plane, Halfspace)
     mode, most = wanted.mode, wanted.max_distance
-    plane_rows(*plane_core(plane), *shape._packed, of_plane, of_shape, flip, mode, most, 0, rows.total, out, flags)
+    plane_rows(
+        *plane_core(plane), *shape._packed, rows_plane, rows_shape, plane_is_b, mode, most, 0, rows.total, out, flags
+    )
 
 
 def is_mapped(shape: Any) -> bool:
-    """Tell whether a function of the user is part of a shape."""
+    """Tell whether a shape contains a support mapping of the user."""
     return (
         isinstance(shape, Support)
         or (isinstance(shape, Composed) and len(shape._functions) > 0)
@@ -246,29 +243,29 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
     raise_pending()
     bad = np.flatnonzero(~np.isfinite(out).all(axis=1))
     if not len(bad):
-        lies = np.flatnonzero(out[:, 1] > out[:, 2])
-        if len(lies):
+        contradictory = np.flatnonzero(out[:, 1] > out[:, 2])
+        for k in contradictory[:1]:
             raise ShapeError(
-                f"a support mapping contradicts itself in question {lies[0]} of {len(out)}: by one direction they are"
-                f" at least {out[lies[0], 1]:.6g} apart, by its points at most {out[lies[0], 2]:.6g}; it must return"
+                f"a support mapping contradicts itself in question {k} of {len(out)}: by one direction they are"
+                f" at least {out[k, 1]:.6g} apart, by its points at most {out[k, 2]:.6g}; it must return"
                 " the farthest point of one convex shape, within its radius"
             )
         return
-    # what a compiled function raised is not known: the same question to the function itself says it
+    # the exception of a compiled function is lost; the same query with the Python function raises it again
     k = bad[:1]
-    few = Rows(take(rows.a, k), take(rows.b, k), 1, True)
+    few = Rows(select_rows(rows.a, k), select_rows(rows.b, k), 1, True)
     solve(in_python(a), in_python(b), few, wanted._replace(log=None), out[k], flags[k])
     raise_pending()
     raise ShapeError(f"a support mapping returned numbers that are not finite, in question {k[0]} of {len(out)}")
 
 
-CORES = Way(_solve_cores, _collide_cores)
-PLANE = Way(_solve_plane, partial(_not_beyond, _solve_plane))
-MAPPED = Way(_solve_mapped, partial(_not_beyond, _solve_mapped))
+CORES = Handlers(_solve_cores, _collide_cores)
+PLANE = Handlers(_solve_plane, partial(_not_beyond, _solve_plane))
+MAPPED = Handlers(_solve_mapped, partial(_not_beyond, _solve_mapped))
 
 
-def way(a: Shape, b: Shape) -> Way:
-    """Return how two convex shapes are answered; raise UnsupportedPair for two half-spaces."""
+def convex_handlers(a: Shape, b: Shape) -> Handlers:
+    """Return the handlers of two convex shapes; raise UnsupportedPair for two half-spaces."""
     planes = isinstance(a, Halfspace) + isinstance(b, Halfspace)
     if planes == 2:
         raise UnsupportedPair(
@@ -281,15 +278,15 @@ def way(a: Shape, b: Shape) -> Way:
 
 
 def signed(a: Shape, b: Shape, poses: Array) -> Array:
-    """Return signed distances with b at one pose or n in a's frame, as rows of what `gjk3d.narrow.solve` answers."""
+    """Return signed distances with b at one pose or n poses in a's frame, as rows of `gjk3d.narrow.solve`."""
     rows = Rows(IDENTITY, pose_rows(poses)[0], len(poses) if poses.ndim == 3 else 1, True)
     out, flags = empty_answers(rows.total)
-    way(a, b).solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
+    convex_handlers(a, b).solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
     return out
 
 
 def contains(shape: Shape, points: Array) -> Bools:
-    """Tell which points lie in a shape: those that `collide` with it."""
+    """Tell which points are in a shape, by `collide`."""
     poses = np.zeros((len(points), 13))
     poses[:, :9] = IDENTITY[0, :9]
     poses[:, 9:12] = points
@@ -297,26 +294,22 @@ def contains(shape: Shape, points: Array) -> Bools:
     return _collide_cores(shape, Point(), rows, 0.0)
 
 
-def _most_points(a: Shape, b: Shape) -> int:
-    return MOST_POINTS[bool(a._packed[0][layout.POLYTOPE] and b._packed[0][layout.POLYTOPE])]
-
-
 _U = UNIT_ROUNDOFF
 _KIND, _RADIUS, _CENTER, _RHO, _SLACK = layout.KIND, layout.RADIUS, layout.CENTER, layout.RHO, layout.SLACK
 _BOX, _HEAD = layout.BOX, layout.FLOAT_HEAD
-#: of a shape's size: by more than this two boxes overlap wherever the narrow phase might not prove the shapes apart;
-#: twice the width that it promises of curved shapes
+#: growth of boxes relative to the shape's size. It is twice the promised width for curved shapes: if the narrow phase
+#: may not prove two shapes apart, their boxes overlap
 SLACK = 1e-9
 
 
 @kernel
 def reach_along(core: Core, ball: bool, poses: Array, s: int, axis: int) -> tuple[float, float]:
-    """Return from where to where a shape at pose row s reaches along an axis of the world."""
+    """Return the interval that a shape at pose row s covers along a world axis."""
     g = core.floats
     size = g[_RHO] + g[_RADIUS]
     c0, c1, c2 = g[_CENTER], g[_CENTER + 1], g[_CENTER + 2]
     off = abs(c0) + abs(c1) + abs(c2)
-    # how far from orthonormal the rotation is stretches what it turns
+    # column 12 is how far the rotation is from orthonormal, which stretches the rotated shape
     grown = g[_SLACK] + SLACK * size + (32.0 * _U + 2.0 * poses[s, 12]) * (size + off)
     d = (poses[s, 3 * axis], poses[s, 3 * axis + 1], poses[s, 3 * axis + 2])
     if ball:
@@ -336,9 +329,9 @@ def reach_along(core: Core, ball: bool, poses: Array, s: int, axis: int) -> tupl
 
 @kernel
 def placed_box(core: Core, ball: bool, poses: Array, s: int) -> Box:
-    """Return the box round a shape at pose row s: its least corner, then its greatest.
+    """Return the box of a shape at pose row s: its lower corner, then its upper corner.
 
-    Where a ``ball`` is wanted it is the box of the ball round it, since its support mapping is not to be called.
+    With ``ball`` it is the box of the bounding ball, because a user's support mapping must not be called here.
     """
     x0, x1 = reach_along(core, ball, poses, s, plain(0))
     y0, y1 = reach_along(core, ball, poses, s, plain(1))
@@ -348,7 +341,7 @@ def placed_box(core: Core, ball: bool, poses: Array, s: int) -> Box:
 
 @single_entry
 def placed_boxes(q: Ints1, f: Array1, starts: Ints2, balls: Ints1, poses: Array2, slots: Ints1, out: Array2) -> None:
-    """Fill row k of ``out`` with the box round object slots[k]: shape starts[slot] at pose row ``slot``; see above."""
+    """Fill row k of ``out`` with the `placed_box` of object slots[k]: shape starts[slot] at pose row ``slot``."""
     for k in range(slots.shape[0]):
         s = slots[k]
         box = placed_box(Core(q[starts[s, 0] :], f[starts[s, 1] :]), balls[s] != 0, poses, s)
@@ -356,9 +349,9 @@ def placed_boxes(q: Ints1, f: Array1, starts: Ints2, balls: Ints1, poses: Array2
 
 
 def box_round(shape: Shape, row: Array) -> Array:
-    """Return the lowest and the highest corner of a shape at a pose row, (2, 3)."""
-    out, one = np.empty((1, 6)), np.zeros(1, dtype=np.int64)
-    placed_boxes(*shape._packed, np.zeros((1, 2), dtype=np.int64), one + is_mapped(shape), row[None], one, out)
+    """Return the lower and the upper corner of the box of a shape at a pose row, (2, 3)."""
+    out, index = np.empty((1, 6)), np.zeros(1, dtype=np.int64)
+    placed_boxes(*shape._packed, np.zeros((1, 2), dtype=np.int64), index + is_mapped(shape), row[None], index, out)
     return out.reshape(2, 3)
 
 
@@ -366,19 +359,19 @@ _NO_PLANES = np.empty((0, 4))
 
 
 def ray_core(shape: Shape) -> tuple[Ints, Array]:
-    """Return a shape as kernels of rays take it."""
+    """Return a shape as ray kernels take it."""
     return plane_core(shape) if isinstance(shape, Halfspace) else shape._packed
 
 
 def planes_of(shape: Shape) -> Array:
-    """Return the planes of a solid hull, about its core's centre, rows of a unit normal and its limit.
+    """Return the planes of a hull of dimension 3 about the centre of its core, rows of a unit normal and an offset.
 
-    A half-space has its normal and offset, a plane those of both sides.
+    A half-space has one row, a plane one row for each side, any other shape none.
     """
     ints, floats = ray_core(shape)
     if isinstance(shape, Halfspace):
-        one = floats[None, layout.FLOAT_HEAD : SIDES]
-        return one if shape._sides == 1.0 else np.concatenate([one, -one])
+        plane = floats[None, layout.FLOAT_HEAD : SIDES]
+        return plane if shape._sides == 1.0 else np.concatenate([plane, -plane])
     if ints[layout.KIND] != layout.HULL or not isinstance(shape, Polytope):
         return _NO_PLANES
     if "planes" not in shape._cache:
@@ -389,5 +382,5 @@ def planes_of(shape: Shape) -> Array:
             corners = shape.vertices - floats[layout.CENTER : layout.CENTER + 3]
             planes = np.ascontiguousarray(np.column_stack([normals, farthest(corners, normals)[0]]))
         shape._cache["planes"] = planes
-    kept: Array = shape._cache["planes"]
-    return kept
+    cached: Array = shape._cache["planes"]
+    return cached

@@ -19,7 +19,7 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 # ints: of shape A where its ints and its floats begin, its rank, its pose row, and by how much that grows from one
 # question to the next; then the same of B. A single pair row serves all questions. Ranks are the order the kernels
 # see shapes in, so that (b, a) mirrors (a, b) to the last bit; equal shapes have one rank, and leave it to their poses.
-# Last, how far behind this row the one is whose question is asked in this row's turn; see `take_turns`.
+# Last, how far behind this row the one is whose question is asked in this row's turn; see `order_for_cache`.
 PAIR = 11
 RANK, _POSE, _STEP, TURN = 2, 3, 4, 10
 SIDES = FLOAT_HEAD + 4  #: of the floats of a half-space behind its normal and offset: 1, or 2 of a plane that is solid

@@ -1,7 +1,8 @@
-"""Questions about one or two shapes, or many pairs of them: what is asked is checked here, and answers are wrapped.
+"""Queries on one shape, two shapes or many pairs: this package checks the arguments and wraps the results.
 
-A question is a file here and a line in ``gjk3d/__init__.py``; those about distances and touching go through `ask`, and
-`dispatch` says how each two kinds are answered. `certify` makes the certificates that `exact` judges, `wording` puts
-answers into words, and motions, bounding volumes and the `difference` of a pair are here too. Kernels are in `narrow`
-and `bodies`, many named objects in `scene`.
+Each query has a file here and a line in ``gjk3d/__init__.py``. A collision or distance query of single poses runs in
+`single` or `pair`; `batch` solves stacks and everything else. `dispatch` has the table of handlers for two kinds of
+shapes. `certify` makes the certificates that `exact` verifies, and `wording` formats results as text. Motions, bounding
+volumes and the Minkowski `difference` of a pair are here too. Kernels are in `narrow` and `bodies`. `scene` has many
+named objects.
 """

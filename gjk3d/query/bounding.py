@@ -1,4 +1,4 @@
-"""Bounding volumes round shapes, rounded outward: one or a stack."""
+"""Bounding volumes of shapes, rounded outward: one volume or a stack."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from gjk3d.shapes.sphere import Sphere
 from gjk3d.typing import Array, PoseLike
 
 _ROW = 1, WIDTH
-_GRID = 32  #: of the directions that a ball is fitted by
+_GRID = 32  #: cells per edge of the cube of directions that fit a ball
 
 
 def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> BoundingSphere:
-    """Return a ball round the shape: the least one for primitives and hulls, nearly so for composed shapes.
+    """Return a bounding sphere: the smallest one for primitives and hulls, nearly the smallest for composed shapes.
 
     Parameters
     ----------
     shape : Shape, Mesh or the like, or list of n such
-        Of what is not convex its hull is held.
+        For a non-convex body the sphere contains its convex hull.
     pose : (4, 4) float or (n, 4, 4) float, optional
-        Where the shape is; a stack gives a stack, and n shapes take n poses or none.
+        The pose of the shape. A stack of poses gives a stack of spheres. A list of n shapes takes n poses, one pose or
+        none.
 
     Returns
     -------
@@ -44,7 +45,7 @@ def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None 
     Raises
     ------
     UnboundedShapeError
-        Of a half-space, a plane, and a height field without a bottom.
+        For a half-space, a plane, and a height field without a bottom.
 
     Examples
     --------
@@ -52,14 +53,14 @@ def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None 
     >>> gk.bounding_sphere(gk.Box((2, 2, 1)))
     BoundingSphere(center=[0., 0., 0.], radius=1.5)
     """
-    volume: BoundingSphere = _each(shape, pose, _BALL)
+    volume: BoundingSphere = _fit_all(shape, pose, _BALL)
     return volume
 
 
 def aabb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> AABB:
-    """Return the box along the world's axes round the shape at a pose; see `bounding_sphere` for the arguments.
+    """Return the axis-aligned bounding box of the shape at a pose; see `bounding_sphere` for the arguments.
 
-    It is fitted to the shape at that pose, so it is smaller than a box that was turned along.
+    The box fits the shape at that pose. It is smaller than the bounding box of a rotated local box.
 
     Examples
     --------
@@ -67,16 +68,16 @@ def aabb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> 
     >>> gk.aabb(gk.Box((2, 4, 6)))
     AABB(low=[-1., -2., -3.], high=[1., 2., 3.])
     """
-    volume: AABB = _each(shape, pose, _ALONG_AXES)
+    volume: AABB = _fit_all(shape, pose, _ALONG_AXES)
     return volume
 
 
 def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> OBB:
-    """Return an oriented box round the shape; see `bounding_sphere` for the arguments.
+    """Return an oriented bounding box; see `bounding_sphere` for the arguments.
 
-    For primitives their own box. For hulls no larger than any that lies flush with one of its faces, or than the best
-    of many with a side parallel to two of its edges, see `gjk3d.shapes.oriented.oriented_box`; for composed shapes the
-    best of a few. The true smallest may be a little smaller.
+    Primitives have their own box. The box of a hull is the smallest of two sets: all boxes that are flush with a face,
+    and many boxes with a side parallel to two edges, see `gjk3d.shapes.oriented.oriented_box`. The box of a composed
+    shape is the best of a few. The true smallest box may be a little smaller.
 
     Examples
     --------
@@ -85,22 +86,22 @@ def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> O
     >>> gk.obb(gk.Tetrahedron(corners)).extents.round(6).tolist()
     [2.0, 2.0, 2.0]
     """
-    volume: OBB = _each(shape, pose, _ORIENTED)
+    volume: OBB = _fit_all(shape, pose, _ORIENTED)
     return volume
 
 
-def _each(shape: Any, pose: Any, fit: _Fit) -> Any:
-    """Fit one shape at one pose or many, or many shapes at one each."""
-    one = shape if isinstance(shape, Shape) else _convex(shape)
-    if one is not None:
+def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
+    """Fit one shape at one pose or many poses, or many shapes at one pose each."""
+    convex = shape if isinstance(shape, Shape) else _convex(shape)
+    if convex is not None:
         if pose is None:
-            return fit.still(one)
-        if is_plain(pose):
-            volume = fit.moved(one, pose, np.empty(_ROW), True)
+            return fit.local(convex)
+        if is_plain(pose):  # the kernel checks the matrix; None leaves the error to `pose_rows`
+            volume = fit.moved(convex, pose, np.empty(_ROW), True)
             if volume is not None:
                 return volume
         at, stacked = pose_rows(pose)
-        return fit.moved(one, NO_POSE, at, not stacked)
+        return fit.moved(convex, NO_POSE, at, not stacked)
     if not isinstance(shape, (list, tuple)):
         raise no_shape("shape", shape)
     if not shape:
@@ -109,71 +110,71 @@ def _each(shape: Any, pose: Any, fit: _Fit) -> Any:
     if len(at) not in (1, len(shape)):
         raise ShapeError(f"{fit.name}: {len(at)} poses for {len(shape)} shapes, expected none, one, or one each")
     fits = []
-    for k, each in enumerate(shape):
-        one = _convex(each)
-        if one is None:
-            raise no_shape(f"shape[{k}]", each)
+    for k, item in enumerate(shape):
+        convex = _convex(item)
+        if convex is None:
+            raise no_shape(f"shape[{k}]", item)
         where = at[k % len(at)][None]
-        fits.append((fit.still(one) if pose is None else fit.moved(one, NO_POSE, where, True))._stacked())
+        fits.append((fit.local(convex) if pose is None else fit.moved(convex, NO_POSE, where, True))._stacked())
     return fit.kind(*(np.concatenate(column) for column in zip(*fits, strict=True)))
 
 
 def _convex(x: Any) -> Shape | None:
-    """Return a shape itself, for what is not convex one that holds it; None for anything else."""
+    """Return the shape itself, a convex shape around a body, or None for anything else."""
     if isinstance(x, Shape):
         return x
     if kind_of(x) is not Kind.BODY:
         return None
-    from gjk3d.bodies.planes import shape_round  # loaded where there is a mesh or the like
+    from gjk3d.bodies.planes import shape_round  # loaded only for non-convex bodies
 
     return shape_round(x)
 
 
 def _reach(shape: Shape) -> tuple[float, float]:
-    """Return how far the shape reaches from the origin, and how far the kernels' core may be off."""
+    """Return the greatest distance of the shape from the origin, and the rounding error of the kernels' core."""
     floats = shape._packed[1]
     center = floats[layout.CENTER : layout.CENTER + 3]
     reach = float(np.linalg.norm(center)) + float(floats[layout.RHO] + floats[layout.RADIUS])
     return reach, float(floats[layout.SLACK]) + 32.0 * _U * reach
 
 
-def _still_ball(shape: Shape) -> BoundingSphere:
+def _local_ball(shape: Shape) -> BoundingSphere:
     return shape._cached("bounding sphere", lambda: _ball(shape))
 
 
 def _moved_ball(shape: Shape, matrix: Array, rows: Array, single: bool) -> BoundingSphere | None:
-    return _still_ball(shape)._moved(matrix, rows, single)
+    return _local_ball(shape)._moved(matrix, rows, single)
 
 
 def _ball(shape: Shape) -> BoundingSphere:
     center, radius = shape._ball()
     if type(shape)._ball is Shape._ball:
-        center, radius = _round(shape, center, radius)
+        center, radius = _fitted_ball(shape, center, radius)
     if not isinstance(shape, Sphere):
         radius = radius * (1.0 + 8.0 * _U) + 8.0 * _U * float(np.linalg.norm(center))
         radius += 0.0 if isinstance(shape, Polytope) else float(shape._packed[1][layout.SLACK])
     return BoundingSphere(center, radius)
 
 
-def _round(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
-    """Return a smaller ball, from support points along directions that are nowhere farther apart than an angle.
+def _fitted_ball(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
+    """Return a smaller ball, fitted to support points along a grid of directions.
 
-    The farthest point x is seen from the centre c along (x - c) / |x - c|; one of the directions is within the angle
-    of it, and there the shape is at least |x - c| cos(angle) high.
+    Let x be the point farthest from the centre c. One direction of the grid is within the angle of a cell of x - c.
+    Along it the shape is at least |x - c| cos(angle) high, so the largest height bounds |x - c|.
     """
     directions = cell_directions(_GRID)
     directions = directions / np.linalg.norm(directions, axis=1)[:, None]
     cosine = 1.0 / np.sqrt(1.0 + 2.0 / _GRID**2)  # from the middle of a cell to its corner; least on a face's middle
     points = shape.support(directions)
     middle = minimal_ball(points)[0]
-    high = float((np.einsum("ij,ij->i", points, directions) - directions @ middle).max())
+    height = float((np.einsum("ij,ij->i", points, directions) - directions @ middle).max())
     fuzz = _reach(shape)[1]
-    # each term covers the roundings of what it is added to, so that the ball holds even a farthest point at a corner
-    found = (high + fuzz + 8.0 * _U * float(np.linalg.norm(middle))) / cosine * (1.0 + 8.0 * _U)
-    return (middle, found) if found < radius else (center, radius)
+    # each term covers the rounding of its operands, so the ball contains even a farthest point at a corner of a cell
+    fitted = (height + fuzz + 8.0 * _U * float(np.linalg.norm(middle))) / cosine * (1.0 + 8.0 * _U)
+    return (middle, fitted) if fitted < radius else (center, radius)
 
 
-def _still_along_axes(shape: Shape) -> AABB:
+def _local_along_axes(shape: Shape) -> AABB:
     return shape._cached("aabb", lambda: _along_axes(shape))
 
 
@@ -187,7 +188,7 @@ def _along_axes(shape: Shape) -> AABB:
 
 
 def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) -> Any:
-    """Fit the box at each pose: it is smaller than one that was turned along."""
+    """Fit the box at each pose, which is smaller than the bounding box of the rotated local box."""
     packed = shape._cache.get("packed")
     if packed is None:
         if isinstance(shape, Halfspace):
@@ -200,12 +201,12 @@ def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) ->
     return None if wrong > 0 else AABB(out[:, :3], out[:, 3:])[0 if single else slice(None)]
 
 
-def _still_oriented(shape: Shape) -> OBB:
+def _local_oriented(shape: Shape) -> OBB:
     return shape._cached("obb", lambda: _oriented(shape))
 
 
 def _moved_oriented(shape: Shape, matrix: Array, rows: Array, single: bool) -> OBB | None:
-    return _still_oriented(shape)._moved(matrix, rows, single)
+    return _local_oriented(shape)._moved(matrix, rows, single)
 
 
 def _oriented(shape: Shape) -> OBB:
@@ -224,9 +225,9 @@ def _oriented(shape: Shape) -> OBB:
 
 
 class _Fit(NamedTuple):
-    """How a volume is fitted: to a shape where it stands, and at one pose as a matrix or many as rows.
+    """Functions that fit a volume: to a shape in its own frame, and at one pose as a matrix or many poses as rows.
 
-    At a matrix that is no pose there is None.
+    The second returns None for a matrix that is not a pose.
     """
 
     name: str
@@ -235,6 +236,6 @@ class _Fit(NamedTuple):
     moved: Callable[[Shape, Array, Array, bool], Any]
 
 
-_BALL = _Fit("bounding_sphere", BoundingSphere, _still_ball, _moved_ball)
-_ALONG_AXES = _Fit("aabb", AABB, _still_along_axes, _moved_along_axes)
-_ORIENTED = _Fit("obb", OBB, _still_oriented, _moved_oriented)
+_BALL = _Fit("bounding_sphere", BoundingSphere, _local_ball, _moved_ball)
+_ALONG_AXES = _Fit("aabb", AABB, _local_along_axes, _moved_along_axes)
+_ORIENTED = _Fit("obb", OBB, _local_oriented, _moved_oriented)

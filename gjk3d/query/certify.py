@@ -1,4 +1,4 @@
-"""The certificate of an answer, from the last state that the kernels logged."""
+"""Certificates of results, made from the last state that the kernels logged, and `verify`, which checks results."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.convex.checks import FACETS
 from gjk3d.convex.rows import Rows
-from gjk3d.errors import ShapeError
 from gjk3d.exact import Verdict
 from gjk3d.exact import verify as verify_convex
 from gjk3d.exact.convex_sets import body_of, placement
@@ -32,24 +30,16 @@ _closest: Any = closest_on_triangle  # kernels, called with tuples
 _support: Any = support_once
 
 
-def check_certificate(mode: int, rows: Rows) -> None:
-    """Raise where no certificate can be kept."""
-    if rows.stacked:
-        raise ShapeError("certificate=True is for one pair: pass single poses")
-    if mode == FACETS:
-        raise ShapeError("certificate=True keeps what GJK and EPA end with: use depth='auto' or 'epa'")
-
-
 def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certificate:
-    """Return the certificate of an answer whose kernels wrote this log, with the two shapes exchanged or not."""
+    """Return the certificate of a result from the log of the kernels; ``exchanged`` if the log has B as first shape."""
     if isinstance(result.shape_a, Halfspace) or isinstance(result.shape_b, Halfspace):
-        return _of_plane(result, rows)
+        return _plane_certificate(result, rows)
     trace = read_log(log)
-    pair = _Pair(result, rows, exchanged)
+    pair = _LoggedPair(result, rows, exchanged)
     normal, support = pair.best_normal(result, trace)
-    # a tie of solids of revolution or of ellipsoids: depth that no EPA found, and no simplex shows
-    shown = trace.gjk_end == _INSIDE or np.linalg.norm(trace.simplex_weights @ trace.simplex) < pair.radii
-    deeper = result.upper + pair.radii < 0.0 or (result.status == Status.OVERLAPPING and not shown)
+    # a tie of solids of revolution or of ellipsoids: a closed form gave the depth, and no simplex proves it
+    has_proof = trace.gjk_end == _INSIDE or np.linalg.norm(trace.simplex_weights @ trace.simplex) < pair.radii
+    deeper = result.upper + pair.radii < 0.0 or (result.status == Status.OVERLAPPING and not has_proof)
     tie = pair.curved and not trace.epa and deeper
     upper = _Upper("section", _NONE, _NONE, _NO_WEIGHTS, _NO_FACES) if tie else _upper(trace)
     directions = pair.directions(upper, trace)
@@ -59,27 +49,27 @@ def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certif
 
 
 def certify_parts(result: Distance, rows: Rows) -> PartsCertificate | Certificate:
-    """Return the certificate of an answer about what is not convex, found part by part."""
+    """Return the certificate of a result for non-convex bodies, made from their parts."""
     if isinstance(result.shape_a, Halfspace) or isinstance(result.shape_b, Halfspace):
-        return _of_plane(result, rows)
-    from gjk3d.bodies.rational import wholes_of  # loaded where there is a mesh or the like
+        return _plane_certificate(result, rows)
+    from gjk3d.bodies.rational import wholes_of  # loaded only for non-convex bodies
     from gjk3d.exact.unions import certificate_of
 
     return certificate_of(result, *wholes_of(result, (result.shape_a, result.shape_b), [rows.a[0], rows.b[0]]))
 
 
 def _frozen(kind: str, *arrays: Any) -> Certificate:
-    kept = [np.array(array) for array in arrays]
-    for array in kept:
+    copies = [np.array(array) for array in arrays]
+    for array in copies:
         array.setflags(write=False)
-    return Certificate(kind, *kept)
+    return Certificate(kind, *copies)
 
 
 # --- the upper bound --------------------------------------------------------------------------------------------------
 
 
 class _Upper(NamedTuple):
-    """What proves an upper bound, in the frame and the order of the log."""
+    """Proof of an upper bound, in the frame and the order of the log."""
 
     kind: str
     a: Array
@@ -89,10 +79,10 @@ class _Upper(NamedTuple):
 
 
 def _upper(trace: Trace) -> _Upper:
-    """Return the best that the kernels ended with."""
+    """Return the proof of the upper bound from the last simplex or polytope of the kernels."""
     if trace.epa:
         last = trace.epa[-1]
-        if last.upper < 0.0 and _goes_round(last.vertices, last.faces):
+        if last.upper < 0.0 and _encloses_origin(last.vertices, last.faces):
             used, faces = np.unique(last.faces, return_inverse=True)
             a, b = last.vertices_a[used], last.vertices_b[used]
             return _Upper("surface", a, b, _NO_WEIGHTS, faces.reshape(-1, 3).astype(np.int64))
@@ -101,15 +91,15 @@ def _upper(trace: Trace) -> _Upper:
     a, b, weights = trace.simplex_a, trace.simplex_b, trace.simplex_weights
     if trace.epa:
         p, q, r = (tuple(w) for w in last.vertices[last.closest].tolist())
-        near, four = _closest(p, q, r, 0.0)
+        near, barycentric = _closest(p, q, r, 0.0)
         if np.linalg.norm(near) < np.linalg.norm(weights @ trace.simplex):
-            a, b, weights = last.vertices_a[last.closest], last.vertices_b[last.closest], np.array(four[:3])
-    kept = weights > 0.0
-    return _Upper("weights", a[kept], b[kept], weights[kept], _NO_FACES)
+            a, b, weights = last.vertices_a[last.closest], last.vertices_b[last.closest], np.array(barycentric[:3])
+    used_rows = weights > 0.0
+    return _Upper("weights", a[used_rows], b[used_rows], weights[used_rows], _NO_FACES)
 
 
-def _goes_round(vertices: Array, faces: Ints) -> bool:
-    """Tell whether a closed surface encloses the origin: by the solid angle it takes up (van Oosterom, Strackee)."""
+def _encloses_origin(vertices: Array, faces: Ints) -> bool:
+    """Tell whether a closed surface encloses the origin, by its solid angle (van Oosterom and Strackee, 1983)."""
     a, b, c = (vertices[faces[:, i]] for i in range(3))
     la, lb, lc = (np.linalg.norm(p, axis=1) for p in (a, b, c))
     volume = np.einsum("ij,ij->i", a, np.cross(b, c))
@@ -121,8 +111,8 @@ def _goes_round(vertices: Array, faces: Ints) -> bool:
 # --- the lower bound, and frames --------------------------------------------------------------------------------------
 
 
-class _Pair:
-    """Two shapes in the order of the log, and the frame it is written in: A's, about the centre of A's core."""
+class _LoggedPair:
+    """Two shapes in the order of the log, and the frame of the log: A's axes at the centre of A's core."""
 
     def __init__(self, result: Distance, rows: Rows, exchanged: bool) -> None:
         self.sign = -1.0 if exchanged else 1.0
@@ -136,51 +126,51 @@ class _Pair:
         self.curved = not all(ints[layout.POLYTOPE] for ints, _ in self.packed)
 
     def best_normal(self, result: Distance, trace: Trace) -> tuple[Array, tuple[Array, Array]]:
-        """Return the normal from A to B that proves the greatest lower bound, in world axes, and its support points."""
-        own = self.turn.T @ (self.sign * result.normal)
-        tried = [(result.normal, own)]
+        """Return the normal from A to B with the greatest lower bound, in world axes, and its support points."""
+        local = self.turn.T @ (self.sign * result.normal)
+        candidates = [(result.normal, local)]
         directions = self.between()
         if trace.gjk:
             directions.append(max(trace.gjk, key=lambda step: step.bound).direction)
         if trace.epa:
             directions.append(min(trace.epa, key=lambda step: float(step.direction @ step.point)).direction)
-        tried += [(self.sign * (self.turn @ d), d) for d in directions]
-        answers = [self.support(d) for _, d in tried]
-        best = int(np.argmin([d @ w for (_, d), (w, _, _) in zip(tried, answers, strict=True)]))
+        candidates += [(self.sign * (self.turn @ d), d) for d in directions]
+        answers = [self.support(d) for _, d in candidates]
+        best = int(np.argmin([d @ w for (_, d), (w, _, _) in zip(candidates, answers, strict=True)]))
         _, p, q = answers[best]
-        return tried[best][0], (p[None], q[None])
+        return candidates[best][0], (p[None], q[None])
 
     def between(self) -> list[Array]:
-        """Return the direction from centre to centre, where there is one: GJK asks it first and does not log it."""
+        """Return the direction from centre to centre unless it is zero: the first one of GJK, which is not logged."""
         shift = np.array(self.m[9:])
         length = float(np.linalg.norm(shift))
         return [shift / length] if length > 0.0 else []
 
     def support(self, d: Array) -> tuple[Array, Array, Array]:
-        """Return the support point of A - B along d, and the points it is made of, as the kernels saw them."""
+        """Return the support point of A - B along d and the points of A and B, with the bits of the kernels."""
         (qa, fa), (qb, fb) = self.packed
         w, p, q = _support(qa, fa, qb, fb, self.m, (d[0], d[1], d[2]))
         return np.array(w), np.array(p), np.array(q)
 
     def directions(self, upper: _Upper, trace: Trace) -> Array:
-        """Return in which direction each pair of points was asked for, from A to B in world axes."""
+        """Return the support direction of each pair of points, from A to B in world axes; zero if it is unknown."""
         unlogged = [*np.eye(3), *-np.eye(3), *self.between()]  # EPA's first directions, and GJK's
-        known = {_key(p, q): d for d in unlogged for _, p, q in [self.support(d)]}
-        known |= {_key(step.support_a, step.support_b): step.direction for step in trace.epa}
-        known |= {_key(step.support_a, step.support_b): step.direction for step in trace.gjk}
-        found = [known.get(_key(p, q), np.zeros(3)) for p, q in zip(upper.a, upper.b, strict=True)]
-        return self.sign * np.array(found).reshape(-1, 3) @ self.turn.T
+        logged = {_key(p, q): d for d in unlogged for _, p, q in [self.support(d)]}
+        logged |= {_key(step.support_a, step.support_b): step.direction for step in trace.epa}
+        logged |= {_key(step.support_a, step.support_b): step.direction for step in trace.gjk}
+        directions = [logged.get(_key(p, q), np.zeros(3)) for p, q in zip(upper.a, upper.b, strict=True)]
+        return self.sign * np.array(directions).reshape(-1, 3) @ self.turn.T
 
     def to_local(self, points_a: Array, points_b: Array) -> tuple[Array, Array]:
-        """Return points of the log, each in the frame of its own shape, in the order asked.
+        """Return points of the log in the frames of their shapes, in the caller's order.
 
-        A polytope's points are the vertices that they were before they were moved and rounded.
+        Points of a polytope become the original vertices, without the rounding of the transformation.
         """
         (_, fa), (_, fb) = self.packed
         turn, shift = np.array(self.m[:9]).reshape(3, 3), np.array(self.m[9:])
-        own_a = _snapped(points_a + fa[layout.CENTER : layout.CENTER + 3], self.a)
-        own_b = _snapped((points_b - shift) @ turn + fb[layout.CENTER : layout.CENTER + 3], self.b)
-        return (own_b, own_a) if self.sign < 0.0 else (own_a, own_b)
+        local_a = _snapped(points_a + fa[layout.CENTER : layout.CENTER + 3], self.a)
+        local_b = _snapped((points_b - shift) @ turn + fb[layout.CENTER : layout.CENTER + 3], self.b)
+        return (local_b, local_a) if self.sign < 0.0 else (local_a, local_b)
 
 
 def _key(p: Array, q: Array) -> bytes:
@@ -188,7 +178,7 @@ def _key(p: Array, q: Array) -> bytes:
 
 
 def _snapped(points: Array, shape: Shape) -> Array:
-    """Return the vertices nearest to points where the core is the hull of vertices; they are where rounding left it."""
+    """Return the nearest vertices for points of a hull of vertices, which removes rounding; other points unchanged."""
     body = body_of(shape)
     if body is None or len(body.terms) != 1 or len(body.terms[0].sets) != 1 or body.terms[0].balls:
         return points
@@ -197,82 +187,82 @@ def _snapped(points: Array, shape: Shape) -> Array:
     return np.asarray(vertices[nearest]).reshape(-1, 3)
 
 
-def _of_plane(result: Distance, rows: Rows) -> Certificate:
-    """Return the certificate of a half-space: its normal, the other core's support point and the foot of that.
+def _plane_certificate(result: Distance, rows: Rows) -> Certificate:
+    """Return the certificate of a half-space: its normal, the support point of the other core, and its projection.
 
-    Of what is not convex it is the witness point, and the judge looks at all parts.
+    For a non-convex body the witness point takes the place of the support point, and `verify` checks all parts.
     """
-    flip = isinstance(result.shape_b, Halfspace)
-    plane, shape = (result.shape_b, result.shape_a) if flip else (result.shape_a, result.shape_b)
-    of_plane, of_shape = (rows.b[0], rows.a[0]) if flip else (rows.a[0], rows.b[0])
-    turn_plane, turn_shape = parts(of_plane)[0], parts(of_shape)[0]
+    plane_is_b = isinstance(result.shape_b, Halfspace)
+    plane, shape = (result.shape_b, result.shape_a) if plane_is_b else (result.shape_a, result.shape_b)
+    row_plane, row_shape = (rows.b[0], rows.a[0]) if plane_is_b else (rows.a[0], rows.b[0])
+    turn_plane, turn_shape = parts(row_plane)[0], parts(row_shape)[0]
     if isinstance(shape, Shape):
         up = turn_plane @ plane.normal
-        if plane._sides > 1.0 and (up @ result.normal < 0.0) != flip:
+        if plane._sides > 1.0 and (up @ result.normal < 0.0) != plane_is_b:
             up = -up
         down = turn_shape.T @ -up
         support = _snapped((shape.support(down) - shape._rounding() * down)[None], shape)[0]
     else:
-        support = turn_shape.T @ ((result.point_a if flip else result.point_b) - of_shape[9:12])
-    world = turn_shape @ support + (of_shape[9:12] - of_plane[9:12])
-    own = turn_plane.T @ world
-    foot = own + (plane.offset - plane.normal @ own) * plane.normal
-    ends = (support, foot) if flip else (foot, support)
+        support = turn_shape.T @ ((result.point_a if plane_is_b else result.point_b) - row_shape[9:12])
+    world = turn_shape @ support + (row_shape[9:12] - row_plane[9:12])
+    in_plane = turn_plane.T @ world
+    foot = in_plane + (plane.offset - plane.normal @ in_plane) * plane.normal
+    ends = (support, foot) if plane_is_b else (foot, support)
     return _frozen("plane", result.normal, *ends, _NONE, _NONE, _NO_WEIGHTS, _NO_FACES, _NONE)
 
 
 def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_b: Any = None) -> Verdict:
-    """Judge one answer of `distance` or `signed_distance` in rational arithmetic, sharing no code with the solver.
+    """Verify one result of `distance` or `signed_distance` in rational arithmetic, without any code of the solver.
 
-    Shapes and poses are the fractions that their floats are; a pose is its matrix after the polar step, rounded to
-    float64. The judge proves the bounds by the certificate that the answer carries, or else by normals and points that
-    it finds itself, and holds the sign law, the normal, the points, the status and the claim of tightness against them.
+    Floats of shapes and poses are exact fractions here. A pose is its matrix after the polar step, rounded to float64.
+    The bounds are proven by the certificate of the result, or by normals and points that this function computes. Then
+    the sign law, the normal, the points, the status and the claim of tightness are checked against the bounds.
 
     Parameters
     ----------
     result : Distance
-        Of one pair; of a stack take a row, ``result[i]``.
+        The result of one pair. For a stack pass a row, ``result[i]``.
     a, b : Shape, Mesh or the like
-        What was asked about: not two half-spaces or planes.
+        The shapes of the query, at most one of them a half-space or a plane.
     pose_a, pose_b : (4, 4) float, RigidTransform or None
-        Where they were.
+        The poses of the query.
 
     Returns
     -------
     Verdict
-        True where every claim is proven. A false claim is refuted; where the judge can do neither, as for a shape
-        that it does not know, the reasons say what is unprovable.
+        True if every claim is proven. A false claim is refuted. Claims that can be neither proven nor refuted, for
+        example about an unknown shape, are listed in the reasons.
 
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        Where a pose is not one rigid transform, or the two are not judged.
+        If a pose is not a single rigid transform, or the pair is not supported.
 
     Notes
     -----
-    The bounds and what the status says of them are proven as they stand, with no tolerance. The rest is a float each
-    and proven to a tolerance, where the size is that of the pair, as in the bound law, and the promise 1e-9 of it for
-    curved shapes and 1e-12 for others:
+    The bounds and the status are proven without a tolerance. The other fields are floats and proven to a tolerance.
+    The size below is that of the pair, as in the bound law. The promise is 1e-9 of the size for curved shapes and
+    1e-12 of it for other shapes.
 
-    - the normal's length is 1 to 1e-12, and ``point_b - point_a`` is ``distance * normal`` to 1e-12 of the size;
-    - an interval called tight is at most two promises wide, as sizes may be measured in more than one way;
-    - each witness point is outside its shape by no more than two promises, or than the width where that is more;
-    - along the normal the shapes are as far apart as the distance to two promises, or to the width where that is more
-      and the answer is called tight, or to a hundred widths where it is not. A half-space has one normal, and the
-      answer's is that to 2e-12 radians.
+    - The normal has length 1 to 1e-12, and ``point_b - point_a`` is ``distance * normal`` to 1e-12 of the size.
+    - An interval called tight is at most two promises wide, because the size can be measured in more than one way.
+    - Each witness point is outside its shape by at most two promises, or by the width if the width is larger.
+    - Along the normal, the gap between the shapes is the distance to two promises. If the width is larger, the
+      tolerance is the width for a tight result and a hundred widths for any other. A half-space has one normal, and
+      the result has it to 2e-12 radians.
 
-    Added is what floats can hold: a few last bits of the coordinates. These are what an answer may miss at most; how
-    far its points and its normal were proven, which is mostly a thousand times better, is in the verdict's
-    ``witness_error`` and ``normal_error``.
+    The tolerances include the rounding of floats, a few last bits of the coordinates. They are upper limits. The
+    ``witness_error`` and ``normal_error`` of the verdict are the proven errors, which are mostly a thousand times
+    smaller.
 
-    Of what is not convex the bounds are proven part by part; beside a half-space or a plane, by what all parts cover
-    along its normal. Apart: groups of parts with planes between them, as wide
-    apart as ``lower``, and winding numbers, that no piece of the one is within a closed surface of the other; the
-    witness points are in a part each. Overlapping: two parts that are so deep in each other, or a point so deep in a
-    closed surface, and a translation as long as the depth after which the two are apart. The normal of a touch is
-    refuted where the way along it from a witness point leads along or into that body. Another normal proves nothing
-    there but the sign law, and the witness points of a depth are not on surfaces. It takes from milliseconds to
-    seconds, as many parts are near each other.
+    For non-convex bodies the bounds are proven part by part. With a half-space or a plane they are proven by the
+    extent of all parts along its normal. A lower bound of separated bodies is proven by planes between groups of
+    parts, which are at least ``lower`` apart, and by winding numbers, which show that no piece of one body is inside a
+    closed surface of the other. Each witness point is in a part. An overlap is proven by two parts that overlap by the
+    depth, or by a point that is inside a closed surface by the depth, and by a translation as long as the depth that
+    separates the bodies. The normal of a touch is refuted if the line along it from a witness point leads along or
+    into that body. A different normal of a touch proves only the sign law, and the witness points of a depth are not
+    on surfaces. The time is milliseconds to seconds and grows with the number of parts that are near each other.
 
     Examples
     --------
@@ -290,16 +280,16 @@ def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_
     judged = is_collider(a) and is_collider(b) and isinstance(result, Distance)
     if not judged or (isinstance(a, Shape) and isinstance(b, Shape)):
         return verify_convex(result, a, b, pose_a, pose_b)  # type: ignore[arg-type]
-    from gjk3d.bodies.rational import whole_of, wholes_of  # loaded where there is a mesh or the like
+    from gjk3d.bodies.rational import whole_of, wholes_of  # loaded only for non-convex bodies
     from gjk3d.exact.beside import judge_beside
     from gjk3d.exact.unions import judge_unions
 
     rows = one_row(result, pose_a, pose_b)
     flaws = []
     for name, x in (("a", a), ("b", b)):
-        other = getattr(result, f"shape_{name}", x)
-        if other != x:
-            flaws.append(f"the answer is about another shape: {name} is {x!r}, there it was {other!r}")
+        answered = getattr(result, f"shape_{name}", x)
+        if answered != x:
+            flaws.append(f"the answer is about another shape: {name} is {x!r}, there it was {answered!r}")
     if isinstance(a, Halfspace):
         return judge_beside(result, whole_of("b", b, rows[1]), a, placement(rows[0]), flaws)
     if isinstance(b, Halfspace):

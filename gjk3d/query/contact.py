@@ -1,4 +1,4 @@
-"""Where two shapes touch: a patch of points on both, along one normal."""
+"""Contacts of two shapes: `contact` returns points on both surfaces and their normals."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 
 from gjk3d.convex.checks import check_workers
 from gjk3d.convex.patches import most_corners
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, Rows, Wanted, empty_answers, in_chunks
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, Rows, Wanted, answers_of, empty_answers, in_chunks
 from gjk3d.convex.solve import core_row
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import STANDING, as_matrices, is_plain
-from gjk3d.query.ask import question
+from gjk3d.query.batch import prepare_query
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.pair import ask_prepared, prepared, prepared_for_builtins
-from gjk3d.query.single import Prepared, desk
+from gjk3d.query.pair import distance_prepared, prepared, prepared_for_builtins
+from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -30,48 +30,49 @@ if TYPE_CHECKING:
     from gjk3d.results import Each
 
 
-_ONE_NORMAL = 1.0 - 1e-12  #: cosine of normals that are one, to a millionth
+_ONE_NORMAL = 1.0 - 1e-12  #: cosine of two normals that count as equal, an angle of about 1e-6
 
 
-class Unread:
-    """A distance that is found when it is first read: that of all pairs, or of one.
+class LazyDistance:
+    """A distance, of all pairs or of one, that is computed at the first access.
 
-    How deep what is not convex overlaps takes longer than all of its points of contact.
+    For non-convex bodies the depth takes longer than all contact points.
     """
 
     __slots__ = ("_find",)
-    _find: Callable[[int | None], Distance[Any]]  #: given a row, or None for all
+    _find: Callable[[int | None], Distance[Any]]  #: called with a row, or None for all rows
 
     def __init__(self, find: Callable[[int | None], Distance[Any]]) -> None:
         self._find = find
 
     def read(self) -> Distance[Any]:
-        """Find it."""
+        """Compute the distance."""
         return self._find(None)
 
-    def __getitem__(self, index: int) -> Unread:
-        return Unread(lambda _: self._find(index))
+    def __getitem__(self, index: int) -> LazyDistance:
+        return LazyDistance(lambda _: self._find(index))
 
 
 class Contact(Answer[N]):
-    """Answer of `contact`, for one pair or for n.
+    """Result of `contact`, for one pair or for n.
 
     Attributes
     ----------
     normal : (3,) float or (n, 3) float
-        Unit vector from A to B in world axes, that of `signed_distance`.
+        Unit vector from A to B in world axes, the normal of `signed_distance`.
     normals : (count, 3) float or (n, most, 3) float
-        That of each point: of convex shapes all the same, of others each that of the parts it is between.
+        Normal of each point. It is the same for all points of two convex shapes. For non-convex bodies it is the
+        normal of the two parts that touch at the point.
     points_a, points_b : (count, 3) float or (n, most, 3) float
-        Points on the surfaces in world axes, in order round the patch; ``points_b - points_a == gaps * normals``. Of a
-        stack each row has ``count`` of them, and NaN behind; ``contact[k]`` has no padding.
+        Points on the surfaces in world axes, in order along the border of the patch. ``points_b - points_a == gaps *
+        normals``. In a stack each row has ``count`` points and then NaN. ``contact[k]`` has no padding.
     gaps : (count,) float or (n, most) float
-        How far apart the surfaces are at each point, along the normal; negative is overlap.
+        Gap between the surfaces at each point, along the normal. Overlap is negative.
     count : int or (n,) int
-        Points found; 0 where the two are farther apart than ``within``.
+        Number of points. It is 0 if the distance of the pair exceeds ``within``.
     result : Distance
-        The signed distance of the pair. Where one is not convex it is found when it, or what is told of it here, is
-        first read: how deep the two overlap takes longer than their points.
+        The signed distance of the pair. For non-convex bodies it is computed at the first access to it or to a field
+        that depends on it, because the depth takes longer than the points.
 
     Examples
     --------
@@ -97,9 +98,11 @@ class Contact(Answer[N]):
     else:  # a slot would not be a descriptor to type checkers
         __slots__ = ("_normals", "_points", "_result", "count")
     _points: Array  #: (count, 7) or (n, most, 7): on A, on B, and the gap
-    _result: Distance[N] | Unread
+    _result: Distance[N] | LazyDistance
 
-    def __init__(self, result: Distance[N] | Unread, points: Array, count: Any, normals: Array | None = None) -> None:
+    def __init__(
+        self, result: Distance[N] | LazyDistance, points: Array, count: Any, normals: Array | None = None
+    ) -> None:
         self._result, self._points, self.count, self._normals = result, points, count, normals
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -107,25 +110,25 @@ class Contact(Answer[N]):
 
     @property
     def result(self) -> Distance[N]:
-        """The signed distance of the pair; where one is not convex it is found when it is first read."""
-        result = self._result  # looked at once, as another thread may read it, too
-        if isinstance(result, Unread):
+        """The signed distance of the pair; for non-convex bodies it is computed at the first access."""
+        result = self._result  # read only once, because another thread may replace it
+        if isinstance(result, LazyDistance):
             self._result = result = result.read()
         return result
 
     @property
     def points_a(self) -> Array:
-        """The points on A in world axes, (count, 3) float or (n, most, 3) float; NaN behind a row's last."""
+        """The points on A in world axes, (count, 3) float or (n, most, 3) float; NaN after the last point of a row."""
         return self._points[..., :3]
 
     @property
     def points_b(self) -> Array:
-        """The points on B in world axes, (count, 3) float or (n, most, 3) float; NaN behind a row's last."""
+        """The points on B in world axes, (count, 3) float or (n, most, 3) float; NaN after the last point of a row."""
         return self._points[..., 3:6]
 
     @property
     def gaps(self) -> Array:
-        """How far apart the surfaces are at each point, (count,) float or (n, most) float; NaN behind a row's last."""
+        """Gap between the surfaces at each point, (count,) float or (n, most) float; NaN after a row's last point."""
         return self._points[..., 6]
 
     @property
@@ -135,7 +138,7 @@ class Contact(Answer[N]):
 
     @property
     def normals(self) -> Array:
-        """Unit vector from A to B of each point, (count, 3) float or (n, most, 3) float; NaN behind a row's last."""
+        """Unit vectors from A to B at the points, (count, 3) float or (n, most, 3) float; NaN after a row's last."""
         if self._normals is None:
             alike = np.broadcast_to(self.normal[..., None, :], self.points_a.shape)
             return np.where(np.isnan(self.points_a), np.nan, alike)
@@ -143,9 +146,9 @@ class Contact(Answer[N]):
 
     @property
     def patches(self) -> list[Ints]:
-        """Which points of one pair have one normal: numbers of points, by patch, that of the deepest point first.
+        """Indices of the points of one pair that share a normal, by patch. The patch of the deepest point is first.
 
-        Convex shapes have one patch, or none; those of others are as many as the directions in which they touch.
+        Convex shapes have one patch or none. Non-convex bodies have a patch for each direction in which they touch.
 
         Examples
         --------
@@ -159,12 +162,12 @@ class Contact(Answer[N]):
         if self.gaps.ndim == 2:
             raise TypeError("this Contact is of many pairs: ask that of one, contact[k].patches")
         left = np.argsort(self.gaps, kind="stable")
-        found = []
+        patches = []
         while len(left):
             alike = self.normals[left] @ self.normals[left[0]] > _ONE_NORMAL
-            found.append(np.sort(left[alike]))
+            patches.append(np.sort(left[alike]))
             left = left[~alike]
-        return found
+        return patches
 
     @property
     def points(self) -> Array:
@@ -173,7 +176,7 @@ class Contact(Answer[N]):
 
     @property
     def distance(self) -> N:
-        """Signed distance of the pair, see `Distance`; of convex shapes also the least of the gaps."""
+        """Signed distance of the pair, see `Distance`. For convex shapes it is the smallest gap."""
         return self.result.distance
 
     @property
@@ -188,7 +191,7 @@ class Contact(Answer[N]):
 
     @property
     def status(self) -> Any:
-        """What the bounds prove about the pair; BEYOND, or SEPARATED, where there are no points."""
+        """Status proven by the bounds. It is BEYOND or SEPARATED if there are no points."""
         return self.result.status
 
     def __len__(self) -> int:
@@ -246,21 +249,23 @@ def contact(
     max_points: int | None = 4,
     workers: int = 1,
 ) -> Contact[Any]:
-    """Return where two shapes touch or overlap: one normal, and points on both surfaces.
+    """Return the contact of two shapes that touch or overlap: a normal, and points on both surfaces.
 
-    The points are the corners of the part of the two supporting faces that lies over each other along the normal, no
-    farther apart there than ``within``. An edge on a face or along an edge gives two points, everything else one.
+    The two supporting faces are projected along the normal. The points are the corners of the common part of the two
+    projections whose gap is at most ``within``. An edge on a face or along an edge gives two points. Everything
+    else gives one point.
 
-    What is not convex has the points of its parts that touch, each with the normal of its two parts; of a mesh the
-    parts are its triangles, and of a closed one these push outwards. A triangle that pushes farther than a move which
-    is known to free the two is left out, unless all do. A normal is one of both surfaces at its point: at a flat or
-    concave edge between parts that of a face, at a convex edge one between those of its faces. So on level ground of
-    many triangles or boxes all normals are vertical. Where two closed meshes cross, it may lean from those of the other
-    mesh; where no normal is one of both surfaces, all points count. ``patches`` says which points share a normal.
+    A non-convex body has the points of all its parts that touch, and each point has the normal of its two parts. The
+    parts of a mesh are its triangles. The triangles of a closed mesh push outwards. A triangle is ignored if its
+    separating translation is longer than a known separating translation of the bodies, unless this holds for all
+    triangles. A normal belongs to both surfaces at its point. At a flat or concave edge between parts it is the normal
+    of a face. At a convex edge it is between the normals of the two faces. Thus all normals on a level plane of many
+    triangles or boxes are vertical. If two closed meshes cross, a normal may differ from the normals of the other
+    mesh. If no normal belongs to both surfaces, all points count. ``patches`` groups the points by their normal.
 
-    If the surfaces do not meet, as where one body holds the other, there is the one point of `signed_distance`. A
-    half-space touches the convex hull of a body. The depth of the overlap takes longer to compute. It is computed when
-    ``result`` is first read, or ``normal``, ``distance``, its bounds or ``status``.
+    If the surfaces do not intersect, for example because one body contains the other, the result has the one point of
+    `signed_distance`. A half-space touches the convex hull of a body. The depth of non-convex bodies takes longer than
+    the points. It is computed at the first access to ``result``, ``normal``, ``distance``, its bounds or ``status``.
 
     Parameters
     ----------
@@ -268,25 +273,25 @@ def contact(
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
     within : float
-        At least 0: a pair up to this far apart still has its points, with positive gaps. Faces that lie on each other
-        to 1e-9 of the pair's size touch everywhere.
+        Greatest distance, at least 0, at which a pair still has points. Their gaps are then positive. Faces that
+        coincide to 1e-9 of the pair's size touch everywhere.
     max_points : int or None
-        Most points of a pair, up to 65536; the corners that make up the least of the patch's area are left out, never
-        the deepest. Of what is not convex the deepest is kept, and of the points that look nearly along its normal
-        those farthest from all that are kept. Points of other patches follow when there are no more of these. None
-        keeps all.
+        Greatest number of points of a pair, up to 65536. None keeps all points. For convex shapes the corners that
+        contribute least to the area of the patch are removed, but never the deepest point. For non-convex bodies the
+        deepest point is kept first. Then follow points with nearly the same normal, each the farthest from all points
+        kept so far, and then points of other patches.
     workers : int
-        Threads for a stack; the answers are the same bits for any number.
+        Number of threads for a stack. The results have the same bits for any number.
 
     Returns
     -------
     Contact
-        With ``count`` 0 where the pair is farther apart than ``within``; there the distance is only known to exceed it.
+        ``count`` is 0 if the distance exceeds ``within``. In that case the distance has only a lower bound.
 
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        Naming what is wrong with the input; valid input never raises.
+        For invalid input; the message names the fault. Valid input never raises.
 
     References
     ----------
@@ -302,38 +307,39 @@ def contact(
     >>> sorted(touch.points.tolist())
     [[-0.5, -1.0, 0.5], [-0.5, 1.0, 0.5], [1.0, -1.0, 0.5], [1.0, 1.0, 0.5]]
     """
+    # arguments that need no further check take the fast path; every other value is checked below
     if (
         workers == 1 and type(within) is float and within >= 0.0
         and (max_points is None or (type(max_points) is int and 0 < max_points <= MAX_POINTS))
     ):  # fmt: skip
-        at_once = _at_once(a, b, pose_a, pose_b, within, max_points)
+        at_once = _quick_contact(a, b, pose_a, pose_b, within, max_points)
         if at_once is not None:
             return at_once
     check_patches(within, max_points)
     check_workers(workers)
-    way, rows = question(a, b, pose_a, pose_b)
+    handlers, rows = prepare_query(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
     within = float(within)
     if isinstance(a, Shape) and isinstance(b, Shape):
-        by = prepared_for_builtins(a, b)
-        found = ask_prepared(by, a, b, narrow.SIGNED, pose_a, pose_b, within, workers=workers)
-        points, count = _patches(_pack(prepared(a, b), a, b), rows, found, within, max_points)
-        return Contact(found, points, count) if rows.stacked else Contact(found, points[0], int(count[0]))
+        pair = prepared_for_builtins(a, b)
+        distance = distance_prepared(pair, a, b, narrow.SIGNED, pose_a, pose_b, within, workers=workers)
+        points, count = _patches(_pack(prepared(a, b), a, b), rows, distance, within, max_points)
+        return Contact(distance, points, count) if rows.stacked else Contact(distance, points[0], int(count[0]))
     answers, flags = empty_answers(rows.total)
     mode = narrow.UNSIGNED if depth_comes_later(a, b) else narrow.SIGNED
-    way.solve(a, b, rows, Wanted(mode, within, normals=False), answers, flags)
-    result = _unread(a, b, pose_a, pose_b, rows, within)
+    handlers.solve(a, b, rows, Wanted(mode, within, normals=False), answers, flags)
+    result = _lazy_distance(a, b, pose_a, pose_b, rows, within)
     points, count, normals = _of_bodies(a, b, rows, answers, within, max_points)
     if rows.stacked:
         return Contact(result, points, count, normals)
     return Contact(result, points[0, : count[0]], int(count[0]), normals[0, : count[0]])
 
 
-MAX_POINTS = 1 << 16  #: results of a stack have so many columns
+MAX_POINTS = 1 << 16  #: limit of ``max_points``, the number of columns in the result of a stack
 
 
 def check_patches(within: Any, max_points: Any) -> None:
-    """Raise unless both are what `contact` takes."""
+    """Raise unless both are arguments that `contact` accepts."""
     if not isinstance(within, Real) or not float(within) >= 0.0:
         raise ShapeError(f"contact: within is {within!r}, expected one number, at least 0")
     if max_points is not None and (
@@ -346,45 +352,47 @@ _ANSWER = 1, narrow.FLOATS
 
 
 class _Packed(NamedTuple):
-    """A pair as the kernels take it."""
+    """A packed pair for the kernels of contacts."""
 
     ints: Ints
     floats: Array
     pair: Ints  #: a pair row for single poses, see `gjk3d.narrow.pairs`
-    faces: tuple[Ints, Array, Ints]  #: those of both, and where those of A begin, then those of B
-    corners: tuple[int, ...]  #: what room both features take,
-    plane: tuple[int, ...]  #: and polygons
-    room: int  #: most points of a patch
+    faces: tuple[Ints, Array, Ints]  #: the faces of both shapes, and where those of A and of B begin
+    corners: tuple[int, ...]  #: shape of the scratch array for the corners of both features
+    plane: tuple[int, ...]  #: shape of the scratch array for clipped polygons
+    capacity: int  #: greatest number of points of a patch
 
 
-def _pack(both: Prepared, a: Any, b: Any) -> _Packed:
-    """Return two shapes as the kernels take them, made when it is first asked for."""
-    packed: _Packed | None = both.others.get("contact")
+def _pack(pair: Prepared, a: Any, b: Any) -> _Packed:
+    """Return the packed pair, created at the first call."""
+    packed: _Packed | None = pair.extras.get("contact")
     if packed is None:
         ints, floats, row, _ = core_row(a, b)
         (lq_a, lf_a), (lq_b, lf_b) = a._faces(), b._faces()
         faces = np.concatenate([lq_a, lq_b]), np.concatenate([lf_a, lf_b]), np.array([[0, 0], [len(lq_a), len(lf_a)]])
         most = most_corners(a), most_corners(b)
-        room = sum(most) + 4
-        packed = both.others["contact"] = _Packed(ints, floats, row, faces, (2, max(most), 3), (3, room, 2), room)
+        capacity = sum(most) + 4
+        packed = pair.extras["contact"] = _Packed(
+            ints, floats, row, faces, (2, max(most), 3), (3, capacity, 2), capacity
+        )
     return packed
 
 
-def _at_once(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most: int | None) -> Contact[float] | None:
-    """Answer what is one question of two plain matrices; None where it takes the long way."""
-    both = prepared(a, b)
-    if not (both.words is not None and (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b))):
+def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most: int | None) -> Contact[float] | None:
+    """Return the contact of a prepared pair at two plain matrices; None if the general path has to compute it."""
+    pair = prepared(a, b)
+    if not (pair.words is not None and (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b))):
         return None
-    packed = _pack(both, a, b)
-    width = packed.room if most is None or most > packed.room else most
-    out, points, here = np.empty(_ANSWER), np.empty(width * manifold.POINT), desk()
+    packed = _pack(pair, a, b)
+    width = packed.capacity if most is None or most > packed.capacity else most
+    out, points, scratch = np.empty(_ANSWER), np.empty(width * manifold.POINT), thread_scratch()
     marks, count = manifold.contact_once(
         packed.ints, packed.floats, packed.pair, STANDING if pose_a is None else pose_a,
-        STANDING if pose_b is None else pose_b, here.poses, within, width, here.work, here.table, FIRST_POINTS,
-        out, here.flags, NO_CACHE, NO_LOG, *packed.faces, here.room("corners", packed.corners),
-        here.room("plane", packed.plane), points,
+        STANDING if pose_b is None else pose_b, scratch.poses, within, width, scratch.work, scratch.table, FIRST_POINTS,
+        out, scratch.flags, NO_CACHE, NO_LOG, *packed.faces, scratch.buffer("corners", packed.corners),
+        scratch.buffer("plane", packed.plane), points,
     )  # fmt: skip
-    # what is wider than promised goes the long way, unless all that was asked is that it is far
+    # the general path solves what is wider than promised, unless the distance exceeds `within` anyway
     if marks & 24 != 8 and (marks & 23 != narrow.BEYOND or marks < 0):
         return None
     result: Distance[float] = object.__new__(Distance)
@@ -396,65 +404,57 @@ def _at_once(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most: int 
 
 
 def depth_comes_later(a: Any, b: Any) -> bool:
-    """Tell whether contacts of two are found without their depth: it is quick of a half-space, whose points need it."""
+    """Tell whether the contact points do not need the depth; the points of a half-space do, and its depth is fast."""
     return not (isinstance(a, Halfspace) or isinstance(b, Halfspace))
 
 
-def _unread(a: Any, b: Any, pose_a: Any, pose_b: Any, rows: Rows, within: float) -> Unread:
-    """Return the signed distances of two at poses; copies, as the caller may move on in the same array."""
+def _lazy_distance(a: Any, b: Any, pose_a: Any, pose_b: Any, rows: Rows, within: float) -> LazyDistance:
+    """Return the lazy signed distance of two shapes; it copies the poses, because the caller may overwrite them."""
     poses = [None if pose is None else as_matrices(pose).copy() for pose in (pose_a, pose_b)]
 
     def find(index: int | None) -> Distance[Any]:
         first, second = poses
         if index is not None:
             first, second = (None if m is None else m if m.ndim == 2 else m[index if len(m) > 1 else 0] for m in poses)
-        by = prepared_for_builtins(a, b)
-        return ask_prepared(by, a, b, narrow.SIGNED, first, second, within, workers=rows.workers)
+        pair = prepared_for_builtins(a, b)
+        return distance_prepared(pair, a, b, narrow.SIGNED, first, second, within, workers=rows.workers)
 
-    return Unread(find)
+    return LazyDistance(find)
 
 
 def _of_bodies(
     a: Any, b: Any, rows: Rows, answers: Array, within: float, most: int | None
 ) -> tuple[Array, Ints, Array]:  # fmt: skip
-    """Do as `_patches` does where one is not convex; with a normal for each point."""
-    from gjk3d.bodies.contact import contact_points  # loaded where there is a mesh or the like
+    """Return points, counts and normals of contacts of non-convex bodies."""
+    from gjk3d.bodies.contact import contact_points  # loaded only for non-convex bodies
 
-    found = list(contact_points(a, b, rows, answers, within, most))
-    return padded(found, rows.total, None if most is None or not rows.stacked else int(most))
+    touching = list(contact_points(a, b, rows, answers, within, most))
+    return pad_points(touching, rows.total, None if most is None or not rows.stacked else int(most))
 
 
-def padded(found: list[Touching], total: int, columns: int | None) -> tuple[Array, Ints, Array]:
-    """Return points and normals of several pairs with NaN behind, in so many columns or as many as it takes."""
+def pad_points(touching: list[Touching], total: int, columns: int | None) -> tuple[Array, Ints, Array]:
+    """Return points, counts and normals of several pairs, padded with NaN to ``columns`` or to the longest row."""
     count = np.zeros(total, dtype=np.int64)
-    for some in found:
-        count[some.which] = some.counts
+    for group in touching:
+        count[group.which] = group.counts
     width = int(count.max(initial=0)) if columns is None else columns
     points, normals = np.full((total, width, manifold.POINT), np.nan), np.full((total, width, 3), np.nan)
-    for some in found:
-        ends = np.cumsum(some.counts)
-        row, column = np.repeat(some.which, some.counts), np.arange(len(some.points))
-        column -= np.repeat(ends - some.counts, some.counts)
-        points[row, column] = some.points[:, : manifold.POINT]
-        normals[row, column] = some.points[:, manifold.POINT :]
+    for group in touching:
+        ends = np.cumsum(group.counts)
+        row, column = np.repeat(group.which, group.counts), np.arange(len(group.points))
+        column -= np.repeat(ends - group.counts, group.counts)
+        points[row, column] = group.points[:, : manifold.POINT]
+        normals[row, column] = group.points[:, manifold.POINT :]
     return points, count, normals
 
 
-def answer_rows(result: Distance[Any], total: int) -> Array:
-    """Return answers as `gjk3d.narrow.solve` writes them."""
-    answers = np.empty((total, narrow.FLOATS))
-    answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
-    answers[:, 3:6], answers[:, 6:9], answers[:, 9:12] = result.normal, result.point_a, result.point_b
-    return answers
-
-
 def _patches(packed: _Packed, rows: Rows, result: Distance[Any], within: float, most: int | None) -> tuple[Array, Ints]:
-    """Return (n, m, 7) points, padded with NaN, and how many each row has."""
+    """Return (n, m, 7) points, padded with NaN, and the number of points in each row."""
     row = packed.pair.copy()
     row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
-    width = packed.room if most is None else min(int(most), packed.room)
-    answers = answer_rows(result, rows.total)
-    poses = rows.behind_each_other()
+    width = packed.capacity if most is None else min(int(most), packed.capacity)
+    answers = answers_of(result, rows.total)
+    poses = rows.joined_poses()
     count = np.empty(rows.total, dtype=np.int64)
     parts: dict[int, Array] = {}
 
@@ -464,6 +464,7 @@ def _patches(packed: _Packed, rows: Rows, result: Distance[Any], within: float, 
             packed.ints, packed.floats, *packed.faces, row, poses, answers, within, width, start, stop,
             np.empty(packed.corners), np.empty(packed.plane), points, count,
         )  # fmt: skip
+        # chunks differ in width until all counts are known
         parts[start] = points[:, : count[start:stop].max(initial=0)] if most is None else points
 
     in_chunks(rows.total, rows.workers, run)

@@ -1,4 +1,4 @@
-"""The Minkowski difference of a pair that GJK and EPA were asked about: all points of A minus all points of B."""
+"""The Minkowski difference of the pair of a query by GJK and EPA: all points of A minus all points of B."""
 
 from __future__ import annotations
 
@@ -8,78 +8,78 @@ import numpy as np
 
 from gjk3d.exact.convex_sets import body_of
 from gjk3d.narrow.cores import relative_pose, support_once
-from gjk3d.query.ask import question
+from gjk3d.query.batch import prepare_query
 from gjk3d.results import Distance
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.typing import Array, Ints
 
-#: differences of vertices that are all taken; of more, those farthest in the directions of a sphere's vertices
+#: most differences of vertices that are all used; larger sets are sampled by support points along `_DIRECTIONS`
 MOST = 50_000
 _DIRECTIONS = surfaces.sphere(1.0, 54).vertices
 _support: Any = support_once  # a kernel, called from Python
 
 
 class Difference:
-    """A - B of the cores that GJK and EPA see, in world axes."""
+    """A - B of the cores, the shapes without their radii on which GJK and EPA run, in world axes."""
 
     def __init__(self, result: Distance) -> None:
         a, b = result.shape_a, result.shape_b
-        _, rows = question(a, b, result.pose_a, result.pose_b)
+        _, rows = prepare_query(a, b, result.pose_a, result.pose_b)
         (_, fa), (_, fb) = self._packed = a._packed, b._packed
         self._m = relative_pose(rows.a[0], fa, rows.b[0], fb)
         self.turn: Array = rows.a[0, :9].reshape(3, 3).copy()  #: world from A's axes, in which a trace is written
         self.center: Array = self.turn @ fa[layout.CENTER : layout.CENTER + 3] + rows.a[0, 9:12]
         self.radii = float(fa[layout.RADIUS]), float(fb[layout.RADIUS])
         self.size = float(fa[layout.RHO] + fb[layout.RHO] + sum(self.radii) + np.linalg.norm(self._m[9:]))
-        #: how each core's own axes lie in the world, and where its centre is, from A's
+        #: rotation of each core's frame to world axes, and its centre relative to A's
         self.frames = (
             (self.turn, np.zeros(3)),
             (self.turn @ np.reshape(self._m[:9], (3, 3)), self.axes(np.array(self._m[9:]))),
         )
-        #: of each core, placed as those; None of one that is curved or a sum
+        #: vertices of each core in these frames; None for curved cores and sums
         self.corners = _corners(a, *self.frames[0]), _corners(b, *self.frames[1])
         first, second = self.corners
-        #: whether what is drawn of the cores' difference is sampled, as that of curved shapes
+        #: whether `core` returns a sampled surface, as for curved shapes
         self.sampled = first is None or second is None or len(first) * len(second) > MOST
 
     def axes(self, vectors: Array) -> Array:
-        """Turn directions, or points of A - B, of the trace into world axes."""
+        """Rotate directions, or points of A - B, from the axes of a trace to world axes."""
         return np.asarray(vectors, dtype=np.float64) @ self.turn.T
 
     def place(self, points: Array) -> Array:
-        """Turn points of A or of B, as the trace has them, into points of the world."""
+        """Transform points of A or of B from the frame of a trace to the world."""
         return self.axes(points) + self.center
 
     def support(self, direction: Array) -> Array:
-        """Return the point of A - B farthest along a direction of the world."""
+        """Return the support point of A - B along a direction in world axes."""
         (qa, fa), (qb, fb) = self._packed
         return self.axes(_support(qa, fa, qb, fb, self._m, tuple((self.turn.T @ direction).tolist()))[0])
 
     def between(self) -> tuple[Array, str]:
-        """Return the direction that GJK asks first, in the axes of a trace, and what it is."""
+        """Return the first support direction of GJK, in the axes of a trace, and its description."""
         shift = np.array(self._m[9:])
         if not shift.any():
             return np.array([1.0, 0.0, 0.0]), "A's x axis, as the two have one reference point"
         return shift / np.linalg.norm(shift), "the line from A's reference point to B's"
 
     def core(self) -> tuple[Array, Ints]:
-        """Return the cores' difference as triangles, or as the end points of a segment, or as one point."""
+        """Return the difference of the cores as triangles, as the end points of a segment, or as one point."""
         first, second = self.corners
         if not self.sampled and first is not None and second is not None:
             return _hull((first[:, None] - second[None]).reshape(-1, 3))
         return _hull(np.array([self.support(d) for d in _DIRECTIONS]))
 
     def whole(self) -> tuple[Array, Ints]:
-        """Return the difference of the shapes with their radii, by samples; the core's where there are none."""
+        """Return the sampled difference of the shapes with their radii; `core` if both radii are 0."""
         if sum(self.radii) == 0.0:
             return self.core()
         return _hull(np.array([self.support(d) + sum(self.radii) * d for d in _DIRECTIONS]))
 
 
 def _corners(shape: Shape, turn: Array, center: Array) -> Array | None:
-    """Return the vertices, placed, whose hull a core is; None where it is curved or a sum."""
+    """Return the transformed vertices whose hull is the core; None for curved cores and sums."""
     ints, floats = shape._packed
     if not ints[layout.POLYTOPE]:
         return None

@@ -1,7 +1,7 @@
-"""Which two kinds of shapes are answered how, when they are asked whether they touch and how far apart they are.
+"""The table of handlers for collision and distance queries, by the kinds of the two shapes.
 
-A new kind is a line in `Kind`, in `kind_of`, and its lines in the table. A ray chooses in `raycast`; questions for
-convex shapes alone, such as `overlap`, refuse bodies by `gjk3d.convex.checks.check_convex`.
+A new kind needs a line in `Kind`, a line in `kind_of`, and its lines in the table. `raycast` has its own choice.
+Queries for convex shapes only, such as `overlap`, reject bodies by `gjk3d.convex.checks.check_convex`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from gjk3d.convex import solve
 from gjk3d.convex.checks import no_shape
-from gjk3d.convex.solve import Way, is_mapped
+from gjk3d.convex.solve import Handlers, is_mapped
 from gjk3d.errors import UnsupportedPair
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -23,11 +23,11 @@ from gjk3d.units import rescaling
 if TYPE_CHECKING:
     from gjk3d.bodies.base import Body
 
-Collider: TypeAlias = "Shape | Body"  #: what can be asked about
+Collider: TypeAlias = "Shape | Body"  #: every type that queries accept
 
 
 class Kind(Enum):
-    """What tells how something is answered."""
+    """The kinds of shapes that differ in their handlers."""
 
     CORE = "a convex shape whose support mapping is ours"
     MAPPED = "a convex shape with a support mapping of the user"
@@ -36,55 +36,40 @@ class Kind(Enum):
 
 
 def kind_of(x: Any) -> Kind | None:
-    """Return the kind of something, None where there is none."""
+    """Return the kind of a shape, None for anything that is not a shape or a body."""
     if isinstance(x, Shape):
         return Kind.HALFSPACE if isinstance(x, Halfspace) else Kind.MAPPED if is_mapped(x) else Kind.CORE
-    from gjk3d.bodies.base import Body  # loaded when something is no convex shape
+    from gjk3d.bodies.base import Body  # loaded only if x is not a convex shape
 
     return Kind.BODY if isinstance(x, Body) else None
 
 
 def is_collider(x: Any) -> TypeGuard[Collider]:
-    """Tell whether it can be asked about: a convex shape, a mesh, a compound and the like."""
+    """Tell whether queries accept x: a convex shape, a mesh, a compound and the like."""
     return kind_of(x) is not None
 
 
-@cache
-def _cores() -> Way:
-    return solve.CORES
-
-
-@cache
-def _mapped() -> Way:
-    return solve.MAPPED
-
-
-@cache
-def _plane() -> Way:
-    return solve.PLANE
-
-
-@cache
-def _parts() -> Way:
+@cache  # bodies are loaded for the first pair with a body
+def _parts() -> Handlers:
     from gjk3d.bodies import distance, impact
 
-    return Way(distance.solve, distance.collide, distance.prepare, impact.fill)
+    return Handlers(distance.solve, distance.collide, distance.prepare, impact.fill)
 
 
 @cache
-def _beside_plane() -> Way:
+def _beside_plane() -> Handlers:
     from gjk3d.bodies import planes
 
-    return Way(planes.solve, planes.collide)
+    return Handlers(planes.solve, planes.collide)
 
 
-#: how two kinds are answered, in either order; two half-spaces are not
-PAIRS: dict[tuple[Kind, Kind], Callable[[], Way]] = {
-    (Kind.CORE, Kind.CORE): _cores,
-    (Kind.CORE, Kind.MAPPED): _mapped,
-    (Kind.CORE, Kind.HALFSPACE): _plane,
-    (Kind.MAPPED, Kind.MAPPED): _mapped,
-    (Kind.MAPPED, Kind.HALFSPACE): _mapped,
+#: the handlers of two kinds, in either order; two half-spaces have none
+PAIRS: dict[tuple[Kind, Kind], Callable[[], Handlers]] = {
+    (Kind.CORE, Kind.CORE): lambda: solve.CORES,
+    (Kind.CORE, Kind.MAPPED): lambda: solve.MAPPED,
+    (Kind.CORE, Kind.HALFSPACE): lambda: solve.PLANE,
+    (Kind.MAPPED, Kind.MAPPED): lambda: solve.MAPPED,
+    (Kind.MAPPED, Kind.HALFSPACE): lambda: solve.MAPPED,
     (Kind.BODY, Kind.CORE): _parts,
     (Kind.BODY, Kind.MAPPED): _parts,
     (Kind.BODY, Kind.HALFSPACE): _beside_plane,
@@ -92,38 +77,38 @@ PAIRS: dict[tuple[Kind, Kind], Callable[[], Way]] = {
 }
 
 
-def way_of(a: Any, b: Any) -> Way:
-    """Return how two are answered.
+def handlers_of(a: Any, b: Any) -> Handlers:
+    """Return the handlers of two shapes.
 
     Raises
     ------
     UnsupportedPair
-        Where one cannot be asked about, or the two cannot be asked about together.
+        If one of the arguments is not a shape or a body, or the pair is not supported.
     """
-    first, second = kind_of(a), kind_of(b)
-    if first is None or second is None:
-        raise no_shape(*(("a", a) if first is None else ("b", b)))
-    found = PAIRS.get((first, second)) or PAIRS.get((second, first))
-    if found is None:
+    kind_a, kind_b = kind_of(a), kind_of(b)
+    if kind_a is None or kind_b is None:
+        raise no_shape(*(("a", a) if kind_a is None else ("b", b)))
+    handlers = PAIRS.get((kind_a, kind_b)) or PAIRS.get((kind_b, kind_a))
+    if handlers is None:
         raise UnsupportedPair(
             f"{type(a).__name__} against {type(b).__name__}: two half-spaces, or planes, overlap without end; "
             "use a large Box for one of them"
         )
-    if first is second is Kind.BODY:
+    if kind_a is kind_b is Kind.BODY:
         check_units(a, b)
     check_ends(a, b)
-    return found()
+    return handlers()
 
 
 def check_units(a: Body, b: Body) -> None:
-    """Raise where two meshes say that they are in different units."""
-    one, other = getattr(a, "unit", None), getattr(b, "unit", None)
-    if one and other and (cure := rescaling(one, other)):
-        raise UnsupportedPair(f"a is in {one} and b in {other}. Bring a to the unit of b: {cure}")
+    """Raise if two meshes have different units."""
+    unit_a, unit_b = getattr(a, "unit", None), getattr(b, "unit", None)
+    if unit_a and unit_b and (cure := rescaling(unit_a, unit_b)):
+        raise UnsupportedPair(f"a is in {unit_a} and b in {unit_b}. Bring a to the unit of b: {cure}")
 
 
 def check_ends(a: Collider, b: Collider) -> None:
-    """Raise where a ground goes down without end, and the other is another or a half-space or plane."""
+    """Raise for a height field without a bottom against another one, a half-space or a plane."""
     endless = [getattr(x, "bottom", 0.0) == -inf for x in (a, b)]
     if all(endless):
         raise UnsupportedPair(

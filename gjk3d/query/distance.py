@@ -1,4 +1,4 @@
-"""`collide`, `distance`, `signed_distance` and `separating_axis` of two shapes; what they all go through is `ask`."""
+"""The queries `collide`, `distance`, `signed_distance` and `separating_axis` of two shapes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.sat import axis_many
 from gjk3d.poses import STANDING, is_plain
 from gjk3d.query import single
-from gjk3d.query.ask import ask_collide, ask_distance, question
+from gjk3d.query.batch import prepare_query, query_collide, query_distance
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.pair import Depth, ask_prepared, collide_prepared, prepared, prepared_for_builtins
-from gjk3d.query.single import Prepared, desk
+from gjk3d.query.pair import Depth, collide_prepared, distance_prepared, prepared, prepared_for_builtins
+from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Device, Ints, Pose, PoseLike, UnclearPose
 
-_GAP, _ONE = 5, (1, 5)  #: floats of an answer of `gjk3d.narrow.sat.axis_many`
+_AXIS_FLOATS, _ONE_ROW = 5, (1, 5)  #: floats of an answer of `gjk3d.narrow.sat.axis_many`
 _KINDS, _STATUSES = tuple(AxisKind), tuple(Status)
 
 
@@ -75,35 +75,36 @@ def collide(
     workers: int = 1,
     device: Device = "cpu",
 ) -> Any:
-    """Tell whether two shapes touch or overlap, or come within a margin.
+    """Tell whether two shapes touch or overlap, or are closer than a margin.
 
     Parameters
     ----------
     a, b : Shape or Mesh
-        Two half-spaces or planes are refused: they overlap without end.
+        Two half-spaces or planes are rejected, because their overlap is unbounded.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
-        World from local; None is the identity. A stack on either side, or stacks of one length on both, asks n pairs
-        at once.
+        World from local; None is the identity. A stack for either shape, or stacks of equal length for both, gives n
+        queries in one call.
     margin : float
-        In the caller's unit. Positive: also True where they are closer than this. Negative: overlap shallower than
-        this is let pass.
+        In the caller's unit. With a positive margin the result is also True for shapes that are closer than the
+        margin. With a negative margin an overlap that is shallower than the margin is allowed.
     workers : int
-        Threads for a stack; the answers are the same bits for any number.
+        Number of threads for a stack. The results have the same bits for any number.
     device : {"cpu", "cuda"}
-        "cuda" asks a stack of two convex shapes on NVIDIA's graphics card, by the extra ``gpu``; what it cannot tell is
-        asked again on the processor, so that booleans are the same.
+        "cuda" runs a stack of two convex shapes on an NVIDIA GPU. It needs the extra ``gpu``. The CPU repeats the
+        queries that the GPU cannot decide, so the booleans are the same.
 
     Returns
     -------
     bool or (n,) bool
-        False exactly where ``signed distance > margin`` is proven; so touching is True, and so is one inside the other.
+        False exactly if ``signed distance > margin`` is proven. Shapes that touch and a shape inside the other one
+        give True.
 
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        Naming what is wrong with the input; valid input never raises.
+        For invalid input; the message names the fault. Valid input never raises.
     DeviceUnavailableError
-        Where ``device`` is not there; what is missing, and what brings it.
+        If ``device`` is not available; the message names the missing part and its installation.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def collide(
     True
     """
     if device != "cpu":
-        return ask_collide(a, b, pose_a, pose_b, margin, workers, device)
+        return query_collide(a, b, pose_a, pose_b, margin, workers, device)
     return collide_prepared(prepared_for_builtins(a, b), a, b, pose_a, pose_b, margin, workers)
 
 
@@ -156,9 +157,9 @@ def distance(
     workers: int = 1,
     device: Device = "cpu",
 ) -> Distance[Any]:
-    """Return how far apart two shapes are, with the nearest points; 0 and one common point where they overlap.
+    """Return the distance of two shapes and the nearest points. Shapes that overlap have distance 0 and a common point.
 
-    Never runs EPA on shapes that overlap, so it is the cheaper question where depth does not matter.
+    It does not run EPA on shapes that overlap, so it is faster than `signed_distance` if the depth is not needed.
 
     Parameters
     ----------
@@ -166,20 +167,21 @@ def distance(
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
     max_distance : float
-        Stop once the distance provably exceeds this; the status is then BEYOND, the bounds hold, the points are not
-        the nearest.
+        Stop as soon as the distance provably exceeds this. Then the status is BEYOND, the bounds hold, and the points
+        are not the nearest ones.
     tol : float, optional
-        Width of the interval that is enough, relative to the pair's size: how far both reach from their origins, or
-        from their middles where these are far from there, and the distance between. None is the promised width.
+        Sufficient width of the interval, relative to the pair's size. The size is the extent of both shapes from their
+        origins, or from their middles if these are far from the origins, plus the distance. None is the promised width.
     trace : bool
-        Keep every step in ``result.trace``; for one pair.
+        Store every step in ``result.trace``, for one pair only.
     certificate : bool
-        Keep what proves the bounds in ``result.certificate``; for one pair. The answer has the same bits without. Of
-        what is not convex it is found in up to seconds; of a HeightField it is that of what the other one can reach.
+        Store the proof of the bounds in ``result.certificate``, for one pair only. It does not change the bits of the
+        result. For non-convex bodies it takes up to seconds. For a HeightField it covers the part of the field that
+        the other shape can reach.
     workers : int
-        Threads for a stack; the answers are the same bits for any number.
+        Number of threads for a stack. The results have the same bits for any number.
     device : {"cpu", "cuda"}
-        As in `collide`; bounds hold on either.
+        As in `collide`. The bounds hold on both devices.
 
     Returns
     -------
@@ -189,9 +191,9 @@ def distance(
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        Naming what is wrong with the input; valid input never raises.
+        For invalid input; the message names the fault. Valid input never raises.
     DeviceUnavailableError
-        Where ``device`` is not there; what is missing, and what brings it.
+        If ``device`` is not available; the message names the missing part and its installation.
 
     References
     ----------
@@ -205,12 +207,12 @@ def distance(
     2.0
     """
     if device != "cpu":
-        return ask_distance(
+        return query_distance(
             narrow.UNSIGNED, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate, device
         )
-    by = prepared_for_builtins(a, b)
+    pair = prepared_for_builtins(a, b)
     mode = narrow.UNSIGNED
-    return ask_prepared(by, a, b, mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+    return distance_prepared(pair, a, b, mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
 @overload
@@ -256,7 +258,7 @@ def signed_distance(
     workers: int = 1,
     device: Device = "cpu",
 ) -> Distance[Any]:
-    """Return how far apart two shapes are, or how deep they overlap, with the points and the direction that part them.
+    """Return the signed distance of two shapes with witness points and a normal; it is negative if they overlap.
 
     Parameters
     ----------
@@ -264,26 +266,27 @@ def signed_distance(
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
     depth : {"auto", "epa", "facets"}
-        What measures overlap. "epa" runs EPA on every pair, apart or not. "facets" tries every facet of the Minkowski
-        difference, which is the separating axis test in 3D: polytopes only, flat or rounded ones too.
+        The algorithm for overlap. "epa" runs EPA on every pair, even on separated shapes. "facets" tests every facet
+        of the Minkowski difference, which is the separating axis test in 3D. It supports polytopes only, including
+        flat and rounded ones.
     max_distance, tol, trace, certificate, workers, device
-        As in `distance`; a trace always runs EPA where the cores overlap.
+        As in `distance`. A trace always runs EPA if the cores overlap.
 
     Returns
     -------
     Distance
-        Negative where they overlap: the least translation that parts them is ``separation_vector``. Two flat shapes
-        in one plane have depth 0, since a shift across the plane parts them. Of what is not convex the depth is
-        enclosed; how far one surface lies inside the other is another question, see `penetration`. The depth of a ball
-        or point whose centre is in a closed mesh is its distance from the surface plus its radius, unless the way
-        there ends in other material.
+        The distance is negative if the shapes overlap, and ``separation_vector`` is the minimum translation that
+        separates them. Two flat shapes in one plane have depth 0, because any translation across the plane separates
+        them. For non-convex bodies the depth is bounded from both sides. `penetration` is a different quantity: how
+        far one surface is inside the other body. The depth of a ball or point whose centre is in a closed mesh is its
+        distance from the surface plus its radius, unless that translation ends in other material.
 
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        Naming what is wrong with the input; valid input never raises.
+        For invalid input; the message names the fault. Valid input never raises.
     DeviceUnavailableError
-        Where ``device`` is not there; what is missing, and what brings it.
+        If ``device`` is not available; the message names the missing part and its installation.
 
     References
     ----------
@@ -299,9 +302,9 @@ def signed_distance(
     """
     mode = depth_mode(depth)
     if device != "cpu":
-        return ask_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate, device)
-    by = prepared_for_builtins(a, b)
-    return ask_prepared(by, a, b, mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+        return query_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate, device)
+    pair = prepared_for_builtins(a, b)
+    return distance_prepared(pair, a, b, mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
 @overload
@@ -319,27 +322,27 @@ def separating_axis(
 def separating_axis(
     a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
 ) -> Axis[Any]:
-    """Return the best axis of the separating axis test, and which face or pair of edges it comes from.
+    """Return the best axis of the separating axis test, and the face or the pair of edges of that axis.
 
-    Tries the normal of every face of both, and the cross product of every pair of edges that makes a facet of the
-    Minkowski difference. The gap along the axis is positive exactly where the two are apart; it is then a lower bound
-    of their distance, and the distance itself where a face or two edges are nearest. In overlap its negative is the
-    exact depth, and the axis the direction of the least translation that parts them.
+    The axes are the normals of all faces, and the cross products of all pairs of edges that form a facet of the
+    Minkowski difference. The gap along the axis is positive exactly if the shapes are separated. Then it is a lower
+    bound of the distance. It is the distance itself if a face or two edges are nearest. If the shapes overlap, the
+    negative gap is the exact depth, and the axis is the direction of the minimum translation that separates them.
 
     Parameters
     ----------
     a, b : Shape, Mesh or the like
-        Polytopes, flat ones too; not rounded ones, whose nearest features need not be flat. Of what is not convex the
-        axis parts the hulls, and the features are those of the hulls.
+        Polytopes, including flat ones. Rounded polytopes are rejected, because their nearest features need not be
+        flat. For non-convex bodies the axis separates the convex hulls, and the features are those of the hulls.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
 
     Raises
     ------
     UnsupportedPair
-        For curved and rounded shapes and half-spaces; and for what is not convex, where no plane parts the two.
+        For curved shapes, rounded shapes and half-spaces, and for non-convex bodies that no plane separates.
     PoseError, ShapeError
-        Naming what is wrong with the input.
+        For invalid input; the message names the fault.
 
     References
     ----------
@@ -357,7 +360,7 @@ def separating_axis(
         at_once = _best_axis(a, b, ma, mb)
         if at_once is not None:
             return at_once
-    _, rows = question(a, b, pose_a, pose_b)
+    _, rows = prepare_query(a, b, pose_a, pose_b)
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         name = type(a if isinstance(a, Halfspace) else b).__name__
         raise UnsupportedPair(f"separating_axis takes polytopes: the axis of a {name} is its normal")
@@ -365,7 +368,7 @@ def separating_axis(
         check_polytopes(a, b, "separating_axis", False)
         out, kinds = _axes(a, b, rows)
     else:
-        from gjk3d.bodies.planes import sharp_hulls  # loaded where there is a mesh or the like
+        from gjk3d.bodies.planes import sharp_hulls  # loaded only for non-convex bodies
 
         first, second, error = sharp_hulls(a, b)
         check_polytopes(first, second, "separating_axis", False)
@@ -378,60 +381,59 @@ def separating_axis(
 
 
 def _axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
-    """Return the best axes of sharp polytopes, and of which kind they are."""
-    both = prepared(a, b)
-    ints, floats, row = both.arena
+    """Return the best axes of sharp polytopes, and their kinds and statuses."""
+    pair = prepared(a, b)
+    ints, floats, row = pair.packed
     row = row.copy()
     row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
-    out, kinds = np.empty((rows.total, _GAP)), np.empty((rows.total, 2), dtype=np.int64)
-    maps = _gauss_maps(a, b, both)
+    out, kinds = np.empty((rows.total, _AXIS_FLOATS)), np.empty((rows.total, 2), dtype=np.int64)
+    maps = _gauss_maps(a, b, pair)
     assert maps is not None
-    turned = desk().room("turned", maps[4])
-    poses = rows.behind_each_other()
-    axis_many(ints, floats, row, NO_POSE, NO_POSE, poses, *maps[:4], turned, 0, rows.total, out, kinds)
+    rotated = thread_scratch().buffer("rotated", maps[4])
+    poses = rows.joined_poses()
+    axis_many(ints, floats, row, NO_POSE, NO_POSE, poses, *maps[:4], rotated, 0, rows.total, out, kinds)
     return out, kinds
 
 
 def _check_parted(out: Array, a: Collider, b: Collider) -> None:
-    """Raise unless the hulls of what is not convex are apart: an axis says nothing else of it."""
-    met = np.flatnonzero(~(out[:, 3] > out[:, 4]))
-    if len(met):
-        where = f"in question {met[0]} of {len(out)} " if len(out) > 1 else ""
+    """Raise unless the hulls of non-convex bodies are separated; otherwise an axis proves nothing about the bodies."""
+    for k in np.flatnonzero(~(out[:, 3] > out[:, 4]))[:1]:
+        where = f"in question {k} of {len(out)} " if len(out) > 1 else ""
         raise UnsupportedPair(
             f"separating_axis: {where}no plane parts a, a {type(a).__name__}, from b, a {type(b).__name__}, since their"
-            f" hulls touch or overlap (gap {out[met[0], 3]:.6g}): use distance or signed_distance, which look at parts"
+            f" hulls touch or overlap (gap {out[k, 3]:.6g}): use distance or signed_distance, which look at parts"
         )
 
 
 def _best_axis(a: Any, b: Any, pose_a: Array, pose_b: Array) -> Axis[float] | None:
-    """Answer two plain matrices of sharp polytopes; None where it takes the long way."""
-    both = prepared(a, b)
-    if both.words is None:
+    """Return the axis of sharp polytopes at two plain matrices; None if the general path has to compute it."""
+    pair = prepared(a, b)
+    if pair.words is None:
         return None
-    maps = _gauss_maps(a, b, both)
+    maps = _gauss_maps(a, b, pair)
     if maps is None:
         return None
-    ints, floats, row = both.arena
-    out, here = np.empty(_ONE), desk()
-    turned = here.room("turned", maps[4])
-    if axis_many(ints, floats, row, pose_a, pose_b, here.poses, *maps[:4], turned, 0, 1, out, here.flags) < 0:
+    ints, floats, row = pair.packed
+    out, scratch = np.empty(_ONE_ROW), thread_scratch()
+    rotated = scratch.buffer("rotated", maps[4])
+    if axis_many(ints, floats, row, pose_a, pose_b, scratch.poses, *maps[:4], rotated, 0, 1, out, scratch.flags) < 0:
         return None
-    return _axis(out, here.flags)
+    return _axis(out, scratch.flags)
 
 
 def _axis(out: Array, kinds: Ints) -> Axis[float]:
-    """Return the answer of one pair."""
+    """Return the result of one pair."""
     return Axis(out[0, :3], out.item(3), out.item(4), _KINDS[kinds.item(0)], _STATUSES[kinds.item(1)])
 
 
-def _gauss_maps(a: Any, b: Any, both: Prepared) -> tuple[Array, Array, Array, Array, tuple[int, int]] | None:
-    """Return the normals and edges of A and of B, and what room those of one take; None where one has none."""
-    kept = both.others
-    if "axes" not in kept:
+def _gauss_maps(a: Any, b: Any, pair: Prepared) -> tuple[Array, Array, Array, Array, tuple[int, int]] | None:
+    """Return the normals and edges of A and of B, and the shape of scratch for edges; None unless both are sharp."""
+    cache = pair.extras
+    if "axes" not in cache:
         sharp = all(s._packed[0][layout.POLYTOPE] and s._packed[1][layout.RADIUS] == 0.0 for s in (a, b))
         if not sharp:
             return None
         maps = *a._gauss_map(), *b._gauss_map()
-        kept["axes"] = *maps, (max(len(maps[1]), len(maps[3])), 9)
-    found: tuple[Array, Array, Array, Array, tuple[int, int]] = kept["axes"]
-    return found
+        cache["axes"] = *maps, (max(len(maps[1]), len(maps[3])), 9)
+    maps_and_room: tuple[Array, Array, Array, Array, tuple[int, int]] = cache["axes"]
+    return maps_and_room

@@ -1,4 +1,4 @@
-"""What only meshes can be asked: which faces meet, where surfaces cut each other, which faces are nearest."""
+"""Queries on the faces of meshes: intersecting faces, the intersection curve, and the nearest faces."""
 
 from __future__ import annotations
 
@@ -15,82 +15,82 @@ from gjk3d.bodies.parts import Triangles
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.geometry.components import connected
 from gjk3d.poses import moved, relative
-from gjk3d.query.ask import question
+from gjk3d.query.batch import prepare_query
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints, OnePose
 
 
-def joined(segments: Array, apart: float) -> list[Array]:
-    """Return polylines, (k, 3) each, of segments (n, 2, 3) whose ends lie no farther apart than said.
+def polylines(segments: Array, tolerance: float) -> list[Array]:
+    """Join segments (n, 2, 3) whose ends coincide within the tolerance to polylines, (k, 3) each, longest first.
 
-    A closed one ends where it began; three or more ends at one place end all lines there. Longest first.
+    A closed polyline ends at its first point. All polylines end at a point where three or more segments end.
     """
     if not len(segments):
         return []
-    place, points = _places(segments.reshape(-1, 3), apart)
+    place, points = _places(segments.reshape(-1, 3), tolerance)
     ends = place.reshape(-1, 2)
     ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0)
-    at: dict[int, list[int]] = {}
+    segments_at: dict[int, list[int]] = {}
     for k, (i, j) in enumerate(ends.tolist()):
-        at.setdefault(i, []).append(k)
-        at.setdefault(j, []).append(k)
+        segments_at.setdefault(i, []).append(k)
+        segments_at.setdefault(j, []).append(k)
     used = np.zeros(len(ends), dtype=bool)
     lines = []
-    # lines with ends first; what is left are rings
-    for start in [*(i for i in at if len(at[i]) != 2), *at]:
-        for k in at[start]:
+    # lines with ends first; the remaining segments form rings
+    for start in [*(i for i in segments_at if len(segments_at[i]) != 2), *segments_at]:
+        for k in segments_at[start]:
             if not used[k]:
-                lines.append(points[_walk(start, k, ends, at, used)])
+                lines.append(points[_follow(start, k, ends, segments_at, used)])
     return sorted(lines, key=lambda line: -float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum()))
 
 
-def _walk(start: int, k: int, ends: Ints, at: dict[int, list[int]], used: Array) -> list[int]:
-    """Follow segments from a place by its segment k until a junction, an end, or the beginning."""
+def _follow(start: int, k: int, ends: Ints, segments_at: dict[int, list[int]], used: Array) -> list[int]:
+    """Follow segments from a point along its segment k to a junction, an end, or the first point."""
     line = [start]
     while True:
         used[k] = True
         i, j = ends[k].tolist()
         line.append(j if line[-1] == i else i)
-        if line[-1] == start or len(at[line[-1]]) != 2:
+        if line[-1] == start or len(segments_at[line[-1]]) != 2:
             return line
-        k = next(n for n in at[line[-1]] if n != k)
+        k = next(n for n in segments_at[line[-1]] if n != k)
 
 
-def _places(points: Array, apart: float) -> tuple[Ints, Array]:
-    """Return which place each point is at, and a point of each place."""
+def _places(points: Array, tolerance: float) -> tuple[Ints, Array]:
+    """Return the cluster of each point, and a point of each cluster."""
     from scipy.spatial import cKDTree
 
-    near = cKDTree(points).query_pairs(apart, output_type="ndarray")
+    near = cKDTree(points).query_pairs(tolerance, output_type="ndarray")
     place = connected(near[:, 0], near[:, 1], len(points))
     _, first = np.unique(place, return_index=True)
     return place, points[first]
 
 
 def meeting_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None) -> Ints:
-    """Return which faces of two meshes touch or cross, or which faces of a mesh a shape touches.
+    """Return the pairs of faces of two meshes that touch or cross, or the faces of a mesh that a shape touches.
 
     Parameters
     ----------
     a, b : Mesh or Shape
-        At least one a mesh.
+        At least one of them a mesh.
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
 
     Returns
     -------
     (k, 2) int
-        A face of each, in ascending order; 0 for the shape.
+        A face of each, in ascending order. The index of a shape is 0.
 
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        Naming what is wrong with the input: no mesh among the two, no pose, a stack of poses, meshes in two units.
+        For invalid input: no mesh among the two, an invalid pose, a stack of poses, or meshes in two units.
 
     Notes
     -----
-    A pair that rounding could have brought together counts, so none that meets is missed; degenerate faces count as
-    the segments or points that they are.
+    Pairs that may touch within rounding are included, so no touching pair is missed. Degenerate faces count as segments
+    or points.
 
     Examples
     --------
@@ -100,9 +100,9 @@ def meeting_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
     >>> gk.meeting_faces(flat, upright).tolist()
     [[0, 0]]
     """
-    pair, swap, _ = _one(a, b, pose_a, pose_b)
-    found = _faces_of(pair, pair.meeting(), 0)[:, :: -1 if swap else 1]
-    return found[np.lexsort((found[:, 1], found[:, 0]))]
+    pair, swapped, _ = _ordered_pair(a, b, pose_a, pose_b)
+    faces = _faces_of(pair, pair.meeting(), 0)[:, :: -1 if swapped else 1]
+    return faces[np.lexsort((faces[:, 1], faces[:, 0]))]
 
 
 @overload
@@ -116,7 +116,7 @@ def intersection_curve(
 def intersection_curve(
     a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: bool = False
 ) -> Array | list[Array]:
-    """Return the segments in which the surfaces of two meshes cut each other.
+    """Return the segments in which the surfaces of two meshes intersect.
 
     Parameters
     ----------
@@ -129,13 +129,13 @@ def intersection_curve(
     Returns
     -------
     (k, 2, 3) float, or list of (n, 3) float
-        The two ends of each segment, in world axes; faces in one plane cut in none. Joined, the longest line is first,
-        and a closed one ends where it began.
+        The two ends of each segment, in world axes. Coplanar faces have no segment. With ``join`` the longest polyline
+        is first, and a closed polyline ends at its first point.
 
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        As `meeting_faces` does, and where one is no mesh.
+        As `meeting_faces`, and if one of the arguments is not a mesh.
 
     Examples
     --------
@@ -147,34 +147,34 @@ def intersection_curve(
     """
     if not (isinstance(a, Mesh) and isinstance(b, Mesh)):
         raise UnsupportedPair("intersection_curve is of two meshes: both must be gjk3d.Mesh")
-    pair, _, row = _one(a, b, pose_a, pose_b)
+    pair, _, row = _ordered_pair(a, b, pose_a, pose_b)
     assert isinstance(pair, MeshPair)
     placed = moved(row, pair.cut())
     if not join:
         return placed
-    # both faces of an edge compute where it cuts a face, each with its own rounding
-    return joined(placed, 1e4 * pair.error)
+    # both faces of an edge compute its intersection with a face, with different rounding
+    return polylines(placed, 1e4 * pair.error)
 
 
 def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None) -> tuple[int, int]:
-    """Return the faces that the nearest points of two meshes lie on; some that meet where any do.
+    """Return the faces with the nearest points of two meshes, or a pair of intersecting faces if there is one.
 
     Parameters
     ----------
     a, b : Mesh or Shape
-        At least one a mesh.
+        At least one of them a mesh.
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
 
     Returns
     -------
     (int, int)
-        A face of each; -1 for the shape.
+        A face of each. The index of a shape is -1.
 
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        As `meeting_faces` does.
+        As `meeting_faces`.
 
     Examples
     --------
@@ -183,35 +183,37 @@ def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
     >>> gk.nearest_faces(strip, gk.Sphere(0.5), None, [(1, 0, 0, 3), (0, 1, 0, 1), (0, 0, 1, 0), (0, 0, 0, 1)])
     (1, -1)
     """
-    pair, swap, _ = _one(a, b, pose_a, pose_b)
-    met = pair.meeting(0.0, 64) if isinstance(pair, MeshPair) else pair.meeting()
-    parts = met[:1] if len(met) else np.array([pair.nearest().parts])
+    pair, swapped, _ = _ordered_pair(a, b, pose_a, pose_b)
+    touching = pair.meeting(0.0, 64) if isinstance(pair, MeshPair) else pair.meeting()
+    parts = touching[:1] if len(touching) else np.array([pair.nearest().parts])
     i, j = _faces_of(pair, parts, -1)[0].tolist()
-    return (j, i) if swap else (i, j)
+    return (j, i) if swapped else (i, j)
 
 
-def _one(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[BodyPair, bool, Array]:
-    """Return the two, whether they are exchanged, and the pose row of the first of them."""
+def _ordered_pair(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[BodyPair, bool, Array]:
+    """Return the pair in the order of the kernels, whether it is swapped, and the pose row of its first shape."""
     for x in (a, b):
         if not isinstance(x, (Mesh, Shape)):
             raise UnsupportedPair(f"{type(x).__name__} has no faces: this is of a mesh, and another or a convex shape")
     if not isinstance(a, Mesh) and not isinstance(b, Mesh):
         raise UnsupportedPair(f"neither {type(a).__name__} nor {type(b).__name__} is a mesh: at least one must be")
-    _, rows = question(a, b, pose_a, pose_b)
+    _, rows = prepare_query(a, b, pose_a, pose_b)
     if rows.stacked:
         raise ShapeError("this is for one pair of poses: pass single ones")
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         raise UnsupportedPair("a half-space or a plane has no faces to meet: ask collide or signed_distance")
-    swap = not in_order(a, b, rows.a[0], rows.b[0])
-    if swap:
+    swapped = not in_order(a, b, rows.a[0], rows.b[0])
+    if swapped:
         a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
-    return pair_of(a, b, relative(rows.a[0], rows.b[0])), swap, rows.a[0]
+    return pair_of(a, b, relative(rows.a[0], rows.b[0])), swapped, rows.a[0]
 
 
-def _faces_of(pair: BodyPair, parts: Ints, other: int) -> Ints:
-    """Return the faces that pairs of triangles are, (k, 2); of a shape it is ``other``."""
+def _faces_of(pair: BodyPair, parts: Ints, shape_index: int) -> Ints:
+    """Return the faces of pairs of parts, (k, 2), with ``shape_index`` for a shape."""
     faces = [
-        side.tree.order[parts[:, k]] if isinstance(side, Triangles) else np.full(len(parts), other, dtype=np.int64)
+        side.tree.order[parts[:, k]]
+        if isinstance(side, Triangles)
+        else np.full(len(parts), shape_index, dtype=np.int64)
         for k, side in enumerate((pair.a, pair.b))
     ]
     return np.column_stack(faces)

@@ -1,8 +1,9 @@
 """Derivatives of distance and signed distance with respect to the poses of the two shapes.
 
-By the envelope theorem the optimal normal and points may be held fast: where they are unique, moving B along the normal
-widens the gap at the rate 1, turning it at the rate of the lever arm of its point, in overlap as apart. Where they are
-not, the distance has a kink, and what is given is one of its one-sided slopes.
+By the envelope theorem the optimal normal and points are constants of the derivative if they are unique. A translation
+of B along the normal increases the signed distance at the rate 1. A rotation of B increases it at the rate of the lever
+arm of B's point. If the normal or the points are not unique, the distance has a kink, and the result is one of its
+one-sided slopes.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
 from gjk3d.convex.checks import no_shape
-from gjk3d.convex.rows import FIRST_POINTS, MOST_POINTS, NO_CACHE, NO_LOG, empty_answers, in_chunks, scratch
+from gjk3d.convex.rows import FIRST_POINTS, MOST_POINTS, NO_CACHE, NO_LOG, answers_of, empty_answers, in_chunks, scratch
 from gjk3d.convex.solve import core_row
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import unique as narrow
-from gjk3d.narrow.solve import FLOATS, UNSIGNED
+from gjk3d.narrow.solve import FLOATS, INTS, UNSIGNED
 from gjk3d.poses import IDENTITY, STANDING, WIDTH, pose_rows
 from gjk3d.query.dispatch import is_collider
 from gjk3d.query.pair import prepared
-from gjk3d.query.single import desk
+from gjk3d.query.single import thread_scratch
 from gjk3d.results import Distance, Status, row_of
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace, Plane
@@ -30,20 +31,20 @@ from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, PoseLike
 from gjk3d.wording import kind_of
 
-_ROWS = 2, FLOATS  #: of `gjk3d.narrow.unique.gradient_once`
+_ROWS = 2, FLOATS  #: shape of the output of `gjk3d.narrow.unique.gradient_once`
 
 
 class Gradient(NamedTuple):
-    """Answer of `gradient`, for one pair or for n.
+    """Result of `gradient`, for one pair or for n.
 
     Attributes
     ----------
     a, b : (6,) float or (n, 6) float
-        Derivative of the distance by the pose of A, and of B: three numbers for a translation, three for a rotation
-        vector, both along the world's axes, turning about the pose's own origin.
+        Derivative of the distance with respect to the pose of A and of B: three numbers for a translation and three for
+        a rotation vector, both in world axes. The rotation is about the origin of the pose.
     unique : bool or (n,) bool
-        True where normal and points are unique, so that this is the derivative. False on ties, and where one is too
-        near to be told from one: faces or edges that lie flat on each other, a depth reached along two normals.
+        True if the normal and the points are unique, which makes this the derivative. False for ties and for pairs
+        that are too close to a tie: coplanar faces, parallel edges that touch, a depth along two normals.
 
     Examples
     --------
@@ -68,14 +69,14 @@ class Gradient(NamedTuple):
 
 
 def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Gradient:
-    """Return how the distance changes with the poses of the two shapes.
+    """Return the derivative of the distance with respect to the poses of the two shapes.
 
     Parameters
     ----------
     result : Distance
-        Of `signed_distance` or `distance`, one pair or n.
+        Result of `signed_distance` or `distance`, one pair or n.
     pose_a, pose_b : (4, 4) float or (n, 4, 4) float, optional
-        Poses about whose origins the shapes turn, those of the question by default.
+        Poses whose origins are the centers of rotation. The default is the poses of the query.
 
     Returns
     -------
@@ -84,18 +85,18 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     Raises
     ------
     ShapeError, PoseError
-        The result is of something else, or poses do not fit it.
+        If the result is not a `Distance`, or the poses do not match it.
 
     Notes
     -----
-    With normal n, points p and origins c: ``b = (n, (p_b - c_b) x n)`` and ``a = -(n, (p_a - c_a) x n)``. That the
-    normal of an overlap is unique is found by asking once more with B moved a little deeper, see
-    `gjk3d.narrow.unique`. `distance` is 0 throughout an overlap, and so is its gradient: to climb out of one, ask
-    `signed_distance`.
+    With normal n, points p and origins c: ``b = (n, (p_b - c_b) x n)`` and ``a = -(n, (p_a - c_a) x n)``. The normal of
+    an overlap is tested for uniqueness by a second query with B moved a little deeper, see `gjk3d.narrow.unique`.
+    `distance` is 0 in any overlap, and its gradient is 0 as well. Use `signed_distance` to follow the gradient out of
+    an overlap.
 
-    Of what is not convex the nearest parts say it; in overlap those that touch once B has been moved by
-    ``separation_vector``, see `gjk3d.bodies.distance`. Where the depth is only enclosed it is the slope of the
-    translation that was found, and not unique.
+    For non-convex bodies the nearest parts give the derivative. In overlap these are the parts that touch after B has
+    moved by ``separation_vector``, see `gjk3d.bodies.distance`. If the depth is only bounded from both sides, the
+    result is the slope of the separating translation that the search returned, and ``unique`` is False.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     >>> gk.gradient(gk.signed_distance(gk.Box((2, 2, 2)), gk.Sphere(0.5), None, pose))
     Gradient: a=[ 0.  ,  0.  , -1.  , -0.25,  0.5 ,  0.  ], b=[0., 0., 1., 0., 0., 0.], unique
     """
-    at_once = _at_once(result) if pose_a is None and pose_b is None and isinstance(result, Distance) else None
+    at_once = _quick_gradient(result) if pose_a is None and pose_b is None and isinstance(result, Distance) else None
     if at_once is not None:
         return at_once
     if not isinstance(result, Distance):
@@ -114,74 +115,67 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
             raise no_shape(f"the result's {which}", shape)
     single = result.normal.ndim == 1
     count = 1 if single else len(result)
-    answers, marks = _packed(result, count)
+    answers, marks = answers_of(result, count), np.zeros((count, INTS), dtype=np.int64)
+    marks[:, 0], marks[:, 2] = result.status, result.tight
     about = np.zeros((2, count, WIDTH))
     unique, slopes = np.empty(count, dtype=np.int64), np.empty((count, 12))
-    apart = np.zeros(count, dtype=bool)
+    of_bodies = np.zeros(count, dtype=bool)
+    # rows that share their shapes are packed once; the uniqueness needs the shapes, the slopes only the results
     for which, shapes, poses in _groups(result, count):
         rows = []
-        for side, given, own, name in zip(about, (pose_a, pose_b), poses, ("pose_a", "pose_b"), strict=True):
-            table, asked = (pose_rows(pose, name)[0] for pose in (own if given is None else given, own))
-            total = len(which) if given is None else count
+        for side, center, pose, name in zip(about, (pose_a, pose_b), poses, ("pose_a", "pose_b"), strict=True):
+            table, query_rows = (pose_rows(p, name)[0] for p in (pose if center is None else center, pose))
+            total = len(which) if center is None else count
             if len(table) not in (1, total):
                 raise ShapeError(f"{name} has {len(table)} rows, and the result is of {count} pairs")
-            side[which] = table if len(table) == 1 or given is None else table[which]
-            rows.append(asked)
+            side[which] = table if len(table) == 1 or center is None else table[which]
+            rows.append(query_rows)
         convex = _as_convex(shapes)
         if convex is not None:
             unique[which] = _unique(convex, rows, answers[which], marks[which])
             continue
-        apart[which] = True
+        of_bodies[which] = True
         for n, k in enumerate(which.tolist()):
             row_a, row_b = (table[n % len(table)] for table in rows)
-            slopes[k], unique[k] = _of_bodies(shapes, (row_a, row_b), answers[k], bool(marks[k, 2]), about[:, k])
-    left = np.flatnonzero(~apart)
-    found = np.empty((len(left), 12))
-    narrow.slope_rows(answers[left], about[0, left], about[1, left], found)
-    slopes[left], sure = found, unique == narrow.YES
-    if result.asked[0] == UNSIGNED:
+            slopes[k], unique[k] = _body_slopes(shapes, (row_a, row_b), answers[k], bool(marks[k, 2]), about[:, k])
+    convex_rows = np.flatnonzero(~of_bodies)
+    convex_slopes = np.empty((len(convex_rows), 12))
+    narrow.slope_rows(answers[convex_rows], about[0, convex_rows], about[1, convex_rows], convex_slopes)
+    slopes[convex_rows], is_unique = convex_slopes, unique == narrow.YES
+    if result.asked[0] == UNSIGNED:  # the distance is constant in an overlap, and has a kink at its border
         inside = answers[:, 0] <= 0.0
         slopes[inside] = 0.0
-        sure &= ~inside
+        is_unique &= ~inside
     if single:
-        return Gradient(slopes[0, :6], slopes[0, 6:], bool(sure[0]))
-    return Gradient(slopes[:, :6], slopes[:, 6:], sure)
+        return Gradient(slopes[0, :6], slopes[0, 6:], bool(is_unique[0]))
+    return Gradient(slopes[:, :6], slopes[:, 6:], is_unique)
 
 
-def _at_once(result: Distance[Any]) -> Gradient | None:
-    """Answer what is of one pair with cores of ours, and still has its row; None where it takes the long way."""
+def _quick_gradient(result: Distance[Any]) -> Gradient | None:
+    """Return the gradient of one prepared pair from the row of its result; None if the general path is needed."""
     row = row_of(result)
     if row is None or not (isinstance(result.shape_a, Shape) and isinstance(result.shape_b, Shape)):
         return None
-    both, here = prepared(result.shape_a, result.shape_b), desk()
-    if both.words is None:
+    pair, scratch = prepared(result.shape_a, result.shape_b), thread_scratch()
+    if pair.words is None:
         return None
     answer, marks, pose_a, pose_b = row
     out = np.empty(_ROWS)
     unique = narrow.gradient_once(
-        *both.arena, STANDING if pose_a is None else pose_a, STANDING if pose_b is None else pose_b, here.poses,
-        answer, marks, result.asked[0] == UNSIGNED, here.work, here.table, FIRST_POINTS, NO_CACHE, here.flags, NO_LOG,
-        out,
+        *pair.packed, STANDING if pose_a is None else pose_a, STANDING if pose_b is None else pose_b, scratch.poses,
+        answer, marks, result.asked[0] == UNSIGNED, scratch.work, scratch.table, FIRST_POINTS, NO_CACHE, scratch.flags,
+        NO_LOG, out,
     )  # fmt: skip
     if unique < 0 or unique == narrow.FULL:
         return None
     return Gradient(out[1, :6], out[1, 6:], unique == narrow.YES)
 
 
-def _packed(result: Any, count: int) -> tuple[Array, Ints]:
-    """Return answers and their marks as `gjk3d.narrow.solve` writes them."""
-    answers, marks = empty_answers(count)
-    answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
-    answers[:, 3:6], answers[:, 6:9], answers[:, 9:12] = result.normal, result.point_a, result.point_b
-    marks[:, 0], marks[:, 2] = result.status, result.tight
-    return answers, marks
-
-
 def _groups(result: Any, count: int) -> list[tuple[Any, tuple[Shape, Shape], tuple[Any, Any]]]:
-    """Return rows that share two shapes: which they are, the shapes, their poses."""
+    """Return groups of rows that share two shapes: the rows, the shapes, and their poses."""
     if result.shape_a is not None:
         return [(np.arange(count), (result.shape_a, result.shape_b), (result.pose_a, result.pose_b))]
-    pairs = result._pairs  # an answer of many different pairs
+    pairs = result._pairs  # a result of many different pairs
     poses = result._poses if result._poses.ndim == 4 else result._poses[pairs]
     kinds, group = np.unique(pairs, axis=0, return_inverse=True)
     order = np.argsort(group.ravel(), kind="stable")
@@ -194,44 +188,44 @@ def _groups(result: Any, count: int) -> list[tuple[Any, tuple[Shape, Shape], tup
 
 
 def _as_convex(shapes: tuple[Any, Any]) -> tuple[Shape, Shape] | None:
-    """Return two convex shapes that have the same distance; None where the parts of bodies decide it."""
+    """Return two convex shapes with the same distance; None if it depends on the parts of bodies."""
     a, b = shapes
     if isinstance(a, Shape) and isinstance(b, Shape):
         return a, b
     if not (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
         return None
-    from gjk3d.bodies.planes import standing_in  # loaded where there is a mesh or the like
+    from gjk3d.bodies.planes import standing_in  # loaded only for non-convex bodies
 
     x = standing_in(a, b, IDENTITY, IDENTITY)
     return (x.a, x.b) if isinstance(x.a, Shape) and isinstance(x.b, Shape) else None
 
 
-def _of_bodies(
+def _body_slopes(
     shapes: tuple[Any, Any], rows: tuple[Array, Array], answer: Array, tight: bool, about: Array
 ) -> tuple[Array, int]:
-    """Return the slopes of one pair of which one is not convex, and whether they are the only ones."""
-    from gjk3d.bodies.distance import levers  # loaded where there is a mesh or the like
+    """Return the slopes of one pair with a non-convex body, and whether they are unique."""
+    from gjk3d.bodies.distance import levers  # loaded only for non-convex bodies
 
     if isinstance(shapes[0], Plane) or isinstance(shapes[1], Plane):
         from gjk3d.bodies.planes import standing_in
 
         x = standing_in(*shapes, rows[0][None], rows[1][None])
         shapes, rows = (x.a, x.b), (x.rows_a[0], x.rows_b[0])
-    held = levers(*shapes, *rows, answer, tight)
-    count = len(held.rows)
+    contacts = levers(*shapes, *rows, answer, tight)
+    count = len(contacts.rows)
     poses = np.repeat(about[:, None], count, axis=1)
-    poses[1, :, 9:12] += held.shift
+    poses[1, :, 9:12] += contacts.shift
     slopes = np.empty((count, 12))
-    narrow.slope_rows(held.rows, poses[0], poses[1], slopes)
-    sure = held.sure
+    narrow.slope_rows(contacts.rows, poses[0], poses[1], slopes)
+    sure = contacts.sure
     marks = np.array([[Status.SEPARATED, 0, 1, 0]], dtype=np.int64)
-    for row, (a, row_a, b, row_b) in zip(held.rows, held.parts, strict=False):
+    for row, (a, row_a, b, row_b) in zip(contacts.rows, contacts.parts, strict=False):
         sure = sure and _unique((a, b), [row_a[None], row_b[None]], row[None].copy(), marks)[0] == narrow.YES
-    return held.weights @ slopes, narrow.YES if sure else narrow.NO
+    return contacts.weights @ slopes, narrow.YES if sure else narrow.NO
 
 
 def _unique(shapes: tuple[Shape, Shape], rows: list[Array], answers: Array, marks: Ints) -> Ints:
-    """Tell which rows have one normal and one pair of points."""
+    """Tell which rows have a unique normal and a unique pair of points."""
     ints, floats, row, plane = core_row(*shapes)
     row[0, 4], row[0, 8], row[0, 9] = len(rows[0]) > 1, len(rows[0]), len(rows[1]) > 1
     poses, (out, flags) = np.concatenate(rows), empty_answers(1)

@@ -15,29 +15,32 @@ from gjk3d.typing import Array, Number, PoseLike, Rows, VectorLike
 
 _KINDS = "linear", "screw"
 _ORIGIN = 0.0, 0.0, 0.0
-_ROW, _MATRIX, _TWO = (1, narrow.MOTION), (4, 4), (2, WIDTH)
-_LATE = 1e300  #: times that need no second look
-_new, _put = object.__new__, object.__setattr__
+_ROW, _MATRIX, _TWO_ROWS = (1, narrow.MOTION), (4, 4), (2, WIDTH)
+_LATE = 1e300  #: smaller times cannot overflow
+_new, _set_attribute = object.__new__, object.__setattr__
 
 
 class Motion(Frozen):
-    """How a body moves from time 0 to time 1: a point of it straight, and the body round that point, both steadily.
+    """Motion of a rigid body from time 0 to time 1: a point moves straight, and the body rotates about that point.
+
+    Both velocities are constant.
 
     Parameters
     ----------
     start : (4, 4) float, (n, 4, 4) float, RigidTransform or None
-        The pose at time 0, world from local; a stack is n motions.
+        The pose at time 0, world from local. A stack gives n motions.
     linear : (3,) or (n, 3) float
-        The whole way of the point, in world axes.
+        The translation of the point from time 0 to time 1, in world axes.
     angular : (3,) or (n, 3) float
-        The whole turn about the point: a rotation vector in world axes, in radians. It may be more than a full turn.
+        The rotation about the point from time 0 to time 1: a rotation vector in world axes, in radians. It may exceed a
+        full turn.
     center : (3,) or (n, 3) float or None
-        Where in the world that point is at time 0; None is the body's own origin.
+        The position of the point in the world at time 0. None is the origin of the body.
 
     Raises
     ------
     PoseError, ShapeError
-        Where an argument is not finite, not of its shape, or the stacks are of different lengths.
+        If an argument is not finite or has a wrong shape, or the stacks differ in length.
 
     Examples
     --------
@@ -49,7 +52,7 @@ class Motion(Frozen):
            [ 0.,  0.,  1.,  0.],
            [ 0.,  0.,  0.,  1.]])
 
-    A door that is hung at x = 1 turns about its hinge:
+    A door with its hinge at x = 1 rotates about the hinge:
 
     >>> door = gk.Motion(None, angular=(0, 0, np.pi / 2), center=(1, 0, 0))
     >>> door.at(1.0)[:3, 3].round(6) + 0.0
@@ -68,12 +71,12 @@ class Motion(Frozen):
         *,
         center: Rows | None = None,
     ) -> None:
-        if start is None or is_plain(start):
-            way, turn, middle = three(linear), three(angular), _ORIGIN if center is None else three(center)
-            if not (way is None or turn is None or middle is None):
+        if start is None or is_plain(start):  # the fast path; the kernel returns False for invalid numbers
+            translation, turn, middle = three(linear), three(angular), _ORIGIN if center is None else three(center)
+            if not (translation is None or turn is None or middle is None):
                 row, pose = np.empty(_ROW), STANDING if start is None else start
-                if narrow.motion_once(pose, way, turn, middle, center is not None, row):
-                    self._keep(row, False)
+                if narrow.motion_once(pose, translation, turn, middle, center is not None, row):
+                    self._set_rows(row, False)
                     return
         poses, stacked = pose_rows(start, "start")
         named = {
@@ -81,39 +84,39 @@ class Motion(Frozen):
             "angular": vectors(angular, "Motion: angular", narrow.MOST_TURN),
             "center": None if center is None else vectors(center, "Motion: center", GREATEST),
         }
-        given = {"start": (poses, stacked)} | {name: part for name, part in named.items() if part is not None}
-        counts = {name: len(rows) for name, (rows, many) in given.items() if many}
+        arguments = {"start": (poses, stacked)} | {name: part for name, part in named.items() if part is not None}
+        counts = {name: len(rows) for name, (rows, many) in arguments.items() if many}
         if len(set(counts.values())) > 1:
-            said = ", ".join(f"{name} has {count} rows" for name, count in counts.items())
-            raise ShapeError(f"Motion: {said}: stacks must have one length")
+            lengths = ", ".join(f"{name} has {count} rows" for name, count in counts.items())
+            raise ShapeError(f"Motion: {lengths}: stacks must have one length")
         rows = np.empty((next(iter(counts.values()), 1), narrow.MOTION))
-        middle = given["center" if "center" in given else "linear"][0]
-        narrow.motion_rows(poses, given["linear"][0], given["angular"][0], middle, "center" in given, rows)
-        self._keep(rows, bool(counts))
+        middle = arguments["center" if "center" in arguments else "linear"][0]
+        narrow.motion_rows(poses, arguments["linear"][0], arguments["angular"][0], middle, "center" in arguments, rows)
+        self._set_rows(rows, bool(counts))
 
-    def _keep(self, rows: Array, stacked: bool) -> None:
-        """Fill the fields, as `_set` does: the rows are the kernels', what can be seen of them is read-only."""
+    def _set_rows(self, rows: Array, stacked: bool) -> None:
+        """Set the fields, as `_set` does. The kernels get writable rows, and the visible array is read-only."""
         numbers = rows.view()
         numbers.flags.writeable = False
-        _put(self, "_numbers", numbers)
-        _put(self, "stacked", stacked)
-        _put(self, "_cache", {"rows": rows})
+        _set_attribute(self, "_numbers", numbers)
+        _set_attribute(self, "stacked", stacked)
+        _set_attribute(self, "_cache", {"rows": rows})
 
     @property
     def _rows(self) -> Array:
-        """The numbers as the kernels take them: writable."""
+        """The numbers as a writable array for kernels."""
         return self._cached("rows", self._numbers.copy)
 
     @classmethod
     def translation(cls, pose: PoseLike | None, vector: Rows) -> Motion:
-        """Return the motion from a pose along a vector, without a turn.
+        """Return the motion from a pose along a vector, without rotation.
 
         Parameters
         ----------
         pose : (4, 4) float, (n, 4, 4) float, RigidTransform or None
-            Where it starts; None is the identity.
+            The pose at time 0. None is the identity.
         vector : (3,) float or (n, 3) float
-            The whole way, in world axes.
+            The translation from time 0 to time 1, in world axes.
 
         Examples
         --------
@@ -127,23 +130,23 @@ class Motion(Frozen):
     def between(
         cls, first: PoseLike | None, last: PoseLike | None, *, kind: Literal["linear", "screw"] = "linear"
     ) -> Motion:
-        """Return the motion from one pose to another, by the shorter turn.
+        """Return the motion from one pose to another, by the shorter rotation.
 
-        Of poses half a turn apart either way round is as short, and rounding tells which it is: a pose between them,
-        and two motions, tell the way.
+        For poses that differ by half a turn both directions are equally short, and rounding chooses one. Use two
+        motions with a pose between them to choose the direction.
 
         Parameters
         ----------
         first, last : (4, 4) float, (n, 4, 4) float or RigidTransform
             The poses at time 0 and at time 1.
         kind : str
-            "linear": the body's origin moves straight while the body turns. "screw": the body turns about one axis
-            and moves along it, as a joint moves it.
+            "linear": the origin of the body moves straight while the body rotates. "screw": the body rotates about one
+            axis and moves along it, as a joint moves it.
 
         Raises
         ------
         PoseError, ShapeError
-            Where a pose is not rigid, the stacks differ in length, or the kind is another.
+            If a pose is not rigid, the stacks differ in length, or the kind is unknown.
 
         Examples
         --------
@@ -156,18 +159,19 @@ class Motion(Frozen):
         if kind in _KINDS and (first is None or is_plain(first)) and (last is None or is_plain(last)):
             row = np.empty(_ROW)
             ends = STANDING if first is None else first, STANDING if last is None else last
-            if narrow.between_once(*ends, kind == "screw", np.empty(_TWO), row):
-                motion._keep(row, False)
+            if narrow.between_once(*ends, kind == "screw", np.empty(_TWO_ROWS), row):
+                motion._set_rows(row, False)
                 return motion
         if kind not in _KINDS:
             raise ShapeError(f"Motion.between: kind is {kind!r}, expected 'linear' or 'screw'")
-        one, many = pose_rows(first, "first")
-        two, more = pose_rows(last, "last")
-        if many and more and len(one) != len(two):
-            raise ShapeError(f"Motion.between: first has {len(one)} rows and last {len(two)}: expected one length")
-        rows = np.empty((len(two) if len(one) == 1 else len(one), narrow.MOTION))
-        narrow.between_rows(one, two, kind == "screw", rows)
-        motion._keep(rows, many or more)
+        first_rows, first_stacked = pose_rows(first, "first")
+        last_rows, last_stacked = pose_rows(last, "last")
+        if first_stacked and last_stacked and len(first_rows) != len(last_rows):
+            counts = f"first has {len(first_rows)} rows and last {len(last_rows)}"
+            raise ShapeError(f"Motion.between: {counts}: expected one length")
+        rows = np.empty((len(last_rows) if len(first_rows) == 1 else len(first_rows), narrow.MOTION))
+        narrow.between_rows(first_rows, last_rows, kind == "screw", rows)
+        motion._set_rows(rows, first_stacked or last_stacked)
         return motion
 
     def __len__(self) -> int:
@@ -176,7 +180,7 @@ class Motion(Frozen):
         return len(self._rows)
 
     def __getitem__(self, index: SupportsIndex | slice) -> Motion:
-        """Return one motion of a stack; of a slice a stack."""
+        """Return one motion of a stack, or a smaller stack for a slice."""
         if not self.stacked:
             raise TypeError("this Motion is one motion and cannot be indexed")
         many = isinstance(index, slice)
@@ -188,17 +192,17 @@ class Motion(Frozen):
         Parameters
         ----------
         time : float or (n,) float
-            0 is the start and 1 the end; times outside go on at the same rate.
+            0 is the start and 1 the end. Other times extrapolate with the same velocities.
 
         Returns
         -------
         (4, 4) float or (n, 4, 4) float
-            A stack where the motion or the time is one.
+            A stack if the motion or the time is a stack.
 
         Raises
         ------
         ShapeError
-            Where a time is not finite, or the times are not as many as the motions.
+            If a time is not finite, or the numbers of times and motions differ.
         """
         if (type(time) is float or type(time) is int) and -_LATE < time < _LATE and not self.stacked:
             matrix = np.empty(_MATRIX)
@@ -216,9 +220,9 @@ class Motion(Frozen):
         return out if many else out[0]
 
     def _bend(self, center: Array, rho: Array) -> Array:
-        """Bound the acceleration of the points of a body: the square of the turn times the distance from the axis.
+        """Return a bound of the acceleration of the points of a body: the squared rotation times the axis distance.
 
-        The body is given by a ball round it. Stacks of balls, (n, 3) and (n,), have a bound each.
+        ``center`` and ``rho`` are a bounding ball of the body. Stacks of balls, (n, 3) and (n,), have a bound each.
         """
         turn, arm = self._rows[:, 15:18], center[..., None, :] - self._rows[:, 18:21]
         arm = np.einsum("kij,...kj->...ki", parts(self._rows)[0], arm)
@@ -227,7 +231,7 @@ class Motion(Frozen):
         return np.asarray(bend[..., 0] * (1.0 + 1e-14))
 
     def _error(self, center: Array, rho: Array) -> Array:
-        """Bound the rounding error of the points of a body at the poses of `at`; balls and stacks as in `_bend`.
+        """Return a bound of the rounding error of a body's points at the poses of `at`; arguments as in `_bend`.
 
         The rotation has an error of a few units, plus that of the angle, which is relative to the angle. Both move a
         point in proportion to its distance from the reference point.
@@ -243,34 +247,34 @@ class Motion(Frozen):
         if self.stacked:
             return f"Motion: {len(self._rows)} motions"
         row = self._rows[0]
-        way, turn = (", ".join(f"{x:.4g}" for x in row[c : c + 3]) for c in (12, 15))
-        return f"Motion: along ({way}), turning by ({turn}) rad"
+        linear, turn = (", ".join(f"{x:.4g}" for x in row[c : c + 3]) for c in (12, 15))
+        return f"Motion: along ({linear}), turning by ({turn}) rad"
 
 
 def as_motion(motion: Any, name: str) -> Motion:
-    """Return a motion; that of what stands still where a pose or None is given."""
+    """Return the argument as a motion; a pose or None gives the motion of a static body."""
     if isinstance(motion, Motion):
         return motion
     if motion is None:
-        return _STILL
+        return _STATIC
     if is_plain(motion):
         row = np.empty(_ROW)
         if narrow.motion_once(motion, _ORIGIN, _ORIGIN, _ORIGIN, False, row):
-            still = _new(Motion)
-            still._keep(row, False)
-            return still
+            at_rest = _new(Motion)
+            at_rest._set_rows(row, False)
+            return at_rest
     try:
         rows, stacked = pose_rows(motion, name)
     except PoseError as reason:
         raise PoseError(f"{reason}; {name} is a gjk3d.Motion, or a pose for a body that stands still") from None
-    return standing(rows, stacked)
+    return static_motion(rows, stacked)
 
 
-def standing(rows: Array, stacked: bool) -> Motion:
-    """Return the motion of what stands still at pose rows."""
-    still = np.zeros((len(rows), narrow.MOTION))
-    still[:, :12] = rows[:, :12]
-    return Motion._made(_numbers=still, stacked=stacked)
+def static_motion(rows: Array, stacked: bool) -> Motion:
+    """Return the motion of a static body at pose rows."""
+    at_rest = np.zeros((len(rows), narrow.MOTION))
+    at_rest[:, :12] = rows[:, :12]
+    return Motion._made(_numbers=at_rest, stacked=stacked)
 
 
-_STILL = standing(IDENTITY, False)
+_STATIC = static_motion(IDENTITY, False)

@@ -1,4 +1,4 @@
-"""What two polytopes have in common, as a polytope."""
+"""The intersection of two polytopes, as a polytope."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gjk3d.geometry.intersection import Walls, bevels, corners
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
-from gjk3d.query.ask import question
-from gjk3d.query.pair import ask_prepared, collide_prepared, prepared_for_builtins
+from gjk3d.query.batch import prepare_query
+from gjk3d.query.pair import collide_prepared, distance_prepared, prepared_for_builtins
 from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
@@ -38,29 +38,29 @@ def overlap(
     a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
 ) -> list[ConvexHull | None]: ...
 def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Any:
-    """Return what two polytopes have in common.
+    """Return the intersection of two polytopes.
 
     Parameters
     ----------
     a, b : Shape
-        Boxes, hulls, tetrahedra, triangles, segments, points, and sums, unions and sweeps of such; not rounded, not
-        curved.
+        Boxes, hulls, tetrahedra, triangles, segments, points, and sums, unions and sweeps of these, but not rounded or
+        curved shapes.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
 
     Returns
     -------
     ConvexHull or None, or a list of such for a stack
-        In world axes, its corners to about 1e-12 of the pair's size; its ``volume``, ``centroid`` and ``polygons`` say
-        the rest. None exactly where the two are proven to be apart, so that it agrees with `collide`. Two that touch
-        have a flat one, a segment or a point in common, and so have two that overlap by less than rounding can tell.
+        The intersection in world axes. The error of its corners is about 1e-12 of the pair's size. None exactly if the
+        shapes are proven to be separated, as in `collide`. The intersection of shapes that touch, or overlap by less
+        than the rounding error, is a flat polytope, a segment or a point.
 
     Raises
     ------
     UnsupportedPair
         For curved and rounded shapes and half-spaces.
     PoseError, ShapeError
-        Naming what is wrong with the input.
+        For invalid input; the message names the fault.
 
     Examples
     --------
@@ -71,43 +71,43 @@ def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike
     (0.0625, [0.25, 0.25, 0.375])
     """
     check_convex(a, b)
-    _, rows = question(a, b, pose_a, pose_b)
-    first, second = _sharp(a, "a"), _sharp(b, "b")
-    by = prepared_for_builtins(a, b)
-    if not rows.stacked and not collide_prepared(by, a, b, pose_a, pose_b, 0.0):
+    _, rows = prepare_query(a, b, pose_a, pose_b)
+    first, second = _as_polytope(a, "a"), _as_polytope(b, "b")
+    pair = prepared_for_builtins(a, b)
+    if not rows.stacked and not collide_prepared(pair, a, b, pose_a, pose_b, 0.0):
         return None
-    result = ask_prepared(by, a, b, narrow.SIGNED, pose_a, pose_b, 0.0)
+    result = distance_prepared(pair, a, b, narrow.SIGNED, pose_a, pose_b, 0.0)
     walls = _walls(first), _walls(second)
     if not rows.stacked:
-        return _common(*walls, rows.behind_each_other(), _middle(result)) if result.lower <= 0.0 else None
-    found: list[ConvexHull | None] = []
+        return _intersection(*walls, rows.joined_poses(), _middle(result)) if result.lower <= 0.0 else None
+    intersections: list[ConvexHull | None] = []
     for k in range(rows.total):
-        both = np.array((rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]))
-        found.append(_common(*walls, both, _middle(result[k])) if result.lower[k] <= 0.0 else None)
-    return found
+        pose_pair = np.array((rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]))
+        intersections.append(_intersection(*walls, pose_pair, _middle(result[k])) if result.lower[k] <= 0.0 else None)
+    return intersections
 
 
 def _middle(result: Distance[float]) -> Vec3:
-    """Return the place between the witness points of one pair."""
+    """Return the point halfway between the witness points of one pair."""
     x, y, z = (0.5 * (result.point_a + result.point_b)).tolist()
     return x, y, z
 
 
-def _sharp(shape: Shape, name: str) -> Polytope:
-    """Return the polytope that a shape is, by the vertices of its terms where it is composed."""
-    found: Any = shape
-    while isinstance(found, Rounded) and found.radius == 0.0:
-        found = found.core
-    if isinstance(found, Composed) and found._rounding() == 0.0:
-        found = found._polytope()
-    if not isinstance(found, Polytope):
+def _as_polytope(shape: Shape, name: str) -> Polytope:
+    """Return the shape as a polytope; a composed shape becomes the hull of the vertices of its terms."""
+    polytope: Any = shape
+    while isinstance(polytope, Rounded) and polytope.radius == 0.0:
+        polytope = polytope.core
+    if isinstance(polytope, Composed) and polytope._rounding() == 0.0:
+        polytope = polytope._polytope()
+    if not isinstance(polytope, Polytope):
         many = isinstance(shape, Composed) and shape._packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
         raise UnsupportedPair(
             f"overlap takes polytopes{', of fewer vertices' if many else ''}, and {name} is {kind_of(shape)}"
             f"{'' if many else ', which is none'}: "
             "pass the ConvexHull of its surface().vertices for an approximation from inside"
         )
-    return found
+    return polytope
 
 
 def _walls(shape: Polytope) -> Walls:
@@ -115,7 +115,7 @@ def _walls(shape: Polytope) -> Walls:
     if "walls" not in shape._cache:
         vertices, hull = np.ascontiguousarray(shape.vertices), shape._hull()
         normals = bevels(hull.vertices, *shape._gauss_map())
-        # an edge inside a face leaves the intersection where an edge round the face does
+        # edges between coplanar faces are not needed: the edges of the whole face give the same corners
         ends = hull.edges[hull.angles > FLAT] if hull.dimension else np.zeros((1, 2), dtype=np.int64)
         edges = hull.vertices[ends]
         planes = np.ascontiguousarray(np.column_stack([normals, farthest(vertices, normals)[0]]).T)
@@ -124,11 +124,11 @@ def _walls(shape: Polytope) -> Walls:
     return walls
 
 
-def _common(a: Walls, b: Walls, rows: Array, middle: Vec3) -> ConvexHull:
-    """Return the intersection of two placed polytopes that touch or overlap; at the middle where they touch."""
+def _intersection(a: Walls, b: Walls, rows: Array, middle: Vec3) -> ConvexHull:
+    """Return the intersection of two polytopes that touch or overlap; the point ``middle`` if it has no corners."""
     if max(a.span, b.span) == 0.0:  # two points have no directions, which `corners` divides by
         return ConvexHull._later(np.array([middle]))
-    # about a round place near by, where numbers are small and simple ones stay so
+    # coordinates relative to a nearby round point are small, and simple numbers stay exact
     unit = 2.0 ** ceil(log2(max(a.span, b.span, 1e-300)))
     x, y, z = (round(number / unit) * unit for number in middle)
     points = corners(a, b, rows, (x, y, z), manifold.NEARLY_EQUAL)

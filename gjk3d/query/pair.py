@@ -17,9 +17,9 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import collide_many, solve_many
 from gjk3d.poses import STANDING, plainly
 from gjk3d.query import single
-from gjk3d.query.ask import ask_collide, ask_distance
-from gjk3d.query.dispatch import Collider, Kind, kind_of, way_of
-from gjk3d.query.single import Plan, Prepared, PreparedPairs, desk
+from gjk3d.query.batch import query_collide, query_distance
+from gjk3d.query.dispatch import Collider, Kind, handlers_of, kind_of
+from gjk3d.query.single import Plan, Prepared, PreparedPairs, thread_scratch
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.simplices import Point
@@ -29,29 +29,29 @@ Depth = Literal["auto", "epa", "facets"]
 
 _new = object.__new__
 _ANSWER = 1, narrow.FLOATS
-_kept = PreparedPairs()
-#: what is prepared for two shapes, cold; it is made once as long as both live
-prepared = _kept.get
-#: the same for the plain functions, whose next question of the two a builtin answers
-prepared_for_builtins = _kept.get_for_builtins
+_cache = PreparedPairs()
+#: the prepared data of two shapes, cold; it is cached for as long as both live
+prepared = _cache.get
+#: the same for the plain functions; the next query of the same two shapes runs in a builtin
+prepared_for_builtins = _cache.get_for_builtins
 
 
 class Pair:
-    """Two shapes, prepared once and asked pose by pose.
+    """Two shapes, prepared once for queries at many poses.
 
-    Answers are those of `gjk3d.collide`, `gjk3d.distance` and `gjk3d.signed_distance`, at less cost a call, since
-    nothing is looked up or packed again. A pair also remembers where it was: the axis that parted the shapes the last
-    time is asked first, and GJK starts from its last simplex. Booleans are those of `gjk3d.collide`; distances may
-    differ from a cold answer by rounding, within bounds that hold as ever.
+    The results are those of `gjk3d.collide`, `gjk3d.distance` and `gjk3d.signed_distance`. A call costs less, because
+    nothing is looked up or packed again. A pair of convex shapes is also warm: a query first tests the last separating
+    axis, and GJK starts from the last simplex. Booleans are equal to those of `gjk3d.collide`. Distances may differ
+    from a cold result by rounding, and their bounds always hold.
 
-    One pair is for one thread at a time.
+    One pair serves one thread at a time.
 
     Parameters
     ----------
     a, b : Shape, Mesh or other body
-        What `gjk3d.collide` takes; of convex shapes the last simplex is remembered.
+        Shapes that `gjk3d.collide` accepts.
     warm : bool
-        False starts every question afresh: then the same bits as the plain functions give.
+        False starts every query cold. Then the results have the same bits as those of the plain functions.
 
     Examples
     --------
@@ -78,10 +78,10 @@ class Pair:
 
     def __reduce__(self) -> Any:
         plan = self._prepared.plan
-        return _again, (self.a, self.b, plan is None or len(plan.memory) > 0)
+        return _unpickled, (self.a, self.b, plan is None or len(plan.memory) > 0)
 
     def forget(self) -> None:
-        """Drop what is remembered: the next question is asked afresh.
+        """Clear the last axis and simplex; the next query starts cold.
 
         Examples
         --------
@@ -105,7 +105,7 @@ class Pair:
         self, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0
     ) -> NDArray[np.bool_]: ...
     def collide(self, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0) -> Any:
-        """Tell whether the two touch or overlap, or come within a margin; see `gjk3d.collide`."""
+        """Tell whether the shapes touch or overlap, or are closer than a margin; see `gjk3d.collide`."""
         return collide_prepared(self._prepared, self.a, self.b, pose_a, pose_b, margin)
 
     @overload
@@ -137,8 +137,10 @@ class Pair:
         tol: float | None = None,
         trace: bool = False,
     ) -> Distance[Any]:
-        """Return how far apart the two are; see `gjk3d.distance`."""
-        return ask_prepared(self._prepared, self.a, self.b, narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
+        """Return the distance of the shapes; see `gjk3d.distance`."""
+        return distance_prepared(
+            self._prepared, self.a, self.b, narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace
+        )
 
     @overload
     def signed_distance(
@@ -170,51 +172,53 @@ class Pair:
         tol: float | None = None,
         trace: bool = False,
     ) -> Distance[Any]:
-        """Return how far apart the two are, or how deep they overlap; see `gjk3d.signed_distance`."""
-        return ask_prepared(self._prepared, self.a, self.b, depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
+        """Return the signed distance of the shapes; see `gjk3d.signed_distance`."""
+        return distance_prepared(
+            self._prepared, self.a, self.b, depth_mode(depth), pose_a, pose_b, max_distance, tol, trace
+        )
 
 
 def collide_prepared(
-    by: Prepared, a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1
+    pair: Prepared, a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1
 ) -> Any:  # fmt: skip
-    """Answer at once what is one question of two plain matrices; all else is checked and answered by rows."""
+    """Return `collide` by the prepared data for two plain matrices; `query_collide` solves everything else."""
     ma = STANDING if pose_a is None else plainly(pose_a)
     mb = STANDING if pose_b is None else plainly(pose_b)
     if ma is None or mb is None or workers != 1:
-        return ask_collide(a, b, pose_a, pose_b, margin, workers)
-    if by.words is not None:
+        return query_collide(a, b, pose_a, pose_b, margin, workers)
+    if pair.words is not None:
         if isinstance(margin, float) and -inf < margin < inf:
-            plan, here = cast("Plan", by.plan), desk()
+            plan, scratch = cast("Plan", pair.plan), thread_scratch()
             code = collide_many(
-                plan.ints, plan.floats, plan.row, ma, mb, here.poses, float(margin), 0, 1, here.simplex, here.answer,
-                plan.memory,
+                plan.ints, plan.floats, plan.row, ma, mb, scratch.poses, float(margin), 0, 1, scratch.simplex,
+                scratch.answer, plan.memory,
             )  # fmt: skip
             if code == 0:
                 return False
             if code == 1:
                 return True
-            if code == 2:  # too close to tell so: by the distance, cold, as every boolean is
-                cold = by if not len(plan.memory) else prepared(a, b)
-                return not ask_prepared(cold, a, b, narrow.SIGNED, ma, mb).lower > margin
-    elif by.quick is not None and type(margin) is float and 0.0 <= margin < inf:
-        told = by.quick.collide(a, b, ma, mb, margin)
-        if told is not None:
-            return told
-    return ask_collide(a, b, pose_a, pose_b, margin, workers)
+            if code == 2:  # undecided: compare the cold distance, so that the boolean does not depend on the memory
+                cold = pair if not len(plan.memory) else prepared(a, b)
+                return not distance_prepared(cold, a, b, narrow.SIGNED, ma, mb).lower > margin
+    elif pair.quick is not None and type(margin) is float and 0.0 <= margin < inf:
+        answer = pair.quick.collide(a, b, ma, mb, margin)
+        if answer is not None:
+            return answer
+    return query_collide(a, b, pose_a, pose_b, margin, workers)
 
 
-def ask_prepared(
-    by: Prepared, a: Any, b: Any, mode: int, pose_a: Any, pose_b: Any, max_distance: float = inf,
+def distance_prepared(
+    pair: Prepared, a: Any, b: Any, mode: int, pose_a: Any, pose_b: Any, max_distance: float = inf,
     tol: float | None = None, trace: bool = False, workers: int = 1, certificate: bool = False,
 ) -> Distance[Any]:  # fmt: skip
-    """Answer distances in a mode of `gjk3d.narrow.solve`, as `collide_prepared` does."""
+    """Return a distance in a mode of `gjk3d.narrow.solve`, as `collide_prepared` does."""
     ma = STANDING if pose_a is None else plainly(pose_a)
     mb = STANDING if pose_b is None else plainly(pose_b)
-    quick = by.quick
+    quick = pair.quick
     if (
         ma is not None
         and mb is not None
-        and (quick is not None or by.words is not None)
+        and (quick is not None or pair.words is not None)
         and workers == 1
         and not (trace or certificate)
         and mode != FACETS
@@ -224,29 +228,29 @@ def ask_prepared(
             check_limits(max_distance, tol)
             width = 0.0 if tol is None else float(tol)
         out = np.empty(_ANSWER)
-        if by.words is not None:
-            plan, here = cast("Plan", by.plan), desk()
+        if pair.words is not None:
+            plan, scratch = cast("Plan", pair.plan), thread_scratch()
             code = solve_many(
-                plan.ints, plan.floats, plan.row, ma, mb, here.poses, mode, float(max_distance), width, 0, 1, False,
-                here.work, here.table, FIRST_POINTS, out, here.flags, plan.memory, NO_LOG,
+                plan.ints, plan.floats, plan.row, ma, mb, scratch.poses, mode, float(max_distance), width, 0, 1, False,
+                scratch.work, scratch.table, FIRST_POINTS, out, scratch.flags, plan.memory, NO_LOG,
             )  # fmt: skip
-            # what is wider than promised goes the long way, unless that was asked for, or only that they are far
-            done = code >= 0 and code & 16 == 0 and (code & 8 or width > 0.0 or code & 7 == narrow.BEYOND)
+            # the general path solves what is wider than promised, unless a tolerance or max_distance allows it
+            solved = code >= 0 and code & 16 == 0 and (code & 8 or width > 0.0 or code & 7 == narrow.BEYOND)
         else:
             assert quick is not None
             code = quick.measure(ma, mb, mode, float(max_distance), out)
-            done = code >= 0
-        if done:
+            solved = code >= 0
+        if solved:
             result: Distance[Any] = _new(Distance)
             result._row = (
                 out, code, a, b, (mode, max_distance, tol, False),
                 None if pose_a is None else ma.tobytes(), None if pose_b is None else mb.tobytes(),
             )  # fmt: skip
             return result
-    return ask_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+    return query_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
-def _again(a: Shape, b: Shape, warm: bool) -> Pair:
+def _unpickled(a: Shape, b: Shape, warm: bool) -> Pair:
     return Pair(a, b, warm=warm)
 
 
@@ -254,20 +258,20 @@ builtins.methods(Pair, single.methods_of(Pair))
 
 
 class Pairs(convex.Pairs):
-    """Shapes, packed once, any pairs of which are asked about in one call.
+    """Shapes, packed once, for queries on many pairs of them in one call.
 
-    Pairs of convex shapes are answered by one call of the kernels. Those of half-spaces, and of what is not convex, are
-    answered two shapes at a time, all poses of these two in one call.
+    All pairs of convex shapes take one call of the kernels. Pairs with half-spaces or non-convex bodies are grouped by
+    their two shapes, with one call for all poses of a group.
 
     Parameters
     ----------
     shapes : sequence of Shape, Mesh or the like
-        One may be there many times, once for each place it is at.
+        A shape may occur many times, once for each of its places.
 
     Raises
     ------
     ShapeError, UnsupportedPair
-        Where this is no sequence, or has what cannot be asked about.
+        If the argument is not a sequence, or an item is not a supported shape.
 
     Examples
     --------
@@ -281,12 +285,12 @@ class Pairs(convex.Pairs):
     """
 
     __slots__ = ()
-    _way = staticmethod(way_of)
+    _handlers = staticmethod(handlers_of)
 
     def __init__(self, shapes: Sequence[Collider]) -> None:
         super().__init__(shapes)  # type: ignore[arg-type]
 
-    # named here, so that the pages have them
+    # listed here so that the documentation shows them
     memory = convex.Pairs.memory
     collide = convex.Pairs.collide
     distance = convex.Pairs.distance

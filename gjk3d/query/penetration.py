@@ -1,4 +1,4 @@
-"""How far the surfaces of two shapes lie inside each other: where an overlap is worst."""
+"""The greatest depth of one surface inside another body: `penetration` and its result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from gjk3d.convex.checks import is_finite
 from gjk3d.errors import ShapeError
-from gjk3d.query.ask import question
+from gjk3d.query.batch import prepare_query
 from gjk3d.query.dispatch import Collider
 from gjk3d.query.distance import signed_distance
 from gjk3d.typing import Array, OnePose
@@ -18,28 +18,28 @@ _FINEST = 1e-4
 
 
 class Penetration(NamedTuple):
-    """Answer of `penetration`.
+    """Result of `penetration`.
 
     Attributes
     ----------
     depth : float
-        How far the deepest point known lies inside, in the caller's unit; 0 where none does.
+        Depth of the deepest known point, in the caller's unit; 0 if no point is inside.
     lower, upper : float
-        Bounds that hold: no point of either surface lies deeper inside than ``upper``, and one lies ``lower`` deep.
+        Proven bounds: no point of either surface is deeper than ``upper``, and one point is at least ``lower`` deep.
     normal : (3,) float or None
-        Unit vector in world axes along which B takes that point, or what holds it, out by the nearest way; from A to B
-        as in `Distance`. None where no point lies inside.
+        Unit vector in world axes, from A to B as in `Distance`. The deepest point leaves the other body by the shortest
+        translation if B moves along it. None if no point is inside.
     point_a, point_b : (3,) float or None
-        Where that is, in world axes: a point of one surface, inside the other, and the nearest point of the other's;
-        ``point_b - point_a == -depth * normal``.
+        The deepest point of one surface, and the nearest point of the other surface, in world axes. ``point_b - point_a
+        == -depth * normal``.
 
     Notes
     -----
-    Of two that are proven apart ``upper`` is 0.
+    If the bodies are proven to be separated, ``upper`` is 0.
 
-    Bodies of one mesh, or parts of one compound, that overlap are one set of points: what lies inside another of them
-    is no surface. Where manifold3d is missing that is not decided. Then the bounds are wider: ``upper`` is the depth
-    that `signed_distance` proves.
+    Overlapping components of one mesh, or overlapping parts of one compound, are one set of points. Their surface
+    inside another component does not count. This needs manifold3d. Without it the bounds are wider: ``upper`` is the
+    depth that `signed_distance` proves.
 
     Examples
     --------
@@ -71,42 +71,44 @@ class Penetration(NamedTuple):
 def penetration(
     a: Collider, b: Collider, pose_a: OnePose = None, pose_b: OnePose = None, *, tol: float = 1e-2
 ) -> Penetration:
-    """Return how far one surface lies inside the other at most: how much material is in the way, where it is worst.
+    """Return the greatest depth of one surface inside the other body.
 
-    It is the greatest distance of a point of either surface, inside the other, from the other's surface. A bolt that
-    cuts 0.1 into the wall of its hole has 0.1 here, whether or not a small move frees it: how far B must move to be
-    free is another question, answered by ``signed_distance(a, b).depth``, and never less.
+    It is the greatest distance of a point of either surface, inside the other body, from the surface of that body. A
+    bolt that cuts 0.1 into the wall of its hole has a penetration of 0.1, for any separating translation. The length of
+    the minimum translation is a different quantity, ``signed_distance(a, b).depth``. It is never less.
 
     Parameters
     ----------
     a, b : Shape or Mesh
-        At least one closed. Of a `Compound` all parts count one by one, so a seam between two counts as surface.
+        At least one of them closed. The parts of a `Compound` count one by one, so a seam between two parts counts as
+        surface.
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
     tol : float
-        Width of the bounds that is enough, relative to the depth, 1e-4 at least. The search ends after 164 / tol points
-        of each surface: where that is not enough the bounds are wider, and hold.
+        Sufficient width of the bounds relative to the depth, at least 1e-4. The search ends after 164 / tol points of
+        each surface. Then the bounds may be wider, but they hold.
 
     Returns
     -------
     Penetration
-        ``lower <= true value <= upper``. A curved shape is taken as a polytope of 64 segments a turn within it; the
-        bounds are those of the shape itself, and wider by what lies between the two.
+        ``lower <= true value <= upper``. A curved shape is replaced by an inscribed polytope of 64 segments per turn.
+        The bounds hold for the shape itself. They are wider by the distance between the shape and the polytope.
 
     Raises
     ------
     UnsupportedPair
         For half-spaces, point clouds, shells and height fields without a bottom, which have no closed surface, for
-        shapes that have no surface, and where neither is closed.
+        shapes that have no surface, and if neither body is closed.
     PoseError, ShapeError
-        Naming what is wrong with the input; stacks of poses are.
+        For invalid input, including stacks of poses.
 
     Notes
     -----
-    From below: points that lie inside. From above, by branch and bound over the triangles: what lies inside is no
-    deeper than it is far from any one face of the other, and that is greatest at a corner; and no deeper than a
-    translation is long that frees the two. Triangles are cut along the faces that they cross and halfway between the
-    two faces nearest to them, so that a few pieces tell all of a press fit.
+    The lower bound comes from points that are inside. The upper bound comes from branch and bound over the triangles.
+    The depth of a point inside is at most its distance from any one face of the other body, and that distance is
+    greatest at a corner of the triangle. The depth is also at most the length of any separating translation. Triangles
+    are split along the faces that they cross and halfway between their two nearest faces. Then a few pieces bound the
+    depth of a press fit.
 
     Examples
     --------
@@ -115,24 +117,24 @@ def penetration(
     >>> gk.penetration(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose).depth
     0.25
     """
-    from gjk3d.bodies.depth.penetration import deepest, surfaces_of  # bodies are loaded when they are asked about
+    from gjk3d.bodies.depth.penetration import deepest, surfaces_of  # loaded at the first call
 
-    way, rows = question(a, b, pose_a, pose_b)
+    handlers, rows = prepare_query(a, b, pose_a, pose_b)
     if rows.stacked:
         raise ShapeError("penetration is of one pair of poses: pass single ones")
     if not is_finite(tol) or not _FINEST <= tol <= 1.0:
         raise ShapeError(f"tol is {tol!r:.80}: give a width from {_FINEST} to 1, relative to the depth")
     surfaces = surfaces_of(a, b)
-    if not way.collide(a, b, rows, 0.0)[0]:  # proven apart
+    if not handlers.collide(a, b, rows, 0.0)[0]:  # proven apart
         return Penetration(0.0, 0.0, 0.0, None, None, None)
-    found = deepest(a, b, surfaces, rows.a[0], rows.b[0], float(tol))
-    if not found.decided:  # what frees the two takes every point out
-        found = found._replace(upper=-float(signed_distance(a, b, pose_a, pose_b).lower))
-    lower = max(0.0, found.lower - found.slack)
-    if found.points is None:
-        return Penetration(0.0, 0.0, found.upper, None, None, None)
-    point_a, point_b = found.points
+    deepest_point = deepest(a, b, surfaces, rows.a[0], rows.b[0], float(tol))
+    if not deepest_point.decided:  # a separating translation moves every point out
+        deepest_point = deepest_point._replace(upper=-float(signed_distance(a, b, pose_a, pose_b).lower))
+    lower = max(0.0, deepest_point.lower - deepest_point.slack)
+    if deepest_point.points is None:
+        return Penetration(0.0, 0.0, deepest_point.upper, None, None, None)
+    point_a, point_b = deepest_point.points
     between = point_a - point_b
     depth = float(np.linalg.norm(between))
     normal = between / depth if depth > 0.0 else np.array([1.0, 0.0, 0.0])
-    return Penetration(depth, min(lower, depth), max(found.upper, depth), normal, point_a, point_b)
+    return Penetration(depth, min(lower, depth), max(deepest_point.upper, depth), normal, point_a, point_b)

@@ -1,4 +1,4 @@
-"""Where rays meet a shape."""
+"""Intersections of rays with a shape: `raycast` and its result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import STANDING, WIDTH, is_plain, parts, pose_rows
 from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
-from gjk3d.query.motion import Motion, standing
+from gjk3d.query.motion import Motion, static_motion
 from gjk3d.query.time_of_impact import ImpactStatus, time_of_impact
 from gjk3d.results import Answer
 from gjk3d.shapes import layout
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from gjk3d.typing import Bools, Ints
 
 
-ROW_WIDTH = WIDTH  #: of the rows of `gjk3d.narrow.ray.ray_once`: room for an answer, and for a pose
+ROW_WIDTH = WIDTH  #: width of the rows of `gjk3d.narrow.ray.ray_once`, which hold a result and a pose
 _ROW = 2, ROW_WIDTH
 
 
-#: how each field of one ray's answer comes from its row
+#: functions that read the fields of one ray's result from its row
 _UNPACK: dict[str, Callable[[Array, int], Any]] = {
     "hit": lambda row, code: code != narrow.MISS,
     "inside": lambda row, code: code == narrow.INSIDE,
@@ -48,22 +48,24 @@ FIELDS = tuple(_UNPACK)
 
 
 class RayHit(Answer[N]):
-    """Answer of `raycast`, for one ray or for n.
+    """Result of `raycast`, for one ray or for n.
 
     Attributes
     ----------
     hit : bool or (n,) bool
-        Whether the ray meets the shape.
+        Whether the ray intersects the shape.
     distance : float or (n,) float
-        How far along the ray, in the caller's unit whatever the direction's length; infinite where it misses.
+        Distance from the origin to the hit, in the caller's unit for a direction of any length. It is infinite if the
+        ray misses.
     point : (3,) float or (n, 3) float
-        Where, in world axes; NaN where it misses.
+        The hit in world axes. NaN if the ray misses.
     normal : (3,) float or (n, 3) float
-        Unit outward normal of the surface there; against the ray where the origin is inside; NaN where it misses.
+        Unit outward normal of the surface at the hit. It is opposite to the ray if the origin is inside. NaN if the ray
+        misses.
     inside : bool or (n,) bool
-        Whether the origin is in the shape or on its surface: then the distance is 0.
+        Whether the origin is in the shape or on its surface. Then the distance is 0.
     origin, direction : (3,) float or (n, 3) float
-        Of the ray that was cast; the direction is a unit vector.
+        The ray. The direction is a unit vector.
 
     Examples
     --------
@@ -85,12 +87,12 @@ class RayHit(Answer[N]):
     normal: Array
     origin: Array
     direction: Array
-    _row: tuple[Array, int]  #: of one ray: the kernel's row, and what happens
+    _row: tuple[Array, int]  #: for one ray: the kernel's row and code
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Unpack what is asked for the first time of an answer of one ray."""
+            """Unpack a field of one ray's result at the first access."""
             unpack = _UNPACK.get(name)
             if unpack is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -150,36 +152,37 @@ def raycast(
 def raycast(
     shape: Collider, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
 ) -> RayHit[Any]:
-    """Return where rays first meet a shape.
+    """Return the first intersection of each ray with a shape.
 
     Parameters
     ----------
     shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
     origins, directions : (3,) float or (n, 3) float
-        In world axes; a direction is of any length but zero. One origin may have many directions, and the other way
-        round.
+        In world axes. A direction has any length except zero. One origin may have many directions, and one direction
+        many origins.
     pose : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         World from local; None is the identity.
     max_distance : float
-        In the caller's unit; what is farther is a miss.
+        In the caller's unit. A hit at a greater distance counts as a miss.
 
     Returns
     -------
     RayHit
-        The surface belongs to the shape: a ray that grazes it to within rounding hits, and an origin on it is inside.
+        The surface belongs to the shape. A ray that grazes it to within rounding is a hit, and an origin on it is
+        inside.
 
     Raises
     ------
     ShapeError, PoseError, UnsupportedPair
-        Naming the ray, the value seen and the cure.
+        For invalid input; the message names the ray, the value and the cure.
 
     Notes
     -----
-    Closed forms for spheres, capsules, boxes, cylinders, cones, ellipsoids, half-spaces and hulls; for all others the
-    time of impact of a point, see `gjk3d.time_of_impact`. Of a mesh the triangles are met from either side, and a ray
-    that begins within one that is closed is inside; of other solids it is the first of their parts. The distance is
-    right to some 1e-14 of how far the ray comes and the shape's size together, but where it grazes: there the root of
-    that.
+    Spheres, capsules, boxes, cylinders, cones, ellipsoids, half-spaces and hulls have closed forms. For other convex
+    shapes the result is the time of impact of a point, see `gjk3d.time_of_impact`. Rays hit the triangles of a mesh
+    from both sides. A ray that starts in a closed mesh is inside. For other bodies the result is the first hit of
+    their parts. The error of the distance is about 1e-14 of the sum of the distance and the shape's size. If the ray
+    grazes the surface, it is the square root of that.
 
     Examples
     --------
@@ -188,27 +191,25 @@ def raycast(
     RayHit: at 4, on a face towards (1, 0, 0)
     """
     if type(max_distance) is float and max_distance >= 0.0 and (pose is None or is_plain(pose)):
-        at_once = _at_once(shape, three(origins), three(directions), STANDING if pose is None else pose, max_distance)
+        at_once = _quick_hit(shape, three(origins), three(directions), STANDING if pose is None else pose, max_distance)
         if at_once is not None:
             return at_once
     if not is_collider(shape):
         raise no_shape("shape", shape)
-    starts, many, ways, more = check_rays(origins, directions, max_distance)
-    poses, stacked = pose_rows(pose, "pose")
-    counts = {
-        name: len(rows)
-        for name, rows, one in (("origins", starts, many), ("directions", ways, more), ("pose", poses, stacked))
-        if one and len(rows) != 1
-    }
+    starts, many_origins, units, many_directions = check_rays(origins, directions, max_distance)
+    poses, many_poses = pose_rows(pose, "pose")
+    stacks = ("origins", starts, many_origins), ("directions", units, many_directions), ("pose", poses, many_poses)
+    counts = {name: len(rows) for name, rows, stacked in stacks if stacked and len(rows) != 1}
     if len(set(counts.values())) > 1:
-        said = ", ".join(f"{name} has {count}" for name, count in counts.items())
-        raise ShapeError(f"raycast: {said} rows: stacks must have one length")
+        lengths = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        raise ShapeError(f"raycast: {lengths} rows: stacks must have one length")
     count = next(iter(counts.values()), 1)
-    return _cast(shape, poses, starts, ways, float(max_distance), count, many or more or stacked)
+    stacked = many_origins or many_directions or many_poses
+    return _cast(shape, poses, starts, units, float(max_distance), count, stacked)
 
 
-def _at_once(shape: Any, origin: Any, direction: Any, pose: Array, most: float) -> RayHit[float] | None:
-    """Answer what is one ray at a shape with a closed form; None where it takes the long way."""
+def _quick_hit(shape: Any, origin: Any, direction: Any, pose: Array, most: float) -> RayHit[float] | None:
+    """Return the hit of one ray on a shape with a closed form; None if the general path has to compute it."""
     if origin is None or direction is None:
         return None
     core: tuple[Ints, Array, Array] | None
@@ -228,7 +229,7 @@ def _at_once(shape: Any, origin: Any, direction: Any, pose: Array, most: float) 
 
 
 def _core(shape: Any) -> tuple[Ints, Array, Array] | None:
-    """Return a shape as the kernels take it, with its planes, and keep that; None where it has no core."""
+    """Return a packed shape with its planes, and cache both; None for anything but a convex shape."""
     if not isinstance(shape, Shape):
         return None
     core = shape._cache["ray"] = (*ray_core(shape), planes_of(shape).ravel())
@@ -236,16 +237,16 @@ def _core(shape: Any) -> tuple[Ints, Array, Array] | None:
 
 
 def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array, bool, Array, bool]:
-    """Raise unless these are rays; return rows of origins and of unit directions, and whether each was a stack."""
+    """Check rays; return rows of origins and of unit directions, and for each whether it was a stack."""
     if isinstance(max_distance, bool) or not isinstance(max_distance, Real) or not float(max_distance) >= 0.0:
         raise ShapeError(f"raycast: max_distance is {max_distance!r}, expected one number, at least 0")
-    starts, many = vectors(origins, "raycast: origins")
-    ways, more = vectors(directions, "raycast: directions")
-    return starts, many, _units(ways, more), more
+    starts, origins_stacked = vectors(origins, "raycast: origins")
+    directions_rows, directions_stacked = vectors(directions, "raycast: directions")
+    return starts, origins_stacked, _units(directions_rows, directions_stacked), directions_stacked
 
 
 def cast_rays(shape: Collider, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit[Any]:
-    """Answer `raycast` for n checked rays and as many pose rows."""
+    """Return `raycast` for n checked rays and n pose rows."""
     return _cast(shape, rows, starts, units, max_distance, len(starts), True)
 
 
@@ -269,22 +270,25 @@ def _cast(
         left = np.flatnonzero(codes == narrow.GENERAL)
         if len(left):
             _general(shape, poses, starts, units, most, out, codes)
-    return _answer(out, codes, starts, units, stacked)
+    return _as_hits(out, codes, starts, units, stacked)
 
 
-def _units(ways: Array, many: bool) -> Array:
-    largest = np.abs(ways).max(axis=1, initial=0.0)
+def _units(vectors: Array, stacked: bool) -> Array:
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
     zero = np.flatnonzero(largest == 0.0)
     if len(zero):
-        where = f"directions[{zero[0]}]" if many else "directions"
+        where = f"directions[{zero[0]}]" if stacked else "directions"
         raise ShapeError(f"raycast: {where} is zero: it points nowhere; use shape.contains for a point")
-    scaled = ways / largest[:, None] if len(ways) else ways
+    scaled = vectors / largest[:, None] if len(vectors) else vectors
     units: Array = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
     return units
 
 
 def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any) -> None:
-    """Let a point fly along each ray as far as the shape can be."""
+    """Fill the results of rays without a closed form by the time of impact of a point that moves along the ray.
+
+    The motion ends beyond the bounding ball of the shape.
+    """
     floats = shape._packed[1]
     turns, shifts = parts(poses)
     centers = shifts + turns @ floats[layout.CENTER : layout.CENTER + 3]
@@ -292,10 +296,12 @@ def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: floa
     reach = np.broadcast_to(np.minimum(reach * 1.001, most), len(out))
     flights = np.tile(np.eye(4), (len(out), 1, 1))
     flights[:, :3, 3] = starts
-    impact = time_of_impact(Point(), shape, Motion(flights, units * reach[:, None]), standing(poses, len(poses) > 1))
+    impact = time_of_impact(
+        Point(), shape, Motion(flights, units * reach[:, None]), static_motion(poses, len(poses) > 1)
+    )
     closest = impact.closest
     inside = (impact.time[:, 1] == 0.0) | (impact.status == ImpactStatus.OVERLAPPING)
-    # what glides along the surface closer than floats can tell grazes it
+    # an unresolved impact is a ray that grazes the surface within rounding
     hit = np.isin(impact.status, (ImpactStatus.HIT, ImpactStatus.UNRESOLVED)) & ~inside
     when = np.where(np.isfinite(impact.time[:, 1]), impact.time[:, 1], impact.free_until)
     out[:, 0] = np.where(inside, 0.0, np.where(hit, when * reach, inf))
@@ -303,7 +309,7 @@ def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: floa
     codes[:] = np.where(inside, narrow.INSIDE, np.where(hit, narrow.HIT, narrow.MISS))
 
 
-def _answer(out: Array, codes: NDArray[np.int64], starts: Array, units: Array, stacked: bool) -> RayHit[Any]:
+def _as_hits(out: Array, codes: NDArray[np.int64], starts: Array, units: Array, stacked: bool) -> RayHit[Any]:
     hit, inside = codes != narrow.MISS, codes == narrow.INSIDE
     distance = np.where(hit, out[:, 0], inf)
     with np.errstate(invalid="ignore"):

@@ -1,9 +1,11 @@
-"""Single questions as builtins: `Pair`, `collide`, `distance` and `signed_distance`, and the fields of answers.
+"""Single queries as compiled builtins: `Pair`, `collide`, `distance`, `signed_distance`, and the fields of results.
 
-One question about two convex shapes at matrices or None is answered here from beginning to end, by the kernels that
-answer stacks. All else is the Python function's: other keywords than one limit, stacks, other numbers, what is
-no pose, an answer that is wider than promised. The kernels never run while another single question is under way, so one
-desk serves all.
+A builtin solves one query on two convex shapes whose poses are matrices or None, with the kernels for stacks. It calls
+the Python function for everything else: other keywords than one limit, stacks, other numbers, invalid poses, and
+results wider than promised. A builtin holds the GIL until it returns, so all builtins share one scratch memory.
+
+Builtins read objects of CPython by address. Words are the 64-bit integers that they read: addresses, offsets and
+lengths.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import numpy as np
 from gjk3d._kernels import cpython as py
 from gjk3d._kernels.builtins import Words, fields, offset
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
-from gjk3d.convex.rows import FIRST_POINTS, arena, pair_row
+from gjk3d.convex.rows import FIRST_POINTS, pack_shapes, pair_row
 from gjk3d.convex.solve import is_mapped
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import Cores
@@ -28,119 +30,120 @@ from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import PAIR, cores_of_row, marks_of, mirror, take_poses
 from gjk3d.narrow.room import SIMPLEX, Solver, solver_in, workspace
 from gjk3d.poses import WIDTH
-from gjk3d.query.dispatch import way_of
+from gjk3d.query.dispatch import handlers_of
 from gjk3d.results import ROW_AT, ROW_CODE, ROW_POSED, ROW_SIZE, Distance, Status, missing
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
 
-# words of a builtin that answers a question: the Python function, the desk, where plans are found,
-SLOW, DESK, PLANS = range(3)
-MARGIN = 3  #: and of one for `collide` the name of its keyword
-# and of one that makes an answer: its class, where its slots are, how it was asked; of `Pair` where the shapes are
-KIND, ROW_SLOT, SHAPE_A, SHAPE_B, ASKED_SLOT, ASKED, MODE, MAX_DISTANCE, TOL, PAIR_A, PAIR_B = range(3, 14)
+# words of every builtin for a query: the Python function, the scratch memory, the table or the slot of plans
+SLOW, SCRATCH, PLANS = range(3)
+MARGIN = 3  #: additional word of `collide`: the name of its keyword
+# additional words of distances: the class of the result, the offsets of its slots, the default request, the mode, the
+# names of the keywords, and for `Pair` the offsets of its shapes
+KIND, ROW_SLOT, SHAPE_A, SHAPE_B, REQUEST_SLOT, REQUEST, MODE, MAX_DISTANCE, TOL, PAIR_A, PAIR_B = range(3, 14)
 
 
 @inlined
 def plan_of(words: int, pair: int) -> int:
-    """Return where the words of a pair's plan are, 0 where it has none."""
-    held = py.word(pair + py.word(words + 8 * PLANS))
-    return py.word(held + py.DATA) if held != 0 and py.word(held + py.TYPE) == py.known(py.NDARRAY) else plain(0)
+    """Return the address of the words of a pair's plan, 0 if it has none."""
+    array = py.word(pair + py.word(words + 8 * PLANS))
+    return py.word(array + py.DATA) if array != 0 and py.word(array + py.TYPE) == py.known(py.NDARRAY) else plain(0)
 
 
 @inlined
 def plan_for(words: int, a: int, b: int) -> int:
-    """Return where the words of the plan of two shapes are, 0 where none is remembered."""
+    """Return the address of the words of the plan of two shapes, 0 if the table has none."""
     place = py.word(words + 8 * PLANS) + 24 * ((((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1))
     return py.word(place + 16) if py.word(place) == a and py.word(place + 8) == b else 0
 
 
 @inlined
-def pose_given(words: int, args: int, nargs: int, k: int) -> int:
-    """Return where the numbers of argument k are, of a pose; 0 where it is none that kernels take."""
-    standing = py.word(py.word(words + 8 * DESK) + 8 * STANDING)
-    return py.pose_in(py.word(args + 8 * k), standing) if nargs > k else standing
+def pose_argument(words: int, args: int, nargs: int, k: int) -> int:
+    """Return the address of the numbers of argument k, a pose; 0 if the kernels do not accept it."""
+    identity = py.word(py.word(words + 8 * SCRATCH) + 8 * IDENTITY)
+    return py.pose_in(py.word(args + 8 * k), identity) if nargs > k else identity
 
 
 @inlined
-def placed(desk: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool, Cores, bool]:
-    """Tell whether two poses are poses; return a plan's cores there, and whether they are turned round."""
-    poses = py.float_rows(py.word(desk + 8 * POSES), 2, WIDTH)
-    sound = take_poses(py.float_rows(pose_a, 4, 4), py.float_rows(pose_b, 4, 4), poses)
-    c, turned = cores_of_row(
+def place_cores(scratch: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool, Cores, bool]:
+    """Return whether two poses are valid, the cores of a plan at these poses, and whether the cores are swapped."""
+    poses = py.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
+    valid = take_poses(py.float_rows(pose_a, 4, 4), py.float_rows(pose_b, 4, 4), poses)
+    c, swapped = cores_of_row(
         py.ints(py.word(plan + 8 * FIRST_INT), py.word(plan + 8 * INTS)),
         py.floats(py.word(plan + 8 * FIRST_FLOAT), py.word(plan + 8 * FLOATS)),
         py.int_rows(py.word(plan + 8 * ROW), 1, PAIR),
         poses,
         plain(0),
     )
-    return sound, c, turned
+    return valid, c, swapped
 
 
 @kernel
-def collision(desk: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
-    """Answer `collide` of a plan: 0, 1, or something else."""
-    sound, c, _ = placed(desk, plan, pose_a, pose_b)
-    if not sound:
+def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
+    """Return `collide` for a plan: 0 or 1; any other number means that the Python function has to solve it."""
+    valid, c, _ = place_cores(scratch, plan, pose_a, pose_b)
+    if not valid:
         return -1
-    simplex = py.float_rows(py.word(desk + 8 * SIMPLEX_AT), 6, 10)
+    simplex = py.float_rows(py.word(scratch + 8 * SIMPLEX_AT), 6, 10)
     memory = py.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
     answer = narrow.quick_collide(c, margin, simplex, memory, plain(0))
-    return answer if answer != 2 else narrow.settle(c, margin, solver_at(desk, py.word(desk + 8 * OUT)))
+    return answer if answer != 2 else narrow.settle(c, margin, solver_at(scratch, py.word(scratch + 8 * OUT)))
 
 
 @inlined
-def solver_at(desk: int, to: int) -> Solver:
-    """Return the solver at a desk, whose answer goes where it is said."""
-    work = py.floats(py.word(desk + 8 * WORK), py.word(desk + 8 * WORKS))
-    table = py.ints(py.word(desk + 8 * TABLE), py.word(desk + 8 * TABLES))
-    out, flags = py.float_rows(to, 1, narrow.FLOATS), py.int_rows(py.word(desk + 8 * FLAGS), 1, narrow.INTS)
+def solver_at(scratch: int, target: int) -> Solver:
+    """Return a solver in the scratch memory that writes its result to ``target``."""
+    work = py.floats(py.word(scratch + 8 * WORK), py.word(scratch + 8 * WORKS))
+    table = py.ints(py.word(scratch + 8 * TABLE), py.word(scratch + 8 * TABLES))
+    out, flags = py.float_rows(target, 1, narrow.FLOATS), py.int_rows(py.word(scratch + 8 * FLAGS), 1, narrow.INTS)
     return solver_in(work, table, plain(FIRST_POINTS), out, flags)
 
 
 @kernel
 def solution(
-    desk: int, plan: int, pose_a: int, pose_b: int, mode: int, max_distance: float, tol: float, to: int
+    scratch: int, plan: int, pose_a: int, pose_b: int, mode: int, max_distance: float, tol: float, target: int
 ) -> int:  # fmt: skip
-    """Write the answer to a distance of a plan; return its marks, -1 where one pose is none."""
-    sound, c, turned = placed(desk, plan, pose_a, pose_b)
-    if not sound:
+    """Write the distance for a plan to ``target``; return its marks, -1 for an invalid pose."""
+    valid, c, swapped = place_cores(scratch, plan, pose_a, pose_b)
+    if not valid:
         return -1
     memory = py.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
-    solver = solver_at(desk, to)
+    solver = solver_at(scratch, target)
     narrow.solve(c, mode, max_distance, tol, solver.room, memory, solver.one, solver.marks, plain(0))
-    if turned:
+    if swapped:
         mirror(solver.one, plain(0))
     return marks_of(solver.marks, plain(0))
 
 
 @inlined
-def margin_given(words: int, args: int, nargs: int, names: int) -> float:
-    """Return the margin behind the other arguments, 0 where none is given; NaN where there is something else."""
+def margin_argument(words: int, args: int, nargs: int, names: int) -> float:
+    """Return the keyword ``margin``, 0 if there is no keyword, NaN for any other keyword or type."""
     if names == 0:
         return 0.0
     value = py.word(args + 8 * nargs)
-    alone = py.word(names + py.SIZE) == 1 and py.word(names + py.TUPLE) == py.word(words + 8 * MARGIN)
-    if not alone or py.word(value + py.TYPE) != py.known(py.FLOAT_TYPE):
+    is_only = py.word(names + py.SIZE) == 1 and py.word(names + py.TUPLE) == py.word(words + 8 * MARGIN)
+    if not is_only or py.word(value + py.TYPE) != py.known(py.FLOAT_TYPE):
         return float(nan)
     return py.number(value + py.FLOAT)
 
 
 @inlined
-def told(words: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
-    """Return True or False, 0 where the Python function has to answer."""
+def collide_result(words: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
+    """Return the object True or False, 0 if the Python function has to solve the query."""
     if plan == 0 or pose_a == 0 or pose_b == 0 or margin - margin != 0.0:
         return 0
-    answer = collision(py.word(words + 8 * DESK), plan, pose_a, pose_b, margin)
+    answer = collision(py.word(words + 8 * SCRATCH), plan, pose_a, pose_b, margin)
     return py.keep(py.known(py.BOOLS + answer)) if 0 <= answer <= 1 else plain(0)
 
 
 @builtin
 def pair_collide(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Answer `Pair.collide`."""
+    """Run `Pair.collide`."""
     if nargs <= 2:
-        pose_a, pose_b = pose_given(words, args, nargs, plain(0)), pose_given(words, args, nargs, plain(1))
-        answer = told(words, plan_of(words, pair), pose_a, pose_b, margin_given(words, args, nargs, names))
+        pose_a, pose_b = pose_argument(words, args, nargs, plain(0)), pose_argument(words, args, nargs, plain(1))
+        answer = collide_result(words, plan_of(words, pair), pose_a, pose_b, margin_argument(words, args, nargs, names))
         if answer != 0:
             return answer
     return py.call_with(py.word(words), pair, args, nargs, names)
@@ -148,28 +151,28 @@ def pair_collide(words: int, pair: int, args: int, nargs: int, names: int) -> in
 
 @builtin
 def shapes_collide(words: int, module: int, args: int, nargs: int, names: int) -> int:
-    """Answer `gjk3d.collide`."""
+    """Run `gjk3d.collide`."""
     if 2 <= nargs <= 4:
-        pose_a, pose_b = pose_given(words, args, nargs, plain(2)), pose_given(words, args, nargs, plain(3))
+        pose_a, pose_b = pose_argument(words, args, nargs, plain(2)), pose_argument(words, args, nargs, plain(3))
         plan = plan_for(words, py.word(args), py.word(args + 8))
-        answer = told(words, plan, pose_a, pose_b, margin_given(words, args, nargs, names))
+        answer = collide_result(words, plan, pose_a, pose_b, margin_argument(words, args, nargs, names))
         if answer != 0:
             return answer
     return py.call(py.word(words), args, nargs, names)
 
 
 @inlined
-def copy_pose(to: int, given: int) -> None:
+def copy_pose(target: int, pose: int) -> None:
     """Copy the numbers of a pose."""
     for k in range(16):
-        py.put(to + 8 * k, py.word(given + 8 * k))
+        py.put(target + 8 * k, py.word(pose + 8 * k))
 
 
 @inlined
-def limit_given(words: int, args: int, nargs: int, names: int) -> int:
-    """Return which limit stands behind the other arguments, as its place in how it was asked; 0 for none, -1 for other.
+def limit_argument(words: int, args: int, nargs: int, names: int) -> int:
+    """Return which limit is passed as keyword: 1 for ``max_distance``, 2 for ``tol``, 0 for none, -1 for anything else.
 
-    See `gjk3d.results.Distance.asked`: 1 is the greatest distance, 2 the tolerance.
+    The number is the index of the limit in `gjk3d.results.Distance.asked`.
     """
     if names == 0:
         return 0
@@ -183,144 +186,145 @@ def limit_given(words: int, args: int, nargs: int, names: int) -> int:
 
 
 @kernel
-def answered(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: int, which: int, limit: int) -> int:
-    """Return a `Distance`, 0 where the Python function has to answer, -1 for an error."""
+def distance_result(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: int, which: int, limit: int) -> int:
+    """Return a new `Distance`, 0 if the Python function has to solve the query, -1 for an error."""
     row = py.new_bytes(plain(ROW_SIZE))
     if row == 0:
         return -1
-    desk, to = py.word(words + 8 * DESK), row + py.BYTES
-    most = py.number(limit + py.FLOAT) if which == 1 else float(inf)
+    scratch, target = py.word(words + 8 * SCRATCH), row + py.BYTES
+    max_distance = py.number(limit + py.FLOAT) if which == 1 else float(inf)
     tol = py.number(limit + py.FLOAT) if which == 2 else 0.0
-    marks = solution(desk, plan, pose_a, pose_b, py.word(words + 8 * MODE), most, tol, to)
-    # no pose, out of room, or wider than promised where neither that was asked for nor only that they are far
+    marks = solution(scratch, plan, pose_a, pose_b, py.word(words + 8 * MODE), max_distance, tol, target)
+    # an invalid pose, too little scratch, or a result wider than promised; a result may be wider with a tolerance, or
+    # if the distance exceeds max_distance
     if marks < 0 or marks & 16 != 0 or (marks & 8 == 0 and tol == 0.0 and marks & 7 != narrow.BEYOND):
         py.drop(row)
         return 0
-    standing = py.word(desk + 8 * STANDING)
-    py.put(to + 8 * ROW_CODE, marks)
-    py.put(to + 8 * ROW_POSED, int(pose_a != standing) + 2 * int(pose_b != standing))
-    copy_pose(to + 8 * ROW_AT, pose_a)
-    copy_pose(to + 8 * (ROW_AT + 16), pose_b)
-    asked = py.word(words + 8 * ASKED)
-    asked = py.keep(asked) if which == 0 else py.replaced(asked, which, limit)
-    made = py.new_object(py.word(words + 8 * KIND)) if asked != 0 else plain(0)
-    if made == 0:
+    identity = py.word(scratch + 8 * IDENTITY)
+    py.put(target + 8 * ROW_CODE, marks)
+    py.put(target + 8 * ROW_POSED, int(pose_a != identity) + 2 * int(pose_b != identity))
+    copy_pose(target + 8 * ROW_AT, pose_a)
+    copy_pose(target + 8 * (ROW_AT + 16), pose_b)
+    request = py.word(words + 8 * REQUEST)
+    request = py.keep(request) if which == 0 else py.replaced(request, which, limit)
+    result = py.new_object(py.word(words + 8 * KIND)) if request != 0 else plain(0)
+    if result == 0:
         py.drop(row)
         return -1
-    py.put(made + py.word(words + 8 * ROW_SLOT), row)
-    py.put(made + py.word(words + 8 * SHAPE_A), py.keep(a))
-    py.put(made + py.word(words + 8 * SHAPE_B), py.keep(b))
-    py.put(made + py.word(words + 8 * ASKED_SLOT), asked)
-    return made
+    py.put(result + py.word(words + 8 * ROW_SLOT), row)
+    py.put(result + py.word(words + 8 * SHAPE_A), py.keep(a))
+    py.put(result + py.word(words + 8 * SHAPE_B), py.keep(b))
+    py.put(result + py.word(words + 8 * REQUEST_SLOT), request)
+    return result
 
 
 @inlined
 def distance_of_pair(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Answer a distance of a `Pair`."""
+    """Run `Pair.distance` or `Pair.signed_distance`."""
     if nargs <= 2:
-        pose_a, pose_b = pose_given(words, args, nargs, plain(0)), pose_given(words, args, nargs, plain(1))
-        plan, which = plan_of(words, pair), limit_given(words, args, nargs, names)
+        pose_a, pose_b = pose_argument(words, args, nargs, plain(0)), pose_argument(words, args, nargs, plain(1))
+        plan, which = plan_of(words, pair), limit_argument(words, args, nargs, names)
         a, b = py.word(pair + py.word(words + 8 * PAIR_A)), py.word(pair + py.word(words + 8 * PAIR_B))
         if plan != 0 and pose_a != 0 and pose_b != 0 and which >= 0 and a != 0 and b != 0:
             limit = py.word(args + 8 * nargs) if which > 0 else plain(0)
-            made = answered(words, plan, pose_a, pose_b, a, b, which, limit)
-            if made != 0:
-                return max(made, 0)
+            result = distance_result(words, plan, pose_a, pose_b, a, b, which, limit)
+            if result != 0:
+                return max(result, 0)
     return py.call_with(py.word(words), pair, args, nargs, names)
 
 
 @inlined
 def distance_of_shapes(words: int, args: int, nargs: int, names: int) -> int:
-    """Answer a distance of two shapes."""
+    """Run `gjk3d.distance` or `gjk3d.signed_distance`."""
     if 2 <= nargs <= 4:
-        pose_a, pose_b = pose_given(words, args, nargs, plain(2)), pose_given(words, args, nargs, plain(3))
+        pose_a, pose_b = pose_argument(words, args, nargs, plain(2)), pose_argument(words, args, nargs, plain(3))
         a, b = py.word(args), py.word(args + 8)
-        plan, which = plan_for(words, a, b), limit_given(words, args, nargs, names)
+        plan, which = plan_for(words, a, b), limit_argument(words, args, nargs, names)
         if plan != 0 and pose_a != 0 and pose_b != 0 and which >= 0:
             limit = py.word(args + 8 * nargs) if which > 0 else plain(0)
-            made = answered(words, plan, pose_a, pose_b, a, b, which, limit)
-            if made != 0:
-                return max(made, 0)
+            result = distance_result(words, plan, pose_a, pose_b, a, b, which, limit)
+            if result != 0:
+                return max(result, 0)
     return py.call(py.word(words), args, nargs, names)
 
 
 @builtin
 def pair_distance(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Answer `Pair.distance`."""
+    """Run `Pair.distance`."""
     return distance_of_pair(words, pair, args, nargs, names)
 
 
 @builtin
 def pair_signed_distance(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Answer `Pair.signed_distance`."""
+    """Run `Pair.signed_distance`."""
     return distance_of_pair(words, pair, args, nargs, names)
 
 
 @builtin
 def shapes_distance(words: int, module: int, args: int, nargs: int, names: int) -> int:
-    """Answer `gjk3d.distance`."""
+    """Run `gjk3d.distance`."""
     return distance_of_shapes(words, args, nargs, names)
 
 
 @builtin
 def shapes_signed_distance(words: int, module: int, args: int, nargs: int, names: int) -> int:
-    """Answer `gjk3d.signed_distance`."""
+    """Run `gjk3d.signed_distance`."""
     return distance_of_shapes(words, args, nargs, names)
 
 
-# words of a field: where its slot is, its name, the function for what is not read here, where the row is, what the
-# field is and where in the row, the statuses, True and False
-FIELD, NAME, REST, ROW_OF, WHAT, WHERE, CHOICES = range(7)
-OTHER, NUMBER, VECTOR, STATUS, TIGHT, STEPS = range(6)
+# words of a field: the offset of its slot, its name, the Python function for other kinds, the offset of the row in the
+# result, the kind of the field, its index in the row, the statuses
+FIELD, NAME, FALLBACK, ROW_OF, FIELD_KIND, WHERE, CHOICES = range(7)
+OBJECT, NUMBER, VECTOR, STATUS, TIGHT, STEPS = range(6)
 
 
 @inlined
-def read(words: int, data: int) -> int:
-    """Return what a field is in a row, 0 where it is not read here."""
-    what, place = py.word(words + 8 * WHAT), data + 8 * py.word(words + 8 * WHERE)
-    if what == NUMBER:
+def read_field(words: int, data: int) -> int:
+    """Return the value of a field as a new object, 0 for a kind that only Python reads."""
+    kind, place = py.word(words + 8 * FIELD_KIND), data + 8 * py.word(words + 8 * WHERE)
+    if kind == NUMBER:
         return py.new_float(place)
-    if what == VECTOR:
+    if kind == VECTOR:
         return py.new_vector(place)
-    if what == STEPS:
+    if kind == STEPS:
         return py.new_int(py.word(place) >> 5)
-    if what == STATUS:
+    if kind == STATUS:
         return py.keep(py.word(py.word(words + 8 * CHOICES) + py.TUPLE + 8 * (py.word(place) & 7)))
-    if what == TIGHT:
+    if kind == TIGHT:
         return py.keep(py.known(py.BOOLS + ((py.word(place) >> 3) & 1)))
     return 0
 
 
 @inlined
-def numbers_of(row: int, what: int) -> int:
-    """Return where a field of some kind is read, the numbers of an answer's row; 0 where it is not read here."""
-    kind = py.word(row + py.TYPE) if row != 0 else plain(0)
-    if kind == py.known(py.BYTES_TYPE):
-        return row + py.BYTES if what != OTHER and py.word(row + py.SIZE) == ROW_SIZE else 0
-    if kind == py.known(py.TUPLE_TYPE) and what in (NUMBER, VECTOR):  # Python's, whose first item the kernel wrote
+def numbers_of(row: int, kind: int) -> int:
+    """Return the address of the numbers in the row of a result, 0 if only Python can read this kind of field there."""
+    row_type = py.word(row + py.TYPE) if row != 0 else plain(0)
+    if row_type == py.known(py.BYTES_TYPE):
+        return row + py.BYTES if kind != OBJECT and py.word(row + py.SIZE) == ROW_SIZE else 0
+    if row_type == py.known(py.TUPLE_TYPE) and kind in (NUMBER, VECTOR):  # made in Python; item 0 is the array
         return py.floats_in(py.word(row + py.TUPLE), plain(2))
     return 0
 
 
 @builtin
 def get_field(answer: int, words: int) -> int:
-    """Return a field of an answer; it is made when it is first asked for."""
+    """Return a field of a result; its object is created at the first access."""
     slot = answer + py.word(words)
     if py.word(slot) != 0:
         return py.keep(py.word(slot))
     row = py.word(answer + py.word(words + 8 * ROW_OF))
-    numbers = numbers_of(row, py.word(words + 8 * WHAT))
+    numbers = numbers_of(row, py.word(words + 8 * FIELD_KIND))
     if numbers != 0:
-        made = read(words, numbers)
-        if made != 0:
-            py.put(slot, py.keep(made))
-        return made
-    return py.call_with(py.word(words + 8 * REST), answer, words + 8 * NAME, plain(1), plain(0))
+        value = read_field(words, numbers)
+        if value != 0:
+            py.put(slot, py.keep(value))
+        return value
+    return py.call_with(py.word(words + 8 * FALLBACK), answer, words + 8 * NAME, plain(1), plain(0))
 
 
 @builtin
 def set_field(answer: int, value: int, words: int) -> int:
-    """Set a field of an answer, or delete it."""
+    """Set or delete a field of a result."""
     slot = answer + py.word(words)
     old = py.word(slot)
     py.put(slot, py.keep(value) if value != 0 else plain(0))
@@ -329,47 +333,47 @@ def set_field(answer: int, value: int, words: int) -> int:
     return 0
 
 
-# --- their words -----------------------------------------------------------------------------------------------------
+# --- the words of the builtins ---------------------------------------------------------------------------------------
 
 
 @cache
-def _desk() -> int:
-    """Return where the words of the desk are that all builtins share; it is never let go."""
-    _held.append(Desk())
-    _held.append(_held[0].words())
-    return int(_held[1].ctypes.data)
+def _scratch_address() -> int:
+    """Return the address of the words of the scratch memory that all builtins share; it is never freed."""
+    _alive.append(QueryScratch())
+    _alive.append(_alive[0].words())
+    return int(_alive[1].ctypes.data)
 
 
-_held: list[Any] = []
+_alive: list[Any] = []
 
 
 @cache
-def _asked(mode: int) -> list[Any]:
+def _request_words(mode: int) -> list[Any]:
     slots = [offset(Distance, name) for name in ("_row", "shape_a", "shape_b", "asked")]
     return [Distance, *slots, (mode, inf, None, False), mode, *map(sys.intern, ("max_distance", "tol"))]
 
 
-_MARGIN = sys.intern("margin")  #: as names of keywords are
+_MARGIN = sys.intern("margin")  #: names of keywords are interned, so builtins compare addresses
 
 
 def collide_words() -> list[Any]:
     """Return the words of `shapes_collide`."""
-    return [_desk(), places.ctypes.data, _MARGIN]
+    return [_scratch_address(), places.ctypes.data, _MARGIN]
 
 
 def distance_words(mode: int) -> Words:
-    """Return what the words of a distance of two shapes are."""
-    return lambda: [_desk(), places.ctypes.data, *_asked(mode)]
+    """Return the function that makes the words of `shapes_distance` or `shapes_signed_distance`."""
+    return lambda: [_scratch_address(), places.ctypes.data, *_request_words(mode)]
 
 
 def methods_of(cls: type) -> dict[str, tuple[Builtin, Words]]:
-    """Return the builtins of `Pair`, and their words."""
+    """Return the builtins of `Pair` with the functions that make their words."""
 
     def common() -> list[Any]:
-        return [_desk(), offset(cls, "_words")]
+        return [_scratch_address(), offset(cls, "_words")]
 
     def distance(mode: int) -> Words:
-        return lambda: [*common(), *_asked(mode), offset(cls, "a"), offset(cls, "b")]
+        return lambda: [*common(), *_request_words(mode), offset(cls, "a"), offset(cls, "b")]
 
     return {
         "collide": (pair_collide, lambda: [*common(), _MARGIN]),
@@ -378,7 +382,7 @@ def methods_of(cls: type) -> dict[str, tuple[Builtin, Words]]:
     }
 
 
-_READ = {
+_FIELD_KINDS = {
     "distance": (NUMBER, 0), "lower": (NUMBER, 1), "upper": (NUMBER, 2),
     "normal": (VECTOR, 3), "point_a": (VECTOR, 6), "point_b": (VECTOR, 9),
     "status": (STATUS, ROW_CODE), "tight": (TIGHT, ROW_CODE), "iterations": (STEPS, ROW_CODE),
@@ -387,167 +391,171 @@ _READ = {
 
 def _fields() -> dict[str, list[Any]]:
     for mode in (narrow.UNSIGNED, narrow.SIGNED):
-        _asked(mode)  # they look where the slots are, which are slots no more after this
+        _request_words(mode)  # caches the offsets of the slots, which `fields` replaces
     row = offset(Distance, "_row")
     names = (name for name in Distance.__slots__ if name != "_row")
-    choices = *Status, None, None, None  # for each that three bits can tell
-    return {name: [missing, row, *_READ.get(name, (OTHER, 0)), choices] for name in names}
+    choices = *Status, None, None, None  # three bits index this tuple
+    return {name: [missing, row, *_FIELD_KINDS.get(name, (OBJECT, 0)), choices] for name in names}
 
 
 if fields(Distance, get_field, set_field, _fields):
     del Distance.__getattr__  # type: ignore[attr-defined]
 
 
-# words of a plan: where its arrays are, and how long
+# words of a plan: the addresses and lengths of its arrays
 FIRST_INT, INTS, FIRST_FLOAT, FLOATS, ROW, FIRST_MEMORY, MEMORIES = range(7)
-# words of a desk
-POSES, SIMPLEX_AT, ANSWER, WORK, WORKS, TABLE, TABLES, FLAGS, STANDING, OUT = range(10)
+# words of the scratch memory
+POSES, SIMPLEX_AT, ANSWER, WORK, WORKS, TABLE, TABLES, FLAGS, IDENTITY, OUT = range(10)
 
 
-class Desk:
-    """Scratch of single questions: one for builtins, which take turns, and one for each thread."""
+class QueryScratch:
+    """Scratch memory of single queries: one for all builtins, and one for each thread of Python functions."""
 
     def __init__(self) -> None:
-        room, entries = workspace(FIRST_POINTS)
+        floats, ints = workspace(FIRST_POINTS)
         self.poses = np.empty((2, WIDTH))
-        self.work, self.table = np.empty(room), np.empty(entries, dtype=np.int64)
+        self.work, self.table = np.empty(floats), np.empty(ints, dtype=np.int64)
         self.simplex, self.answer = self.work[:SIMPLEX].reshape(6, 10), np.empty(1, dtype=np.int64)
         self.flags = np.empty((1, narrow.INTS), dtype=np.int64)
-        self.standing = np.eye(4)
+        self.identity = np.eye(4)
         self.out = np.empty((1, narrow.FLOATS))
-        self._rooms: dict[str, Array] = {}
+        self._buffers: dict[str, Array] = {}
 
-    def room(self, name: str, shape: tuple[int, ...]) -> Array:
-        """Return scratch of a shape; of each name the last is kept."""
-        found = self._rooms.get(name)
-        if found is None or found.shape != shape:
-            found = self._rooms[name] = np.empty(shape)
-        return found
+    def buffer(self, name: str, shape: tuple[int, ...]) -> Array:
+        """Return a named array of a shape; the last array of each name is reused."""
+        buffer = self._buffers.get(name)
+        if buffer is None or buffer.shape != shape:
+            buffer = self._buffers[name] = np.empty(shape)
+        return buffer
 
     def words(self) -> Ints:
-        """Return where all is, as builtins read it."""
-        arrays = self.poses, self.simplex, self.answer, self.work, self.table, self.flags, self.standing, self.out
-        poses, simplex, answer, work, table, flags, standing, out = (each.ctypes.data for each in arrays)
+        """Return the addresses and lengths of the arrays, as builtins read them."""
+        arrays = self.poses, self.simplex, self.answer, self.work, self.table, self.flags, self.identity, self.out
+        poses, simplex, answer, work, table, flags, identity, out = (array.ctypes.data for array in arrays)
         return np.array(
-            [poses, simplex, answer, work, len(self.work), table, len(self.table), flags, standing, out], dtype=np.int64
+            [poses, simplex, answer, work, len(self.work), table, len(self.table), flags, identity, out], dtype=np.int64
         )
 
 
 _local = threading.local()
 
 
-def desk() -> Desk:
-    """Return this thread's desk."""
+def thread_scratch() -> QueryScratch:
+    """Return the scratch memory of this thread."""
     try:
-        found: Desk = _local.desk
+        scratch: QueryScratch = _local.scratch
     except AttributeError:
-        found = _local.desk = Desk()
-    return found
+        scratch = _local.scratch = QueryScratch()
+    return scratch
 
 
 class Plan:
-    """Two convex shapes behind each other, and what they leave for the next question, as kernels take them."""
+    """Two packed convex shapes and the memory of their last query, as kernels take them."""
 
-    __slots__ = ("arena", "floats", "ints", "memory", "row", "words")
+    __slots__ = ("floats", "ints", "memory", "packed", "row", "words")
 
     def __init__(self, a: Any, b: Any, warm: bool) -> None:
-        self.ints, self.floats, starts = arena((a, b))
+        self.ints, self.floats, starts = pack_shapes((a, b))
         self.row = pair_row(a, b, starts, 1, 1)
         self.memory = np.zeros((int(warm), MEMORY))
         arrays = self.ints, self.floats, self.row, self.memory
-        ints, floats, row, memory = (each.ctypes.data for each in arrays)
-        self.arena = self.ints, self.floats, self.row  #: see `gjk3d.narrow.pairs`
+        ints, floats, row, memory = (array.ctypes.data for array in arrays)
+        self.packed = self.ints, self.floats, self.row  #: see `gjk3d.narrow.pairs`
         self.words: Ints = np.array(
             [ints, len(self.ints), floats, len(self.floats), row, memory, len(self.memory)], dtype=np.int64
         )
 
 
 class Prepared:
-    """How two are asked, without the two: ``quick`` answers a boolean, ``words`` are there where a plan is enough."""
+    """Prepared data of two shapes, without references to them.
 
-    __slots__ = ("others", "plan", "quick", "words")
+    ``quick`` has the fast functions of bodies. ``words`` are those of the plan; they are None if builtins cannot
+    solve the pair.
+    """
+
+    __slots__ = ("extras", "plan", "quick", "words")
 
     def __init__(self, a: Any, b: Any, warm: bool) -> None:
-        way = way_of(a, b)
-        self.others: dict[str, Any] = {}  # what other questions pack for themselves
-        self.quick = None if way.prepare is None else way.prepare(a, b)
-        both = isinstance(a, Shape) and isinstance(b, Shape)
-        # half-spaces have no core
-        plane = isinstance(a, Halfspace) or isinstance(b, Halfspace)
-        self.plan = Plan(a, b, warm) if both and not plane else None
-        # what a user's function raises has to be looked for
+        handlers = handlers_of(a, b)
+        self.extras: dict[str, Any] = {}  # packed data of other queries, by their names
+        self.quick = None if handlers.prepare is None else handlers.prepare(a, b)
+        is_convex = isinstance(a, Shape) and isinstance(b, Shape)
+        plane = isinstance(a, Halfspace) or isinstance(b, Halfspace)  # half-spaces have no core
+        self.plan = Plan(a, b, warm) if is_convex and not plane else None
+        # a builtin does not check for exceptions of a user's function
         self.words = None if self.plan is None or is_mapped(a) or is_mapped(b) else self.plan.words
 
     @property
-    def arena(self) -> tuple[Ints, Array, Ints]:
-        """Both as kernels take them; of two convex shapes that are no half-spaces."""
+    def packed(self) -> tuple[Ints, Array, Ints]:
+        """Two packed convex shapes and their pair row; not for half-spaces."""
         assert self.plan is not None
-        return self.plan.arena
+        return self.plan.packed
 
     @property
     def size(self) -> int:
-        """Bytes of its numbers."""
+        """Bytes of the packed shapes."""
         return 0 if self.plan is None else self.plan.ints.nbytes + self.plan.floats.nbytes
 
 
 MOST_PAIRS = 256
 MOST_BYTES = 32 << 20
-PLACES = 1024  #: of the table by which builtins find plans
+PLACES = 1024  #: rows of the hash table in which builtins look up plans
 
-#: for each place the two shapes' identities, and the address of the plan's words
+#: in each row the identities of the two shapes and the address of the plan's words
 places = np.zeros((PLACES, 3), dtype=np.int64)
 
 
 class PreparedPairs:
-    """What is prepared for two shapes, as long as both live.
+    """Cache of the prepared data of two shapes, for as long as both shapes live.
 
-    Threads and handlers of signals may come between any two lines. So that no place ever leads to a plan that is gone:
-    who enters one holds it, and looks afterwards whether it is still kept; who drops one holds it until no place does.
+    Other threads and signal handlers may run between any two lines, and no row of the table may ever point to a freed
+    plan. Therefore code that fills a row holds the plan and then checks that the cache still has it. Code that removes
+    a plan holds it until no row points to it.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[int, int], tuple[Prepared, Any, Any]] = {}
+        self._entries: dict[tuple[int, int], tuple[Prepared, Any, Any]] = {}
         self._bytes = 0
 
     def get(self, a: Any, b: Any) -> Prepared:
-        """Return what is prepared for two, made when it is first asked for."""
-        found = self._kept.get((id(a), id(b))) or self._put(a, b, Prepared(a, b, False))
-        return found[0]
+        """Return the prepared data of two shapes, created at the first call."""
+        entry = self._entries.get((id(a), id(b))) or self._insert(a, b, Prepared(a, b, False))
+        return entry[0]
 
     def get_for_builtins(self, a: Any, b: Any) -> Prepared:
-        """Do as `get` does; builtins find it from now on, until one that has the same place comes."""
+        """Return the result of `get` and enter it into the table, where builtins look it up."""
         key = id(a), id(b)
-        found = self._kept.get(key) or self._put(a, b, Prepared(a, b, False))
-        if found[0].words is not None:
+        entry = self._entries.get(key) or self._insert(a, b, Prepared(a, b, False))
+        if entry[0].words is not None:
             place = places[_place_of(*key)]
-            place[:] = *key, found[0].words.ctypes.data
-            if self._kept.get(key) is not found:
+            place[:] = *key, entry[0].words.ctypes.data
+            if self._entries.get(key) is not entry:
                 place[:] = 0
-        return found[0]
+        return entry[0]
 
-    def _put(self, a: Any, b: Any, prepared: Prepared) -> tuple[Prepared, Any, Any]:
-        if len(self._kept) >= MOST_PAIRS or self._bytes + prepared.size > MOST_BYTES:
-            for key in list(self._kept):
+    def _insert(self, a: Any, b: Any, prepared: Prepared) -> tuple[Prepared, Any, Any]:
+        if len(self._entries) >= MOST_PAIRS or self._bytes + prepared.size > MOST_BYTES:
+            for key in list(self._entries):
                 self._drop(key)
             self._bytes = 0
         key = id(a), id(b)
 
-        def gone(_: Any) -> None:
-            if _place_of is not None:  # what this module holds goes first where the interpreter ends
+        def on_collected(_: Any) -> None:
+            if _place_of is not None:  # the interpreter clears modules at exit before it collects all objects
                 self._drop(key)
 
         self._bytes += prepared.size
-        return self._kept.setdefault(key, (prepared, weakref.ref(a, gone), weakref.ref(b, gone)))
+        return self._entries.setdefault(key, (prepared, weakref.ref(a, on_collected), weakref.ref(b, on_collected)))
 
     def _drop(self, key: tuple[int, int]) -> None:
-        found = self._kept.pop(key, None)
-        if found is not None:
-            self._bytes -= found[0].size
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._bytes -= entry[0].size
             place = places[_place_of(*key)]
             if place[0] == key[0] and place[1] == key[1]:
                 place[:] = 0
 
 
 def _place_of(a: int, b: int) -> int:
-    """Return the place of two identities in the table, as `gjk3d.query.single.plan_for` does."""
+    """Return the row of two identities in the table, as `gjk3d.query.single.plan_for` computes it."""
     return (((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1)

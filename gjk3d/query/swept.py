@@ -1,4 +1,4 @@
-"""`Swept`: what a moving shape sweeps, convex or not."""
+"""`Swept`: the volume that a moving shape sweeps."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ from gjk3d.shapes.simplices import Segment
 from gjk3d.shapes.terms import Term, moved_terms
 from gjk3d.typing import Array
 
-#: makes of the terms of a shape, or of many alike, and of a ball round each those of what it sweeps, and by how much
-#: this is to grow
-Way = Callable[[list[Term], Array, Array], tuple[list[Term], Array]]
-#: stretches of a curved way; the shape grows by what is bent off their straight lines
+#: (terms of a shape or of many alike, centres and radii of their bounding balls) -> the terms of the swept shape, and
+#: the radius that is added to it
+Sweep = Callable[[list[Term], Array, Array], tuple[list[Term], Array]]
+#: straight pieces of a motion with rotation; the shape grows by the deviation of the motion from the pieces
 PIECES = 16
 
 
 class Swept(Composed):
-    """What a shape sweeps: the convex hull of everywhere it is on its way; of what is not convex, of each of its parts.
+    """The swept volume of a shape: the convex hull of all its positions during a motion.
 
-    Along a straight line it is exact. On a way with a turn it is conservative: the hull of the shape at a few places,
-    grown by how far any of its points can bend off the straight lines between them, which shrinks with the square of
-    their number.
+    A non-convex body is swept part by part. A straight sweep is exact. A sweep with rotation is conservative: it is the
+    hull of the shape at a few positions, grown by the deviation of its points from the straight lines between the
+    positions. The deviation decreases with the square of the number of pieces.
 
     Parameters
     ----------
     shape : Shape, Mesh or the like
-        A bounded one.
+        A bounded shape.
     motion : (3,) float or Motion
-        The way from where the shape is in its own frame, or a `gjk3d.Motion` in whose world the swept shape then is.
+        A translation in the frame of the shape, or a `gjk3d.Motion`. With a motion the result is in the world frame.
     pieces : int
-        Straight stretches of a way with a turn.
+        Number of straight pieces of a motion with rotation.
 
     Returns
     -------
     Composed or Compound
-        Flattened: nothing is nested in it. Of what is not convex a compound of what its parts sweep, as many as there
-        are triangles, and of a closed mesh itself where it starts.
+        A flat `Composed` without nested shapes. For a non-convex body it is a compound of the swept parts, one for each
+        triangle of a mesh. The compound also contains a closed mesh at its start.
 
     Raises
     ------
     ShapeError
-        Where the shape is none or is unbounded, or the motion is neither a vector nor a single motion.
+        If the shape is unbounded or not a shape, or the motion is neither a vector nor a single motion.
 
     Notes
     -----
-    A body that turns by w while it moves steadily accelerates by no more than |w|^2 rho at distance rho from the axis,
-    so between two places 1 / k apart it is within |w|^2 rho / (8 k^2) of the straight line.
+    A body that rotates by w during a motion at constant velocity accelerates by at most |w|^2 rho at distance rho from
+    the axis. Between two positions 1 / k apart it stays within |w|^2 rho / (8 k^2) of the straight line.
 
     Examples
     --------
@@ -77,19 +77,19 @@ class Swept(Composed):
     def __new__(cls, shape: Any, motion: Any, pieces: int = PIECES) -> Any:
         """Return the flattened hull."""
         if kind_of(shape) is Kind.BODY:
-            from gjk3d.bodies.compound import swept  # loaded where there is a mesh or the like
+            from gjk3d.bodies.compound import swept  # loaded only for non-convex bodies
 
-            way = _way(motion, pieces)
-            return swept(shape, way, motion.at(0.0) if isinstance(motion, Motion) else None)
+            sweep = _sweep_along(motion, pieces)
+            return swept(shape, sweep, motion.at(0.0) if isinstance(motion, Motion) else None)
         body = bounded(shape, "Swept", "shape")
         floats = body._packed[1]
         center, rho = floats[layout.CENTER : layout.CENTER + 3], floats[layout.RHO] + floats[layout.RADIUS]
-        terms, more = _way(motion, pieces)(body._terms(), center, rho)
+        terms, more = _sweep_along(motion, pieces)(body._terms(), center, rho)
         return flattened(terms, body._rounding() + float(more), "Swept")
 
 
-def _way(motion: Any, pieces: Any) -> Way:
-    """Return what makes the terms of a swept shape of its own."""
+def _sweep_along(motion: Any, pieces: Any) -> Sweep:
+    """Return the function that makes the terms of the swept shape from the terms of the shape."""
     if not isinstance(motion, Motion):
         line = Segment((0.0, 0.0, 0.0), vector(motion, "Swept: motion"))._terms()[0]
         return lambda terms, _, rho: ([[*term, *line] for term in terms], np.zeros(rho.shape))

@@ -1,4 +1,4 @@
-"""When two moving shapes first touch."""
+"""Time of impact of two moving shapes: `time_of_impact`, `shapecast` and their result."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
 from gjk3d.convex.checks import check_workers, is_finite, three, vectors
-from gjk3d.convex.rows import in_chunks, take
+from gjk3d.convex.rows import in_chunks, select_rows
 from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import toi as narrow
 from gjk3d.narrow.motion import REFERENCE, TURN
 from gjk3d.poses import GREATEST
-from gjk3d.query.dispatch import Collider, way_of
+from gjk3d.query.dispatch import Collider, handlers_of
 from gjk3d.query.distance import signed_distance
 from gjk3d.query.motion import Motion, as_motion
 from gjk3d.query.pair import prepared
-from gjk3d.query.single import Prepared, desk
+from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Answer, Distance, Status
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class ImpactStatus(IntEnum):
-    """What is proven about a motion.
+    """Proven outcome of a motion.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class ImpactStatus(IntEnum):
 
     FREE = 0  #: never closer than the clearance, proven for the whole motion
     HIT = 1  #: the first contact is in the bracket ``time``
-    UNRESOLVED = 2  #: proven free up to ``free_until``; there it is too close to tell
+    UNRESOLVED = 2  #: proven free up to ``free_until``; after that the shapes are too close to decide
     OVERLAPPING = 3  #: closer than the clearance at the start already
 
     def __str__(self) -> str:
@@ -54,11 +54,11 @@ class ImpactStatus(IntEnum):
 
 _UP = np.array([0.0, 0.0, 1.0])
 _ANSWER = 1, 3
-#: by the kernel's code; what is too close at the start may be deeper than touching
+#: by the kernel's code; a pair that is too close at the start counts as HIT until its depth is known
 _STATUSES = (ImpactStatus.FREE, ImpactStatus.HIT, ImpactStatus.UNRESOLVED, ImpactStatus.HIT)
 
 
-#: how each field of one answer comes from its row
+#: functions that read the fields of one result from its row
 _UNPACK: dict[str, Callable[[Any], Any]] = {
     "status": lambda row: _STATUSES[row[1] & 3],
     "free_until": lambda row: row[0].item(0),
@@ -72,24 +72,24 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
 
 
 class Impact(Answer[N]):
-    """Answer of `time_of_impact`, for one pair of motions or for n. Times are from 0, the start, to 1, the end.
+    """Result of `time_of_impact`, for one pair of motions or for n. Times are from 0, the start, to 1, the end.
 
     Attributes
     ----------
     status : ImpactStatus or (n,) int
-        What is proven.
+        The proven outcome.
     free_until : float or (n,) float
-        The pair is proven to be apart by more than the clearance at every time before this; 1 for a free motion.
+        The distance of the pair is proven to exceed the clearance at every time before this. It is 1 for a free motion.
     time : (2,) float or (n, 2) float
-        Bracket of the first contact: it is not before the first number, and there is one at the second. Of a free
-        motion both are infinite, of an unresolved one the second.
+        Bracket of the first contact: no contact before the first number, and a contact at the second. Both are
+        infinite for a free motion. The second is infinite for an unresolved motion.
     closest : Distance
-        The signed distance at ``free_until``, with its normal and witness points: just before a contact, or at the end.
-        ``normal``, ``point_a`` and ``point_b`` are its own.
+        The signed distance at ``free_until``, just before a contact or at the end of the motion. ``normal``,
+        ``point_a`` and ``point_b`` are those of this distance.
     shape_a, shape_b, motion_a, motion_b
-        The question.
+        The arguments of the query.
     iterations : int or (n,) int
-        Steps of the advancement.
+        Steps of conservative advancement.
 
     Examples
     --------
@@ -126,13 +126,13 @@ class Impact(Answer[N]):
     motion_a: Motion
     motion_b: Motion
     _closest: Distance[N]
-    #: of one pair of motions: the kernel's row and its marks, and the question
+    #: for one pair of motions: the kernel's row and marks, and the arguments of the query
     _row: tuple[Array, int, Collider, Collider, Motion, Motion]
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Unpack what is asked for the first time of an answer of one pair of motions."""
+            """Unpack a field of the result of one pair of motions at the first access."""
             unpack = _UNPACK.get(name)
             if unpack is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -142,7 +142,7 @@ class Impact(Answer[N]):
 
     @property
     def closest(self) -> Distance[N]:
-        """The signed distance at ``free_until``, measured when it is first asked for."""
+        """The signed distance at ``free_until``, computed at the first access."""
         try:
             return self._closest
         except AttributeError:
@@ -206,42 +206,44 @@ def time_of_impact(
     clearance: float = 0.0,
     workers: int = 1,
 ) -> Impact[Any]:
-    """Return when two moving shapes first touch, and prove that they do not before.
+    """Return the time at which two moving shapes first touch, with a proof that they do not touch earlier.
 
     Parameters
     ----------
     a, b : Shape, Mesh or the like
-        A half-space may move but not turn. What is not convex touches where the first of its parts does; a closed mesh
-        that holds the other to begin with overlaps it.
+        A half-space may move but not rotate. The first contact of a non-convex body is that of its parts. If a closed
+        mesh contains the other shape at time 0, the two overlap.
     motion_a, motion_b : Motion, (4, 4) float, (n, 4, 4) float, RigidTransform or None
-        A pose is for a body that stands still, None for one at the identity. A stack of either, or stacks of one
-        length of both, are n questions.
+        A pose is the motion of a static body, and None is a static body at the identity. A stack for either shape, or
+        stacks of equal length for both, give n queries.
     clearance : float
-        In the caller's unit, at least 0: how close counts as contact.
+        Greatest distance that counts as contact, in the caller's unit, at least 0.
     workers : int
-        Threads for a stack; the answers are the same bits for any number.
+        Number of threads for a stack. The results have the same bits for any number.
 
     Returns
     -------
     Impact
-        HIT with a bracket of the first contact, of rounding's width unless they graze, at whose end they touch
-        to within the rounding of both motions; FREE, which is a proof for the whole motion; OVERLAPPING where
-        they are closer than the clearance to begin with; and touching to begin with is HIT at 0, wherever they
-        move. UNRESOLVED, with the time up to which they are free, where they glide along each other closer than
-        floats can tell; where edges that turn pass each other within less than about a millionth of their size, as
-        steps there are proven over no more than the root of the gap; or where the steps run out, after some ten
-        seconds, as they turn hundreds of times or ten thousands of faces glide along each other (go on from
-        ``free_until``, or cut the motion into shorter ones): never a false FREE.
+        HIT has a bracket of the first contact. At its end the shapes touch to within the rounding of both motions. Its
+        width is of the size of rounding unless the shapes graze. Shapes that touch at time 0 give HIT at 0, for any
+        motion. FREE is proven for the whole motion. OVERLAPPING means that the shapes are closer than the clearance at
+        time 0.
+
+        UNRESOLVED means that the shapes are proven free only up to ``free_until``. It has three causes. The shapes
+        slide along each other at a distance below the precision of floats. Rotating edges pass each other within
+        about a millionth of their size, where a step is proven only over the square root of the gap. The steps run
+        out, after about ten seconds, for motions of hundreds of turns or for bodies of which ten thousands of faces
+        slide along each other. In these cases continue from ``free_until``, or split the motion.
 
     Raises
     ------
     ShapeError, PoseError, UnsupportedPair
-        Naming what is wrong.
+        For invalid input; the message names the fault.
 
     Notes
     -----
-    Conservative advancement, of second order and with proven steps; see `gjk3d.narrow.toi`. Of what is not convex
-    the boxes of both trees are advanced so, and the parts in those that come near each other; see
+    The method is conservative advancement of second order with proven steps, see `gjk3d.narrow.toi`. For non-convex
+    bodies it advances the boxes of both trees, and the parts in boxes that come near each other, see
     `gjk3d.bodies.impact`.
 
     Examples
@@ -253,13 +255,14 @@ def time_of_impact(
     >>> hit
     Impact: hit at 0.4998, along (1, 0, 0)
     """
+    # the fast path for single motions of prepared shapes skips the checks below, which these arguments pass anyway
     if workers == 1 and type(clearance) is float and 0.0 <= clearance < inf:
-        both = prepared(a, b)
-        if both.words is not None:
+        pair = prepared(a, b)
+        if pair.words is not None:
             first, second = as_motion(motion_a, "motion_a"), as_motion(motion_b, "motion_b")
             if not (first.stacked or second.stacked):
-                return _one(a, b, first, second, clearance, *_at_once(both, first, second, clearance))
-    way_of(a, b)
+                return _single_impact(a, b, first, second, clearance, *_quick_impact(pair, first, second, clearance))
+    handlers_of(a, b)
     if not is_finite(clearance) or clearance < 0.0:
         raise ShapeError(f"time_of_impact: clearance is {clearance!r:.80}, expected one number, at least 0")
     check_workers(workers)
@@ -271,27 +274,27 @@ def time_of_impact(
         )
     count = len(second) if second.stacked else len(first._rows)
     out, flags = np.empty((count, 3)), np.empty((count, 2), dtype=np.int64)
-    _run(a, b, first, second, float(clearance), workers, out, flags)
+    _advance_all(a, b, first, second, float(clearance), workers, out, flags)
     if stacked:
-        return _many(a, b, first, second, float(clearance), out, flags)
+        return _stacked_impacts(a, b, first, second, float(clearance), out, flags)
     code, steps = flags[0].tolist()
-    return _one(a, b, first, second, float(clearance), out, code + 4 * steps)
+    return _single_impact(a, b, first, second, float(clearance), out, code + 4 * steps)
 
 
-def _at_once(both: Prepared, first: Motion, second: Motion, clearance: float) -> tuple[Array, int]:
-    """Answer one pair of motions of shapes with cores of ours, as the kernel does."""
-    ints, floats, row = both.arena
-    out, here = np.empty(_ANSWER), desk()
+def _quick_impact(pair: Prepared, first: Motion, second: Motion, clearance: float) -> tuple[Array, int]:
+    """Return the kernel's row and marks for one pair of motions of two prepared shapes."""
+    ints, floats, row = pair.packed
+    out, scratch = np.empty(_ANSWER), thread_scratch()
     marks = narrow.impact_many(
-        ints, floats, row, True, _UP, first._rows, second._rows, clearance, 0, 1, here.work, out, here.flags
+        ints, floats, row, True, _UP, first._rows, second._rows, clearance, 0, 1, scratch.work, out, scratch.flags
     )
     return out, marks
 
 
-def _one(
+def _single_impact(
     a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, out: Array, marks: int
 ) -> Impact[float]:
-    """Return the answer of one pair of motions."""
+    """Return the result of one pair of motions."""
     result: Impact[float] = object.__new__(Impact)
     result._row = out, marks, a, b, first, second
     if marks & 3 == narrow.STARTED and _deep(result.closest, clearance):
@@ -299,38 +302,39 @@ def _one(
     return result
 
 
-def _deep(found: Distance[Any], clearance: float) -> Any:
-    """Tell which are proven to be closer than the clearance, or to have more than a touch in common."""
-    return (found.upper < clearance) | (found.status == Status.OVERLAPPING)
+def _deep(distance: Distance[Any], clearance: float) -> Any:
+    """Tell which pairs are proven to be closer than the clearance, or to overlap by more than a touch."""
+    return (distance.upper < clearance) | (distance.status == Status.OVERLAPPING)
 
 
-def _run(
+def _advance_all(
     a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, workers: int, out: Array, flags: Any
 ) -> None:
-    """Answer all rows, as `gjk3d.narrow.toi.impact_many` does."""
+    """Fill all rows, as `gjk3d.narrow.toi.impact_many` does."""
     rows_a, rows_b = first._rows, second._rows
     for x, rows in ((a, rows_a), (b, rows_b)):
         if isinstance(x, Halfspace) and rows[:, TURN:REFERENCE].any():
             raise UnsupportedPair(f"time_of_impact: a {type(x).__name__} cannot turn: use a large Box")
     both_convex = isinstance(a, Shape) and isinstance(b, Shape)
     if not both_convex and (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
-        from gjk3d.bodies.planes import alike, standing_in  # loaded where there is a mesh or the like
+        from gjk3d.bodies.planes import alike, standing_in  # loaded only for non-convex bodies
 
-        for some in alike(a, b, rows_a, rows_b, moving=True):
-            one, two, at_a, at_b, error = standing_in(a, b, take(rows_a, some), take(rows_b, some), moving=True)
-            own, marks = out[some], flags[some]
-            # the hull or the square is off by the error, see `standing_in`, so a touch is as much earlier
-            _fill(one, two, at_a, at_b, clearance + error, workers, own, marks)
-            out[some], flags[some] = own, marks
+        for group in alike(a, b, rows_a, rows_b, moving=True):
+            motions = select_rows(rows_a, group), select_rows(rows_b, group)
+            shape_a, shape_b, motions_a, motions_b, error = standing_in(a, b, *motions, moving=True)
+            answers, marks = out[group], flags[group]
+            # the stand-in (a hull or a square) has this error, see `standing_in`; a larger clearance covers it
+            _advance(shape_a, shape_b, motions_a, motions_b, clearance + error, workers, answers, marks)
+            out[group], flags[group] = answers, marks
         return
-    _fill(a, b, rows_a, rows_b, clearance, workers, out, flags)
+    _advance(a, b, rows_a, rows_b, clearance, workers, out, flags)
 
 
-def _fill(
+def _advance(
     a: Collider, b: Collider, rows_a: Array, rows_b: Array, clearance: float, workers: int, out: Array, flags: Any
 ) -> None:
-    """Do so for what is no body beside a half-space."""
-    in_parts = way_of(a, b).impact
+    """Fill all rows for any pair except a body and a half-space."""
+    in_parts = handlers_of(a, b).impact
     if in_parts is not None:
         in_parts(a, b, rows_a, rows_b, clearance, out, flags)
         raise_pending()
@@ -338,7 +342,7 @@ def _fill(
     assert isinstance(a, Shape)
     assert isinstance(b, Shape)
     normal = _UP
-    if isinstance(b, Halfspace):
+    if isinstance(b, Halfspace):  # the kernel expects the half-space first; times do not depend on the order
         a, b, rows_a, rows_b = b, a, rows_b, rows_a
     solid = not isinstance(a, Halfspace)
     if isinstance(a, Halfspace):
@@ -346,7 +350,7 @@ def _fill(
         ints, floats = np.concatenate([ints_a, b._packed[0]]), np.concatenate([floats_a, b._packed[1]])
         row = np.array([[0, 0, 0, 0, 0, len(ints_a), len(floats_a), 0, 0, 0]])
     else:
-        ints, floats, row = prepared(a, b).arena
+        ints, floats, row = prepared(a, b).packed
 
     def task(start: int, stop: int) -> None:
         narrow.impact_many(
@@ -358,10 +362,10 @@ def _fill(
     raise_pending()
 
 
-def _many(
+def _stacked_impacts(
     a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, out: Array, flags: Any
 ) -> Impact[Array]:
-    """Return the answers of a stack."""
+    """Return the result of a stack."""
     result: Impact[Array] = object.__new__(Impact)
     result.shape_a, result.shape_b, result.motion_a, result.motion_b = a, b, first, second
     code = flags[:, 0]
@@ -384,18 +388,18 @@ def shapecast(
     *,
     clearance: float = 0.0,
 ) -> Impact[Any]:
-    """Return when a shape that moves straight first touches another that stands still; see `time_of_impact`.
+    """Return the time at which a shape that moves straight first touches a static shape; see `time_of_impact`.
 
     Parameters
     ----------
     a, b : Shape, Mesh or the like
-        A moves, B stands.
+        A moves, and B is static.
     translation : (3,) or (n, 3) float
-        A's whole way, in world axes; n of them are n questions. Zero is an error.
+        The translation of A from time 0 to time 1, in world axes. A stack gives n queries. Zero is an error.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         World from local, at time 0.
     clearance : float
-        In the caller's unit, at least 0: how close counts as contact.
+        Greatest distance that counts as contact, in the caller's unit, at least 0.
 
     Returns
     -------
@@ -404,7 +408,7 @@ def shapecast(
     Raises
     ------
     ShapeError, PoseError, UnsupportedPair
-        Naming what is wrong.
+        For invalid input; the message names the fault.
 
     Examples
     --------
@@ -412,12 +416,12 @@ def shapecast(
     >>> gk.shapecast(gk.Sphere(1), gk.Point((5, 0, 0)), (8, 0, 0))
     Impact: hit at 0.5, along (1, 0, 0)
     """
-    way = three(translation)
-    if way is not None and 0.0 < abs(way[0]) + abs(way[1]) + abs(way[2]) <= GREATEST:
-        return time_of_impact(a, b, Motion(pose_a, way), pose_b, clearance=clearance)
+    step = three(translation)
+    if step is not None and 0.0 < abs(step[0]) + abs(step[1]) + abs(step[2]) <= GREATEST:
+        return time_of_impact(a, b, Motion(pose_a, step), pose_b, clearance=clearance)
     rows, many = vectors(translation, "shapecast: translation", GREATEST)
-    still = np.flatnonzero(~rows.any(axis=1))
-    if len(still):
-        where = f"translation[{still[0]}]" if many else "translation"
+    zero = np.flatnonzero(~rows.any(axis=1))
+    if len(zero):
+        where = f"translation[{zero[0]}]" if many else "translation"
         raise ShapeError(f"shapecast: {where} is zero: it says no direction; use gjk3d.collide for bodies at rest")
     return time_of_impact(a, b, Motion(pose_a, translation), pose_b, clearance=clearance)

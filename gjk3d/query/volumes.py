@@ -1,4 +1,4 @@
-"""What bounding volumes have in common: one or a stack, immutable, asked about in pairs."""
+"""Bounding volumes: immutable spheres and boxes, one or a stack, with overlap and distance queries on pairs."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Number, PoseLike, Rows, VectorLike
 from gjk3d.wording import kind_of
 
-_new, _put = object.__new__, object.__setattr__
-_BLOCK = 200_000  #: pairs answered at a time: so many rows for the kernels are kept
+_new, _set_attribute = object.__new__, object.__setattr__
+_BLOCK = 200_000  #: most pairs of one block, which limits the memory for kernel rows
 
 
 class Volume(Frozen):
-    """The root of bounding volumes: one, or a stack of n."""
+    """Base class of bounding volumes: one, or a stack of n."""
 
     __slots__ = ("_single",)
     _single: bool
-    _names: ClassVar[tuple[str, ...]] = ()  #: of the fields
+    _names: ClassVar[tuple[str, ...]] = ()  #: the names of the fields
 
     def _fill(self, single: bool, **values: Array) -> Self:
-        """Set the fields, of one volume from stacks of one."""
+        """Set the fields from stacks; a single volume takes stacks of length 1."""
         fields = {name: value[0] if single else value for name, value in values.items()}
         return self._set(
             _single=single,
@@ -47,26 +47,26 @@ class Volume(Frozen):
 
     @classmethod
     def _of(cls, *rows: Array) -> Self:
-        """Return one volume of what a kernel filled: its fields are made when they are first read."""
+        """Return one volume from the rows of a kernel; its fields are created at the first access."""
         volume = _new(cls)
-        _put(volume, "_single", True)
-        _put(volume, "_cache", {"filled": rows})
+        _set_attribute(volume, "_single", True)
+        _set_attribute(volume, "_cache", {"filled": rows})
         return volume
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Make the fields of a volume that a kernel filled."""
+            """Create the fields of a volume from the rows of a kernel."""
             if name not in self._names or "filled" not in self._cache:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            for each, value in zip(self._names, self._read(*self._cache["filled"]), strict=True):
+            for field, value in zip(self._names, self._read(*self._cache["filled"]), strict=True):
                 if isinstance(value, np.ndarray):
                     value.setflags(write=False)
-                _put(self, each, value)
+                _set_attribute(self, field, value)
             return object.__getattribute__(self, name)
 
     def _stacked(self) -> tuple[Array, ...]:
-        """Return the fields as arrays of n rows, also of a single volume."""
+        """Return the fields as arrays of n rows; a single volume has one row."""
         rows: tuple[Array, ...] | None = self._cache.get("rows")
         if rows is None:
             fields = (np.asarray(getattr(self, name)) for name in self._names)
@@ -79,13 +79,13 @@ class Volume(Frozen):
         return len(self._stacked()[0])
 
     def __getitem__(self, index: Any) -> Self:
-        """Return one volume of a stack, or by a slice, a mask or an array of indices a smaller stack."""
+        """Return one volume of a stack, or a smaller stack for a slice, a mask or an array of indices."""
         if self._single:
             raise TypeError(f"this {type(self).__name__} is one volume and cannot be indexed")
         volume: Self = object.__new__(type(self))
-        taken = [field[index] for field in self._stacked()]
-        single = np.ndim(taken[0]) < self._stacked()[0].ndim
-        fields = zip(self._names, taken, strict=True)
+        selected = [field[index] for field in self._stacked()]
+        single = np.ndim(selected[0]) < self._stacked()[0].ndim
+        fields = zip(self._names, selected, strict=True)
         return volume._fill(single, **{name: np.asarray(field)[None] if single else field for name, field in fields})
 
     def __repr__(self) -> str:
@@ -95,7 +95,7 @@ class Volume(Frozen):
                  for name in self._names]  # fmt: skip
         return f"{type(self).__name__}({', '.join(parts)})".replace("\n", "")
 
-    # --- what a class says of itself ---------------------------------------------------------------------------------
+    # --- methods that subclasses implement ---------------------------------------------------------------------------
 
     def _cores(self) -> tuple[int, Array, Array, Array]:
         """Return the kind of the core, half extents (n, 3), radii (n,) and pose rows."""
@@ -110,53 +110,54 @@ class Volume(Frozen):
 
     @staticmethod
     def _read(*rows: Array) -> tuple[Any, ...]:
-        """Return the fields of one volume from the rows that a kernel filled."""
+        """Return the fields of one volume from the rows of a kernel."""
         raise AttributeError
 
-    def _quick(self, other: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
-        """Answer pairs of one kind in numpy: whether they may meet, and how far apart they are at least."""
+    def _quick(self, volume: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
+        """Return whether pairs of one kind may touch, and lower bounds of their distances; None for other kinds."""
         return None
 
-    # --- what every volume can do ------------------------------------------------------------------------------------
+    # --- public methods of every volume ------------------------------------------------------------------------------
 
     def overlaps(self, other: Volume, *, all_pairs: bool = False) -> Any:
-        """Tell which volumes may meet; False only where it is proven that they do not.
+        """Tell which volumes may touch or overlap. False is a proof that they are separated.
 
         Parameters
         ----------
         other : BoundingSphere, AABB or OBB
-            Of the same kind or another; one, or a stack.
+            One volume or a stack, of any kind.
         all_pairs : bool
-            Every volume of one stack against every one of the other, instead of row by row.
+            Test every volume of one stack against every volume of the other, instead of row by row.
 
         Returns
         -------
         bool or (n,) bool, or (n, m) bool for all pairs
-            Touching counts.
+            True for volumes that touch.
 
         Raises
         ------
         ShapeError
-            Where ``other`` is no bounding volume, or the stacks do not pair up.
+            If ``other`` is not a bounding volume, or the stacks differ in length.
         """
         return self._answer(other, all_pairs, distances=False)
 
     def distance(self, other: Volume, *, all_pairs: bool = False) -> Any:
-        """Return how far apart volumes are: rounded down, 0 where they meet; see `overlaps` for the arguments."""
+        """Return the distance of volumes, rounded down; 0 if they overlap. See `overlaps` for the arguments."""
         return self._answer(other, all_pairs, distances=True)
 
     def placed(self, pose: PoseLike) -> Self:
-        """Return the volume moved by a rigid pose, grown by what rounding needs.
+        """Return the volume moved by a rigid pose. It grows by the rounding error.
 
         Parameters
         ----------
         pose : (4, 4) float or (n, 4, 4) float
-            For a stack of n volumes one pose for all, or one each; a box along the axes grows round the turned one.
+            For a stack of n volumes one pose, or one for each volume. The result of an AABB is the AABB of the rotated
+            box.
 
         Raises
         ------
         PoseError, ShapeError
-            Where a pose is not rigid, or the poses are not as many as the volumes.
+            If a pose is not rigid, or the numbers of poses and volumes differ.
 
         Examples
         --------
@@ -173,20 +174,20 @@ class Volume(Frozen):
             at = np.repeat(at, count, axis=0)
         return self._placed(at, self._single and not stacked)
 
-    def _one(self) -> Self:
+    def _require_single(self) -> Self:
         if not self._single:
             raise TypeError(f"this {type(self).__name__} is a stack of {len(self)}: take one, volumes[i]")
         return self
 
     def contains(self, points: Rows, *, all_pairs: bool = False) -> Any:
-        """Tell which points lie in the volume; points on its surface do, and those within rounding of it may.
+        """Tell which points are in the volume. Points on its surface are inside, and points near it by rounding may be.
 
         Parameters
         ----------
         points : (3,) float or (m, 3) float
-            In the axes of the volume's center or corners.
+            In the frame of the volume's center or corners.
         all_pairs : bool
-            Every volume of a stack against every point, (n, m), instead of row by row.
+            Test every volume of a stack against every point, (n, m), instead of row by row.
 
         Returns
         -------
@@ -195,7 +196,7 @@ class Volume(Frozen):
         Raises
         ------
         ShapeError
-            Where the points are not finite rows of three, or do not pair up with the volumes.
+            If the points are not finite rows of three, or their number differs from that of the volumes.
 
         Examples
         --------
@@ -209,64 +210,69 @@ class Volume(Frozen):
         inside = self._inside(i, p[j])
         return bool(inside[0]) if shape == () else inside.reshape(shape)
 
-    def _answer(self, other: Volume, all_pairs: bool, *, distances: bool) -> Any:
-        if not isinstance(other, Volume):
+    def _answer(self, volume: Volume, all_pairs: bool, *, distances: bool) -> Any:
+        if not isinstance(volume, Volume):
             raise ShapeError(
-                f"other is {kind_of(other)}, expected a bounding volume: of a shape take gjk3d.aabb(shape, pose)"
+                f"other is {kind_of(volume)}, expected a bounding volume: of a shape take gjk3d.aabb(shape, pose)"
             )
-        n, m = (1 if volume._single else len(volume) for volume in (self, other))
-        i, j, shape = _paired(n, m, self._single, other._single, all_pairs, "volumes")
+        n, m = (1 if v._single else len(v) for v in (self, volume))
+        i, j, shape = _paired(n, m, self._single, volume._single, all_pairs, "volumes")
         out: NDArray[Any] = np.empty(len(i), dtype=np.float64 if distances else np.bool_)
         for start in range(0, len(i), _BLOCK):
             part = slice(start, start + _BLOCK)
-            quick = self._quick(other, i[part], j[part])
+            quick = self._quick(volume, i[part], j[part])
             if quick is None:
-                quick = _by_cores(self, other, i[part], j[part], distances=distances)
+                quick = _by_cores(self, volume, i[part], j[part], distances=distances)
             out[part] = quick[1] if distances else quick[0]
         return out[0].item() if shape == () else out.reshape(shape)
 
 
-def _paired(n: int, m: int, one: bool, other: bool, all_pairs: bool, what: str) -> tuple[Ints, Ints, tuple[int, ...]]:
-    """Return which of n meets which of m, and the shape of the answer."""
+def _paired(
+    n: int, m: int, single_a: bool, single_b: bool, all_pairs: bool, what: str
+) -> tuple[Ints, Ints, tuple[int, ...]]:
+    """Return the indices of n and m volumes in each pair, and the shape of the result."""
     if all_pairs:
         i, j = np.divmod(np.arange(n * m), max(m, 1))
         return i, j, (n, m)
-    if n != m and not (one or other or n == 1 or m == 1):
+    if n != m and not (single_a or single_b or n == 1 or m == 1):
         raise ShapeError(f"{n} volumes and {m} {what} do not pair up row by row; all_pairs=True asks each with each")
     count = m if n == 1 else n
     every = np.arange(count)
     return (
         every if n == count else np.zeros(count, dtype=np.int64),
         every if m == count else np.zeros(count, dtype=np.int64),
-        () if one and other else (count,),
+        () if single_a and single_b else (count,),
     )
 
 
 def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tuple[Bools, Array]:
-    """Answer pairs by the kernels: fifteen axes first where both are boxes, GJK with its bounds for the rest."""
-    ints, floats, table, poses = _arena(a, b, i, j)
+    """Return whether pairs may touch, and lower bounds of their distances, by the kernels for convex shapes.
+
+    The kernels test the 15 axes of two boxes first. GJK and its bounds decide the rest.
+    """
+    ints, floats, table, poses = _pack_pairs(a, b, i, j)
     count = len(i)
     lower = np.zeros(count)
-    meet = np.ones(count, dtype=np.bool_)
+    may_meet = np.ones(count, dtype=np.bool_)
 
     def solve(which: Ints) -> None:
         out, flags = np.empty((len(which), narrow.FLOATS)), np.zeros((len(which), narrow.INTS), dtype=np.int64)
-        asked = table[which]
+        pairs = table[which]
 
         def run(start: int, stop: int) -> None:
             work, index, _ = scratch(FIRST_POINTS)
             solve_many(
-                ints, floats, asked, NO_POSE, NO_POSE, poses, narrow.UNSIGNED, float(np.inf), 0.0, start, stop, False,
+                ints, floats, pairs, NO_POSE, NO_POSE, poses, narrow.UNSIGNED, float(np.inf), 0.0, start, stop, False,
                 work, index, FIRST_POINTS, out, flags, NO_CACHE, NO_LOG,
             )  # fmt: skip
 
         in_chunks(len(which), 1, run)
         lower[which] = np.maximum(out[:, 1], 0.0)
-        meet[which] = lower[which] <= 0.0
+        may_meet[which] = lower[which] <= 0.0
 
     if distances:
         solve(np.arange(count))
-        return meet, lower
+        return may_meet, lower
     answer = np.empty(count, dtype=np.int64)
 
     def run(start: int, stop: int) -> None:
@@ -276,15 +282,15 @@ def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tup
         )  # fmt: skip
 
     in_chunks(count, 1, run)
-    meet[:] = answer != 0
-    unsure = np.flatnonzero(answer == 2)
+    may_meet[:] = answer != 0
+    unsure = np.flatnonzero(answer == 2)  # too close to zero for the fast test: their distance decides
     if len(unsure):
         solve(unsure)
-    return meet, lower
+    return may_meet, lower
 
 
-def _arena(a: Volume, b: Volume, i: Ints, j: Ints) -> tuple[Ints, Array, Ints, Array]:
-    """Lay out both stacks as the kernels take shapes, pairs and poses."""
+def _pack_pairs(a: Volume, b: Volume, i: Ints, j: Ints) -> tuple[Ints, Array, Ints, Array]:
+    """Return the volumes of both stacks as packed shapes, the pair rows and the pose rows."""
     kinds, floats, poses = [], [], []
     for volume in (a, b):
         kind, halves, radii, where = volume._cores()
@@ -316,16 +322,18 @@ def _grown(lengths: Array) -> Array:
 
 
 def _fields(kind: str, *named: tuple[str, int, Any]) -> tuple[Any, ...]:
-    """Check fields of one volume or of n; return whether it is one, and the fields in rows."""
+    """Check the fields of one volume or of n; return whether it is a single volume, and the fields as rows."""
     single: bool | None = None
     out: list[Array] = []
     for name, columns, value in named:
-        one = np.ndim(value) == (1 if columns else 0)
+        is_single = np.ndim(value) == (1 if columns else 0)
         what = f"{kind}: {name}"
-        table = rows([value] if one else value, what) if columns else rows(np.reshape(value, (-1, 1)), what, 1)[:, 0]
-        if single not in (None, one) or (out and len(table) != len(out[0])):
+        table = (
+            rows([value] if is_single else value, what) if columns else rows(np.reshape(value, (-1, 1)), what, 1)[:, 0]
+        )
+        if single not in (None, is_single) or (out and len(table) != len(out[0])):
             raise ShapeError(f"{what} is of {len(table)} volumes, {named[0][0]} of {len(out[0])}: expected as many")
-        single = one
+        single = is_single
         out.append(table)
     return single, *out
 
@@ -348,7 +356,7 @@ class BoundingSphere(Volume):
     Raises
     ------
     ShapeError
-        Where a number is not finite, a radius is negative, or there are not as many radii as centers.
+        If a number is not finite, a radius is negative, or the numbers of radii and centers differ.
 
     Examples
     --------
@@ -377,9 +385,9 @@ class BoundingSphere(Volume):
 
     @property
     def shape(self) -> Shape:
-        """The ball as a convex shape in its place; a stack has none (TypeError)."""
+        """The sphere as a convex shape at its center. A stack raises TypeError."""
         pose = np.eye(4)
-        pose[:3, 3] = self._one().center
+        pose[:3, 3] = self._require_single().center
         return Sphere(self.radius).placed(pose)
 
     def _placed(self, at: Array, single: bool) -> BoundingSphere:
@@ -388,7 +396,7 @@ class BoundingSphere(Volume):
         return moved
 
     def _moved(self, matrix: Array, at: Array, single: bool) -> BoundingSphere | None:
-        """Return the balls moved by a matrix or by rows; None where the matrix is no pose."""
+        """Return the balls moved by a matrix or by rows; None if the matrix is not a pose."""
         center, radius = self._stacked()
         out = np.empty((len(at), 4))
         wrong = balls_at(center, radius, matrix, at, out)
@@ -409,27 +417,27 @@ class BoundingSphere(Volume):
         inside: Bools = _norm(points - center[which]) * (1.0 - 8.0 * _U) <= radius[which]
         return inside
 
-    def _quick(self, other: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
-        if not isinstance(other, BoundingSphere):
+    def _quick(self, volume: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
+        if not isinstance(volume, BoundingSphere):
             return None
-        (center, radius), (others, radii) = self._stacked(), other._stacked()
-        # with the products: 4.5 roundings of the length, 2 of the sum of the radii, 2 of the difference
-        apart = _norm(others[j] - center[i]) * (1.0 - 8.0 * _U) - (radius[i] + radii[j]) * (1.0 + 2.0 * _U)
-        return apart <= 0.0, np.maximum(apart * (1.0 - 4.0 * _U), 0.0)
+        (center, radius), (centers, radii) = self._stacked(), volume._stacked()
+        # 4.5 roundings in the length with its products, 2 in the sum of the radii, 2 in the difference
+        gap = _norm(centers[j] - center[i]) * (1.0 - 8.0 * _U) - (radius[i] + radii[j]) * (1.0 + 2.0 * _U)
+        return gap <= 0.0, np.maximum(gap * (1.0 - 4.0 * _U), 0.0)
 
 
 class AABB(Volume):
-    """A box along the axes, or n of them.
+    """An axis-aligned box, or n of them.
 
     Parameters
     ----------
     low, high : (3,) float or (n, 3) float
-        Least and greatest corner.
+        Lower and upper corner.
 
     Raises
     ------
     ShapeError
-        Where a number is not finite, or ``low`` is above ``high``.
+        If a number is not finite, or ``low`` is above ``high``.
 
     Examples
     --------
@@ -470,8 +478,8 @@ class AABB(Volume):
 
     @property
     def shape(self) -> Shape:
-        """The box as a `ConvexHull`; a stack has none (TypeError)."""
-        return ConvexHull(self._one().corners)
+        """The box as a `ConvexHull`. A stack raises TypeError."""
+        return ConvexHull(self._require_single().corners)
 
     def _placed(self, at: Array, single: bool) -> AABB:
         _, halves, _, where = self._cores()
@@ -497,29 +505,29 @@ class AABB(Volume):
         inside: Bools = np.all((low[which] <= points) & (points <= high[which]), axis=1)
         return inside
 
-    def _quick(self, other: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
-        if not isinstance(other, AABB):
+    def _quick(self, volume: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
+        if not isinstance(volume, AABB):
             return None
-        (low, high), (lows, highs) = self._stacked(), other._stacked()
+        (low, high), (lows, highs) = self._stacked(), volume._stacked()
         gaps = np.maximum(np.maximum(lows[j] - high[i], low[i] - highs[j]), 0.0)
-        meet: Bools = np.all(gaps <= 0.0, axis=1)
-        return meet, _norm(gaps) * (1.0 - 8.0 * _U)
+        may_meet: Bools = np.all(gaps <= 0.0, axis=1)
+        return may_meet, _norm(gaps) * (1.0 - 8.0 * _U)
 
 
 class OBB(Volume):
-    """A box along axes of its own, or n of them.
+    """An oriented box, or n of them.
 
     Parameters
     ----------
     pose : (4, 4) float or (n, 4, 4) float
-        Its middle and its axes.
+        The center and the axes of the box.
     extents : (3,) float or (n, 3) float
         Full lengths along its axes.
 
     Raises
     ------
     PoseError, ShapeError
-        Where a pose is not rigid, a length is negative or not finite, or there are not as many of both.
+        If a pose is not rigid, a length is negative or not finite, or the numbers of poses and extents differ.
 
     Examples
     --------
@@ -542,9 +550,9 @@ class OBB(Volume):
         if single == stacked or len(lengths) != len(at):
             raise ShapeError(f"OBB: {len(at)} poses and {len(lengths)} rows of extents, expected one each")
         _not_below(lengths, "OBB: extents")
-        # as given: a rotation made more orthonormal once more is another one in its last bits
-        given = matrices(at) if pose is None else as_matrices(pose).reshape(-1, 4, 4).copy()
-        self._fill(single, pose=given, extents=lengths)
+        # the caller's matrices, because another polar step would change the last bits of a rotation
+        matrices_given = matrices(at) if pose is None else as_matrices(pose).reshape(-1, 4, 4).copy()
+        self._fill(single, pose=matrices_given, extents=lengths)
 
     @property
     def volume(self) -> Any:
@@ -560,8 +568,8 @@ class OBB(Volume):
 
     @property
     def shape(self) -> Shape:
-        """The box as a `ConvexHull`; a stack has none (TypeError)."""
-        return ConvexHull(self._one().corners)
+        """The box as a `ConvexHull`. A stack raises TypeError."""
+        return ConvexHull(self._require_single().corners)
 
     def _placed(self, at: Array, single: bool) -> OBB:
         moved = self._moved(NO_POSE, at, single)
@@ -569,7 +577,7 @@ class OBB(Volume):
         return moved
 
     def _moved(self, matrix: Array, at: Array, single: bool) -> OBB | None:
-        """Return the boxes moved by a matrix or by rows; None where the matrix is no pose."""
+        """Return the boxes moved by a matrix or by rows; None if the matrix is not a pose."""
         pose, extents = self._stacked()
         out, lengths = np.empty((len(at), 4, 4)), np.empty((len(at), 3))
         wrong = boxes_at(pose, extents, matrix, at, out, lengths)
@@ -611,7 +619,7 @@ def _is_odd(largest: float) -> bool:
 
 @single_entry
 def boxes_along_axes(q: Ints1, f: Array1, matrix: Array2, rows: Array2, out: Array2) -> int:
-    """Fill out (n, 6) with the least and greatest corners of the boxes along the axes round a shape at poses."""
+    """Fill out (n, 6) with the lower and upper corners of the axis-aligned boxes of a shape at poses."""
     if matrix.shape[0] > 0:
         wrong = check_row(matrix, rows, plain(0))
         if wrong != 0:
@@ -637,7 +645,7 @@ def boxes_along_axes(q: Ints1, f: Array1, matrix: Array2, rows: Array2, out: Arr
 
 @single_entry
 def balls_at(centers: Array2, radii: Array1, matrix: Array2, rows: Array2, out: Array2) -> int:
-    """Fill out (n, 4) with the centers and radii of balls moved by poses; one ball, or one for each pose."""
+    """Fill out (n, 4) with the centers and radii of balls moved by poses: one ball, or one for each pose."""
     if matrix.shape[0] > 0:
         wrong = check_row(matrix, rows, plain(0))
         if wrong != 0:
@@ -659,8 +667,8 @@ def balls_at(centers: Array2, radii: Array1, matrix: Array2, rows: Array2, out: 
 
 
 @kernel
-def _turned(row: Array, pose: Array, out: Array) -> None:
-    """Put a pose (4, 4) behind a row of another."""
+def _compose(row: Array, pose: Array, out: Array) -> None:
+    """Write the product of a pose row and a pose (4, 4) into ``out``."""
     for i in range(3):
         a, b, c = row[3 * i], row[3 * i + 1], row[3 * i + 2]
         for j in range(4):
@@ -672,7 +680,7 @@ def _turned(row: Array, pose: Array, out: Array) -> None:
 
 @single_entry
 def boxes_at(poses: Array3, extents: Array2, matrix: Array2, rows: Array2, out: Array3, lengths: Array2) -> int:
-    """Fill out (n, 4, 4) and lengths (n, 3) with oriented boxes moved by poses; one box, or one for each pose."""
+    """Fill out (n, 4, 4) and lengths (n, 3) with oriented boxes moved by poses: one box, or one for each pose."""
     if matrix.shape[0] > 0:
         wrong = check_row(matrix, rows, plain(0))
         if wrong != 0:
@@ -680,12 +688,12 @@ def boxes_at(poses: Array3, extents: Array2, matrix: Array2, rows: Array2, out: 
     largest = 0.0
     for k in range(rows.shape[0]):
         j = k if extents.shape[0] > 1 else 0
-        _turned(rows[k], poses[j], out[k])
+        _compose(rows[k], poses[j], out[k])
         reach = _length(extents[j, 0], extents[j, 1], extents[j, 2])
         reach += _length(poses[j, 0, 3], poses[j, 1, 3], poses[j, 2, 3]) + _length(rows[k, 9], rows[k, 10], rows[k, 11])
         for i in range(3):
-            # `reach` holds the longest edge: a thin box feels how the others are rounded, more than its own product,
-            # which is rounded by less than 4 u
+            # `reach` contains the longest edge. Rounding of the long edges exceeds the rounding of the short edge's
+            # own product, which is less than 4 u
             lengths[k, i] = extents[j, i] * (1.0 + 4.0 * _U) + 64.0 * _U * reach
             largest = max(largest, lengths[k, i], abs(out[k, i, 3]))
     return ODD if _is_odd(largest) else 0

@@ -1,4 +1,4 @@
-"""Answers in words: what is proven of them, rounded outward as `gjk3d.wording` does."""
+"""Results as text: the status and the proven bounds, rounded outward by `gjk3d.wording`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gjk3d.wording import below, count, depth, moment, told
 
 
 def unit_of(result: Distance) -> str | None:
-    """Return the unit of length that both shapes say they are in, as meshes out of files do."""
+    """Return the unit of length that both shapes have, for example meshes from files; None if it is not unique."""
     units = {symbol(getattr(shape, "unit", None)) for shape in (result.shape_a, result.shape_b)}
     return units.pop() if len(units) == 1 else None
 
 
 def verdict(result: Distance, unit: str | None = None) -> str:
-    """Say in a few words what the answer is, in this unit or that of the shapes."""
+    """Return a short text of the result, in this unit or that of the shapes."""
     unit = unit or unit_of(result)
     between = result.lower, result.upper
-    deep = result.upper < 0.0 or -np.inf < result.lower < 0.0  # gjk3d.distance tells no depth
+    deep = result.upper < 0.0 or -np.inf < result.lower < 0.0  # gjk3d.distance has no depth
     return {
         Status.SEPARATED: f"apart by {told(*between, unit=unit)}",
         Status.TOUCHING: "touching",
@@ -34,23 +34,23 @@ def verdict(result: Distance, unit: str | None = None) -> str:
 
 
 def headline(result: Distance, unit: str | None = None) -> str:
-    """Return the same as a line of its own."""
+    """Return the `verdict` with a capital letter, as a line of its own."""
     words = verdict(result, unit)
     return words[:1].upper() + words[1:]
 
 
-def way_out(result: Distance) -> str:
-    """Say what the move along the depth is: the shortest only where that is proven."""
+def translation_label(result: Distance) -> str:
+    """Return the label of the separating translation of B: "shortest" only if that is proven."""
     return "shortest way out, for B" if result.tight else "a way out, for B"
 
 
 def proof(result: Distance, unit: str | None = None) -> str:
-    """Say what the bounds prove."""
+    """Return the proven bounds as text."""
     return f"proven: distance {told(result.lower, result.upper, 7, unit or unit_of(result))}"
 
 
 def contact_words(x: Contact[Any]) -> str:
-    """Say how many contact points there are, and how far apart the two are there."""
+    """Return the number of contact points and the gap as text."""
     if not x.count:
         return f"No contact points: apart by {told(x.lower, x.upper)}"
     points = count(x.count, "contact point")
@@ -60,7 +60,7 @@ def contact_words(x: Contact[Any]) -> str:
 
 
 def axis_words(x: Axis) -> str:
-    """Say how far apart two are along an axis, or how deep they overlap."""
+    """Return the gap or the overlap along an axis as text."""
     lower, upper = x.bounds
     if x.status == Status.TOUCHING:
         return "Touching"
@@ -68,7 +68,7 @@ def axis_words(x: Axis) -> str:
 
 
 def impact_words(x: Impact) -> list[str]:
-    """Say when two first touch."""
+    """Return the time of the first contact as lines of text."""
     if x.status == ImpactStatus.HIT:
         low, high = x.time
         return [f"First contact {moment(low, high)} of the motion", f"proven: first contact {moment(low, high, 10)}"]

@@ -15,7 +15,7 @@ from gjk3d.bodies.base import Body
 from gjk3d.bodies.bvh import BOX
 from gjk3d.bodies.part_tree import ROW, PartTree
 from gjk3d.bodies.parts import parts_of
-from gjk3d.convex.rows import arena_of
+from gjk3d.convex.rows import join_packed
 from gjk3d.convex.solve import plane_core
 from gjk3d.poses import IDENTITY
 from gjk3d.robot.boxes import bounding_box
@@ -140,7 +140,7 @@ def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
     number = {key: k for k, key in enumerate(distinct)}
     shapes = list(distinct.values())
     packed = [plane_core(shape) if isinstance(shape, Halfspace) else shape._packed for shape in shapes]
-    ints, floats, starts = arena_of(packed)
+    ints, floats, starts = join_packed(packed)
     floats, starts = with_bounds(shapes, bounding_box, *with_bounds(shapes, bounding_capsule, floats, starts))
     which = np.array([number[id(each.shape)] for each in outlines], dtype=np.int64)
     return ints, floats, np.ascontiguousarray(starts[which].reshape(-1, 4))

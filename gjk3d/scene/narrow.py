@@ -20,8 +20,8 @@ from gjk3d.convex.patches import patch_points
 from gjk3d.convex.rows import Rows, Wanted, empty_answers
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import ROUNDING, matrices
-from gjk3d.query.contact import Contact, Unread, depth_comes_later, padded
-from gjk3d.query.dispatch import way_of
+from gjk3d.query.contact import Contact, LazyDistance, depth_comes_later, pad_points
+from gjk3d.query.dispatch import handlers_of
 from gjk3d.results import Status
 from gjk3d.scene.candidates import Candidates, wider
 from gjk3d.typing import Array, Ints
@@ -150,7 +150,7 @@ class Narrow:
             for x in beside:
                 yield x.which, collide_beside(x.body, x.shelf, x.each, x.rows, margin)
         for a, b, some, rows in self.by_shapes(pairs, which):
-            way = way_of(a, b)
+            way = handlers_of(a, b)
             yield some, way.collide(a, b, rows, margin)
 
     def _meshes_apart(self, pairs: Ints, which: Ints, margin: float) -> tuple[Ints, Ints]:
@@ -283,7 +283,7 @@ class Narrow:
 
 def _solved(a: Any, b: Any, rows: Rows, mode: int, max_distance: float) -> tuple[Array, Ints]:
     out, flags = empty_answers(rows.total)
-    way = way_of(a, b)
+    way = handlers_of(a, b)
     way.solve(a, b, rows, Wanted(mode, max_distance), out, flags)
     return out, flags
 
@@ -399,14 +399,14 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
         for touching in contact_points(a, b, rows, answers.out[which], within, most)
     ]
     columns = max([flat.shape[1], *(int(some.counts.max(initial=0)) for some in others)])
-    points, count, normals = padded(others, len(answers), columns)
+    points, count, normals = pad_points(others, len(answers), columns)
     points[convex, : flat.shape[1]], count[convex] = flat, counts
     which, column = np.nonzero(np.arange(columns) < counts[:, None])
     normals[convex[which], column] = out[which, 3:6]
     return Contact(result, points, count, normals)
 
 
-def _unread(narrow: Narrow, answers: Answers, deep: NDArray[np.bool_], within: float) -> Unread:
+def _unread(narrow: Narrow, answers: Answers, deep: NDArray[np.bool_], within: float) -> LazyDistance:
     """Return the distances of pairs, of which those that overlap are found when they are read."""
     then = copy(narrow)  # of what objects are there now, and where
     then.rows, then.which_a, then.which_b = narrow.rows.copy(), narrow.which_a.copy(), narrow.which_b.copy()
@@ -422,4 +422,4 @@ def _unread(narrow: Narrow, answers: Answers, deep: NDArray[np.bool_], within: f
         found = then.result(Answers(some.pairs, out, flags), within)
         return found if index is None else found[0]
 
-    return Unread(find)
+    return LazyDistance(find)

@@ -13,7 +13,7 @@ import gjk3d as gk
 from gjk3d.bodies.contact import Touching, contact_points, contact_points_beside
 from gjk3d.bodies.distance import collide, collide_beside
 from gjk3d.bodies.shelf import Shelf
-from gjk3d.convex.rows import Rows, take
+from gjk3d.convex.rows import Rows, select_rows
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.poses import pose_rows
 from gjk3d.typing import Array
@@ -68,7 +68,7 @@ def test_booleans_are_those_of_each_alone(kind: str, margin: float) -> None:
     assert 0 < told.sum() < len(told)
     for k, shape in enumerate(SHAPES):
         which = np.flatnonzero(each == k)
-        alone = Rows(take(rows.a, which), take(rows.b, which), len(which), True)
+        alone = Rows(select_rows(rows.a, which), select_rows(rows.b, which), len(which), True)
         np.testing.assert_array_equal(told[which], collide(body, shape, alone, margin))
 
 
@@ -86,7 +86,7 @@ def test_points_are_those_of_each_alone(kind: str, within: float, most: int | No
     for k, shape in enumerate(SHAPES):
         for back in (False, True):
             which = np.flatnonzero((each == k) & (turned == back))
-            p, q = take(rows.a, which), take(rows.b, which)
+            p, q = select_rows(rows.a, which), select_rows(rows.b, which)
             asked = (shape, body, Rows(q, p, len(which), True)) if back else (body, shape, Rows(p, q, len(which), True))
             alone = by_row(list(contact_points(*asked, answers[which], within, most)))
             assert {int(which[i]): points for i, points in alone.items()} == {

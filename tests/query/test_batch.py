@@ -92,12 +92,12 @@ def test_every_pair_has_one_turn():
     rng = np.random.default_rng(8)
     table = np.zeros((5000, PAIR), dtype=np.int64)
     table[:, 1], table[:, 6] = rng.integers(0, 50, 5000) * 900, rng.integers(0, 1000, 5000) * 900
-    rows.take_turns(table, 1_000_000)
+    rows.order_for_cache(table, 1_000_000)
     asked = np.arange(5000) + table[:, TURN]
     assert np.array_equal(np.sort(asked), np.arange(5000))
     blocks = 1 + 999 * 900 // rows._BLOCK
     assert np.count_nonzero(np.diff(table[asked, 1])) < 50 * blocks, "like shapes behind each other"
-    rows.take_turns(table, 1000)
+    rows.order_for_cache(table, 1000)
     assert not table[:, TURN].any()
 
 

@@ -16,7 +16,7 @@ import gjk3d as gk
 from gjk3d.convex.solve import placed_box
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.poses import pose_rows
-from gjk3d.query.volumes import _arena
+from gjk3d.query.volumes import _pack_pairs
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 
@@ -325,7 +325,7 @@ def test_the_cores_of_boxes_along_the_axes_hold_them_in_rational_numbers():
     assert (middle - half <= naive.exact(boxes.low)).all()
     assert (middle + half >= naive.exact(boxes.high)).all()
     every = np.arange(100)
-    table = _arena(boxes, boxes, every, every)[1].reshape(200, -1)
+    table = _pack_pairs(boxes, boxes, every, every)[1].reshape(200, -1)
     for half, reach in zip(naive.exact(table[:, layout.FLOAT_HEAD :]), table[:, layout.RHO], strict=True):
         assert half @ half <= Fraction(reach) ** 2
 

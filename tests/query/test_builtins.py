@@ -22,7 +22,7 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d._kernels.builtins import usable
-from gjk3d.query.pair import _kept
+from gjk3d.query.pair import _cache
 from gjk3d.query.single import places
 
 gk.warmup()
@@ -253,7 +253,7 @@ def test_what_was_asked_about_is_let_go(make):
     del a, b
     gc.collect()
     assert not any(each() is not None for each in gone)
-    assert not [key for key in _kept._kept if id(other) in key]
+    assert not [key for key in _cache._entries if id(other) in key]
     assert id(other) not in places[:, :2]
 
 
@@ -374,8 +374,8 @@ def test_signals_are_handled_between_questions():
     signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
     try:
         while len(asked) < 200:
-            for pair in [key for key in list(_kept._kept) if id(a) in key]:  # a handler adds some meanwhile
-                _kept._drop(pair)  # so that it is prepared again, in handlers too, which come within each other
+            for pair in [key for key in list(_cache._entries) if id(a) in key]:  # a handler adds some meanwhile
+                _cache._drop(pair)  # so that it is prepared again, in handlers too, which come within each other
             assert [gk.signed_distance(a, b, None, pose).distance for pose in poses] == true
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)

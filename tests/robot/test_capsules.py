@@ -7,7 +7,7 @@ import pytest
 from naive import random_rotations, unit_vectors
 
 import gjk3d as gk
-from gjk3d.convex.rows import arena
+from gjk3d.convex.rows import pack_shapes
 from gjk3d.robot.capsules import SIZE, between_capsules, bounding_capsule, with_bounds
 
 RNG = np.random.default_rng(4)
@@ -51,7 +51,7 @@ def test_it_is_narrow_where_the_shape_is():
 
 
 def asked(a, b, pose_a, pose_b):
-    _, floats, starts = arena([SHAPES[a], SHAPES[b]])
+    _, floats, starts = pack_shapes([SHAPES[a], SHAPES[b]])
     floats, starts = with_bounds([SHAPES[a], SHAPES[b]], bounding_capsule, floats, starts)
     rows = np.array([[*pose[:3, :3].ravel(), *pose[:3, 3], 0.0] for pose in (pose_a, pose_b)])
     assert len(floats) == starts[-1, 2] + SIZE

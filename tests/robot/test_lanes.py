@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naive import random_rotations
 
 import gjk3d as gk
-from gjk3d.convex.rows import arena
+from gjk3d.convex.rows import pack_shapes
 from gjk3d.robot import Checker, Robot
 from gjk3d.robot.boxes import between_boxes, bounding_box
 from gjk3d.robot.capsules import bounding_capsule, with_bounds
@@ -107,7 +107,7 @@ def test_what_is_apart_in_lanes_is_apart(scale, margin):
     rng = np.random.default_rng(3)
     names = list(SHAPES) if scale in SCALES else ["ball"]
     shapes = [SHAPES[name] for name in names]
-    ints, floats, starts = arena(shapes)
+    ints, floats, starts = pack_shapes(shapes)
     floats, starts = with_bounds(shapes, bounding_capsule, floats, starts)
     count = len(shapes)
     apart = 0
@@ -136,7 +136,7 @@ def test_what_is_apart_in_lanes_is_apart(scale, margin):
 def test_capsules_that_touch_are_near(far):
     """Of those whose nearest points lie along the line of their middles, to the rounding of their places."""
     shapes = [gk.Sphere(0.25), gk.Capsule(0.25, 1.0)]
-    ints, floats, starts = arena(shapes)
+    ints, floats, starts = pack_shapes(shapes)
     floats, starts = with_bounds(shapes, bounding_capsule, floats, starts)
     for gap, near in ((0.0, True), (1e-9, True), (1e-6 * (1.0 + far), False)):
         local = np.tile([1.0, 0, 0, 0, 1, 0, 0, 0, 1, far, far, far], (2, 1))
@@ -160,7 +160,7 @@ def test_boxes_hold_shapes_and_bound_distances(name):
     assert np.linalg.norm(points, axis=1).max() <= box[15]
     above = 0
     for other in SHAPES.values():
-        _, floats, starts = arena([shape, other])
+        _, floats, starts = pack_shapes([shape, other])
         both = [shape, other]
         floats, starts = with_bounds(both, bounding_box, *with_bounds(both, bounding_capsule, floats, starts))
         for _ in range(4):

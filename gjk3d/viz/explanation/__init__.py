@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gjk3d.convex.checks import FACETS
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow.solve import EPA_ALWAYS, SIGNED, UNSIGNED
-from gjk3d.query.ask import ask_distance
+from gjk3d.query.batch import query_distance
 from gjk3d.query.difference import Difference
 from gjk3d.results import Distance, Status, Trace
 from gjk3d.shapes.base import Shape
@@ -103,7 +103,7 @@ def _trace_of(result: Distance) -> Trace:
     pose_a, pose_b = (pose[0] if getattr(pose, "ndim", 2) == 3 else pose for pose in (result.pose_a, result.pose_b))
 
     def ask(mode: int, tol: float | None) -> Trace:
-        again = ask_distance(mode, result.shape_a, result.shape_b, pose_a, pose_b, max_distance, tol, True)
+        again = query_distance(mode, result.shape_a, result.shape_b, pose_a, pose_b, max_distance, tol, True)
         assert again.trace is not None
         return again.trace
 

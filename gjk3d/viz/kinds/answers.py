@@ -19,7 +19,7 @@ from gjk3d.query.contact import Contact
 from gjk3d.query.faces import intersection_curve
 from gjk3d.query.gradient import Gradient
 from gjk3d.query.overlap import overlap
-from gjk3d.query.wording import axis_words, contact_words, headline, proof, unit_of, way_out
+from gjk3d.query.wording import axis_words, contact_words, headline, proof, translation_label, unit_of
 from gjk3d.results import Axis, Distance
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.convex_hull import ConvexHull
@@ -106,7 +106,7 @@ def add_witness(drawing: Drawing, x: Distance, size: float, colors: Sequence[str
     start = a if x.distance <= 0.0 or gap < 0.6 * size else (a + b) / 2 - 0.17 * size * n
     drawing.arrows(start, n, 0.34 * size, 0.009 * size, NORMAL, key="normal, A to B")
     if x.depth > 0.0:
-        drawing.arrows(b, n, x.depth, min(0.014 * size, 0.2 * x.depth), SEPARATION, key=way_out(x))
+        drawing.arrows(b, n, x.depth, min(0.014 * size, 0.2 * x.depth), SEPARATION, key=translation_label(x))
     drawing.ends(a, b, size, colors, bar=None)
 
 

@@ -11,7 +11,7 @@ from gjk3d.errors import UnboundedShapeError, UnsupportedPair
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
 from gjk3d.wording import kind_of
 

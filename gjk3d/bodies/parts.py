@@ -21,9 +21,8 @@ from gjk3d.convex.solve import is_mapped
 from gjk3d.poses import IDENTITY, ROUNDING, composed, matrices, moved, translations
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.combined import ConvexUnion
-from gjk3d.shapes.convex_hull import ConvexHull
-from gjk3d.shapes.simplices import Triangle
+from gjk3d.shapes.composed import ConvexUnion
+from gjk3d.shapes.polytopes import ConvexHull, Triangle
 from gjk3d.typing import Array, Bools, Ints
 
 _MOST_CURVED = 256  #: curved parts whose hull is made of their support mappings

@@ -18,7 +18,7 @@ from gjk3d.typing import Array, Ints, Row, Rows, Unclear
 
 if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
-    from gjk3d.shapes.convex_hull import ConvexHull
+    from gjk3d.shapes.polytopes import ConvexHull
 
 _Any = TypeVar("_Any", bound=NDArray[Any])
 #: A closed mesh counts as convex when its volume is that of its hull to this part (float32 files round their corners).
@@ -318,7 +318,7 @@ class TriangleSurface(Body):
         [1.0, 1.0, 0.0]
         """
         # scipy is loaded when the first hull is asked for
-        from gjk3d.shapes.convex_hull import ConvexHull
+        from gjk3d.shapes.polytopes import ConvexHull
 
         return self._cached("hull", lambda: ConvexHull(self._used))
 

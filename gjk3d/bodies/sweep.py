@@ -12,8 +12,7 @@ from gjk3d.bodies.compound import Compound
 from gjk3d.errors import UnboundedShapeError
 from gjk3d.poses import IDENTITY, composed, pose_rows
 from gjk3d.shapes import layout
-from gjk3d.shapes.combined import check_count
-from gjk3d.shapes.composed import Composed
+from gjk3d.shapes.composed import Composed, check_count
 from gjk3d.shapes.terms import Term, moved_terms
 from gjk3d.typing import Array, Ints
 

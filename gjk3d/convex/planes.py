@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gjk3d.convex.solve import plane_core
-from gjk3d.geometry.farthest import farthest
+from gjk3d.geometry.points import farthest
 from gjk3d.narrow.pairs import SIDES
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape

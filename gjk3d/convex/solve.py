@@ -40,11 +40,10 @@ from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.combined import Rounded
-from gjk3d.shapes.composed import Composed
+from gjk3d.shapes.composed import Composed, Rounded
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.mapped import Support, in_python
-from gjk3d.shapes.simplices import Point
+from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Bools, Ints
 
 

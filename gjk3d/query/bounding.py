@@ -17,11 +17,11 @@ from gjk3d.query.dispatch import Collider, Kind, kind_of
 from gjk3d.query.placing import boxes_along_axes
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere
 from gjk3d.shapes import layout
-from gjk3d.shapes.ball import minimal_ball
 from gjk3d.shapes.base import Polytope, Shape
-from gjk3d.shapes.box import Box
+from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.sphere import Sphere
+from gjk3d.shapes.measure import minimal_ball
+from gjk3d.shapes.polytopes import Box
 from gjk3d.typing import Array, PoseLike
 
 _ROW = 1, WIDTH
@@ -76,7 +76,7 @@ def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> O
     """Return an oriented box round the shape; see `bounding_sphere` for the arguments.
 
     For primitives their own box. For hulls no larger than any that lies flush with one of its faces, or than the best
-    of many with a side parallel to two of its edges, see `gjk3d.shapes.oriented.oriented_box`; for composed shapes the
+    of many with a side parallel to two of its edges, see `gjk3d.shapes.measure.oriented_box`; for composed shapes the
     best of a few. The true smallest may be a little smaller.
 
     Examples

@@ -8,7 +8,7 @@ from typing import Any
 from gjk3d.convex import pairs as convex
 from gjk3d.query.dispatch import Collider, Kind, kind_of, way_of
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.simplices import Point
+from gjk3d.shapes.polytopes import Point
 
 
 class Pairs(convex.Pairs):

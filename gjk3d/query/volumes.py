@@ -16,8 +16,8 @@ from gjk3d.query.volume_base import Volume
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import rows
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.convex_hull import ConvexHull
-from gjk3d.shapes.sphere import Sphere
+from gjk3d.shapes.curved import Sphere
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Bools, Ints, Number, PoseLike, Rows, VectorLike
 
 _SIGNS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])

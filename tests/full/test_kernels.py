@@ -348,7 +348,7 @@ def test_one_question_is_answered_at_once_and_many_wait(cold, sources, damage):
 def test_an_edit_compiles_what_was_edited(cold, tmp_path, sources):
     """The modification time is put back, as a copy or a hard link would have it; only content may decide."""
     shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
-    edited = tmp_path / "gjk3d/shapes/simplices.py"
+    edited = tmp_path / "gjk3d/shapes/polytopes.py"
     before, text = edited.stat(), edited.read_text()
     assert "return (x, y, z)" in text
     edited.write_text(text.replace("return (x, y, z)", "return (z, y, x)"))
@@ -366,7 +366,7 @@ def test_an_edit_optimises_the_group_of_what_was_edited(cold, tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     run("import gjk3d; assert gjk3d.warmup()", PYTHONPATH=str(tmp_path), GJK3D_CACHE_DIR=str(cold))
     before = {*(cold / "groups").glob("*.o")}
-    edited = tmp_path / "gjk3d/scene/steps.py"
+    edited = tmp_path / "gjk3d/scene/memory.py"
     text = edited.read_text()
     edited.write_text(text.replace("sides, moved, leaves = 0.0,", "sides, moved, leaves = 1.0,"))
     assert edited.read_text() != text

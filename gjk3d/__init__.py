@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _WHERE = {
-    "Point": "shapes.simplices",
-    "Segment": "shapes.simplices",
-    "Triangle": "shapes.simplices",
-    "Tetrahedron": "shapes.simplices",
-    "Sphere": "shapes.sphere",
-    "Box": "shapes.box",
-    "Capsule": "shapes.capsule",
-    "Cylinder": "shapes.cylinder",
-    "Cone": "shapes.cone",
-    "Ellipsoid": "shapes.ellipsoid",
+    "Point": "shapes.polytopes",
+    "Segment": "shapes.polytopes",
+    "Triangle": "shapes.polytopes",
+    "Tetrahedron": "shapes.polytopes",
+    "Sphere": "shapes.curved",
+    "Box": "shapes.polytopes",
+    "Capsule": "shapes.curved",
+    "Cylinder": "shapes.curved",
+    "Cone": "shapes.curved",
+    "Ellipsoid": "shapes.curved",
     "Halfspace": "shapes.halfspace",
     "Plane": "shapes.halfspace",
-    "ConvexHull": "shapes.convex_hull",
-    "Rounded": "shapes.combined",
+    "ConvexHull": "shapes.polytopes",
+    "Rounded": "shapes.composed",
     "Composed": "shapes.composed",
     "Shape": "shapes.base",
     "collide": "query.distance",
@@ -40,8 +40,8 @@ _WHERE = {
     "warmup": "compiling",
     "batches": "scale",
     "Pair": "query.pair",
-    "MinkowskiSum": "shapes.combined",
-    "ConvexUnion": "shapes.combined",
+    "MinkowskiSum": "shapes.composed",
+    "ConvexUnion": "shapes.composed",
     "Swept": "query.swept",
     "Support": "shapes.mapped",
     "Pairs": "query.pair",
@@ -151,24 +151,24 @@ if TYPE_CHECKING:
     from gjk3d.scene import SceneHit as SceneHit
     from gjk3d.scene import ScenePairs as ScenePairs
     from gjk3d.shapes.base import Shape as Shape
-    from gjk3d.shapes.box import Box as Box
-    from gjk3d.shapes.capsule import Capsule as Capsule
-    from gjk3d.shapes.combined import ConvexUnion as ConvexUnion
-    from gjk3d.shapes.combined import MinkowskiSum as MinkowskiSum
-    from gjk3d.shapes.combined import Rounded as Rounded
     from gjk3d.shapes.composed import Composed as Composed
-    from gjk3d.shapes.cone import Cone as Cone
-    from gjk3d.shapes.convex_hull import ConvexHull as ConvexHull
-    from gjk3d.shapes.cylinder import Cylinder as Cylinder
-    from gjk3d.shapes.ellipsoid import Ellipsoid as Ellipsoid
+    from gjk3d.shapes.composed import ConvexUnion as ConvexUnion
+    from gjk3d.shapes.composed import MinkowskiSum as MinkowskiSum
+    from gjk3d.shapes.composed import Rounded as Rounded
+    from gjk3d.shapes.curved import Capsule as Capsule
+    from gjk3d.shapes.curved import Cone as Cone
+    from gjk3d.shapes.curved import Cylinder as Cylinder
+    from gjk3d.shapes.curved import Ellipsoid as Ellipsoid
+    from gjk3d.shapes.curved import Sphere as Sphere
     from gjk3d.shapes.halfspace import Halfspace as Halfspace
     from gjk3d.shapes.halfspace import Plane as Plane
     from gjk3d.shapes.mapped import Support as Support
-    from gjk3d.shapes.simplices import Point as Point
-    from gjk3d.shapes.simplices import Segment as Segment
-    from gjk3d.shapes.simplices import Tetrahedron as Tetrahedron
-    from gjk3d.shapes.simplices import Triangle as Triangle
-    from gjk3d.shapes.sphere import Sphere as Sphere
+    from gjk3d.shapes.polytopes import Box as Box
+    from gjk3d.shapes.polytopes import ConvexHull as ConvexHull
+    from gjk3d.shapes.polytopes import Point as Point
+    from gjk3d.shapes.polytopes import Segment as Segment
+    from gjk3d.shapes.polytopes import Tetrahedron as Tetrahedron
+    from gjk3d.shapes.polytopes import Triangle as Triangle
 
 
 else:  # hidden from type checkers, to which it would make every name right

@@ -177,16 +177,10 @@ CALLS_UPWARD = {
     "gjk3d.robot.safety_report": {"gjk3d.viz.safety"},  # SafetyReport.to_html
     # Shape.contains, inflated, placed, scaled, support
     "gjk3d.shapes.base": {
-        f"gjk3d.{name}"
-        for name in ("convex.solve", "shapes.combined", "shapes.composed", "shapes.convex_hull", "shapes.table")
+        f"gjk3d.{name}" for name in ("convex.solve", "shapes.composed", "shapes.polytopes", "shapes.table")
     },
     # a composed shape that has become a primitive again
-    "gjk3d.shapes.composed": {
-        f"gjk3d.shapes.{name}"
-        for name in ("box", "cone", "convex_hull", "cylinder", "ellipsoid", "mapped", "simplices")
-    },
-    "gjk3d.shapes.ellipsoid": {"gjk3d.shapes.simplices"},  # its core without radius
-    "gjk3d.shapes.sphere": {"gjk3d.shapes.ellipsoid", "gjk3d.shapes.simplices"},  # Sphere.scaled
+    "gjk3d.shapes.composed": {f"gjk3d.shapes.{name}" for name in ("curved", "mapped", "polytopes")},
     "gjk3d.bodies.mesh": {"gjk3d.bodies.conversions", "gjk3d.bodies.bvh"},  # Mesh.decompose, voxelized, refit
     "gjk3d.bodies.surface": {"gjk3d.bodies.raycast", "gjk3d.bodies.parts"},  # Mesh.contains; a mesh as its triangles
     "gjk3d.clash.report": {"gjk3d.clash.formats", "gjk3d.clash.page"},  # Report.to_csv, to_html and the like

@@ -15,7 +15,7 @@ from strategies import SHAPES, build
 import gjk3d as gk
 from gjk3d.exact import convex_sets
 from gjk3d.replay.shapes import write_shape
-from gjk3d.scene.proxies import planes_of
+from gjk3d.scene.objects import planes_of
 
 PACKAGE = Path(gk.__file__).parent
 BALL = gk.Sphere(0.2)

@@ -15,9 +15,8 @@ from gjk3d.convex.rows import pack_shapes
 from gjk3d.errors import ShapeError
 from gjk3d.shapes.arguments import number, rows
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.convex_hull import ConvexHull
-from gjk3d.shapes.simplices import Point
-from gjk3d.shapes.sphere import Sphere
+from gjk3d.shapes.curved import Sphere
+from gjk3d.shapes.polytopes import ConvexHull, Point
 from gjk3d.typing import Array, Ints, RowsLike
 
 _LEAF = 4  #: balls in a leaf, at most

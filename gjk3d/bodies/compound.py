@@ -15,8 +15,7 @@ from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import IDENTITY, composed, matrices, moved, pose_rows
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.combined import check_count
-from gjk3d.shapes.composed import Composed
+from gjk3d.shapes.composed import Composed, check_count
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.shapes.terms import Term, moved_terms

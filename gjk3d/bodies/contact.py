@@ -52,7 +52,7 @@ from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import ROUNDING, relatives
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.simplices import Point
+from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Ints2
 
 _CHUNK = 128  #: pairs of poses a call into the kernels

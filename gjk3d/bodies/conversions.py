@@ -18,11 +18,11 @@ from gjk3d.bodies.raycast import holds
 from gjk3d.bodies.triangles import read
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import ShapeError
-from gjk3d.geometry.farthest import farthest
+from gjk3d.geometry.points import farthest
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes.arguments import number, rows
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Array2, Bits, Bits3, Bools, Ints, RowsLike
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from gjk3d.poses import IDENTITY, translations
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import number, refuse_masked
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.layout import in_range
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array, Ints, RowsLike, VectorLike
 

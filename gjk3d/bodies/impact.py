@@ -27,8 +27,8 @@ from gjk3d.narrow.toi import FREE, HIT, STARTED, UNRESOLVED, flight_of_parts, tu
 from gjk3d.narrow.toi import impact as advance
 from gjk3d.poses import ROUNDING, pose_rows, relative
 from gjk3d.shapes import layout
-from gjk3d.shapes.box import Box
 from gjk3d.shapes.layout import Core
+from gjk3d.shapes.polytopes import Box
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
 
 _NEAR = 0.5  #: of the sizes of two boxes: nearer to each other they are opened

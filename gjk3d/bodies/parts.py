@@ -24,10 +24,9 @@ from gjk3d.narrow.cores import relative_pose
 from gjk3d.poses import IDENTITY, ROUNDING, composed, matrices, moved, translations
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.combined import ConvexUnion
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.composed import ConvexUnion
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.simplices import Triangle
+from gjk3d.shapes.polytopes import ConvexHull, Triangle
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2
 
 _MOST_CURVED = 256  #: curved parts whose hull is made of their support mappings

@@ -25,8 +25,8 @@ from gjk3d.poses import ROUNDING, pose_rows, relative
 from gjk3d.results import Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace, Plane
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Bools, Ints
 from gjk3d.wording import kind_of
 

@@ -28,8 +28,7 @@ from gjk3d.exact.arithmetic import FractionVec, cross, dot, float_below, fractio
 from gjk3d.exact.convex_sets import Body as ConvexSet
 from gjk3d.exact.convex_sets import Placement, Side, at_point, body_of, hulls_of, of_points, place, place_all
 from gjk3d.exact.convex_sets import placement as placed_at
-from gjk3d.exact.cuts import Union
-from gjk3d.exact.wholes import Solid, Whole, is_closed, on_scale
+from gjk3d.exact.cuts import Solid, Union, Whole, is_closed, on_scale
 from gjk3d.poses import IDENTITY
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace

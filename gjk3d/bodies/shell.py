@@ -17,7 +17,7 @@ from gjk3d.poses import IDENTITY
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import number
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.simplices import Triangle
+from gjk3d.shapes.polytopes import Triangle
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array, Ints
 from gjk3d.wording import kind_of

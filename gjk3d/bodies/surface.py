@@ -17,7 +17,7 @@ from gjk3d.typing import Array, Bools, Ints, Row, Rows, Unclear
 
 if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
-    from gjk3d.shapes.convex_hull import ConvexHull
+    from gjk3d.shapes.polytopes import ConvexHull
 
 
 _Any = TypeVar("_Any", bound=NDArray[Any])
@@ -318,7 +318,7 @@ class TriangleSurface(Body):
         [1.0, 1.0, 0.0]
         """
         # scipy is loaded with the first hull
-        from gjk3d.shapes.convex_hull import ConvexHull
+        from gjk3d.shapes.polytopes import ConvexHull
 
         return self._cached("hull", lambda: ConvexHull(self._used))
 

@@ -13,8 +13,7 @@ from gjk3d.bodies.parts import Copies
 from gjk3d.errors import ShapeError
 from gjk3d.shapes.arguments import number, points_of, vector
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.box import Box
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array, Bits, Bits3, Ints, Ints2, VectorLike
 

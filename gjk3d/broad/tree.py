@@ -9,8 +9,7 @@ import numpy as np
 
 from gjk3d.broad import nodes as moving
 from gjk3d.broad import search
-from gjk3d.broad.build import BIN, BINS, SPAN, build
-from gjk3d.broad.nodes import BOX, HEIGHT, LEAVES, LINKS, ROOT, STATE
+from gjk3d.broad.nodes import BIN, BINS, BOX, HEIGHT, LEAVES, LINKS, ROOT, SPAN, STATE, build
 from gjk3d.typing import Array, Ints
 
 _CHUNK = 65536  #: most pairs a call into the kernels

@@ -15,7 +15,7 @@ from gjk3d.bodies.raycast import holds
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.contacts import HERE, LOOKED_AT, Two, shared_depth, touching
 from gjk3d.clash.finding import Vector
-from gjk3d.geometry.farthest import farthest
+from gjk3d.geometry.points import farthest
 from gjk3d.results import Distance
 from gjk3d.typing import Array
 

@@ -11,7 +11,7 @@ from gjk3d.clash.clashes import column
 from gjk3d.clash.decide import Verdict
 from gjk3d.clash.decisions import Decided
 from gjk3d.clash.instances import Alike
-from gjk3d.geometry.placed_boxes import boxes_of
+from gjk3d.geometry.points import boxes_of
 from gjk3d.typing import Array, Bools, Ints
 
 _UNKNOWN, _FREE = -2, -1  #: what is not decided, or by hulls; what is free

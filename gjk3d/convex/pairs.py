@@ -37,7 +37,7 @@ from gjk3d.results import Distance, Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.simplices import Point
+from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Device, Indices, Ints, PosesLike
 
 

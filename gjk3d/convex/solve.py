@@ -36,7 +36,7 @@ from gjk3d.convex.rows import (
     solve_on_gpu,
 )
 from gjk3d.errors import ShapeError, UnsupportedPair
-from gjk3d.geometry.farthest import farthest
+from gjk3d.geometry.points import farthest
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import SIDES, collide_many, plane_rows, solve_many
 from gjk3d.narrow.sat import axis_rows, overlap_rows
@@ -44,12 +44,11 @@ from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
-from gjk3d.shapes.combined import Rounded
-from gjk3d.shapes.composed import Composed
+from gjk3d.shapes.composed import Composed, Rounded
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.mapped import Support, in_python
-from gjk3d.shapes.simplices import Point
+from gjk3d.shapes.polytopes import Point
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
 

@@ -1,8 +1,9 @@
-"""The same questions in rational arithmetic: the solver's last resort, and the judge of its answers.
+"""Queries in rational arithmetic: the last resort of the solver, and the judge of its answers.
 
-Pure Python on integers and fractions, sharing no code with the kernels. Numbers of shapes and poses are floats, so
-they are integers over a power of two; every sum and product below is exact, and what is rounded says to which side.
-What is fast is in `narrow` and `convex`. What meshes and other bodies are in these numbers says `bodies.rational`.
+This is pure Python on integers and fractions, and it shares no code with the kernels. Numbers of shapes and poses are
+floats, so they are integers over a power of two. Every sum and product below is exact, and each rounding is documented
+with its direction. The fast solvers are in `narrow` and `convex`. `bodies.rational` converts meshes and other bodies to
+these numbers.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from gjk3d.exact.arithmetic import Enclosure, Root, Vec, combine, cross, dot, negative, sub
-from gjk3d.exact.difference import Difference, Vertex
+from gjk3d.exact.convex_sets import Difference, Vertex
 
 CURVED_STEPS = 300  #: of GJK, where there is no finite end
 CURVED_POINTS = 4000  #: and of EPA

@@ -24,8 +24,7 @@ from gjk3d.exact.arithmetic import (
     sub,
     turned,
 )
-from gjk3d.exact.convex_sets import Body, Placement, at_point, body_of, of_points, place, placement
-from gjk3d.exact.difference import Difference, Vertex
+from gjk3d.exact.convex_sets import Body, Difference, Placement, Vertex, at_point, body_of, of_points, place, placement
 from gjk3d.exact.gjk_epa import Flat, epa, gjk
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace

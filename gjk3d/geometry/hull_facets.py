@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.geometry.farthest import farthest, reaching
+from gjk3d.geometry.points import farthest, reaching
 from gjk3d.typing import Array, Ints
 
 SAME = 2e-15  # what lies outside by less is rounding: no vertex is kept for it

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import kernel, plain, single_entry
-from gjk3d.geometry.farthest import principal_axes
-from gjk3d.geometry.order import sort_points
+from gjk3d.geometry.points import principal_axes, sort_points
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.typing import Array, Array2, Ints, Ints2
 
@@ -36,7 +35,7 @@ def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
 
     Just outside a knife edge a point is close to the planes of both faces, and beyond a needle's point to all of them:
     there planes across the edge, and across the way from the middle to a corner, say how far it is. ``faces`` and
-    ``arcs`` as `gjk3d.geometry.gauss.gauss_map` has them.
+    ``arcs`` as `gjk3d.geometry.hulls.gauss_map` has them.
     """
     middle = vertices.mean(axis=0)
     out = vertices - middle

@@ -16,11 +16,11 @@ from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.query.dispatch import Collider, Kind, kind_of
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere, boxes_along_axes
 from gjk3d.shapes import layout
-from gjk3d.shapes.ball import minimal_ball
 from gjk3d.shapes.base import Polytope, Shape
-from gjk3d.shapes.box import Box
+from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.sphere import Sphere
+from gjk3d.shapes.measure import minimal_ball
+from gjk3d.shapes.polytopes import Box
 from gjk3d.typing import Array, PoseLike
 
 _ROW = 1, WIDTH
@@ -76,7 +76,7 @@ def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> O
     """Return an oriented bounding box; see `bounding_sphere` for the arguments.
 
     Primitives have their own box. The box of a hull is the smallest of two sets: all boxes that are flush with a face,
-    and many boxes with a side parallel to two edges, see `gjk3d.shapes.oriented.oriented_box`. The box of a composed
+    and many boxes with a side parallel to two edges, see `gjk3d.shapes.measure.oriented_box`. The box of a composed
     shape is the best of a few. The true smallest box may be a little smaller.
 
     Examples

@@ -281,8 +281,7 @@ def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_
     if not judged or (isinstance(a, Shape) and isinstance(b, Shape)):
         return verify_convex(result, a, b, pose_a, pose_b)  # type: ignore[arg-type]
     from gjk3d.bodies.rational import whole_of, wholes_of  # loaded only for non-convex bodies
-    from gjk3d.exact.beside import judge_beside
-    from gjk3d.exact.unions import judge_unions
+    from gjk3d.exact.unions import judge_beside, judge_unions
 
     rows = one_row(result, pose_a, pose_b)
     flaws = []

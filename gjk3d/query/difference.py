@@ -12,7 +12,7 @@ from gjk3d.query.batch import prepare_query
 from gjk3d.results import Distance
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Ints
 
 #: most differences of vertices that are all used; larger sets are sampled by support points along `_DIRECTIONS`

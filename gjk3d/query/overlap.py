@@ -9,9 +9,9 @@ import numpy as np
 
 from gjk3d.convex.checks import check_convex
 from gjk3d.errors import UnsupportedPair
-from gjk3d.geometry.farthest import farthest
-from gjk3d.geometry.gauss import FLAT
+from gjk3d.geometry.hulls import FACE_ANGLE
 from gjk3d.geometry.intersection import Walls, bevels, corners
+from gjk3d.geometry.points import farthest
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
@@ -20,9 +20,8 @@ from gjk3d.query.pair import collide_prepared, distance_prepared, prepared_for_b
 from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
-from gjk3d.shapes.combined import Rounded
-from gjk3d.shapes.composed import Composed
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.composed import Composed, Rounded
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 from gjk3d.wording import kind_of
 
@@ -116,7 +115,7 @@ def _walls(shape: Polytope) -> Walls:
         vertices, hull = np.ascontiguousarray(shape.vertices), shape._hull()
         normals = bevels(hull.vertices, *shape._gauss_map())
         # edges between coplanar faces are not needed: the edges of the whole face give the same corners
-        ends = hull.edges[hull.angles > FLAT] if hull.dimension else np.zeros((1, 2), dtype=np.int64)
+        ends = hull.edges[hull.angles > FACE_ANGLE] if hull.dimension else np.zeros((1, 2), dtype=np.int64)
         edges = hull.vertices[ends]
         planes = np.ascontiguousarray(np.column_stack([normals, farthest(vertices, normals)[0]]).T)
         shape._cache["walls"] = Walls(edges.reshape(-1, 6), planes, float(np.ptp(edges)))

@@ -22,7 +22,7 @@ from gjk3d.query.dispatch import Collider, Kind, handlers_of, kind_of
 from gjk3d.query.single import Plan, Prepared, PreparedPairs, thread_scratch
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.simplices import Point
+from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 
 Depth = Literal["auto", "epa", "facets"]

@@ -21,7 +21,7 @@ from gjk3d.query.time_of_impact import ImpactStatus, time_of_impact
 from gjk3d.results import Answer
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.simplices import Point
+from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, N, Pose, PoseLike, Row, Rows, Unclear, UnclearPose
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from gjk3d.query.motion import Motion
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import vector
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.combined import bounded, flattened
-from gjk3d.shapes.composed import Composed
-from gjk3d.shapes.simplices import Segment
+from gjk3d.shapes.composed import Composed, bounded, flattened
+from gjk3d.shapes.polytopes import Segment
 from gjk3d.shapes.terms import Term, moved_terms
 from gjk3d.typing import Array
 

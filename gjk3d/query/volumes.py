@@ -19,9 +19,9 @@ from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import points_of, rows
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.layout import Core
-from gjk3d.shapes.sphere import Sphere
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Number, PoseLike, Rows, VectorLike
 from gjk3d.wording import kind_of

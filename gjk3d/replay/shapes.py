@@ -12,10 +12,9 @@ from gjk3d.geometry.hulls import build_hull, hull_of_faces
 from gjk3d.replay.json_reader import Value
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.combined import Rounded
-from gjk3d.shapes.composed import Composed
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.composed import Composed, Rounded
 from gjk3d.shapes.layout import GREATEST
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.shapes.table import SHAPES
 from gjk3d.shapes.terms import Part
 from gjk3d.typing import Array

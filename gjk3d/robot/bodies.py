@@ -15,12 +15,8 @@ from gjk3d.errors import Gjk3dError, ParseError, ShapeError
 from gjk3d.files.load import load
 from gjk3d.robot import files, urdf
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.box import Box
-from gjk3d.shapes.capsule import Capsule
-from gjk3d.shapes.convex_hull import ConvexHull
-from gjk3d.shapes.cylinder import Cylinder
-from gjk3d.shapes.ellipsoid import Ellipsoid
-from gjk3d.shapes.sphere import Sphere
+from gjk3d.shapes.curved import Capsule, Cylinder, Ellipsoid, Sphere
+from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.typing import Array
 
 #: what becomes of a mesh

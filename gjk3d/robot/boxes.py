@@ -11,11 +11,10 @@ from math import inf
 import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.geometry.farthest import principal_axes
+from gjk3d.geometry.points import principal_axes
 from gjk3d.geometry.vec3 import Vec3, dot, place, sub, turn
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.box import Box
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.typing import Array, Ints
 
 #: floats of a box in the frame of the shape: its centre, its axes, how far it reaches along each, and how far from the

@@ -15,11 +15,9 @@ from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3, dot
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.box import Box
-from gjk3d.shapes.capsule import Capsule
-from gjk3d.shapes.convex_hull import ConvexHull
-from gjk3d.shapes.cylinder import Cylinder
+from gjk3d.shapes.curved import Capsule, Cylinder
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.typing import Array, Ints
 
 NO_CAPSULE = -1  #: where the capsule of a half-space begins: it has none

@@ -14,9 +14,8 @@ from gjk3d.errors import RobotError
 from gjk3d.poses import pose_rows
 from gjk3d.query.dispatch import is_collider
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.simplices import Point
+from gjk3d.shapes.polytopes import ConvexHull, Point
 from gjk3d.typing import Array, OnePose
 from gjk3d.units import conversion, rescaling
 from gjk3d.wording import kind_of

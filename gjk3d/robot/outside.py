@@ -18,7 +18,7 @@ from gjk3d.robot.cell import Cell
 from gjk3d.robot.kinematics import link_poses
 from gjk3d.robot.walk import Frames, Layout, Task, core_of, place
 from gjk3d.shapes.layout import Core
-from gjk3d.shapes.simplices import Point
+from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2
 
 OUT, IN, ASK = range(3)  #: of a point and a slot: apart, or not, or only what the slot really is can tell

@@ -24,8 +24,8 @@ from gjk3d.errors import RobotError
 from gjk3d.query.bounding import aabb
 from gjk3d.query.distance import signed_distance
 from gjk3d.robot.written import Placed, write_urdf
-from gjk3d.shapes.simplices import Point
-from gjk3d.shapes.sphere import Sphere
+from gjk3d.shapes.curved import Sphere
+from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Ints
 
 if TYPE_CHECKING:

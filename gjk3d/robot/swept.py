@@ -29,11 +29,9 @@ from gjk3d.robot.motion_bounds import curve_speeds, slot_reaches
 from gjk3d.robot.obstacles import names_in, outline
 from gjk3d.robot.trajectories import Parts
 from gjk3d.shapes.base import Polytope, Shape
-from gjk3d.shapes.capsule import Capsule
-from gjk3d.shapes.combined import Rounded
-from gjk3d.shapes.convex_hull import ConvexHull
-from gjk3d.shapes.cylinder import Cylinder
-from gjk3d.shapes.sphere import Sphere
+from gjk3d.shapes.composed import Rounded
+from gjk3d.shapes.curved import Capsule, Cylinder, Sphere
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
 
 _SIDES = 32  #: of the prism that stands for a cylinder

@@ -15,12 +15,8 @@ from scipy import spatial
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.robot.urdf import Joint
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.box import Box
-from gjk3d.shapes.capsule import Capsule
-from gjk3d.shapes.convex_hull import ConvexHull
-from gjk3d.shapes.cylinder import Cylinder
-from gjk3d.shapes.ellipsoid import Ellipsoid
-from gjk3d.shapes.sphere import Sphere
+from gjk3d.shapes.curved import Capsule, Cylinder, Ellipsoid, Sphere
+from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.typing import Array
 
 Placed = tuple[Shape | Mesh, Array]  #: a shape, and its pose in the frame of its link

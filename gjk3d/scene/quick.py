@@ -1,6 +1,6 @@
-"""Questions that one call of compiled code answers, of convex objects alone; see `walk`.
+"""Queries on convex objects that one call of compiled code answers; see `walk`.
 
-What that cannot settle, it leaves to the way of many pairs, in `candidates` and `narrow`, which answers all else.
+Queries that it cannot settle are left to `narrow`, which also solves all other scenes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from gjk3d.narrow import solve
 from gjk3d.narrow.room import Solver, solver_in
 from gjk3d.results import Distance, pack_marks
 from gjk3d.scene import walk
-from gjk3d.scene.nearest import NONE, Answer
-from gjk3d.scene.nearest import nearest as walk_nearest
 from gjk3d.scene.objects import Objects
 from gjk3d.scene.results import Clearance, NamePair, ScenePairs
-from gjk3d.scene.sides import Shapes, Side
+from gjk3d.scene.walk import NONE, Answer, Shapes, Side
+from gjk3d.scene.walk import nearest as walk_nearest
 from gjk3d.typing import Array, Ints
 
 _MOST = 16384  #: pairs that meet or may meet; where there are more, they are asked in blocks, so that Ctrl-C is heard

@@ -22,9 +22,8 @@ from gjk3d.query.contact import Contact, check_patches
 from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
-from gjk3d.scene.candidates import Candidates
 from gjk3d.scene.memory import Memory
-from gjk3d.scene.narrow import Answers, Narrow, nearest, nearest_known, patches
+from gjk3d.scene.narrow import Answers, Candidates, Narrow, nearest, nearest_known, patches
 from gjk3d.scene.objects import (
     Objects,
     alone,

@@ -14,8 +14,7 @@ from gjk3d.frozen import Frozen
 from gjk3d.geometry.directions import direction_table
 from gjk3d.shapes import layout, measure, surfaces
 from gjk3d.shapes.arguments import factors3, number, points_of, rigid
-from gjk3d.shapes.ball import minimal_ball
-from gjk3d.shapes.oriented import oriented_box
+from gjk3d.shapes.measure import minimal_ball, oriented_box
 from gjk3d.shapes.terms import Part, Term, core_inner, core_reach, moved_terms, scaled_terms, symmetry
 from gjk3d.typing import Array, FactorsLike, Ints, Pose, Row, Rows, SupportsMatrix, Unclear
 
@@ -263,7 +262,7 @@ class Shape(Frozen):
         >>> gk.Box((2, 2, 2)).inflated(0.5).bounds[1].tolist()
         [1.5, 1.5, 1.5]
         """
-        from gjk3d.shapes.combined import Rounded
+        from gjk3d.shapes.composed import Rounded
 
         r = number(radius, "inflated: radius", zero=True)
         return self if r == 0.0 else Rounded(self, r)
@@ -346,7 +345,7 @@ class Polytope(Shape):
         raise AttributeError(type(self).__name__)
 
     def _with_vertices(self, vertices: Array) -> Shape:
-        from gjk3d.shapes.convex_hull import ConvexHull
+        from gjk3d.shapes.polytopes import ConvexHull
 
         return ConvexHull(vertices)
 
@@ -367,7 +366,7 @@ class Polytope(Shape):
 
         A flat shape has its edges' in-plane normals among the first, so that no arc is longer than a right angle.
         """
-        from gjk3d.geometry.gauss import gauss_map
+        from gjk3d.geometry.hulls import gauss_map
 
         return self._cached("gauss", lambda: gauss_map(self._hull()))
 

@@ -1,15 +1,458 @@
-"""Measures: volume, area and mean curvature."""
+"""Measures of convex shapes: the smallest enclosing ball, a small oriented box, volume, area and mean curvature.
+
+Points of any size and place are first recentred and scaled by a power of two. Kernels take directions by coordinate,
+(3, n): all x, then all y, then all z.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d._kernels.decorators import inlined, kernel, single_entry
 from gjk3d.geometry.hulls import build_hull
+from gjk3d.geometry.points import sort_points
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, unit
 from gjk3d.shapes import surfaces
-from gjk3d.typing import Array
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+
+
+def about_unit_size(points: Array) -> tuple[Array, Array, int]:
+    """Recentre and scale by a power of two to about unit size: local points, origin, exponent."""
+    top = int(np.frexp(np.abs(points).max())[1])
+    local = np.ldexp(points, -top)
+    middle = 0.5 * (local.min(axis=0) + local.max(axis=0))
+    local = local - middle
+    size = int(np.frexp(np.abs(local).max())[1])
+    return np.ldexp(local, -size), np.ldexp(middle, top), top + size
+
+
+_MEMBERS = 5  #: that carry a ball, and one more
+_NO_PLANE = 1e-14  #: part of an edge that is new to the others, below which it is of their span
+# A center from a smaller part costs nothing but time, as the radius about it is measured; a part of 0 has no center.
+
+
+def minimal_ball(points: Array) -> tuple[Array, float]:
+    """Find the smallest ball that holds all points.
+
+    Parameters
+    ----------
+    points : (n, 3) float
+        Finite; n >= 1, in any position.
+
+    Returns
+    -------
+    center : (3,) float
+        Centre.
+    radius : float
+        Least radius to about 1e-15, rounded up so that the ball holds all points.
+
+    Notes
+    -----
+    Pivoting as in Gaertner, Fast and robust smallest enclosing balls, ESA 1999: the farthest point joins the few that
+    carry the ball, and the smallest ball of these is found by trying all their subsets.
+    """
+    local, origin, exponent = about_unit_size(points)
+    center = np.zeros(3)
+    pivot(local.reshape(-1), center, np.empty(_MEMBERS, dtype=np.int64))
+    found = origin + np.ldexp(center, exponent)
+    offsets = np.ldexp(points, -exponent) - np.ldexp(found, -exponent)  # from the centre as it is after rounding
+    radius = float(np.sqrt((offsets**2).sum(axis=1).max()))
+    return found, float(np.ldexp(radius * (1.0 + 1e-15), exponent))
+
+
+@single_entry
+def pivot(points: Array1, center: Array1, carriers: Ints1) -> None:
+    """Move the centre, 0 to begin with, to that of the smallest ball round points (3n); carriers are room."""
+    count, reached, best = 0, -1.0, inf
+    at = (0.0, 0.0, 0.0)
+    for _ in range(20 + 4 * (len(points) // 3)):
+        far, square = 0, -1.0
+        for i in range(len(points) // 3):
+            x, y, z = points[3 * i] - at[0], points[3 * i + 1] - at[1], points[3 * i + 2] - at[2]
+            distance = x * x + y * y + z * z
+            if distance > square:
+                far, square = i, distance
+        if square < best:
+            best = square
+            center[0], center[1], center[2] = at
+        known = False
+        for k in range(count):
+            known = known or carriers[k] == far
+        if known or best <= reached:  # nothing is outside, or only by rounding
+            break
+        carriers[count] = far
+        count, at, radius = _carried(points, carriers, count + 1)
+        if radius <= reached:
+            break
+        reached = radius
+
+
+@kernel
+def _carried(points: Array, carriers: Ints, count: int) -> tuple[int, Vec3, float]:
+    """Return the centre and squared radius of the smallest ball of at most five points; its carriers come first."""
+    best, center, chosen = inf, (0.0, 0.0, 0.0), 1
+    for size in range(1, 5):
+        for subset in range(1, 1 << count):
+            if _bits(subset) == size:
+                good, middle = _circumcenter(points, carriers, subset)
+                if good:
+                    reach = 0.0
+                    for k in range(count):
+                        i = 3 * carriers[k]
+                        x, y, z = points[i] - middle[0], points[i + 1] - middle[1], points[i + 2] - middle[2]
+                        reach = max(reach, x * x + y * y + z * z)
+                    if reach < best:
+                        best, center, chosen = reach, middle, subset
+    kept = 0
+    for k in range(count):
+        if chosen >> k & 1:
+            carriers[kept] = carriers[k]
+            kept += 1
+    return kept, center, best
+
+
+@kernel
+def _bits(subset: int) -> int:
+    count = 0
+    while subset > 0:
+        count += subset & 1
+        subset >>= 1
+    return count
+
+
+@kernel
+def _circumcenter(points: Array, members: Ints, subset: int) -> tuple[bool, Vec3]:
+    """Return whether there is a point of their span at equal distance from a subset of points, and where.
+
+    Each edge from the first of them moves it along what of the edge is at right angles to those before.
+    """
+    first, directions = -1, 0
+    middle = corner = one = two = (0.0, 0.0, 0.0)
+    for k in range(_MEMBERS):
+        if subset >> k & 1:
+            i = 3 * members[k]
+            if first < 0:
+                first = i
+                corner = (points[i], points[i + 1], points[i + 2])
+                continue
+            edge = (points[i] - corner[0], points[i + 1] - corner[1], points[i + 2] - corner[2])
+            new = edge
+            for _ in range(2):  # the second time takes away what rounding left
+                new = along(new, one, -dot(new, one))
+                new = along(new, two, -dot(new, two))
+            length = sqrt(dot(new, new))
+            if not length > _NO_PLANE * sqrt(dot(edge, edge)):
+                return False, middle
+            new = (new[0] / length, new[1] / length, new[2] / length)
+            middle = along(middle, new, (0.5 * dot(edge, edge) - dot(edge, middle)) / dot(edge, new))
+            directions += 1
+            if directions == 1:
+                one = new
+            else:
+                two = new
+    return True, (corner[0] + middle[0], corner[1] + middle[1], corner[2] + middle[2])
+
+
+NORMALS = 500  # face normals tried for an oriented box: those of the largest faces, where there are more
+SCANS = 2_000_000  # and fewer where the vertices are so many that normals times vertices exceed this
+CROSSED = 100  # normals of two edges tried: those across which the body is thinnest
+EDGES = 60  # and of no more edges than this, the longest
+TURNS = 60  # of the best box; finely meshed curved shapes would save a millionth of the volume thousands of times
+FLOOR = 1e-13  # extents below this part of the size count as this, so that flat boxes compare by their area
+#: Directions no farther apart than this are tried once: across a hull this thin, to its size, they are as good.
+_SAME = 1e-13
+_LEVEL = 1e-6  #: sine between two edges below which they have no normal
+
+
+def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
+    """Find a small box round a convex mesh: no larger than any that lies flush with a face, or along the axes.
+
+    Parameters
+    ----------
+    vertices : (n, 3) float
+        Vertices; n >= 1.
+    faces : (m, 3) int
+        Triangles of the hull of the vertices, a closed surface; none where they are collinear or single.
+
+    Returns
+    -------
+    pose : (4, 4) float
+        Axes of the box in the columns, a rotation, and its centre.
+    extents : (3,) float
+        Full lengths along the axes.
+
+    Notes
+    -----
+    A smallest box has two adjacent sides flush with edges, if with no face (O'Rourke, Finding minimal enclosing boxes,
+    1985). So one side of a candidate is on a face, or parallel to two edges; the box is turned about the normal of
+    that side until it is flush with an edge of the outline. The best is turned about its three
+    axes in turn while that helps, ``TURNS`` times at most. Of more than ``NORMALS`` distinct face normals, or 20 and
+    more where there are many thousands of vertices, only those of the largest faces are tried, and of the edges'
+    ``CROSSED``; so the true smallest may be a little smaller.
+    """
+    local, origin, exponent = about_unit_size(np.ascontiguousarray(vertices))
+    axes = np.eye(3)
+    areas, normals, count = _candidates(local, np.ascontiguousarray(faces)) if len(faces) else _line(local)
+    most = min(count, max(20, min(NORMALS, SCANS // len(local))))
+    room, index = np.empty((2, len(local))), np.empty((2, 2 * len(local) + 1), dtype=np.int64)
+    tried = np.empty((3, normals.shape[1]))
+    tightest(local, areas, np.ascontiguousarray(normals), count, most, tried, room, index, axes)
+    along = local @ axes.T
+    low, high = along.min(axis=0), along.max(axis=0)
+    pose = np.eye(4)
+    pose[:3, :3] = axes.T
+    pose[:3, 3] = origin + np.ldexp(0.5 * (low + high) @ axes, exponent)
+    return pose, np.ldexp(high - low, exponent)
+
+
+def _line(points: Array) -> tuple[Array, Array, int]:
+    """Return for collinear points, which have no faces, a normal at right angles to their line; none for one point."""
+    first = points[(points**2).sum(axis=1).argmax()]
+    step = points[((points - first) ** 2).sum(axis=1).argmax()] - first
+    normal = np.cross(np.eye(3)[np.abs(step).argmin()], step)
+    length = float(np.linalg.norm(normal))
+    return np.zeros((3, 0)), (normal / length)[:, None] if length > 0.0 else np.zeros((3, 0)), 0
+
+
+def _candidates(points: Array, faces: Ints) -> tuple[Array, Array, int]:
+    """Return twice the faces' area vectors, and normals to try: so many of faces, largest first, then of two edges."""
+    count = len(faces)
+    areas, sizes = np.empty((3, count)), np.empty(count)
+    edges, lengths = np.empty((3, 3 * count)), np.empty(3 * count)
+    found = _sides(points, faces, areas, sizes, edges, lengths)
+    order = np.argsort(-sizes, kind="stable")
+    order = order[: np.searchsorted(-sizes[order], 0.0)]
+    normals = areas[:, order] / sizes[order]
+    longest = np.argsort(-lengths[:found], kind="stable")[:EDGES]
+    pairs = len(longest) * (len(longest) - 1) // 2
+    if points.shape[0] * pairs > SCANS:
+        return areas, normals, len(order)
+    crossed, widths = np.empty((3, pairs)), np.empty((2, pairs))
+    width = widths[0, : _crossings(points, np.ascontiguousarray(edges[:, longest]), crossed, widths)]
+    thinnest = np.argpartition(width, CROSSED)[:CROSSED] if len(width) > CROSSED else np.arange(len(width))
+    thinnest = thinnest[np.argsort(width[thinnest], kind="stable")]
+    return areas, np.concatenate([normals, crossed[:, thinnest]], axis=1), len(order)
+
+
+@single_entry
+def _sides(points: Array2, faces: Ints2, areas: Array2, sizes: Array1, edges: Array2, lengths: Array1) -> int:
+    """Fill twice the area vectors of faces with their lengths, and unit vectors along edges with theirs: so many."""
+    count = 0
+    for k in range(faces.shape[0]):
+        for i in range(3):
+            j, h = faces[k, i], faces[k, (i + 1) % 3]
+            x, y, z = points[h, 0] - points[j, 0], points[h, 1] - points[j, 1], points[h, 2] - points[j, 2]
+            length = sqrt(x * x + y * y + z * z)
+            if j < h and length > 0.0:  # the other face at an edge runs along it the other way
+                edges[0, count], edges[1, count], edges[2, count] = x / length, y / length, z / length
+                lengths[count] = length
+                count += 1
+        i, j, h = faces[k, 0], faces[k, 1], faces[k, 2]
+        one = (points[j, 0] - points[i, 0], points[j, 1] - points[i, 1], points[j, 2] - points[i, 2])
+        two = (points[h, 0] - points[i, 0], points[h, 1] - points[i, 1], points[h, 2] - points[i, 2])
+        n = cross(one, two)
+        areas[0, k], areas[1, k], areas[2, k] = n
+        sizes[k] = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+    return count
+
+
+@single_entry
+def _crossings(points: Array2, edges: Array2, normals: Array2, widths: Array2) -> int:
+    """Fill unit normals to two edges each, with the widths of the points along them in row 0; return how many."""
+    count = 0
+    for i in range(edges.shape[1]):
+        one = (edges[0, i], edges[1, i], edges[2, i])
+        for j in range(i):
+            n = cross((edges[0, j], edges[1, j], edges[2, j]), one)
+            sine = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+            if sine > _LEVEL:
+                normals[0, count], normals[1, count], normals[2, count] = n[0] / sine, n[1] / sine, n[2] / sine
+                widths[0, count], widths[1, count] = inf, -inf
+                count += 1
+    low, high = widths[0], widths[1]
+    for i in range(points.shape[0]):
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        for k in range(count):
+            along = normals[0, k] * x + normals[1, k] * y + normals[2, k] * z
+            low[k] = min(low[k], along)
+            high[k] = max(high[k], along)
+    for k in range(count):
+        low[k] = high[k] - low[k]
+    return count
+
+
+@single_entry
+def tightest(
+    points: Array2, areas: Array2, normals: Array2, faces: int, most: int, tried: Array2, room: Array2, index: Ints2,
+    axes: Array2,
+) -> None:  # fmt: skip
+    """Put the axes of the smallest box found into the rows of axes, which are a rotation to begin with.
+
+    Of the normals the first so many are those of faces, of which the ``most`` first that are distinct are tried.
+    """
+    least = _floored(
+        _width(points, (axes[0, 0], axes[0, 1], axes[0, 2])),
+        _width(points, (axes[1, 0], axes[1, 1], axes[1, 2])),
+        _width(points, (axes[2, 0], axes[2, 1], axes[2, 2])),
+    )
+    count = 0
+    for k in range(normals.shape[1]):
+        z = (normals[0, k], normals[1, k], normals[2, k])
+        if (k < faces and count >= most) or _was_tried(tried, count, z):
+            continue
+        tried[0, count], tried[1, count], tried[2, count] = z
+        count += 1
+        height = _width(points, z)
+        # the outline's area times the height bounds every box on this side from below
+        if height * _shadow(areas, z) <= least:
+            cost, x = _flush(points, z, height, room, index)
+            if cost < least * (1.0 - 1e-12):
+                least = cost
+                _put_axes(axes, x, z)
+    axis = 0
+    for _ in range(TURNS):
+        if axis == 3:  # as many in a row without gain
+            return
+        # axes are made of earlier axes, so without this the error of their length doubles at each gain
+        z = unit((axes[axis, 0], axes[axis, 1], axes[axis, 2]))
+        cost, x = _flush(points, z, _width(points, z), room, index)
+        axis += 1
+        if cost < least * (1.0 - 1e-9):
+            least = cost
+            axis = 0
+            _put_axes(axes, x, z)
+
+
+@inlined
+def _put_axes(axes: Array, x: Vec3, z: Vec3) -> None:
+    y = cross(z, x)
+    axes[0, 0], axes[0, 1], axes[0, 2] = x
+    axes[1, 0], axes[1, 1], axes[1, 2] = y
+    axes[2, 0], axes[2, 1], axes[2, 2] = z
+
+
+@kernel
+def _was_tried(tried: Array, count: int, z: Vec3) -> bool:
+    """Tell whether one of the first directions is z or its opposite."""
+    for k in range(count):
+        x, y, w = tried[0, k], tried[1, k], tried[2, k]
+        if abs(x - z[0]) <= _SAME and abs(y - z[1]) <= _SAME and abs(w - z[2]) <= _SAME:
+            return True
+        if abs(x + z[0]) <= _SAME and abs(y + z[1]) <= _SAME and abs(w + z[2]) <= _SAME:
+            return True
+    return False
+
+
+@kernel
+def _width(points: Array, d: Vec3) -> float:
+    """Return the extent of points along a direction."""
+    low, high = inf, -inf
+    for i in range(points.shape[0]):
+        along = points[i, 0] * d[0] + points[i, 1] * d[1] + points[i, 2] * d[2]
+        low = min(low, along)
+        high = max(high, along)
+    return high - low
+
+
+@kernel
+def _shadow(areas: Array, z: Vec3) -> float:
+    """Return the area of a convex body's outline across z, from twice its faces' area vectors."""
+    total = 0.0
+    for k in range(areas.shape[1]):
+        total += abs(areas[0, k] * z[0] + areas[1, k] * z[1] + areas[2, k] * z[2])
+    return 0.25 * total
+
+
+@kernel
+def _floored(x: float, y: float, z: float) -> float:
+    """Return the volume of a box by which boxes are compared."""
+    least = FLOOR * max(x, y, z)
+    return max(x, least) * max(y, least) * max(z, least)
+
+
+@kernel
+def _across(z: Vec3) -> tuple[Vec3, Vec3]:
+    """Return two unit vectors that are a right-handed basis with the third."""
+    ax, ay, az = abs(z[0]), abs(z[1]), abs(z[2])
+    if ax <= ay and ax <= az:
+        length = sqrt(z[1] * z[1] + z[2] * z[2])
+        x = (0.0, -z[2] / length, z[1] / length)
+    elif ay <= az:
+        length = sqrt(z[0] * z[0] + z[2] * z[2])
+        x = (z[2] / length, 0.0, -z[0] / length)
+    else:
+        length = sqrt(z[0] * z[0] + z[1] * z[1])
+        x = (-z[1] / length, z[0] / length, 0.0)
+    return x, cross(z, x)
+
+
+@kernel
+def _flush(points: Array, z: Vec3, height: float, room: Array, index: Ints) -> tuple[float, Vec3]:
+    """Return the volume of the smallest box across a normal that is flush with an edge of the outline, and its x."""
+    x, y = _across(z)
+    for i in range(points.shape[0]):
+        room[0, i] = points[i, 0] * x[0] + points[i, 1] * x[1] + points[i, 2] * x[2]
+        room[1, i] = points[i, 0] * y[0] + points[i, 1] * y[1] + points[i, 2] * y[2]
+    sort_points(room, room.shape[1], index[0])
+    best, c, s = _calipers(room, index[1], _outline(room, index), height)
+    return best, (c * x[0] + s * y[0], c * x[1] + s * y[1], c * x[2] + s * y[2])
+
+
+@inlined
+def _turn(flat: Array, i: int, j: int, k: int) -> float:
+    ax, ay = float(flat[0, j] - flat[0, i]), float(flat[1, j] - flat[1, i])
+    return ax * float(flat[1, k] - flat[1, i]) - ay * float(flat[0, k] - flat[0, i])
+
+
+@kernel
+def _outline(flat: Array, index: Ints) -> int:
+    """Put the corners of the hull of sorted points counter-clockwise into index[1] (Andrew); return how many."""
+    n = flat.shape[1]
+    corners = index[1]
+    count = 0  # by rounding a point may be a corner below and above
+    for i in range(n):
+        k = index[0, i]
+        while count >= 2 and _turn(flat, corners[count - 2], corners[count - 1], k) <= 0.0:
+            count -= 1
+        corners[count] = k
+        count += 1
+    below = count + 1
+    for i in range(n - 2, -1, -1):
+        k = index[0, i]
+        while count >= below and _turn(flat, corners[count - 2], corners[count - 1], k) <= 0.0:
+            count -= 1
+        corners[count] = k
+        count += 1
+    return max(1, count - 1)  # the first corner came again
+
+
+@kernel
+def _calipers(flat: Array, corners: Ints, count: int, height: float) -> tuple[float, float, float]:
+    """Return the least volume over rectangles flush with an edge of a polygon, and the direction of that edge."""
+    best, best_c, best_s = _floored(0.0, 0.0, height), 1.0, 0.0
+    if count > 1:
+        best = inf
+    for i in range(count):
+        a, b = corners[i], corners[(i + 1) % count]
+        c, s = flat[0, b] - flat[0, a], flat[1, b] - flat[1, a]
+        length = sqrt(c * c + s * s)
+        if not length > 0.0:
+            continue
+        c, s = c / length, s / length
+        # every corner is looked at, since on a polygon as thin as rounding no run along its edges can be trusted
+        left, right, low, high = inf, -inf, inf, -inf
+        for j in range(count):
+            x, y = flat[0, corners[j]], flat[1, corners[j]]
+            along, across = c * x + s * y, c * y - s * x
+            left, right, low, high = min(left, along), max(right, along), min(low, across), max(high, across)
+        cost = _floored(right - left, high - low, height)
+        if cost < best:
+            best, best_c, best_s = cost, c, s
+    return best, best_c, best_s
 
 
 def steiner_volume(volume: float, area: float, mean_curvature: float, radius: float) -> float:

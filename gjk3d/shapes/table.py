@@ -12,19 +12,32 @@ from gjk3d._kernels.decorators import inlined, kernel, single_entry
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.box import Box, support_box
-from gjk3d.shapes.capsule import Capsule
-from gjk3d.shapes.combined import Rounded
-from gjk3d.shapes.composed import Composed, place, pull_back
-from gjk3d.shapes.cone import Cone, support_cone
-from gjk3d.shapes.convex_hull import ConvexHull, look_up, support_hull
-from gjk3d.shapes.cylinder import Cylinder, support_cylinder
-from gjk3d.shapes.ellipsoid import Ellipsoid, support_ellipsoid
+from gjk3d.shapes.composed import Composed, Rounded, place, pull_back
+from gjk3d.shapes.curved import (
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    Sphere,
+    support_cone,
+    support_cylinder,
+    support_ellipsoid,
+)
 from gjk3d.shapes.halfspace import Halfspace, Plane
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.mapped import support_mapped
-from gjk3d.shapes.simplices import Point, Segment, Tetrahedron, Triangle, support_segment
-from gjk3d.shapes.sphere import Sphere
+from gjk3d.shapes.polytopes import (
+    Box,
+    ConvexHull,
+    Point,
+    Segment,
+    Tetrahedron,
+    Triangle,
+    look_up,
+    support_box,
+    support_hull,
+    support_segment,
+)
 from gjk3d.typing import Array, Array1, Array2, Ints1
 
 #: all that are given by numbers; a `Support` is given by a function

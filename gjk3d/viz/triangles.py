@@ -16,7 +16,7 @@ from gjk3d.bodies.topology import edges_of, merged_places
 from gjk3d.errors import Gjk3dError
 from gjk3d.geometry.components import connected
 from gjk3d.shapes import surfaces
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Ints
 
 #: Segments of a full turn of curved shapes.

@@ -17,8 +17,7 @@ import gjk3d as gk
 from gjk3d.exact import verify
 from gjk3d.exact.arithmetic import ZERO, Enclosure
 from gjk3d.exact.certificates import judge_carried, judge_foot
-from gjk3d.exact.convex_sets import Placement, Side, body_of, place, placement, translation
-from gjk3d.exact.difference import Difference
+from gjk3d.exact.convex_sets import Difference, Placement, Side, body_of, place, placement, translation
 from gjk3d.poses import pose_rows
 from tests.exact.sentences import REASONS
 

@@ -16,7 +16,7 @@ from strategies import clouds
 
 import gjk3d as gk
 from gjk3d.exact import Root, exact_pair, exact_signed_distance, sqrt_bounds
-from gjk3d.exact.difference import Difference
+from gjk3d.exact.convex_sets import Difference
 from gjk3d.poses import pose_rows
 
 A = [(4, 11), (4, 5), (9, 9)]

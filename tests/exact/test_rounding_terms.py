@@ -24,16 +24,12 @@ from gjk3d.exact.arithmetic import (
     in_integers,
     sqrt_bounds,
 )
-from gjk3d.exact.beside import span_of
-from gjk3d.exact.claims import allowance, claim_of
-from gjk3d.exact.convex_sets import Placement, Side, at_point, body_of, of_points, place
-from gjk3d.exact.cuts import Union, find_cut, find_pair, flaws_of_cut
-from gjk3d.exact.difference import Difference
-from gjk3d.exact.judge import Case
-from gjk3d.exact.revolved import prove_depth
+from gjk3d.exact.certificates import prove_depth
+from gjk3d.exact.convex_sets import Difference, Placement, Side, at_point, body_of, of_points, place
+from gjk3d.exact.cuts import Union, Whole, find_cut, find_pair, flaws_of_cut
+from gjk3d.exact.judge import Case, allowance, claim_of
 from gjk3d.exact.signed import Plane, bracket_outside
-from gjk3d.exact.unions import allowance_of
-from gjk3d.exact.wholes import Whole
+from gjk3d.exact.unions import allowance_of, span_of
 from gjk3d.poses import UNIT_ROUNDOFF, pose_rows
 
 IDENTITY = (1, 0, 0), (0, 1, 0), (0, 0, 1)

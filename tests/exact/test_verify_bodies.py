@@ -18,9 +18,8 @@ import gjk3d as gk
 from gjk3d.exact import cuts
 from gjk3d.exact.arithmetic import fractions, in_integers
 from gjk3d.exact.convex_sets import body_of, of_points, place_all, translation
-from gjk3d.exact.cuts import Union, find_cut, find_pair, flaws_of_cut
+from gjk3d.exact.cuts import Solid, Union, find_cut, find_pair, flaws_of_cut, is_closed
 from gjk3d.exact.cuts import _top as highest_of
-from gjk3d.exact.wholes import Solid, is_closed
 from tests.bodies.every_kind import BOUNDED
 from tests.bodies.places import at
 from tests.exact.sentences import FLAWS, REASONS

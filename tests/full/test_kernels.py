@@ -348,7 +348,7 @@ def test_one_question_is_answered_at_once_and_many_wait(cold, sources, damage):
 def test_an_edit_compiles_what_was_edited(cold, tmp_path, sources):
     """The modification time is put back, as a copy or a hard link would have it; only content may decide."""
     shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
-    edited = tmp_path / "gjk3d/shapes/simplices.py"
+    edited = tmp_path / "gjk3d/shapes/polytopes.py"
     before, text = edited.stat(), edited.read_text()
     assert "return (x, y, z)" in text
     edited.write_text(text.replace("return (x, y, z)", "return (z, y, x)"))
@@ -366,7 +366,7 @@ def test_an_edit_optimises_the_group_of_what_was_edited(cold, tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     run("import gjk3d; assert gjk3d.warmup()", PYTHONPATH=str(tmp_path), GJK3D_CACHE_DIR=str(cold))
     before = {*(cold / "groups").glob("*.o")}
-    edited = tmp_path / "gjk3d/scene/steps.py"
+    edited = tmp_path / "gjk3d/scene/memory.py"
     text = edited.read_text()
     edited.write_text(text.replace("sides, moved, leaves = 0.0,", "sides, moved, leaves = 1.0,"))
     assert edited.read_text() != text
@@ -404,6 +404,8 @@ for kind in (types.Array(types.float64, 1, "A"), types.Array(types.float32, 1, "
 
 def test_a_cached_kernel_whose_types_have_moved_is_compiled_again(tmp_path):
     """After an update, a NamedTuple of a kernel's arguments may be in another module or have another name."""
+    from gjk3d._kernels import alone
+
     made = alone.Made("symbol", b"bitcode", [("gjk3d.narrow.gjk:gjk", None)], "declaration", "", 100, False)
     path = tmp_path / "kernel.o"
     alone.write(path, made)

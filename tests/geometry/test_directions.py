@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 import gjk3d as gk
 from gjk3d.geometry.directions import COUNT_BITS, cell_directions, direction_table
 from gjk3d.shapes import layout
-from gjk3d.shapes.convex_hull import look_up
+from gjk3d.shapes.polytopes import look_up
 
 _RNG = np.random.default_rng(11)
 

@@ -10,9 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d.geometry.hulls import build_hull
-from gjk3d.shapes.ball import minimal_ball
-from gjk3d.shapes.measure import measured, steiner_volume
-from gjk3d.shapes.oriented import oriented_box
+from gjk3d.shapes.measure import measured, minimal_ball, oriented_box, steiner_volume
 from tests import naive
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()

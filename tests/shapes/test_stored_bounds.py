@@ -10,7 +10,7 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.shapes import layout
-from gjk3d.shapes.ball import minimal_ball
+from gjk3d.shapes.measure import minimal_ball
 from gjk3d.shapes.terms import corners, hull_inner
 
 

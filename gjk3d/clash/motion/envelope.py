@@ -24,7 +24,7 @@ from gjk3d.clash.parts import AssemblyPart
 from gjk3d.clash.rules import matcher
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.narrow.motion import REFERENCE, TURN, WAY
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
 from gjk3d.wording import count
 

@@ -22,8 +22,8 @@ from gjk3d.query.overlap import overlap
 from gjk3d.query.wording import axis_words, contact_words, headline, proof, translation_label, unit_of
 from gjk3d.results import Axis, Distance
 from gjk3d.shapes import surfaces
-from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Drawing, Style, darker
 from gjk3d.viz.kinds.bodies import add, matrices

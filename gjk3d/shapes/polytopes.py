@@ -1,22 +1,27 @@
-"""The convex hull of points, by scipy; its support is a scan of the extreme vertices that are in question."""
+"""Convex shapes with vertices: point, segment, triangle, tetrahedron, box and the convex hull of points.
+
+The support of a hull is a scan of its extreme vertices. A hull with many vertices has a table of directions, which
+leaves only a few of them to scan.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import pi
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.directions import COUNT_BITS
 from gjk3d.geometry.hulls import build_hull
 from gjk3d.geometry.polygon import face_loops
 from gjk3d.geometry.vec3 import Vec3
-from gjk3d.shapes import layout
-from gjk3d.shapes.arguments import rows
+from gjk3d.shapes import layout, surfaces
+from gjk3d.shapes.arguments import factors3, rows, vector
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.terms import hull_inner
-from gjk3d.typing import Array, Ints, RowsLike
+from gjk3d.typing import Array, FactorsLike, Ints, RowsLike, VectorLike
 
 _COUNTS = (1 << COUNT_BITS) - 1
 _NUMBERS = (1 << 48) - 1  #: a place in an array, said so that the compiler knows it is none from the end
@@ -241,3 +246,249 @@ def _restore(cls: type[ConvexHull], vertices: Array, hull: Any) -> ConvexHull:
     shape = cls._made(_vertices=vertices)
     shape._cache["hull"] = hull
     return shape
+
+
+class Point(Polytope):
+    """One point.
+
+    Parameters
+    ----------
+    p : (3,) float
+        Where it is, in the shape's own frame.
+
+    Raises
+    ------
+    ShapeError
+        Where ``p`` is not three finite numbers.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.distance(gk.Point((0, 0, 3)), gk.Sphere(1)).distance
+    2.0
+    """
+
+    __slots__ = ("p",)
+    p: Array
+
+    def __init__(self, p: VectorLike = (0.0, 0.0, 0.0)) -> None:
+        self._set(p=vector(p, "Point: p"))
+
+    @property
+    def vertices(self) -> Array:
+        """The point as an array, (1, 3) float."""
+        return self.p.reshape(1, 3)
+
+    def _core(self) -> tuple[int, Any, Any]:
+        return layout.POINT, self.p, np.empty(0)
+
+    def _with_vertices(self, vertices: Array) -> Shape:
+        return Point(vertices[0])
+
+
+@inlined
+def support_segment(f: Array, d: Vec3) -> Vec3:
+    """Return the end of the half vector f[:3] that lies along d."""
+    x, y, z = f[0], f[1], f[2]
+    if x * d[0] + y * d[1] + z * d[2] < 0.0:
+        return (-x, -y, -z)
+    return (x, y, z)
+
+
+class Segment(Polytope):
+    """The segment from a to b; a point where they coincide.
+
+    Parameters
+    ----------
+    a, b : (3,) float
+        The two ends.
+
+    Raises
+    ------
+    ShapeError
+        Where an end is not three finite numbers.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.distance(gk.Segment((0, 0, 0), (1, 0, 0)), gk.Point((2, 0, 0))).distance
+    1.0
+    """
+
+    __slots__ = ("a", "b")
+    a: Array
+    b: Array
+
+    def __init__(self, a: VectorLike, b: VectorLike) -> None:
+        self._set(a=vector(a, "Segment: a"), b=vector(b, "Segment: b"))
+
+    @property
+    def vertices(self) -> Array:
+        """The two ends, (2, 3) float."""
+        return np.array([self.a, self.b])
+
+    def _core(self) -> tuple[int, Any, Any]:
+        return vertex_core(self.vertices)  # a middle would be rounded, and move the ends
+
+    def _with_vertices(self, vertices: Array) -> Shape:
+        return Segment(vertices[0], vertices[1])
+
+
+class Simplex(Polytope):
+    """A shape with a fixed number of vertices."""
+
+    __slots__ = ("_vertices",)
+    _vertices: Array
+    _COUNT: ClassVar[int]
+
+    def __init__(self, vertices: RowsLike) -> None:
+        kind = type(self).__name__
+        v = rows(vertices, f"{kind}: vertices")
+        if len(v) != self._COUNT:
+            raise ShapeError(
+                f"{kind}: vertices has {len(v)} rows, expected {self._COUNT}; gk.ConvexHull takes any number"
+            )
+        self._set(_vertices=v)
+
+    @property
+    def vertices(self) -> Array:
+        """The vertices as given, (3, 3) or (4, 3) float."""
+        return self._vertices
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(vertices={self._vertices.tolist()})"
+
+    def _core(self) -> tuple[int, Any, Any]:
+        return vertex_core(self._vertices)
+
+
+class Triangle(Simplex):
+    """The triangle with these three vertices; they may coincide or lie on a line.
+
+    Parameters
+    ----------
+    vertices : (3, 3) float
+        One corner a row.
+
+    Raises
+    ------
+    ShapeError
+        Where the vertices are not three rows of three finite numbers.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.distance(gk.Triangle([(0, 0, 0), (1, 0, 0), (0, 1, 0)]), gk.Point((0.2, 0.2, 1))).distance
+    1.0
+    """
+
+    __slots__ = ()
+    _COUNT = 3
+
+    def _with_vertices(self, vertices: Array) -> Shape:
+        return Triangle(vertices)
+
+
+class Tetrahedron(Simplex):
+    """The tetrahedron with these four vertices, in any order; it may be flat.
+
+    Parameters
+    ----------
+    vertices : (4, 3) float
+        One corner a row.
+
+    Raises
+    ------
+    ShapeError
+        Where the vertices are not four rows of three finite numbers.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> round(gk.Tetrahedron([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]).volume, 12)
+    0.166666666667
+    """
+
+    __slots__ = ()
+    _COUNT = 4
+
+    def _with_vertices(self, vertices: Array) -> Shape:
+        return Tetrahedron(vertices)
+
+
+@inlined
+def support_box(f: Array, d: Vec3) -> Vec3:
+    """Return the corner along d of the box with half extents f[:3]."""
+    return (
+        f[0] if d[0] >= 0.0 else -f[0],
+        f[1] if d[1] >= 0.0 else -f[1],
+        f[2] if d[2] >= 0.0 else -f[2],
+    )
+
+
+class Box(Polytope):
+    """The box of these full lengths round the origin.
+
+    Parameters
+    ----------
+    extents : (3,) float
+        Full edge lengths, not half ones.
+
+    Raises
+    ------
+    ShapeError
+        Where the extents are not three finite numbers above 0.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.Box((1, 2, 3)).volume
+    6.0
+    """
+
+    __slots__ = ("extents",)
+    extents: Array
+
+    def __init__(self, extents: VectorLike) -> None:
+        e = vector(extents, "Box: extents")
+        x, y, z = e.tolist()
+        if not (x > 0.0 and y > 0.0 and z > 0.0):
+            raise ShapeError(
+                f"Box: extents are {[x, y, z]}, expected more than 0 each; a flat box is a ConvexHull of its corners"
+            )
+        self._set(extents=e)
+
+    @property
+    def vertices(self) -> Array:
+        """The eight corners, (8, 3) float."""
+        signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+        return signs * self.extents
+
+    def _core(self) -> tuple[int, Any, Any]:
+        return layout.BOX, np.zeros(3), self.extents / 2
+
+    @property
+    def volume(self) -> float:
+        """Product of the extents."""
+        return float(self.extents.prod())
+
+    def _core_volume(self) -> float:
+        return self.volume
+
+    def _core_area_and_curvature(self) -> tuple[float, float]:
+        a, b, c = self.extents
+        return float(2 * (a * b + b * c + c * a)), float(pi * (a + b + c))
+
+    def _ball(self) -> tuple[Array, float]:
+        return np.zeros(3), float(np.linalg.norm(self.extents) / 2)
+
+    def _box(self) -> tuple[Array, Array]:
+        return np.eye(4), self.extents.copy()
+
+    def surface(self, resolution: int = 32) -> surfaces.Surface:
+        """Return twelve triangles; see `Shape.surface`."""
+        return surfaces.box(self.extents)
+
+    def scaled(self, factors: FactorsLike) -> Shape:
+        """Return the box with its extents multiplied; see `Shape.scaled`."""
+        return Box(self.extents * np.abs(factors3(factors)))

@@ -1,4 +1,4 @@
-"""`farthest` and `reaching` find what a look at every pair finds."""
+"""`farthest` and `reaching` agree with all products; `boxes_of` agrees with one pose after the other, bit by bit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gjk3d.geometry.farthest import farthest, principal_axes, reaching
+from gjk3d.geometry.points import boxes_of, farthest, principal_axes, reaching
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
 _RNG = np.random.default_rng(21)
@@ -91,3 +91,24 @@ def test_principal_axes_are_three_and_take_memory_by_the_number_of_points(rng, c
     assert len(lengths) == min(count, 3)
     assert np.abs(axes @ axes.T - np.eye(3)).max() < 1e-14
     assert np.linalg.norm(points @ axes[: len(lengths)].T, axis=0) == pytest.approx(lengths)
+
+
+def test_boxes_are_those_of_the_points_at_each_pose():
+    rng = np.random.default_rng(3)
+    rows = np.zeros((40, 13))
+    rows[:, :9] = Rotation.random(40, rng).as_matrix().reshape(-1, 9)
+    rows[:, 9:12] = rng.normal(size=(40, 3))
+    points = rng.normal(size=(17, 3))
+    x, y, z = points.T
+    for row, box in zip(rows, boxes_of(rows, points), strict=True):
+        along = [row[3 * k] * x + row[3 * k + 1] * y + row[3 * k + 2] * z for k in range(3)]
+        assert box.tolist() == [[values.min() + row[9 + k] for k, values in enumerate(along)],
+                                [values.max() + row[9 + k] for k, values in enumerate(along)]]  # fmt: skip
+
+
+def test_a_point_at_no_pose_has_no_size_and_no_negative_zero():
+    still = np.zeros((1, 13))
+    still[:, [0, 4, 8]] = 1.0
+    box = boxes_of(still, np.array([[0.0, -0.0, 2.0]]))
+    assert box.tolist() == [[[0.0, 0.0, 2.0]] * 2]
+    assert not np.signbit(box).any()

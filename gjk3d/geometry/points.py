@@ -1,19 +1,46 @@
-"""The farthest of many points along each of many directions, without a look at every pair.
+"""Many points at once: their order, the farthest ones along directions, and their boxes at many poses.
 
-Let w be farthest along some axis, and v at least as far as w along a direction d. Then d.(v - w) >= 0, so
-axis.(w - v) <= (d - axis).(v - w), which is at most the sum of |d - axis| |v - w| over the coordinates. With the axis
-amid a few like directions, that leaves the points near w on a rounded hull, and those of a face or two on any. So
-directions are split in halves, and with each half go the points still in question, until both are few.
+`farthest` avoids the product of all points and all directions. Let w be the farthest point along some axis, and let v
+reach at least as far as w along a direction d. Then d.(v - w) >= 0, so axis.(w - v) <= (d - axis).(v - w), which is at
+most the sum of |d - axis| |v - w| over the coordinates. If the axis is the mean of a few similar directions, only
+points near w remain on a rounded hull, and those of one or two faces on any hull. Directions are therefore split in
+halves, each half keeps its candidate points, and the split stops when both are few.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from gjk3d.typing import Array, Ints
+from gjk3d._kernels.decorators import entry, kernel
+from gjk3d.typing import Array, Array2, Ints
+
+
+@kernel
+def sort_points(flat: Array, count: int, order: Ints) -> None:
+    """Fill order with the first points of (2, n) or more, by x, and of equal x by y (Shell, 1959)."""
+    for i in range(count):
+        order[i] = i
+    gap = 1
+    while 3 * gap < count:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, count):
+            k = order[i]
+            x, y = flat[0, k], flat[1, k]
+            j = i
+            while j >= gap:
+                h = order[j - gap]
+                if flat[0, h] < x or (flat[0, h] == x and flat[1, h] <= y):
+                    break
+                order[j] = h
+                j -= gap
+            order[j] = k
+        gap //= 3
+
 
 FEW = 1 << 16  #: products of a point and a direction that cost less than one more split, and less than a thread
 _ROUNDING = 128.0 * 2.0**-53  #: of the products compared
@@ -97,3 +124,24 @@ def _products(vector: Array, columns: Array) -> Array:
     """Return the product of a vector with each column, without the threads of a library."""
     out: Array = (vector[:, None] * columns).sum(axis=0)
     return out
+
+
+def boxes_of(rows: Array, points: Array) -> Array:
+    """Return the lowest and the highest corner of points (k, 3) at pose rows (n, 13): (n, 2, 3)."""
+    out = np.empty((len(rows), 6))
+    fit_boxes(np.ascontiguousarray(rows), points, out)
+    return out.reshape(-1, 2, 3)
+
+
+@entry
+def fit_boxes(rows: Array2, points: Array2, out: Array2) -> None:
+    """Write lowest and highest coordinates, (n, 6)."""
+    for row in range(rows.shape[0]):
+        for k in range(3):
+            x, y, z = rows[row, 3 * k], rows[row, 3 * k + 1], rows[row, 3 * k + 2]
+            low, high = inf, -inf
+            for i in range(points.shape[0]):
+                along = x * points[i, 0] + y * points[i, 1] + z * points[i, 2]
+                low, high = min(low, along), max(high, along)
+            out[row, k] = low + rows[row, 9 + k] + 0.0
+            out[row, 3 + k] = high + rows[row, 9 + k] + 0.0

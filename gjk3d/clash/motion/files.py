@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash import toml_file
+from gjk3d.clash.detection.rules import parse_toml
 from gjk3d.clash.motion.joints import KINDS, Coupling, Joint
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.errors import FileError, Gjk3dError, ParseError, PoseError
@@ -75,7 +75,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     file = Path(path)
     text = _text(file)
     try:
-        document = toml_file.parsed(text)
+        document = parse_toml(text)
     except ValueError as error:
         table = f'poses over time go below [[part]] of a TOML file: parts = "NAMES" and poses = "{file.name}"'
         more = f"; {table}" if file.suffix.lower() == ".csv" else ""

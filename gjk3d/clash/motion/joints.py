@@ -1,16 +1,25 @@
-"""Joints between the parts of an assembly, and couplings of these."""
+"""Joints between the parts of an assembly, couplings, and the linkage that they form.
+
+A body is the set of parts that a pattern fits. The first joint that has a body as its child places it; any other joint
+closes a loop. Coordinates that are not driven are solved for: at a few times one after the other by scipy's least
+squares, at the times between by Newton's steps for all at once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gjk3d.errors import ShapeError
 from gjk3d.poses import GREATEST
 from gjk3d.typing import Array, VectorLike
+from gjk3d.units import reading
+from gjk3d.wording import number, with_unit
 
 #: The coordinates of each kind: angles about the axis, and ways along it, or in the plane across it.
 KINDS = {"revolute": ("turn",), "prismatic": ("slide",), "cylindrical": ("turn", "slide"), "planar": ("x", "y", "turn")}
@@ -182,3 +191,262 @@ def _turns(along: Array, angles: Array) -> Array:
     half = np.sin(0.5 * angles)[:, None, None]
     turns: Array = np.eye(3) + np.sin(angles)[:, None, None] * cross + 2.0 * half * half * (cross @ cross)
     return turns
+
+
+_CLOSED = 1e-9  #: of the size of the whole: how far a loop may stay open
+_TURNS = 1000  #: the most of a joint, as of a `gjk3d.Motion`
+_AT_ONCE = np.pi / 8  #: the most that a driven joint turns between two times that are solved first
+_NEWTON = 8  #: steps, at most
+_STEP = 1e-7  #: in radians, or of the size of the whole: what slopes are taken over
+_SOLVED = 1e-12  #: of the same: a step that changes nothing more
+_SAME = 1e-7  #: singular values below this part of the greatest are of no joint's doing
+
+
+def _bent(turns: Array) -> Array:
+    """Return vectors that are 0 of no turn: the axis of each times the sine of half its angle, and its sign."""
+    half = 2.0 * np.sqrt(np.maximum(1e-16, 1.0 + np.trace(turns, axis1=1, axis2=2)))
+    twice = np.stack(
+        [
+            turns[:, 2, 1] - turns[:, 1, 2],
+            turns[:, 0, 2] - turns[:, 2, 0],
+            turns[:, 1, 0] - turns[:, 0, 1],
+        ],
+        axis=1,
+    )
+    bent: Array = twice / half[:, None]
+    return bent
+
+
+class Linkage:
+    """Joints made ready: asked for the displacement of every body at times.
+
+    Parameters
+    ----------
+    joints, couplings : sequence of Joint, of Coupling
+        As in `Movement`.
+    times : (float, float)
+        Of the first and the last row of every drive.
+    size : float
+        Of the whole.
+    units : (str, str or None)
+        Of time and of length, for messages.
+    """
+
+    def __init__(
+        self,
+        joints: Sequence[Joint],
+        couplings: Sequence[Coupling],
+        times: tuple[float, float],
+        size: float,
+        units: tuple[str, str | None] = ("", None),
+    ) -> None:
+        self.times, self.size, self._units = times, size, units
+        self.by_name = {joint.name: joint for joint in joints}
+        if len(self.by_name) < len(joints):
+            names = [joint.name for joint in joints]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ShapeError(f"two joints are called {twice!r}: names must differ")
+        self.tree: dict[str, Joint] = {}
+        self.closing: list[Joint] = []
+        for joint in joints:
+            if joint.child in self.tree:
+                self.closing.append(joint)
+            else:
+                self.tree[joint.child] = joint
+        self.order = self._ordered()
+        self.follows = self._couplings(couplings)
+        self.free = [
+            (joint.name, k)
+            for joint in joints
+            for k in range(len(KINDS[joint.kind]))
+            if joint.drive is None and not (k == 0 and joint.name in self.follows)
+        ]
+        if self.free and not self.closing:
+            raise ShapeError(f"joint {self.free[0][0]!r} is not driven, coupled, or part of a loop: give it a drive")
+        self._solved: dict[float, Array] = {}
+
+    def _ordered(self) -> list[str]:
+        """Return the bodies, a parent before its children."""
+        order: list[str] = []
+        for body in self.tree:
+            way: list[str] = []
+            while body in self.tree and body not in order:
+                if body in way:
+                    raise ShapeError(f"the joints hold {body!r} by itself: one of them must be held by the ground")
+                way.append(body)
+                body = self.tree[body].parent
+            order += reversed(way)
+        return order
+
+    def _couplings(self, couplings: Sequence[Coupling]) -> dict[str, tuple[str, float]]:
+        follows: dict[str, tuple[str, float]] = {}
+        for coupling in couplings:
+            for name in (coupling.joint, coupling.to):
+                if name not in self.by_name:
+                    raise ShapeError(f"a coupling names the joint {name!r}; there are {', '.join(self.by_name)}")
+            if coupling.joint in follows or self.by_name[coupling.joint].drive is not None:
+                raise ShapeError(f"joint {coupling.joint!r} is driven or coupled twice")
+            follows[coupling.joint] = coupling.to, float(coupling.ratio)
+        for name in follows:
+            seen = [name]
+            while seen[-1] in follows:
+                seen.append(follows[seen[-1]][0])
+                if seen[-1] == name:
+                    raise ShapeError(f"joint {name!r} is coupled to itself")
+        return follows
+
+    # --- at a time -------------------------------------------------------------------------------------------------
+
+    def grid(self) -> Array:
+        """Return times close enough to begin with: no driven joint turns far between two, and each drive's own."""
+        begin, end = self.times
+        knots, steps = {begin, end}, 8
+        for joint in self.by_name.values():
+            if joint.drive is None:
+                continue
+            rows = np.asarray(joint.drive, dtype=np.float64).reshape(len(joint.drive), -1)
+            knots |= set(np.linspace(begin, end, len(rows)).tolist())
+            turns = [k for k, name in enumerate(KINDS[joint.kind]) if name == "turn"]
+            most = float(np.abs(np.diff(rows[:, turns], axis=0)).sum()) if turns else 0.0
+            geared = max([1.0, *(abs(ratio) for _, ratio in self.follows.values())])
+            times = geared * most / (2.0 * np.pi)
+            if not times <= _TURNS:
+                raise ShapeError(
+                    f"joint {joint.name!r} drives what turns {times:.6g} times; at most {_TURNS} can be followed:"
+                    " divide the motion"
+                )
+            steps = max(steps, int(np.ceil(geared * most / _AT_ONCE)))
+        return np.unique(np.concatenate([np.linspace(begin, end, steps + 1), sorted(knots)]))
+
+    def bodies(self, times: Array) -> Mapping[str, Array]:
+        """Return the displacements of every body, (n, 4, 4) each, at n times."""
+        return self._poses(self._values(times, self._unknowns(times)))
+
+    def _values(self, times: Array, unknown: Array) -> dict[str, Array]:
+        values: dict[str, Array] = {}
+        shares = (times - self.times[0]) / (self.times[1] - self.times[0])
+        for name, joint in self.by_name.items():
+            values[name] = np.zeros((len(times), len(KINDS[joint.kind])))
+            if joint.drive is not None:
+                rows = np.asarray(joint.drive, dtype=np.float64).reshape(len(joint.drive), -1)
+                at = np.linspace(0.0, 1.0, len(rows))
+                values[name] = np.stack([np.interp(shares, at, column) for column in rows.T], axis=1)
+        for (name, k), column in zip(self.free, unknown.T, strict=True):
+            values[name][:, k] = column
+        for _ in self.follows:  # as often as a chain of couplings can be long
+            for name, (to, ratio) in self.follows.items():
+                values[name][:, 0] = ratio * values[to][:, 0]
+        return values
+
+    def _poses(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        poses: dict[str, Array] = {}
+        for body in self.order:
+            joint = self.tree[body]
+            parent = poses.get(joint.parent)
+            own = joint._poses(values[joint.name])
+            poses[body] = own if parent is None else parent @ own
+        return poses
+
+    def _open(self, times: Array, unknown: Array) -> Array:
+        """Return by how much the loops are open at each time: places, and turns times the size of the whole."""
+        values = self._values(times, unknown)
+        poses, out = self._poses(values), []
+        for joint in self.closing:
+            there = poses.get(joint.parent, np.eye(4)) @ joint._poses(values[joint.name])
+            here, point = poses[joint.child], np.append(np.asarray(joint.point, dtype=np.float64), 1.0)
+            turns = np.swapaxes(here[:, :3, :3], 1, 2) @ there[:, :3, :3]
+            out += [((there - here) @ point)[:, :3], self.size * _bent(turns)]
+        return np.concatenate(out, axis=1)
+
+    # --- what is not driven ----------------------------------------------------------------------------------------
+
+    @property
+    def _scale(self) -> Array:
+        """Of each unknown, what is as much as a radian."""
+        return np.array([1.0 if KINDS[self.by_name[n].kind][k] == "turn" else self.size for n, k in self.free])
+
+    def begin(self, grid: Array) -> None:
+        """Solve for what is not driven at times in order, each from those before it."""
+        for time in grid.tolist():
+            self._unknown(time)
+
+    def _unknowns(self, times: Array) -> Array:
+        """Return what is not driven at each time, (n, k)."""
+        if not self.closing:
+            return np.zeros((len(times), 0))
+        new = np.array([t for t in dict.fromkeys(times.tolist()) if t not in self._solved])
+        if self.free and len(new) and len(self._solved) > 1:
+            found, closed = self._newton(new, self._guesses(new))
+            self._solved.update(zip(new[closed].tolist(), found[closed], strict=True))
+        return np.stack([self._unknown(t) for t in times.tolist()])
+
+    def _guesses(self, times: Array) -> Array:
+        """Return about what is not driven at times between those that were solved."""
+        known = sorted(self._solved)
+        columns = np.array([self._solved[t] for t in known]).T
+        return np.stack([np.interp(times, known, column) for column in columns], axis=1)
+
+    def _newton(self, times: Array, unknown: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Return what closes the loops at each time, and at which times that is certain."""
+        scale, first, closed = self._scale, unknown, np.zeros(len(times), dtype=bool)
+        for _ in range(_NEWTON):
+            left = self._open(times, unknown)
+            columns = [(self._open(times, unknown + _STEP * row) - left) / _STEP for row in np.diag(scale)]
+            slopes = np.stack(columns, axis=2)
+            sizes = np.linalg.svd(slopes, compute_uv=False)
+            steps = (np.linalg.pinv(slopes, rcond=_SAME) @ left[:, :, None])[:, :, 0]
+            unknown = unknown - scale * steps
+            closed = (np.abs(steps).max(axis=1) <= _SOLVED) & (sizes[:, -1] > _SAME * sizes[:, 0])
+            if closed.all():
+                break
+        closed &= slopes.shape[1] >= slopes.shape[2]
+        closed &= np.abs(self._open(times, unknown)).max(axis=1) <= _CLOSED * self.size
+        return unknown, closed & (np.abs((unknown - first) / scale).max(axis=1) <= _AT_ONCE)
+
+    def _unknown(self, time: float) -> Array:
+        """Return what is not driven, from what it was at the times nearest to this."""
+        if not self.closing or time in self._solved:
+            return self._solved.get(time, np.zeros(0))
+        from scipy.optimize import least_squares
+
+        first, at = self._guess(time), np.array([time])
+        if self.free:
+            scale, most = self._scale, 1e-15
+            found = least_squares(
+                lambda x: self._open(at, x[None])[0], first, x_scale=scale, xtol=most, ftol=most, gtol=most,
+                max_nfev=200,
+            )  # fmt: skip
+            first = found.x
+        self._check_closed(time, first)
+        if self.free:
+            sizes = np.linalg.svd(found.jac * scale, compute_uv=False)
+            if len(sizes) < len(first) or sizes[-1] < _SAME * sizes[0]:
+                raise ShapeError(
+                    f"the joints leave a motion open at time {time:.6g}, of {', '.join(n for n, _ in self.free)}:"
+                    " drive or couple one more, or this is a dead centre"
+                )
+        self._solved[time] = first
+        return first
+
+    def _check_closed(self, time: float, unknown: Array) -> None:
+        """Raise where the loops stay open at a time."""
+        left = float(np.abs(self._open(np.array([time]), unknown[None])).max())
+        if left > _CLOSED * self.size:
+            names = ", ".join(repr(joint.name) for joint in self.closing)
+            shown, factor = reading(self._units[1], self.size)
+            gap = with_unit(number(factor * left, 3), shown)
+            when = with_unit(number(time), self._units[0])
+            raise ShapeError(
+                f"the loop of {names} cannot be closed at time {when}: it stays open by {gap}; mend the point and axis"
+                " of its joints, or drive it less far"
+            )
+
+    def _guess(self, time: float) -> Array:
+        known = sorted(self._solved, key=lambda t: abs(t - time))[:2]
+        if not known:
+            return np.zeros(len(self.free))
+        if len(known) == 1:
+            return self._solved[known[0]]
+        one, two = (self._solved[t] for t in known)
+        line: Array = one + (two - one) * ((time - known[0]) / (known[1] - known[0]))
+        return line

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash.motion.joints import Coupling, Joint
-from gjk3d.clash.motion.linkage import Linkage
+from gjk3d.clash.detection.rules import chosen
+from gjk3d.clash.motion.joints import Coupling, Joint, Linkage
 from gjk3d.clash.motion.track import Track, half_turns, jumps, through
-from gjk3d.clash.rules import chosen
 from gjk3d.errors import Gjk3dError, ParseError, ShapeError
 from gjk3d.poses import pose_rows
 from gjk3d.query.motion import Motion

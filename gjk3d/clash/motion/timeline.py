@@ -19,7 +19,7 @@ from gjk3d.bodies.impact import impact
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.union import solid, union_of
-from gjk3d.clash.contacts import LOOKED_AT, Two, overlap, shared_depth
+from gjk3d.clash.detection.overlap import LOOKED_AT, Two, intersection, shared_depth
 from gjk3d.clash.motion.track import Track, pieces
 from gjk3d.narrow.toi import FREE
 from gjk3d.poses import UNIT_ROUNDOFF, pose_rows, relative
@@ -168,7 +168,7 @@ class Timeline:
         one, two = self._solids
         if one is None or two is None:
             return pair.through(LOOKED_AT)
-        both, placed = overlap(one, two, pair.m), Two(self.a, self.b, pair.m)
+        both, placed = intersection(one, two, pair.m), Two(self.a, self.b, pair.m)
         through = pair.through(LOOKED_AT) if placed.any_hanging else 0.0
         if both is None or not both.volume > 0.0:
             return through

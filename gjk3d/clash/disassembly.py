@@ -101,7 +101,9 @@ class Order:
         ParseError
             There is no part of that name.
         """
-        return tuple(way for way, who in zip(self.directions, self._ways(part), strict=True) if not who)
+        return tuple(
+            direction for direction, who in zip(self.directions, self._blockers_of(part), strict=True) if not who
+        )
 
     def always(self, part: str) -> tuple[str, ...]:
         """Return who is in the way of a part along every direction: these leave before it, or with it.
@@ -116,10 +118,10 @@ class Order:
         ParseError
             There is no part of that name.
         """
-        ways = self._ways(part)
-        return tuple(name for name in ways[0] if all(name in who for who in ways[1:])) if ways else ()
+        blocking = self._blockers_of(part)
+        return tuple(name for name in blocking[0] if all(name in who for who in blocking[1:])) if blocking else ()
 
-    def _ways(self, part: str) -> tuple[tuple[str, ...], ...]:
+    def _blockers_of(self, part: str) -> tuple[tuple[str, ...], ...]:
         if part not in self.blockers:
             names = [*self.blockers]
             near = difflib.get_close_matches(str(part), names, n=3)
@@ -131,11 +133,11 @@ class Order:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON has it."""
         return {
-            "directions": [list(way) for way in self.directions],
+            "directions": [list(direction) for direction in self.directions],
             "steps": [{"parts": list(step.parts), "direction": list(step.direction)} for step in self.steps],
             "locked": [list(group) for group in self.locked],
             "unchecked": list(self.unchecked),
-            "blockers": {name: [list(who) for who in ways] for name, ways in self.blockers.items()},
+            "blockers": {name: [list(who) for who in blocking] for name, blocking in self.blockers.items()},
         }
 
 
@@ -198,7 +200,7 @@ def order(
     (('lid',), ('box',))
     """
     check_assembly(assembly, "order")
-    ways = _unit(_AXES if directions is None else directions)
+    units = _unit(_AXES if directions is None else directions)
     if not available():
         raise ShapeError('order: outlines are joined by manifold3d: pip install "gjk3d[clash]"')
     parts = [part for part in assembly.parts if part.shape is not None]
@@ -208,27 +210,30 @@ def order(
         tolerance = max([_TOLERANCE * size, *(SPACINGS * part.spacing for part in parts)])
     elif not 0.0 <= tolerance < float("inf"):
         raise ShapeError(f"order: tolerance is {tolerance!r}, expected a length of 0 or more")
-    graph = _blockers(parts, ways, tolerance, read_rules(ignore))
+    graph = _blockers(parts, units, tolerance, read_rules(ignore))
     steps, locked = _taken_apart(graph, np.linalg.norm(boxes[:, 1] - boxes[:, 0], axis=1))
     names = [part.name for part in parts]
-    told = tuple((float(x) + 0.0, float(y) + 0.0, float(z) + 0.0) for x, y, z in ways)
+    vectors = tuple((float(x) + 0.0, float(y) + 0.0, float(z) + 0.0) for x, y, z in units)
     return Order(
-        told,
-        tuple(Removal(tuple(names[i] for i in group), told[k]) for group, k in steps),
+        vectors,
+        tuple(Removal(tuple(names[i] for i in group), vectors[k]) for group, k in steps),
         tuple(tuple(names[i] for i in group) for group in locked),
         tuple(part.name for part in assembly.parts if part.shape is None),
-        {name: tuple(tuple(names[j] for j in sorted(way[i])) for way in graph) for i, name in enumerate(names)},
+        {
+            name: tuple(tuple(names[j] for j in sorted(blocking[i])) for blocking in graph)
+            for i, name in enumerate(names)
+        },
     )
 
 
 def _unit(directions: Any) -> Array:
-    given = np.array(directions, dtype=np.float64)
-    if given.ndim != 2 or given.shape[1:] != (3,) or not len(given) or not np.isfinite(given).all():
-        raise ShapeError(f"order: directions are of shape {given.shape}, expected rows of three finite numbers")
-    lengths = np.linalg.norm(given, axis=1)
+    rows = np.array(directions, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1:] != (3,) or not len(rows) or not np.isfinite(rows).all():
+        raise ShapeError(f"order: directions are of shape {rows.shape}, expected rows of three finite numbers")
+    lengths = np.linalg.norm(rows, axis=1)
     if not (lengths > 0.0).all():
         raise ShapeError(f"order: direction {int(np.argmin(lengths))} is zero, expected a way to go")
-    unit: Array = given / lengths[:, None]
+    unit: Array = rows / lengths[:, None]
     return unit
 
 
@@ -236,28 +241,28 @@ def _unit(directions: Any) -> Array:
 _Graph = list[list[set[int]]]
 
 
-def _blockers(parts: Sequence[AssemblyPart], ways: Array, tolerance: float, rules: Sequence[Rule]) -> _Graph:
+def _blockers(parts: Sequence[AssemblyPart], directions: Array, tolerance: float, rules: Sequence[Rule]) -> _Graph:
     tests = [(matcher(rule.a), matcher(rule.b)) for rule in rules if not rule.kinds or "hard" in rule.kinds]
 
     def excused(i: int, j: int) -> bool:
         a, b = parts[i].name, parts[j].name
-        return any((one(a) and two(b)) or (one(b) and two(a)) for one, two in tests)
+        return any((first(a) and second(b)) or (first(b) and second(a)) for first, second in tests)
 
     meshes = [mesh for part in parts if (mesh := part.mesh) is not None]
     graph: _Graph = []
-    for k, way in enumerate(ways):
-        back = next((n for n in range(k) if np.array_equal(ways[n], -way)), None)
-        if back is not None:  # who is in whose way is the other way round there
-            graph.append([{j for j, who in enumerate(graph[back]) if i in who} for i in range(len(parts))])
+    for k, direction in enumerate(directions):
+        opposite = next((n for n in range(k) if np.array_equal(directions[n], -direction)), None)
+        if opposite is not None:  # who is in whose way is the other way round there
+            graph.append([{j for j, who in enumerate(graph[opposite]) if i in who} for i in range(len(parts))])
             continue
-        frame = frame_of(way)
-        views = [seen(mesh.vertices, mesh.faces, frame) for mesh in meshes]
+        frame = frame_of(direction)
+        views = [project(mesh.vertices, mesh.faces, frame) for mesh in meshes]
         graph.append([{j for j in _near(views, i, tolerance) if not excused(i, j)
                        and blocked(views[i], views[j], tolerance)} for i in range(len(parts))])  # fmt: skip
     return graph
 
 
-def _near(views: Sequence[Seen], i: int, tolerance: float) -> list[int]:
+def _near(views: Sequence[Projection], i: int, tolerance: float) -> list[int]:
     """Return the parts whose boxes are in the way of a part's."""
     boxes = np.array([view.box for view in views])
     over = (boxes[:, 0, :2] < boxes[i, 1, :2]) & (boxes[i, 0, :2] < boxes[:, 1, :2])
@@ -274,27 +279,27 @@ def _taken_apart(graph: _Graph, sizes: Array) -> tuple[list[tuple[list[int], int
     while todo:
         group = todo.pop(0)
         while len(group) > 1:
-            found = _alone(graph, group, sizes) or _together(graph, group, sizes)
-            if found is None:
+            step = _single(graph, group, sizes) or _group(graph, group, sizes)
+            if step is None:
                 locked.append(sorted(group))
                 break
-            steps.append(found)
-            group -= set(found[0])
-            if len(found[0]) > 1:
-                todo.append(set(found[0]))
+            steps.append(step)
+            group -= set(step[0])
+            if len(step[0]) > 1:
+                todo.append(set(step[0]))
     return steps, locked
 
 
-def _alone(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
+def _single(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
     """Return the smallest part that leaves a group, not the largest of it, and along which direction."""
     for i in sorted(group, key=lambda i: (sizes[i], i))[:-1]:
-        for k, way in enumerate(graph):
-            if not way[i] & group:
+        for k, blocking in enumerate(graph):
+            if not blocking[i] & group:
                 return [i], k
     return None
 
 
-def _together(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
+def _group(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
     """Return the smallest set that leaves a group as one, rather without its largest, and along which direction."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -302,18 +307,18 @@ def _together(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], 
     members = sorted(group)
     place = {i: n for n, i in enumerate(members)}
     largest = max(members, key=lambda i: (sizes[i], i))
-    found = []
-    for k, way in enumerate(graph):
-        pairs: Ints = np.array([(place[i], place[j]) for i in members for j in way[i] & group]).reshape(-1, 2)
+    candidates = []
+    for k, blocking in enumerate(graph):
+        pairs: Ints = np.array([(place[i], place[j]) for i in members for j in blocking[i] & group]).reshape(-1, 2)
         shape = len(members), len(members)
         links = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=shape)
         _, of = connected_components(links, connection="strong")
-        held = {int(of[i]) for i, j in pairs if of[i] != of[j]}  # sets that others are in the way of
-        for which in sorted(set(of.tolist()) - held):
+        blocked_sets = {int(of[i]) for i, j in pairs if of[i] != of[j]}  # sets that others are in the way of
+        for which in sorted(set(of.tolist()) - blocked_sets):
             parts = [i for i in members if of[place[i]] == which]
             if len(parts) < len(members):
-                found.append((largest in parts, len(parts), float(sizes[parts].sum()), parts, k))
-    return min(found)[3:] if found else None
+                candidates.append((largest in parts, len(parts), float(sizes[parts].sum()), parts, k))
+    return min(candidates)[3:] if candidates else None
 
 
 _FIRST, _LOT = 200, 20_000  #: pairs of triangles that are looked at together, at first and at most
@@ -323,7 +328,7 @@ _FINE = 1e-3  #: of the tolerance: what polygons may be rounded by
 _PAIRS = np.array(list(combinations(range(7), 2)))
 
 
-class Seen(NamedTuple):
+class Projection(NamedTuple):
     """A part as it is seen along a way: the corners of its triangles across (n, 3, 2), their heights along it (n, 3).
 
     Its box is (2, 3), and the boxes of its triangles are (n, 3) each.
@@ -338,29 +343,29 @@ class Seen(NamedTuple):
 
 def frame_of(direction: Array) -> Array:
     """Return three orthogonal unit vectors as rows, (3, 3), the last of them the direction."""
-    way = direction / np.linalg.norm(direction)
-    first = np.eye(3)[int(np.argmin(np.abs(way)))]
-    first = first - (first @ way) * way
+    unit = direction / np.linalg.norm(direction)
+    first = np.eye(3)[int(np.argmin(np.abs(unit)))]
+    first = first - (first @ unit) * unit
     first /= np.linalg.norm(first)
-    return np.stack([first, np.cross(way, first), way])
+    return np.stack([first, np.cross(unit, first), unit])
 
 
-def seen(vertices: Array, faces: Ints, frame: Array) -> Seen:
+def project(vertices: Array, faces: Ints, frame: Array) -> Projection:
     """Return a part as it is seen along the last row of a frame, without what is seen edge-on."""
     points = vertices @ frame.T
     corners = points[faces]
-    one, two = corners[:, 1, :2] - corners[:, 0, :2], corners[:, 2, :2] - corners[:, 0, :2]
-    twice = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0]
-    longest = np.maximum((one * one).sum(axis=1), (two * two).sum(axis=1))
-    kept = np.abs(twice) > 1e-14 * longest
-    corners = corners[kept]
-    turned = twice[kept] < 0.0
+    edge_1, edge_2 = corners[:, 1, :2] - corners[:, 0, :2], corners[:, 2, :2] - corners[:, 0, :2]
+    twice = edge_1[:, 0] * edge_2[:, 1] - edge_1[:, 1] * edge_2[:, 0]
+    longest = np.maximum((edge_1 * edge_1).sum(axis=1), (edge_2 * edge_2).sum(axis=1))
+    is_wide = np.abs(twice) > 1e-14 * longest
+    corners = corners[is_wide]
+    turned = twice[is_wide] < 0.0
     corners[turned] = corners[turned][:, ::-1]
     box = np.stack([points.min(axis=0), points.max(axis=0)])
-    return Seen(corners[:, :, :2], corners[:, :, 2], corners.min(axis=1), corners.max(axis=1), box)
+    return Projection(corners[:, :, :2], corners[:, :, 2], corners.min(axis=1), corners.max(axis=1), box)
 
 
-def blocked(a: Seen, b: Seen, tolerance: float) -> bool:
+def blocked(a: Projection, b: Projection, tolerance: float) -> bool:
     """Tell whether b stands in the way of a: somewhere ahead of it, and wider than the tolerance.
 
     What a overlaps already counts, too. Narrow overlaps of single triangles are joined before they are measured.
@@ -379,11 +384,14 @@ def blocked(a: Seen, b: Seen, tolerance: float) -> bool:
             return True
         points, inside = _polygons(lines, 0.0, tolerance)
         some = inside.sum(axis=1) > 2
-        narrow += [each[kept] for each, kept in zip(points[some] + origin[some], inside[some], strict=True)]
+        narrow += [
+            corners_of[is_corner]
+            for corners_of, is_corner in zip(points[some] + origin[some], inside[some], strict=True)
+        ]
     return bool(narrow) and _wide(narrow, tolerance)
 
 
-def _lots(a: Seen, b: Seen, tolerance: float) -> Iterator[tuple[Ints, Ints]]:
+def _lots(a: Projection, b: Projection, tolerance: float) -> Iterator[tuple[Ints, Ints]]:
     """Yield pairs of triangles whose boxes overlap, that of b being ahead: few at first, for few are often enough."""
     lot = _FIRST
     for start in range(0, len(a.across), rows := max(1, _ROWS // max(1, len(b.across)))):
@@ -406,19 +414,21 @@ def _may_meet(lines: tuple[Array, Array], a: Array, b: Array, tolerance: float) 
     return np.logical_and.reduce(far > _FINE * tolerance, axis=1)
 
 
-def _common(a: Seen, b: Seen, tolerance: float) -> Seen:
+def _common(a: Projection, b: Projection, tolerance: float) -> Projection:
     """Return a without the triangles that lie beside all of b."""
-    beside = (a.high[:, :2] < b.box[0, :2] + _FINE * tolerance) | (a.low[:, :2] > b.box[1, :2] - _FINE * tolerance)
-    kept = ~beside.any(axis=1)
-    return Seen(a.across[kept], a.along[kept], a.low[kept], a.high[kept], a.box)
+    is_beside = (a.high[:, :2] < b.box[0, :2] + _FINE * tolerance) | (a.low[:, :2] > b.box[1, :2] - _FINE * tolerance)
+    overlapping = ~is_beside.any(axis=1)
+    return Projection(a.across[overlapping], a.along[overlapping], a.low[overlapping], a.high[overlapping], a.box)
 
 
 def _heights(corners: Array, heights: Array) -> tuple[Array, Array]:
     """Return slopes (m, 2) and heights at the origin, (m,), of triangles."""
-    one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    up_one, up_two = heights[:, 1] - heights[:, 0], heights[:, 2] - heights[:, 0]
-    twice = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0]
-    slopes = np.stack([up_one * two[:, 1] - up_two * one[:, 1], up_two * one[:, 0] - up_one * two[:, 0]], axis=1)
+    edge_1, edge_2 = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    rise_1, rise_2 = heights[:, 1] - heights[:, 0], heights[:, 2] - heights[:, 0]
+    twice = edge_1[:, 0] * edge_2[:, 1] - edge_1[:, 1] * edge_2[:, 0]
+    slopes = np.stack(
+        [rise_1 * edge_2[:, 1] - rise_2 * edge_1[:, 1], rise_2 * edge_1[:, 0] - rise_1 * edge_2[:, 0]], axis=1
+    )
     slopes /= twice[:, None]
     return slopes, heights[:, 0] - (slopes * corners[:, 0]).sum(axis=1)
 
@@ -428,13 +438,13 @@ def _lines(a: Array, b: Array, up_a: Array, up_b: Array, tolerance: float) -> tu
 
     Three lines are edges of a, three of b; a point is within where its product with the normal is not below the offset.
     """
-    both = np.concatenate([a, b], axis=1)
-    edges = np.concatenate([np.roll(a, -1, axis=1), np.roll(b, -1, axis=1)], axis=1) - both
+    corners = np.concatenate([a, b], axis=1)
+    edges = np.concatenate([np.roll(a, -1, axis=1), np.roll(b, -1, axis=1)], axis=1) - corners
     normals = np.empty((len(a), 7, 2))
     normals[:, :6, 0], normals[:, :6, 1] = -edges[:, :, 1], edges[:, :, 0]
     normals[:, :6] /= np.maximum(np.linalg.norm(edges, axis=2), 1e-300)[:, :, None]
     offsets = np.empty((len(a), 7))
-    offsets[:, :6] = (normals[:, :6] * both).sum(axis=2)
+    offsets[:, :6] = (normals[:, :6] * corners).sum(axis=2)
     slope_a, at_a = _heights(a, up_a)
     slope_b, at_b = _heights(b, up_b)
     slope, ahead = slope_b - slope_a, at_b - at_a - tolerance
@@ -451,11 +461,13 @@ def _polygons(lines: tuple[Array, Array], margin: float, tolerance: float) -> tu
     The edges of the triangles count a margin farther in.
     """
     normals, offsets = lines[0], lines[1] + margin * (np.arange(7) < 6)
-    one, two = normals[:, _PAIRS[:, 0]], normals[:, _PAIRS[:, 1]]
+    normal_1, normal_2 = normals[:, _PAIRS[:, 0]], normals[:, _PAIRS[:, 1]]
     p, q = offsets[:, _PAIRS[:, 0]], offsets[:, _PAIRS[:, 1]]
-    cross = one[:, :, 0] * two[:, :, 1] - one[:, :, 1] * two[:, :, 0]
+    cross = normal_1[:, :, 0] * normal_2[:, :, 1] - normal_1[:, :, 1] * normal_2[:, :, 0]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        points = np.stack([p * two[:, :, 1] - q * one[:, :, 1], q * one[:, :, 0] - p * two[:, :, 0]], axis=2)
+        points = np.stack(
+            [p * normal_2[:, :, 1] - q * normal_1[:, :, 1], q * normal_1[:, :, 0] - p * normal_2[:, :, 0]], axis=2
+        )
         points /= np.where(np.abs(cross) > 1e-12, cross, np.nan)[:, :, None]
         reach = np.einsum("mki,mli->mkl", points, normals) - offsets[:, None]
         inside = (reach >= -_FINE * tolerance).all(axis=2) & np.isfinite(points).all(axis=2)
@@ -471,6 +483,6 @@ def _wide(polygons: list[Array], tolerance: float) -> bool:
         away = corners - corners.mean(axis=0)
         outlines.append(corners[np.argsort(np.arctan2(away[:, 1], away[:, 0]))] / tolerance)
     join: Any = manifold3d.JoinType.Miter
-    whole = manifold3d.CrossSection(outlines, manifold3d.FillRule.NonZero)
+    union = manifold3d.CrossSection(outlines, manifold3d.FillRule.NonZero)
     # cracks between neighbours are closed first
-    return not whole.offset(0.01, join).offset(-0.51, join).is_empty()
+    return not union.offset(0.01, join).offset(-0.51, join).is_empty()

@@ -95,8 +95,8 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "")
     names = {name: k for k, name in enumerate(sorted(files, key=order))}
     frame, factor = placed(report, names), report.reading[1]
     shown = readable(report)
-    found = [cause for cause in report.causes or causes(report.clashes) if cause.part in names]
-    packed = pack(shown, names, found, factor * frame.size, MAX_ROWS)
+    explained = [cause for cause in report.causes or causes(report.clashes) if cause.part in names]
+    packed = pack(shown, names, explained, factor * frame.size, MAX_ROWS)
     scene = packed.index | _data(shown, names, files, frame)
     scene |= {"center": (factor * frame.center).tolist(), "size": factor * frame.size, "served": token}
     room = MAX_BYTES - _SPARE - _PART * len(names) - _PLACE * packed.count
@@ -140,7 +140,7 @@ def _notes(report: Report, frame: Frame, drawn: Drawn, packed: Packed) -> list[s
         )
     elif np.isfinite(frame.boxes).any() and not has.any():
         notes.append("The parts are drawn as boxes: this report came without their triangles.")
-    if late := int((has & ~drawn.seen).sum()):
+    if late := int((has & ~drawn.visible).sum()):
         words = "1 part is a box until it is" if late == 1 else f"{late:,} parts are boxes until they are"
         notes.append(f"{words} chosen: of more than {MAX_TRIANGLES:,} triangles browsers get slow.")
     motion = report.motion
@@ -237,7 +237,7 @@ class Drawn(NamedTuple):
         The shape of each part, -1 where it has none here.
     poses : (n, 7) float
         Quaternion, x first, and place of each of these.
-    seen : (n,) bool
+    visible : (n,) bool
         Whether the part is drawn at once; the others are boxes until they are chosen.
     left_out : int
         Parts that have triangles, which are not here for their number.
@@ -247,13 +247,13 @@ class Drawn(NamedTuple):
     chunks: list[tuple[int, str]]
     which: Ints
     poses: Array
-    seen: Any
+    visible: Any
     left_out: int
 
     def block(self, frame: Frame, places: Array) -> str:
         """Return the lines that scripts unpack: first where parts and findings are, then the shapes."""
         boxes = (frame.boxes - frame.center[None, None]) / frame.size
-        arrays = ((boxes, "<f4"), (self.poses, "<f4"), (places, "<f4"), (self.which, "<i4"), (self.seen, "u1"))
+        arrays = ((boxes, "<f4"), (self.poses, "<f4"), (places, "<f4"), (self.which, "<i4"), (self.visible, "u1"))
         first = b"".join(np.ascontiguousarray(array, dtype=kind).tobytes() for array, kind in arrays)
         return "\n".join([deflated(first), *(text for _, text in self.chunks)])
 
@@ -261,14 +261,14 @@ class Drawn(NamedTuple):
 def placed(report: Report, numbers: Mapping[str, int]) -> Frame:
     """Return the boxes of the parts, by number, and what is round them all."""
     boxes = np.full((len(numbers), 2, 3), np.nan)
-    own = report.assembly.parts if report.assembly is not None else ()
-    every: tuple[Any, ...] = (*report.parts, *own)
+    members = report.assembly.parts if report.assembly is not None else ()
+    every: tuple[Any, ...] = (*report.parts, *members)
     for part in every:
         k = numbers.get(part.name)
         if k is not None and np.isnan(boxes[k, 0, 0]) and part.bounds is not None and np.isfinite(part.bounds).all():
             boxes[k] = part.bounds
-    known = boxes[np.isfinite(boxes).all(axis=(1, 2))]
-    low, high = (known[:, 0].min(axis=0), known[:, 1].max(axis=0)) if len(known) else (np.zeros(3), np.ones(3))
+    finite = boxes[np.isfinite(boxes).all(axis=(1, 2))]
+    low, high = (finite[:, 0].min(axis=0), finite[:, 1].max(axis=0)) if len(finite) else (np.zeros(3), np.ones(3))
     return Frame(0.5 * low + 0.5 * high, float(np.linalg.norm(0.5 * high - 0.5 * low)) or 1.0, boxes)
 
 
@@ -287,30 +287,30 @@ def gather(report: Report, numbers: Mapping[str, int], frame: Frame, budget: flo
         Characters that the chunks may have together.
     """
     ordered = _order(report, numbers, frame)
-    sizes, chunks, known = _packed({id(part.shape): part.shape for part in ordered}, frame.size, budget)
-    which, seen, poses = np.full(len(numbers), -1), np.zeros(len(numbers), dtype=bool), np.zeros((len(numbers), 7))
-    here = [part for part in ordered if id(part.shape) in known]
-    if here:
-        places = [numbers[part.name] for part in here]
-        which[places] = [known[id(part.shape)] for part in here]
-        poses[places] = _poses(here, frame)
-        seen[places] = np.cumsum(np.array(sizes)[which[places], 1]) <= 3 * MAX_TRIANGLES
-    return Drawn(sizes, chunks, which, poses, seen, len(ordered) - len(here))
+    sizes, chunks, numbers_of_shapes = _packed({id(part.shape): part.shape for part in ordered}, frame.size, budget)
+    which, visible, poses = np.full(len(numbers), -1), np.zeros(len(numbers), dtype=bool), np.zeros((len(numbers), 7))
+    drawn = [part for part in ordered if id(part.shape) in numbers_of_shapes]
+    if drawn:
+        places = [numbers[part.name] for part in drawn]
+        which[places] = [numbers_of_shapes[id(part.shape)] for part in drawn]
+        poses[places] = _poses(drawn, frame)
+        visible[places] = np.cumsum(np.array(sizes)[which[places], 1]) <= 3 * MAX_TRIANGLES
+    return Drawn(sizes, chunks, which, poses, visible, len(ordered) - len(drawn))
 
 
 def _order(report: Report, numbers: Mapping[str, int], frame: Frame) -> list[AssemblyPart]:
     """Return the parts with findings, the worst first, then the others, the smallest first."""
-    own = report.assembly.parts if report.assembly is not None else ()
+    members = report.assembly.parts if report.assembly is not None else ()
     flat: Any = np.isfinite(frame.boxes).all(axis=(1, 2))
     sizes = {
         part.name: len(part.shape.faces)
-        for part in own
+        for part in members
         if part.shape is not None and len(part.shape.vertices) and flat[numbers.get(part.name, -1)]
     }
-    parts = {part.name: part for part in own}
-    found = dict.fromkeys(name for clash in report.clashes for name in (clash.a, clash.b) if name in sizes)
-    others = sorted(sizes.keys() - found.keys(), key=lambda name: (sizes[name], name))
-    return [parts[name] for name in (*found, *others)]
+    parts = {part.name: part for part in members}
+    clashing = dict.fromkeys(name for clash in report.clashes for name in (clash.a, clash.b) if name in sizes)
+    free = sorted(sizes.keys() - clashing.keys(), key=lambda name: (sizes[name], name))
+    return [parts[name] for name in (*clashing, *free)]
 
 
 def _packed(
@@ -319,24 +319,26 @@ def _packed(
     """Return how large each shape is, the shapes in chunks, and the number of each by its key."""
     sizes: list[tuple[int, int]] = []
     chunks: list[tuple[int, str]] = []
-    known: dict[int, int] = {}
+    stored: dict[int, int] = {}
     waiting: list[tuple[int, bytes, bytes, tuple[int, int]]] = []
     for k, (key, shape) in enumerate(shapes.items()):
         points, faces = lean(shape)
         places = (points - shape.bounds.mean(axis=0)) / size
         counts = len(points), int(faces.size)
         waiting.append((key, places.astype("<f4").tobytes(), faces.astype("<u4").tobytes(), counts))
-        if sum(len(one) + len(two) for _, one, two, _ in waiting) < CHUNK and k + 1 < len(shapes):
+        if sum(len(points_data) + len(faces_data) for _, points_data, faces_data, _ in waiting) < CHUNK and k + 1 < len(
+            shapes
+        ):
             continue
         data = b"".join([*(row[1] for row in waiting), *(row[2] for row in waiting)])
         text = deflated(data) if len(data) < _BEST * budget else ""
         if text and len(text) <= budget:  # else a smaller one may still go in
             budget -= len(text)
             chunks.append((len(waiting), text))
-            known |= {key: len(sizes) + j for j, (key, *_) in enumerate(waiting)}
+            stored |= {key: len(sizes) + j for j, (key, *_) in enumerate(waiting)}
             sizes += [counts for *_, counts in waiting]
         waiting = []
-    return sizes, chunks, known
+    return sizes, chunks, stored
 
 
 def _poses(parts: Sequence[AssemblyPart], frame: Frame) -> Array:
@@ -401,15 +403,15 @@ def pack(report: Report, names: Mapping[str, int], causes: Sequence[Cause], size
     room, count = MAX_CHARACTERS, 0
     for first in range(0, min(most, len(report.clashes)), ROWS):
         clashes = report.clashes[first : min(first + ROWS, most)]
-        told = [_told(clash, report) for clash in clashes]
+        texts = [_texts(clash, report) for clash in clashes]
         rows = [_row(clash, size, sentences) for clash in clashes]
-        text = deflated(to_json(_columns(rows) | {"told": _columns(told)}).encode())
+        text = deflated(to_json(_columns(rows) | {"told": _columns(texts)}).encode())
         room -= len(text)
         if room < 0:
             break
         blocks.append(text)
         count += len(clashes)
-        widths = {name: max(most, *(len(row.get(name, "")) for row in told)) for name, most in widths.items()}
+        widths = {name: max(most, *(len(row.get(name, "")) for row in texts)) for name, most in widths.items()}
     index = _index(report, report.clashes[:count], names, causes)
     return Packed(index | {"decided": list(sentences), "widths": widths, "block": ROWS}, blocks, count)
 
@@ -433,10 +435,10 @@ def _index(report: Report, clashes: Sequence[Clash], names: Mapping[str, int], c
         name: np.array([getattr(clash, name) for clash in clashes], dtype=float)  # None becomes nan
         for name in ("distance", "penetration", "overlap_volume", "time")
     }
-    whole = {name: np.fromiter(column, dtype=np.int64) for name, column in numbers.items()}
+    integers = {name: np.fromiter(column, dtype=np.int64) for name, column in numbers.items()}
     with np.errstate(over="ignore"):
         columns = {
-            **{name: to_base64(column, "<i4") for name, column in whole.items() if (column >= 0).any()},
+            **{name: to_base64(column, "<i4") for name, column in integers.items() if (column >= 0).any()},
             **{name: to_base64(column, "<f4") for name, column in measures.items() if np.isfinite(column).any()},
         }
     kinds = to_base64([KINDS.index(clash.kind) for clash in clashes], "u1")
@@ -459,8 +461,8 @@ def places(clashes: Sequence[Clash], names: Mapping[str, int], frame: Frame) -> 
     at = np.array([*points, nowhere])
     part = np.array([*(names.get(clash.a or clash.b, -1) for clash in clashes), -1])
     middles = np.vstack([frame.boxes.mean(axis=1), [nowhere]])[part]
-    found: Array = (np.where(np.isfinite(at).all(axis=1)[:, None], at, middles)[:-1] - frame.center) / frame.size
-    return found
+    result: Array = (np.where(np.isfinite(at).all(axis=1)[:, None], at, middles)[:-1] - frame.center) / frame.size
+    return result
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -495,8 +497,8 @@ def _consistent(clash: Clash, size: float) -> bool:
     """Whether the two points are those of the distance: of points that were found on hulls only the place is true."""
     if clash.point_a is None or clash.point_b is None or clash.distance is None:
         return False
-    apart = dist(clash.point_a, clash.point_b)
-    return abs(apart - abs(clash.distance)) <= 0.01 * apart + 1e-6 * size
+    gap = dist(clash.point_a, clash.point_b)
+    return abs(gap - abs(clash.distance)) <= 0.01 * gap + 1e-6 * size
 
 
 def _finite(vector: Sequence[float] | None, rounded: Callable[[float], float]) -> list[float] | None:
@@ -511,12 +513,12 @@ def _extent(clash: Clash) -> list[float] | None:
     return _finite([high[k] - low[k] for k in range(3)], float)
 
 
-def _told(clash: Clash, report: Report) -> dict[str, str]:
+def _texts(clash: Clash, report: Report) -> dict[str, str]:
     """Return the numbers as the page writes them: its scripts round none that has bounds."""
     unit = report.unit
     below = ", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""
     extent = _extent(clash)
-    told = {
+    texts = {
         "brief": brief(clash),
         "inside": inside(clash),
         "distance": distance(clash, unit=unit) + below,
@@ -528,7 +530,7 @@ def _told(clash: Clash, report: Report) -> dict[str, str]:
         "hulls": with_unit(number(clash.convex_gap, 6), unit) if clash.convex_gap else "",
         "when": when(clash, report),
     }
-    return {label: text for label, text in told.items() if text}
+    return {label: text for label, text in texts.items() if text}
 
 
 _LEAST, _MOST = 241, 2001  #: poses of a body
@@ -540,16 +542,16 @@ def played(report: Report, center: Array, size: float, numbers: Mapping[str, int
     """Return what the page plays: a point p is at ``(p - center) / size`` there, parts are known by their numbers."""
     motion = report.motion
     assert motion is not None
-    ways: dict[int, tuple[Track, list[int]]] = {}
+    tracks: dict[int, tuple[Track, list[int]]] = {}
     for name, track in motion.tracks.items():
         if name in numbers:  # a file may name others
-            ways.setdefault(id(track), (track, []))[1].append(numbers[name])
-    turns = [float(np.linalg.norm(track.rows[:, 15:18], axis=1).sum()) for track, _ in ways.values()]
-    most = max(2, min(_MOST, _IN_ALL // max(1, len(ways))))
+            tracks.setdefault(id(track), (track, []))[1].append(numbers[name])
+    turns = [float(np.linalg.norm(track.rows[:, 15:18], axis=1).sum()) for track, _ in tracks.values()]
+    most = max(2, min(_MOST, _IN_ALL // max(1, len(tracks))))
     frames = int(np.clip(np.ceil(max(turns, default=0.0) / _TURN) + 1, min(_LEAST, most), most))
     times = np.linspace(motion.begin, motion.end, frames).tolist()
     bodies = []
-    for track, parts in ways.values():
+    for track, parts in tracks.values():
         poses = np.stack([track.pose(time) for time in times])[:, :3]
         poses[:, :, 3] = (poses[:, :, :3] @ center + poses[:, :, 3] - center) / size
         bodies.append({"parts": parts, "poses": to_base64(poses, "<f4")})

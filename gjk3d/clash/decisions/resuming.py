@@ -15,7 +15,7 @@ _BY_RUNS = "gjk3d"  #: who says so where a run found it out
 _DEEPER = 0.01  #: of the depth that was approved: so much more is no other finding
 
 
-def take_up(clashes: Clashes, known: Collection[str], triage: Triage | None, unit: str | None) -> None:
+def take_up(clashes: Clashes, earlier: Collection[str], triage: Triage | None, unit: str | None) -> None:
     """Let what was found count as an earlier report, and what was decided of it, say.
 
     Parameters
@@ -29,11 +29,11 @@ def take_up(clashes: Clashes, known: Collection[str], triage: Triage | None, uni
     unit : str or None
         The unit of their lengths.
     """
-    if not known and triage is None:
+    if not earlier and triage is None:
         return
     status, note = clashes.columns["status"], clashes.columns["note"]
     for k, ident in enumerate(clashes.ids()):
-        if ident in known and status[k] == STATUSES.index("new"):
+        if ident in earlier and status[k] == STATUSES.index("new"):
             status[k] = STATUSES.index("active")
         if triage is not None and ident in triage.issues:
             clash = taken_up(triage, clashes[k], unit)
@@ -68,7 +68,7 @@ def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
     return clash
 
 
-def gone(triage: Triage, here: Iterable[str], checked: Callable[[str, str], bool]) -> list[Clash]:
+def resolved_issues(triage: Triage, present: Iterable[str], checked: Callable[[str, str], bool]) -> list[Clash]:
     """Return the issues whose findings are there no more, as resolved ones: open ones, and what people said is mended.
 
     Parameters
@@ -80,11 +80,11 @@ def gone(triage: Triage, here: Iterable[str], checked: Callable[[str, str], bool
     checked : callable
         Tells of two names whether that pair was looked at this time, or a part of it is gone.
     """
-    found = frozenset(here)
+    ids = frozenset(present)
     return [
         Clash(issue.id, issue.kind, 0, "resolved", issue.a, issue.b, "", "", shape_a="", shape_b="", method="")
         for issue in triage.issues.values()
-        if issue.id not in found and _is_awaited(issue) and checked(issue.a, issue.b)
+        if issue.id not in ids and _is_awaited(issue) and checked(issue.a, issue.b)
     ]
 
 
@@ -122,12 +122,14 @@ def _approved(clash: Clash, state: Mark, unit: str | None, by: str) -> Clash:
         return _noted(clash, "ignored", f"approved{by}")
     if state.distance is None:
         return _noted(clash, "ignored", f"approved{by}, however deep")
-    said = f"approved{by} at {with_unit(number(state.distance), state.unit)}"
+    approval = f"approved{by} at {with_unit(number(state.distance), state.unit)}"
     factor = 1.0 if (state.unit or None) == unit else conversion(state.unit, unit or "")
     if factor is None:
-        return _noted(clash, "new", f"{said}, which cannot be told in {unit or 'no unit'}: approve it again")
+        return _noted(clash, "new", f"{approval}, which cannot be told in {unit or 'no unit'}: approve it again")
     if _is_more(-clash.distance, -state.distance * factor, clash):
-        return _noted(clash, "new", f"{said}, and {'it is deeper' if clash.distance < 0.0 else 'they are nearer'} now")
+        return _noted(
+            clash, "new", f"{approval}, and {'it is deeper' if clash.distance < 0.0 else 'they are nearer'} now"
+        )
     # a pin that is pressed in harder goes as far to be free: how far it must go does not tell how far it reaches in
     into, was_into = clash.penetration, state.penetration
     if into is not None and was_into is not None and _is_more(into, was_into * factor, clash):

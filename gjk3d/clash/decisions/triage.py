@@ -163,19 +163,21 @@ class Issue:
         )
 
 
-def _last(one: Mark | None, two: Mark | None) -> Mark | None:
+def _last(a: Mark | None, b: Mark | None) -> Mark | None:
     # equal marks may differ in what is not compared: of these one is taken by rule, so that order means nothing
     def key(mark: Mark) -> Any:
-        told = (value for each in (mark.distance, mark.penetration) for value in (each is not None, each or 0.0))
-        return mark, *told, mark.unit, mark.intervals
+        values = (
+            value for length in (mark.distance, mark.penetration) for value in (length is not None, length or 0.0)
+        )
+        return mark, *values, mark.unit, mark.intervals
 
-    return max((mark for mark in (one, two) if mark is not None), key=key, default=None)
+    return max((mark for mark in (a, b) if mark is not None), key=key, default=None)
 
 
-def joined(one: tuple[Any, ...], two: tuple[Any, ...]) -> tuple[Any, ...]:
+def joined(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return both, each id once: the later one where a text was changed."""
     by_id: dict[str, Any] = {}
-    for item in sorted((*one, *two)):
+    for item in sorted((*a, *b)):
         by_id[item.id] = item
     return tuple(sorted(by_id.values()))
 
@@ -219,7 +221,7 @@ class Triage:
         *others : Triage
             Copies that others edited.
         """
-        return reduce(_both, others, self)
+        return reduce(_merge, others, self)
 
     def issue(self, clash: Clash) -> Issue:
         """Return what is said of a finding; an empty one where nothing is.
@@ -269,8 +271,8 @@ class Triage:
             raise ParseError(f"{state!r} is no state of a finding: {', '.join(STATES)} are")
         issue, at = self.issue(clash), at or now()
         if state:
-            seen = clash.distance, unit or "", clash.intervals, clash.penetration
-            issue = replace(issue, state=_last(issue.state, Mark(at, by, state, *seen)))
+            measures = clash.distance, unit or "", clash.intervals, clash.penetration
+            issue = replace(issue, state=_last(issue.state, Mark(at, by, state, *measures)))
         if assignee is not None:
             issue = replace(issue, assignee=_last(issue.assignee, Mark(at, by, assignee)))
         return Triage({**self.issues, clash.id: issue})
@@ -316,18 +318,18 @@ class Triage:
         """
         target = Path(path)
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
-        beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+        partial = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
         try:
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(target)
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(target)
         finally:
-            beside.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
         return target
 
 
-def _both(one: Triage, two: Triage) -> Triage:
-    issues = dict(one.issues)
-    for key, issue in two.issues.items():
+def _merge(a: Triage, b: Triage) -> Triage:
+    issues = dict(a.issues)
+    for key, issue in b.issues.items():
         issues[key] = issues[key].merged(issue) if key in issues else issue
     return Triage(issues)
 

@@ -106,7 +106,7 @@ class Assembly:
         """
         if not isinstance(meshes, dict):
             raise ShapeError(f"Assembly.of takes a dict of meshes by their names, not {type(meshes).__name__}")
-        shapes, given = Shapes(), {}
+        shapes, unscaled = Shapes(), {}
         for name, entry in meshes.items():
             mesh, pose = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, None)
             if not (isinstance(name, str) and isinstance(mesh, Mesh)):
@@ -115,16 +115,18 @@ class Assembly:
                     f"part {name!r} is {kind_of(mesh)}: Assembly.of takes meshes by names that are text; {line}"
                 )
             spacing = file_spacing(mesh.vertices) if mesh.source is not None else 0.0
-            given[name] = AssemblyPart(name, str(mesh.source or ""), shapes.one(mesh), pose=pose, spacing=spacing)
-        names = sorted(given, key=order)
-        stated = [symbol(None if (shape := given[name].shape) is None else shape.unit) for name in names]
-        told = {each for each in stated if each is not None}
-        agreed = symbol(unit) or (told.pop() if len(told) == 1 else None)
-        own, factors, notes = one_unit(list(zip(names, stated, strict=True)), agreed)
-        parts, scaled = [], Scaled(str(own))
-        for name, its, factor in zip(names, stated, factors, strict=True):
-            parts.append(given[name] if factor == 1.0 and its in (None, own) else scaled.part(given[name], factor))
-        return cls(tuple(parts), own, notes=(*notes, *_doubts(parts, own, said=unit is not None)))
+            unscaled[name] = AssemblyPart(name, str(mesh.source or ""), shapes.unique(mesh), pose=pose, spacing=spacing)
+        names = sorted(unscaled, key=order)
+        stated = [symbol(None if (shape := unscaled[name].shape) is None else shape.unit) for name in names]
+        units = {name for name in stated if name is not None}
+        agreed = symbol(unit) or (units.pop() if len(units) == 1 else None)
+        target, factors, notes = one_unit(list(zip(names, stated, strict=True)), agreed)
+        parts, scaled = [], Scaled(str(target))
+        for name, source, factor in zip(names, stated, factors, strict=True):
+            parts.append(
+                unscaled[name] if factor == 1.0 and source in (None, target) else scaled.part(unscaled[name], factor)
+            )
+        return cls(tuple(parts), target, notes=(*notes, *_doubts(parts, target, stated=unit is not None)))
 
     @classmethod
     def load(cls, paths: _Path | Iterable[_Path], *, unit: str | None = None, bodies: bool = False) -> Assembly:
@@ -155,73 +157,73 @@ class Assembly:
         ParseError
             Nothing at all could be loaded, or files with and without a unit meet and ``unit`` is not given.
         """
-        given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-        named = named_files(given)
+        listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        named = named_files(listed)
         shapes = Shapes()
         loaded = [File(prefix, file, len(named) > 1, shapes, bodies) for prefix, file in named]
         if not any(part.shape for file in loaded for part in file.parts):
             # one file: its own error; more: the first, all being of no use
             raise next(file.error for file in loaded if file.error is not None)
-        own, notes = _one_unit(loaded, unit)
+        target, notes = _one_unit(loaded, unit)
         parts = [part for file in loaded for part in file.parts]
         remarks = [note for file in loaded for note in file.notes]
         inputs = tuple(Input(str(file.path), sha256(file.path), file.unit) for file in loaded)
         stated = unit is None and all(file.stated for file in loaded)
-        doubts = () if stated else _doubts(parts, own, said=unit is not None)
+        doubts = () if stated else _doubts(parts, target, stated=unit is not None)
         return cls(
             _unique(sorted(parts, key=lambda part: (order(part.name), part.file))),
-            own,
+            target,
             inputs,
-            (*notes, *remarks, *doubts, *unread(given)),
+            (*notes, *remarks, *doubts, *unread(listed)),
         )
 
 
-def upward(whole: Assembly | Report) -> Vector:
+def upward(model: Assembly | Report) -> Vector:
     """Return which way is up: y in glTF, as its standard says, else z."""
-    suffixes = {Path(item.path).suffix.lower() for item in whole.inputs}
+    suffixes = {Path(item.path).suffix.lower() for item in model.inputs}
     return (0.0, 1.0, 0.0) if suffixes and suffixes <= {".glb", ".gltf"} else (0.0, 0.0, 1.0)
 
 
-def _one_unit(files: list[File], said: str | None) -> tuple[str | None, list[str]]:
+def _one_unit(files: list[File], stated: str | None) -> tuple[str | None, list[str]]:
     """Bring all parts into the unit of the first file that states one; return it and what was done."""
     read = [file for file in files if any(part.shape for part in file.parts)]
-    own, factors, notes = one_unit([(str(file.path), file.unit) for file in read], symbol(said))
+    target, factors, notes = one_unit([(str(file.path), file.unit) for file in read], symbol(stated))
     for file, factor in zip(read, factors, strict=True):
-        if factor != 1.0 or file.unit not in (None, own):
-            scaled = Scaled(str(own))
+        if factor != 1.0 or file.unit not in (None, target):
+            scaled = Scaled(str(target))
             file.parts = [scaled.part(part, factor) for part in file.parts]
-    return own, notes
+    return target, notes
 
 
-def check_assembly(given: object, of: str) -> None:
+def check_assembly(assembly: object, of: str) -> None:
     """Refuse what is no assembly to check, sweep or take apart."""
-    if not isinstance(given, Assembly):
+    if not isinstance(assembly, Assembly):
         raise TypeError(
-            f"{of} takes an Assembly, not {type(given).__name__}: Assembly.load(paths), or Assembly.of(meshes)"
+            f"{of} takes an Assembly, not {type(assembly).__name__}: Assembly.load(paths), or Assembly.of(meshes)"
         )
 
 
-def _doubts(parts: Sequence[AssemblyPart], unit: str | None, said: bool) -> tuple[str, ...]:
+def _doubts(parts: Sequence[AssemblyPart], unit: str | None, stated: bool) -> tuple[str, ...]:
     """Return the remark on a size that suggests another unit, if there is one."""
     bounds = np.array([part.bounds for part in parts if part.shape is not None]).reshape(-1, 2, 3)
     if not len(bounds):
         return ()
-    whole = float((bounds[:, 1].max(axis=0) - bounds[:, 0].min(axis=0)).max())
-    text = doubt(unit, np.ptp(bounds, axis=1).max(axis=1).tolist(), whole, said)
+    extent = float((bounds[:, 1].max(axis=0) - bounds[:, 0].min(axis=0)).max())
+    text = doubt(unit, np.ptp(bounds, axis=1).max(axis=1).tolist(), extent, stated)
     return () if text is None else (text,)
 
 
 def _unique(parts: list[AssemblyPart]) -> tuple[AssemblyPart, ...]:
     """Give a number to what has the name of another part: 'bolt', 'bolt (2)', 'bolt (3)'."""
-    taken = {part.name for part in parts}
-    seen: set[str] = set()
+    original = {part.name for part in parts}
+    used: set[str] = set()
     result = []
     for part in parts:
         name, number = part.name, 1
-        while name in seen or (number > 1 and name in taken):
+        while name in used or (number > 1 and name in original):
             number += 1
             name = f"{part.name} ({number})"
-        seen.add(name)
+        used.add(name)
         result.append(part if name == part.name else replace(part, name=name))
     return tuple(sorted(result, key=lambda part: order(part.name)))
 
@@ -257,7 +259,7 @@ class File:
                 self.error = ParseError(f"{path}: {next(part.reason for part in self.parts)}")
 
     def _read(self, prefix: str, several: bool) -> list[AssemblyPart]:
-        content, drawn, others = model_files.read_pieces(self.path)
+        content, drawn, empty = model_files.read_pieces(self.path)
         pieces = {key: geometries for key, geometries in drawn.items() if not _is_mark(geometries)}
         self.unit, self.stated = symbol(content.unit), content.stated
         about = content.scene.metadata
@@ -265,7 +267,7 @@ class File:
         parents = content.scene.graph.transforms.parents
         base = content.scene.graph.base_frame
         start = (prefix,) if several else ()
-        once: dict[tuple[int, ...], Mesh] = {}
+        meshes: dict[tuple[int, ...], Mesh] = {}
         spacing = _Spacing(content.scene.graph)
 
         def part(key: str, shape: Mesh | None, reason: str = "", **values: Any) -> AssemblyPart:
@@ -279,7 +281,7 @@ class File:
         parts = []
         for key, geometries in pieces.items():
             try:
-                shape, row, slack = self._place(labels.get(key, key), geometries, once)
+                shape, row, slack = self._place(labels.get(key, key), geometries, meshes)
             except ShapeError as error:
                 parts.append(part(key, None, str(error)))
                 continue
@@ -296,53 +298,53 @@ class File:
         if marks := len(drawn) - len(pieces):
             notes.append(f"left out {count(marks, 'mark')} of findings, drawn by gjk3d clash")
         self.notes = [f"{self.path}: {note}" for note in notes]
-        parts += [part(key, None, f"has no triangles: {what}") for key, what in others.items()]
+        parts += [part(key, None, f"has no triangles: {what}") for key, what in empty.items()]
         return parts if content.drawn in (None, self.unit) else self._drawn(parts, content.drawn)
 
     def _split(self, parts: list[AssemblyPart]) -> list[AssemblyPart]:
         """Return each solid of a part of several as a part, named by its number."""
-        made = []
+        result = []
         for part, bodies in zip(parts, _solids(parts), strict=True):
             if len(bodies) < 2:
-                made.append(part)
+                result.append(part)
                 continue
             for k, body in enumerate(bodies, 1):
-                path, shape = (*part.path, str(k)), self._shapes.one(body)
-                made.append(replace(part, name=f"{part.name}/{k}", path=path, shape=shape))
-        return made
+                path, shape = (*part.path, str(k)), self._shapes.unique(body)
+                result.append(replace(part, name=f"{part.name}/{k}", path=path, shape=shape))
+        return result
 
     def _faceted(self, parts: list[AssemblyPart]) -> list[str]:
         """Return what is to be said of curved faces that were read as triangles."""
-        error = max((each.facets for each in parts), default=0.0)
+        error = max((part.facets for part in parts), default=0.0)
         if not error:
             return []
         unit, factor = reading(self.unit, 0.0)
-        said = with_unit(number(error * factor, 3), unit)
-        return [f"curved faces are read as triangles, up to {said} off: what is no nearer is told as touching"]
+        deviation = with_unit(number(error * factor, 3), unit)
+        return [f"curved faces are read as triangles, up to {deviation} off: what is no nearer is told as touching"]
 
     def _drawn(self, parts: list[AssemblyPart], unit: str) -> list[AssemblyPart]:
         """Return parts in the unit that the file was drawn in, not the one that its reader gives all in."""
         factor = conversion(str(self.unit), unit)
         assert factor is not None
         self.unit, scaled = unit, Scaled(unit)
-        return [scaled.part(each, factor) for each in parts]
+        return [scaled.part(part, factor) for part in parts]
 
-    def _place(self, name: str, pieces: list[tuple[Any, Any]], once: dict[tuple[int, ...], Mesh]) -> Placed:
+    def _place(self, name: str, pieces: list[tuple[Any, Any]], meshes: dict[tuple[int, ...], Mesh]) -> Placed:
         """Return the shape of a part and where it is; what has pieces at several places is its own shape there."""
         matrix = pieces[0][1]
-        if all(np.array_equal(other, matrix) for _, other in pieces[1:]):
+        if all(np.array_equal(transform, matrix) for _, transform in pieces[1:]):
             try:
                 key = tuple(id(geometry) for geometry, _ in pieces)
-                if key not in once:
+                if key not in meshes:
                     local = [(geometry, np.eye(4)) for geometry, _ in pieces]
-                    once[key] = self._shapes.one(model_files.joined(name, local, self.unit, self.path).mesh)
-                placed = self._shapes.placed(once[key], matrix)
+                    meshes[key] = self._shapes.unique(model_files.joined(name, local, self.unit, self.path).mesh)
+                placed = self._shapes.placed(meshes[key], matrix)
                 in_range(moved_points(placed.row, placed.shape.bounds), "vertices")
                 return placed
             except ShapeError:  # to be said of the vertices where they are
                 pass
         mesh = model_files.joined(name, pieces, self.unit, self.path).mesh
-        return Placed(self._shapes.one(mesh), None, 0.0)
+        return Placed(self._shapes.unique(mesh), None, 0.0)
 
 
 def _solids(parts: list[AssemblyPart]) -> list[list[Mesh]]:
@@ -377,9 +379,9 @@ class _Spacing:
         spacing, reach = self._of_points(pieces[0][0])
         for geometry, _ in pieces[1:]:
             spacing, reach = map(max, (spacing, reach), self._of_points(geometry))
-        known = key in self._parents
-        steps = _upwards(key, self._parents) if known else [""]
-        nodes = self._nodes if known else dict(zip(steps, _placing(pieces[0][1][None]), strict=True))
+        in_tree = key in self._parents
+        steps = _upwards(key, self._parents) if in_tree else [""]
+        nodes = self._nodes if in_tree else dict(zip(steps, _placing(pieces[0][1][None]), strict=True))
         for step in steps:
             factor, shift, axes, place = nodes.get(step, (1.0, 0.0, 0.0, 0.0))
             spacing = factor * spacing + axes * reach + place
@@ -428,18 +430,18 @@ def named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
     if not paths:
         raise FileError("no file: name one or more models, or a folder of them")
     files: dict[Path, tuple[str, Path]] = {}
-    for given in paths:
-        if not os.fspath(given):
+    for entry in paths:
+        if not os.fspath(entry):
             raise FileError("a name is empty: name a file or a folder ('.' is this one)")
-        path = Path(given)
+        path = Path(entry)
         if not os.path.isdir(path):
-            found = [(path.stem, path)]
+            named = [(path.stem, path)]
             model_files.existing(path)
         else:
-            found = [(str(file.relative_to(path).with_suffix("")), file) for file in _below(path, model_files.FORMATS)]
-            if not found:
+            named = [(str(file.relative_to(path).with_suffix("")), file) for file in _below(path, model_files.FORMATS)]
+            if not named:
                 raise FileError(f"{path} holds no model: {' '.join(model_files.FORMATS)} are read")
-        for name, file in found:
+        for name, file in named:
             files.setdefault(Path(os.path.realpath(file)), (Path(name).as_posix(), file))
     return sorted(files.values(), key=lambda entry: (order(entry[0]), str(entry[1])))
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 _BLOCK = 32  #: rows that are made at once
 
 
-class Made(Sequence[T]):
+class LazyRows(Sequence[T]):
     """A sequence whose items are made when they are read; in all else a tuple of them."""
 
     __slots__ = ()
@@ -45,14 +45,14 @@ class Made(Sequence[T]):
         (item,) = self._some(slice(place, place + 1))
         return item
 
-    def __add__(self, others: Iterable[T]) -> tuple[T, ...]:
-        return (*self, *others)
+    def __add__(self, items: Iterable[T]) -> tuple[T, ...]:
+        return (*self, *items)
 
-    def __radd__(self, others: Iterable[T]) -> tuple[T, ...]:
-        return (*others, *self)
+    def __radd__(self, items: Iterable[T]) -> tuple[T, ...]:
+        return (*items, *self)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Made | tuple) and tuple(self) == tuple(other)
+        return isinstance(other, LazyRows | tuple) and tuple(self) == tuple(other)
 
     def __hash__(self) -> int:
         return hash(tuple(self))
@@ -195,8 +195,8 @@ class Clash:
 
     def __repr__(self) -> str:
         rounded = below if self.distance_kind == "bound" else number
-        known = "" if self.distance is None else f", signed distance {rounded(self.distance)} ({self.evidence})"
-        return f"<Clash {self.id}: {self.kind}, {self.a!r} and {self.b!r}{known}>"
+        measure = "" if self.distance is None else f", signed distance {rounded(self.distance)} ({self.evidence})"
+        return f"<Clash {self.id}: {self.kind}, {self.a!r} and {self.b!r}{measure}>"
 
     @property
     def evidence(self) -> str:
@@ -311,7 +311,7 @@ class _Columns(dict[str, NDArray[Any]]):
         return self[name]
 
 
-class Clashes(Made[Clash]):
+class Clashes(LazyRows[Clash]):
     """Findings, each a `Clash` that is made when it is read; equal to any sequence of the same.
 
     Parameters
@@ -348,55 +348,53 @@ class Clashes(Made[Clash]):
 
     def _some(self, rows: slice) -> Iterator[Clash]:
         self.ids(rows)
-        return map(Clash, *(self._told(name, self.columns[name][rows]) for name in _FIELDS))
+        return map(Clash, *(self._field_values(name, self.columns[name][rows]) for name in _FIELDS))
 
-    def _told(self, name: str, values: NDArray[Any]) -> list[Any]:
+    def _field_values(self, name: str, values: NDArray[Any]) -> list[Any]:
         """Return a column as the fields of findings have it."""
         if name in ("a", "b"):
             return list(self.parts.names[values])
-        given: list[Any] = values.tolist()
+        items: list[Any] = values.tolist()
         if name in _CODES:
-            return [_CODES[name][k] for k in given]
-        return vectors(values) if name in _NUMBERS else given
+            return [_CODES[name][k] for k in items]
+        return vectors(values) if name in _NUMBERS else items
 
-    def take(self, rows: slice | Ints | Bools) -> Clashes:
+    def subset(self, rows: slice | Ints | Bools) -> Clashes:
         """Return some of them."""
         return Clashes(self.parts, {name: values[rows] for name, values in self.columns.items()})
 
-    def joined(self, others: Iterable[Clash]) -> Clashes:
+    def joined(self, clashes: Iterable[Clash]) -> Clashes:
         """Return them and others behind."""
-        other = Clashes.of(others)
-        if not len(other):
+        added = Clashes.of(clashes)
+        if not len(added):
             return self
-        if other.parts is self.parts:
-            return Clashes.all(self.parts, [self, other])
-        names, idents = (list(each[:-1]) for each in self.parts[:2])
+        if added.parts is self.parts:
+            return Clashes.all(self.parts, [self, added])
+        names, idents = (list(labels[:-1]) for labels in self.parts[:2])
         number = {name: k for k, name in enumerate(names)}
-        new = np.array([*(number.setdefault(name, len(number)) for name in other.parts.names[:-1]), -1])
+        new = np.array([*(number.setdefault(name, len(number)) for name in added.parts.names[:-1]), -1])
         more = list(number)[len(names) :]
-        renamed = {side: new[other.columns[side]] for side in "ab"}
+        renamed = {side: new[added.columns[side]] for side in "ab"}
         parts = Names.of([*names, *more], [*idents, *more])
-        return Clashes.all(parts, [self, Clashes(parts, other.columns | renamed)])
+        return Clashes.all(parts, [self, Clashes(parts, added.columns | renamed)])
 
     @classmethod
     def all(cls, parts: Names, many: Sequence[Clashes]) -> Clashes:
         """Return those of several, of the same parts."""
         if not many:
             return cls(parts, {side: np.zeros(0, dtype=np.int64) for side in "ab"})
-        given = {name for each in many for name in each.columns}
-        return cls(parts, {name: np.concatenate([each.columns[name] for each in many]) for name in given})
+        fields_set = {name for part in many for name in part.columns}
+        return cls(parts, {name: np.concatenate([part.columns[name] for part in many]) for name in fields_set})
 
     def ids(self, rows: slice | Ints | Bools = slice(None)) -> list[str]:
         """Return the ids of some of them, or of all."""
-        known: list[str] = self.columns["id"][rows].tolist()
-        if None in known:
+        ids: list[str] = self.columns["id"][rows].tolist()
+        if None in ids:
             kinds, idents = self.columns["kind"][rows].tolist(), self.parts.idents
-            both = (idents[self.columns[side][rows]].tolist() for side in "ab")
-            known = [
-                ident or clash_id(KINDS[kind], a, b) for ident, kind, a, b in zip(known, kinds, *both, strict=True)
-            ]
-            self.columns["id"][rows] = known
-        return known
+            sides = (idents[self.columns[side][rows]].tolist() for side in "ab")
+            ids = [ident or clash_id(KINDS[kind], a, b) for ident, kind, a, b in zip(ids, kinds, *sides, strict=True)]
+            self.columns["id"][rows] = ids
+        return ids
 
     def note(self, rows: Ints, words: str) -> None:
         """Add words to the notes of some of them."""
@@ -411,8 +409,10 @@ class Clashes(Made[Clash]):
 
     def counts(self) -> Counter[tuple[str, str]]:
         """Return how many there are of each status and kind."""
-        both = np.bincount(len(KINDS) * self.columns["status"].astype(np.int64) + self.columns["kind"])
-        return Counter({(STATUSES[k // len(KINDS)], KINDS[k % len(KINDS)]): int(both[k]) for k in np.flatnonzero(both)})
+        totals = np.bincount(len(KINDS) * self.columns["status"].astype(np.int64) + self.columns["kind"])
+        return Counter(
+            {(STATUSES[k // len(KINDS)], KINDS[k % len(KINDS)]): int(totals[k]) for k in np.flatnonzero(totals)}
+        )
 
     def worst_first(self) -> Ints:
         """Return in what order they are: by kind, then the worst first; what is not open at the end.
@@ -420,10 +420,10 @@ class Clashes(Made[Clash]):
         Worst is what has most in the way, by `Clash.penetration`; where that is not known, by the depth. What is apart
         comes by its gap.
         """
-        known = self.columns
-        distance = np.where(np.isnan(known["distance"]), inf, known["distance"])
-        inside = np.where(np.isnan(known["penetration"]), distance, -known["penetration"])
-        place = np.where(self.is_open, 0, known["status"])
-        names = (self.parts.places[known[side]] for side in "ba")
-        worst: Ints = np.lexsort((*names, distance, inside, known["kind"], place))
+        columns = self.columns
+        distance = np.where(np.isnan(columns["distance"]), inf, columns["distance"])
+        inside = np.where(np.isnan(columns["penetration"]), distance, -columns["penetration"])
+        place = np.where(self.is_open, 0, columns["status"])
+        names = (self.parts.places[columns[side]] for side in "ba")
+        worst: Ints = np.lexsort((*names, distance, inside, columns["kind"], place))
         return worst

@@ -14,7 +14,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.raycast import holds
 from gjk3d.bodies.union import solid, union_of
 from gjk3d.clash.detection.clashes import Vector
-from gjk3d.clash.detection.overlap import HERE, LOOKED_AT, Overlap, Two, intersection, shared_depth, touching
+from gjk3d.clash.detection.overlap import LOOKED_AT, SAME_FRAME, BodyPair, Overlap, intersection, shared_depth, touching
 from gjk3d.convex.pairs import Pairs
 from gjk3d.geometry.farthest import farthest
 from gjk3d.interrupts import Aside, Whole
@@ -58,29 +58,29 @@ def _room(points: Array, outer: Mesh) -> float:
     return float((offsets - farthest(points, normals)[0]).min(initial=inf))
 
 
-def same(two: Two, limit: Limit) -> bool:
+def is_same_part(pair: BodyPair, limit: Limit) -> bool:
     """Tell whether two parts are the same body at one place: every vertex has its twin, and their areas are equal."""
-    a, b = two.a, two.b
-    if not limit.holds(float(np.abs(a.bounds - two.bounds_b).max())):
+    a, b = pair.a, pair.b
+    if not limit.holds(float(np.abs(a.bounds - pair.bounds_b).max())):
         return False
     from scipy.spatial import cKDTree
 
-    here, there = a._used, two.to_a(b._used)
+    in_a, b_in_a = a._used, pair.to_a(b._used)
     most = 2.0 * limit.value + 1e-300  # of what is farther away nothing else is known
-    for points, others in ((here, there), (there, here)):
-        gap, _ = cKDTree(others).query(points, distance_upper_bound=most)
+    for points, targets in ((in_a, b_in_a), (b_in_a, in_a)):
+        gap, _ = cKDTree(targets).query(points, distance_upper_bound=most)
         if not limit.holds(min(float(gap.max()), most)):
             return False
     return abs(_area(a) - _area(b)) <= 1e-3 * _area(a)
 
 
-def same_surface(two: Two, limit: Limit) -> bool:
+def same_surface(pair: BodyPair, limit: Limit) -> bool:
     """Tell whether every vertex of each of two closed parts lies on the surface of the other."""
-    a, b = two.a, two.b
-    if not (a.is_watertight and b.is_watertight and limit.holds(float(np.abs(a.bounds - two.bounds_b).max()))):
+    a, b = pair.a, pair.b
+    if not (a.is_watertight and b.is_watertight and limit.holds(float(np.abs(a.bounds - pair.bounds_b).max()))):
         return False
-    each = ((b, two.to_b(a._used)), (a, two.to_a(b._used)))
-    return all(limit.holds(float(from_points(mesh, points)[0].max())) for mesh, points in each)
+    queries = ((b, pair.to_b(a._used)), (a, pair.to_a(b._used)))
+    return all(limit.holds(float(from_points(mesh, points)[0].max())) for mesh, points in queries)
 
 
 def all_shared(a: Mesh, b: Mesh, volume: float | None, limit: Limit) -> bool:
@@ -137,10 +137,10 @@ class Decider:
         Whether two equal parts at one place are one part that is there twice; not where they only pass there.
     """
 
-    def __init__(self, clearance: float, tolerance: float, known: dict[int, Any], twice: bool = True) -> None:
+    def __init__(self, clearance: float, tolerance: float, solids: dict[int, Any], twice: bool = True) -> None:
         self.clearance, self.twice = clearance, twice
         self.limit = Limit(tolerance)
-        self._solids = known
+        self._solids = solids
 
     def solid(self, mesh: Mesh) -> Any:
         """Return manifold3d's solid of a mesh, or None."""
@@ -148,30 +148,30 @@ class Decider:
             self._solids[id(mesh)] = solid(mesh)
         return self._solids[id(mesh)]
 
-    def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = HERE) -> Verdict | None:
+    def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = SAME_FRAME) -> Verdict | None:
         """Return what the pair is in A's frame, None where it is free; m is the pose row of B there."""
         # several bodies of a part are one set of points: inner walls are no surface, and no volume counts twice
         a, b = union_of(a).mesh, union_of(b).mesh
-        two = Two(a, b, HERE if np.array_equal(m, HERE) else m)
-        twins = self.twice and same(two, self.limit)
+        pair = BodyPair(a, b, SAME_FRAME if np.array_equal(m, SAME_FRAME) else m)
+        twins = self.twice and is_same_part(pair, self.limit)
         slack = a._convex_slack + b._convex_slack
         convex = self.limit.holds(10.0 * slack)
         if convex:
-            found = self._convex(two, hulls, slack)
+            clash = self._convex(pair, hulls, slack)
         else:
-            found = self._any(two, hulls)
-        if found is None:
+            clash = self._any(pair, hulls)
+        if clash is None:
             return None
-        if found.kind in ("hard", "contained") and (a.is_watertight or b.is_watertight):
-            found = found._replace(penetration=deepest_inside(two.trees))
+        if clash.kind in ("hard", "contained") and (a.is_watertight or b.is_watertight):
+            clash = clash._replace(penetration=deepest_inside(pair.trees))
         if not twins:
-            one = self.twice and found.kind == "hard" and same_surface(two, self.limit)
+            is_one_solid = self.twice and clash.kind == "hard" and same_surface(pair, self.limit)
             # convex solids on whose surfaces the vertices of the other lie are one; others may have their own dents
-            if one and (convex or all_shared(a, b, found.overlap_volume, self.limit)):
-                return found._replace(kind="duplicate", note=joined("the same solid, in other triangles", found.note))
-            return found
-        return found._replace(
-            kind="duplicate", method="equal", note=joined("the same part twice at one place", found.note)
+            if is_one_solid and (convex or all_shared(a, b, clash.overlap_volume, self.limit)):
+                return clash._replace(kind="duplicate", note=joined("the same solid, in other triangles", clash.note))
+            return clash
+        return clash._replace(
+            kind="duplicate", method="equal", note=joined("the same part twice at one place", clash.note)
         )
 
     def _kind(self, distance: float) -> str | None:
@@ -182,40 +182,40 @@ class Decider:
         # a gap drawn as wide as the clearance may be less by rounding
         return None if self.limit.holds(self.clearance - distance) else "clearance"
 
-    def _convex(self, two: Two, hulls: Distance, slack: float) -> Verdict | None:
+    def _convex(self, pair: BodyPair, hulls: Distance, slack: float) -> Verdict | None:
         kind = self._kind(float(hulls.distance))
         if kind is None:
             return None
         method = "epa" if float(hulls.distance) < 0.0 else "gjk"
-        found = _of_hulls(kind, hulls)._replace(
+        clash = _of_hulls(kind, hulls)._replace(
             method=method, distance_kind="exact", error_bound=float(hulls.upper - hulls.lower) + slack, convex_gap=0.0
         )
         if kind == "hard":
             for points, outer, text in (
-                (two.to_b(two.a.hull().points), two.b, "a lies inside b"),
-                (two.to_a(two.b.hull().points), two.a, "b lies inside a"),
+                (pair.to_b(pair.a.hull().points), pair.b, "a lies inside b"),
+                (pair.to_a(pair.b.hull().points), pair.a, "b lies inside a"),
             ):
                 if not self.limit.holds(_room(points, outer)):
-                    found = found._replace(kind="contained", note=text)
-            found = self._with_volume(found, self._overlap(two))
-        return found
+                    clash = clash._replace(kind="contained", note=text)
+            clash = self._with_volume(clash, self._overlap(pair))
+        return clash
 
-    def _any(self, two: Two, hulls: Distance) -> Verdict | None:
+    def _any(self, pair: BodyPair, hulls: Distance) -> Verdict | None:
         """Decide by triangles what the hulls leave open."""
-        pair = two.trees
-        if pair.surfaces_meet():
-            return self._meeting(two)
-        held = pair.held()
-        if held is not None:
-            return self._inside(two, held.by)
+        trees = pair.trees
+        if trees.surfaces_meet():
+            return self._meeting(pair)
+        inner = trees.held()
+        if inner is not None:
+            return self._inside(pair, inner.by)
         most = max(self.clearance, self.limit.value)
-        gap = pair.gap(most)
+        gap = trees.gap(most)
         if gap is None:
             self.limit.high = min(self.limit.high, float(np.nextafter(most, inf)))
             return None
         point_a, point_b = gap.row[6:9], gap.row[9:12]
-        way = point_b - point_a
-        distance = float(np.linalg.norm(way))
+        separation = point_b - point_a
+        distance = float(np.linalg.norm(separation))
         kind = self._kind(distance)
         if kind is None:
             return None
@@ -223,30 +223,30 @@ class Decider:
             kind,
             distance,
             0.0,
-            normal=vector(way / distance) if distance > 0.0 else None,
+            normal=vector(separation / distance) if distance > 0.0 else None,
             point_a=vector(point_a),
             point_b=vector(point_b),
             point=vector(0.5 * (point_a + point_b)),
             error_bound=gap.upper - gap.lower,
             convex_gap=max(0.0, distance - float(hulls.distance)),
-            note=_hollow(two.a, two.b),
+            note=_hollow(pair.a, pair.b),
         )
 
-    def _meeting(self, two: Two) -> Verdict:
+    def _meeting(self, pair: BodyPair) -> Verdict:
         """Decide a pair whose surfaces meet, by how deep they overlap."""
-        both, hollow = self._overlap(two), _hollow(two.a, two.b)
-        least, place = shared_depth(two, both)
-        solids_alone = both is not None and not two.any_hanging
-        if not solids_alone and self.limit.holds(least) and not self.limit.holds(two.trees.through(LOOKED_AT)):
-            point, normal = touching(two)
+        shared, hollow = self._overlap(pair), _hollow(pair.a, pair.b)
+        least, place = shared_depth(pair, shared)
+        solids_alone = shared is not None and not pair.any_hanging
+        if not solids_alone and self.limit.holds(least) and not self.limit.holds(pair.trees.through(LOOKED_AT)):
+            point, normal = touching(pair)
             note = joined("the surfaces cross; how deep cannot be told", hollow)
             return Verdict(
                 "hard", normal=_or_none(normal), point=_or_none(point), distance_kind="approximate", note=note
             )
         if not self.limit.holds(least):
-            found = self._overlapping("hard", two, least, place)
-            return self._with_volume(found._replace(method="triangles" if both is None else "boolean"), both)
-        point, normal = touching(two)
+            clash = self._overlapping("hard", pair, least, place)
+            return self._with_volume(clash._replace(method="triangles" if shared is None else "boolean"), shared)
+        point, normal = touching(pair)
         where = _or_none(point)
         return Verdict(
             "touch",
@@ -256,31 +256,31 @@ class Decider:
             point_a=where if least == 0.0 else None,
             point_b=where if least == 0.0 else None,
             point=where,
-            method="triangles" if both is None else "boolean",
-            distance_kind="exact" if both is not None and least == 0.0 else "approximate",
+            method="triangles" if shared is None else "boolean",
+            distance_kind="exact" if shared is not None and least == 0.0 else "approximate",
             error_bound=inf,  # as far apart as what touches may be
             note=hollow,
         )
 
-    def _inside(self, two: Two, holder: int) -> Verdict:
+    def _inside(self, pair: BodyPair, holder: int) -> Verdict:
         """Decide a pair whose surfaces are apart, a body of one lying in the other."""
         outer, points, text = (
-            (two.a, two.to_a(two.b._body_points), "b lies inside a")
+            (pair.a, pair.to_a(pair.b._body_points), "b lies inside a")
             if holder == 1
-            else (two.b, two.to_b(two.a._body_points), "a lies inside b")
+            else (pair.b, pair.to_b(pair.a._body_points), "a lies inside b")
         )
         wholly = bool(holds(outer, points).all())
-        found = self._overlapping("contained" if wholly else "hard", two, 0.0, None)
+        clash = self._overlapping("contained" if wholly else "hard", pair, 0.0, None)
         note = text if wholly else text.replace("lies", "has a body that lies")
-        return self._with_volume(found._replace(method="inside", note=note), self._overlap(two))
+        return self._with_volume(clash._replace(method="inside", note=note), self._overlap(pair))
 
-    def _overlapping(self, kind: str, two: Two, least: float, place: Array | None) -> Verdict:
+    def _overlapping(self, kind: str, pair: BodyPair, least: float, place: Array | None) -> Verdict:
         """Enclose the depth by the routine of `gjk3d.signed_distance`, and from below by what both share, if known.
 
         So the bound from above, which is `Clash.depth`, is the same; that from below may be better here, since the
         shared solid has points deeper in both than the vertices that are looked at there. Both hold.
         """
-        deep = depth(two.trees)
+        deep = depth(pair.trees)
         least = max(least, deep.least)
         place = deep.place if place is None else place
         half = 0.5 * deep.most * deep.normal
@@ -298,17 +298,17 @@ class Decider:
             error_bound=max(0.0, deep.most - least),
         )
 
-    def _overlap(self, two: Two) -> Overlap | None:
-        first, second = self.solid(two.a), self.solid(two.b)
-        return None if first is None or second is None else intersection(first, second, two.m)
+    def _overlap(self, pair: BodyPair) -> Overlap | None:
+        first, second = self.solid(pair.a), self.solid(pair.b)
+        return None if first is None or second is None else intersection(first, second, pair.m)
 
-    def _with_volume(self, found: Verdict, both: Overlap | None) -> Verdict:
-        if both is None or not both.volume > 0.0:
-            return found
-        return found._replace(
-            overlap_volume=both.volume,
-            shared=both.vertices,
-            point=vector(both.vertices.mean(axis=0)),
+    def _with_volume(self, clash: Verdict, shared: Overlap | None) -> Verdict:
+        if shared is None or not shared.volume > 0.0:
+            return clash
+        return clash._replace(
+            overlap_volume=shared.volume,
+            shared=shared.vertices,
+            point=vector(shared.vertices.mean(axis=0)),
         )
 
 
@@ -362,7 +362,7 @@ _FIRST, _MOST = 4, 1024
 _LOT = 64  #: pairs that one task of a cluster decides at most
 
 
-class Question(NamedTuple):
+class Query(NamedTuple):
     """Two shapes by number, the pose row of the second in the frame of the first, and what is of interest."""
 
     a: int
@@ -372,7 +372,7 @@ class Question(NamedTuple):
     tolerance: float
 
 
-Ask = Callable[[int], Question]  #: the questions, by number
+QueryOf = Callable[[int], Query]  #: the questions, by number
 
 
 class Decided(NamedTuple):
@@ -403,36 +403,36 @@ class Decisions:
     def __reduce__(self) -> Any:
         return type(self), (self._shapes, self._clearance, self._most)
 
-    def hulls(self, some: Sequence[Question], workers: int = 1) -> list[Distance[Any] | None]:
+    def hulls(self, queries: Sequence[Query], workers: int = 1) -> list[Distance[Any] | None]:
         """Return how far apart hulls are, None where they prove the two farther apart than their reach."""
-        poses = np.tile(np.eye(4), (2 * len(some), 1, 1))
-        poses[1::2] = matrices(np.array([each.row for each in some]))
-        pairs = Pairs([self._shapes[k].hull() for each in some for k in (each.a, each.b)])
+        poses = np.tile(np.eye(4), (2 * len(queries), 1, 1))
+        poses[1::2] = matrices(np.array([query.row for query in queries]))
+        pairs = Pairs([self._shapes[k].hull() for query in queries for k in (query.a, query.b)])
         numbers = np.arange(len(poses)).reshape(-1, 2)
         answer = pairs.signed_distance(numbers, poses, max_distance=self._most, workers=workers)
-        reach = np.array([each.reach for each in some])
+        reach = np.array([query.reach for query in queries])
         near = (answer.status != Status.BEYOND) & ~(answer.lower > reach)
-        return [answer[k] if near[k] else None for k in range(len(some))]
+        return [answer[k] if near[k] else None for k in range(len(queries))]
 
-    def decide(self, row: tuple[Question, Distance[Any]]) -> Decided:
+    def decide(self, row: tuple[Query, Distance[Any]]) -> Decided:
         """Decide a pair by its parts, where hulls leave it open."""
-        asked, hulls = row
-        decider = Decider(self._clearance, asked.tolerance, self._solids)
+        query, hulls = row
+        decider = Decider(self._clearance, query.tolerance, self._solids)
         try:
-            verdict = decider.decide(self._shapes[asked.a], self._shapes[asked.b], hulls, asked.row[:12])
+            verdict = decider.decide(self._shapes[query.a], self._shapes[query.b], hulls, query.row[:12])
         except Exception as error:  # one pair must not take the others with it; it is said, never dropped
             verdict = unchecked(f"{type(error).__name__}: {error}")
         return Decided(verdict, decider.limit.low, decider.limit.high)
 
-    def lot(self, some: Sequence[Question]) -> list[Decided | None]:
+    def lot(self, queries: Sequence[Query]) -> list[Decided | None]:
         """Decide some pairs, None where hulls prove them farther apart than their reach."""
         return [
-            None if hulls is None else self.decide((asked, hulls))
-            for asked, hulls in zip(some, self.hulls(some), strict=True)
+            None if hulls is None else self.decide((query, hulls))
+            for query, hulls in zip(queries, self.hulls(queries), strict=True)
         ]
 
-    def here(
-        self, ask: Callable[[int], Question], count: int, workers: int, threads: Aside
+    def run_here(
+        self, query_of: Callable[[int], Query], count: int, workers: int, threads: Aside
     ) -> Iterator[Decided | None]:
         """Yield the decisions in order.
 
@@ -440,21 +440,23 @@ class Decisions:
         in a pair get a hull, and get it when their first pair is due.
         """
         for start, stop in _lots(count, _MOST):
-            some = [ask(k) for k in range(start, stop)]
-            for _ in threads.map(lambda k: self._shapes[k].hull(), sorted({k for each in some for k in each[:2]})):
+            queries = [query_of(k) for k in range(start, stop)]
+            for _ in threads.map(
+                lambda k: self._shapes[k].hull(), sorted({k for query_pair in queries for k in query_pair[:2]})
+            ):
                 pass
-            answers = threads.run(self.hulls, some, workers)
-            near = [(asked, hulls) for asked, hulls in zip(some, answers, strict=True) if hulls is not None]
+            answers = threads.run(self.hulls, queries, workers)
+            near = [(query, hulls) for query, hulls in zip(queries, answers, strict=True) if hulls is not None]
             due = threads.map(self.decide, near)
             for hulls in answers:
                 yield None if hulls is None else next(due)[1]
 
     @classmethod
-    def there(cls, ask: Ask, count: int, cluster: Aside) -> Iterator[Decided | None]:
+    def run_there(cls, query_of: QueryOf, count: int, cluster: Aside) -> Iterator[Decided | None]:
         """Yield the decisions of a cluster that has the shapes, in order."""
-        lots = (Whole([ask(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
-        for _, made in cluster.map(cls.lot, lots):
-            yield from made
+        lots = (Whole([query_of(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
+        for _, decided in cluster.map(cls.lot, lots):
+            yield from decided
 
 
 def _lots(count: int, most: int) -> Iterator[tuple[int, int]]:

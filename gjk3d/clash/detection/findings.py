@@ -24,71 +24,71 @@ _CLASSES = {"hard": 0, "contained": 0, "duplicate": 0, "unchecked": 1, "touch": 
 
 def ranked(clashes: Iterable[Clash], groups: Sequence[str]) -> Clashes:
     """Return the findings in order, the worst first, each with its rank and the group that is given for it."""
-    found = Clashes.of(clashes)
-    order = found.worst_first()
-    columns = found.take(order).columns
-    return Clashes(found.parts, columns | {"severity": np.arange(1, len(order) + 1), "group": objects(groups)[order]})
+    table = Clashes.of(clashes)
+    order = table.worst_first()
+    columns = table.subset(order).columns
+    return Clashes(table.parts, columns | {"severity": np.arange(1, len(order) + 1), "group": objects(groups)[order]})
 
 
 def grouped(clashes: Clashes, sizes: Mapping[str, float]) -> list[str]:
     """Return the names of the findings' groups.
 
-    Two belong together if they are of like kind, share a part, and lie no farther apart than the size of the larger of
-    their smaller parts; a group is called after the part that most of its findings have.
+    Two findings belong to one group if they are of like kind, share a part, and their points are no farther apart than
+    the size of the larger of their smaller parts. A group has the name of the part that most of its findings have.
     """
     if not len(clashes):
         return []
-    known = clashes.columns
+    columns = clashes.columns
     # the two parts of each finding, by number; what has one part has it twice
-    both = np.column_stack([known["a"], np.where(known["b"] < 0, known["a"], known["b"])])
+    parts = np.column_stack([columns["a"], np.where(columns["b"] < 0, columns["a"], columns["b"])])
     size = np.array([sizes.get(name, inf) for name in clashes.parts.names])
-    points, kinds = known["point"], np.array([_CLASSES[kind] for kind in KINDS])[known["kind"]]
+    points, kinds = columns["point"], np.array([_CLASSES[kind] for kind in KINDS])[columns["kind"]]
     placed = np.flatnonzero(~np.isnan(points[:, 0]))
-    near = placed[_near(both[placed], kinds[placed], points[placed], size[both[placed]].min(axis=1))]
+    near = placed[_near(parts[placed], kinds[placed], points[placed], size[parts[placed]].min(axis=1))]
     joined = connected(near[:, 0], near[:, 1], len(clashes))
     _, first, group = np.unique(joined, return_index=True, return_inverse=True)
-    names = clashes.parts.names[_naming(both, group.ravel(), clashes.parts.places, size)].tolist()
-    seen = Counter[str]()
+    names = clashes.parts.names[_naming(parts, group.ravel(), clashes.parts.places, size)].tolist()
+    uses = Counter[str]()
     for k in np.argsort(first).tolist():
-        seen[names[k]] += 1
-        if seen[names[k]] > 1:
-            names[k] = f"{names[k]} ({seen[names[k]]})"
+        uses[names[k]] += 1
+        if uses[names[k]] > 1:
+            names[k] = f"{names[k]} ({uses[names[k]]})"
     return [names[k] for k in group.ravel().tolist()]
 
 
-def _near(both: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
+def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
     """Return pairs of findings that are near each other: each with its nearest few, which joins a chain of them.
 
     ``both`` are the parts of each, (n, 2), ``reach`` how near is near.
     """
-    finding = np.concatenate([np.arange(len(both)), np.flatnonzero(both[:, 0] != both[:, 1])])
-    part = np.concatenate([both[:, 0], both[both[:, 0] != both[:, 1], 1]])
+    finding = np.concatenate([np.arange(len(parts)), np.flatnonzero(parts[:, 0] != parts[:, 1])])
+    part = np.concatenate([parts[:, 0], parts[parts[:, 0] != parts[:, 1], 1]])
     like = part * len(_CLASSES) + kinds[finding]
     order = np.lexsort((finding, like))
     finding, ends = finding[order], np.flatnonzero(np.diff(like[order], append=-1)) + 1
     starts = np.concatenate([[0], ends[:-1]])
-    found = [np.zeros((0, 2), dtype=np.int64)]
+    blocks = [np.zeros((0, 2), dtype=np.int64)]
     counts = ends - starts
     for size in np.unique(counts[counts > 1]).tolist():
         members = finding[starts[counts == size, None] + np.arange(size)]  # of all that have so many
         if size <= _NEIGHBOURS + 1:  # every other one is among the nearest
-            found += [members[:, [i, j]] for i, j in combinations(range(size), 2)]
+            blocks += [members[:, [i, j]] for i, j in combinations(range(size), 2)]
             continue
         from scipy.spatial import cKDTree
 
         for row in members:
-            _, others = cKDTree(points[row]).query(points[row], k=_NEIGHBOURS + 1)
-            found.append(np.stack([np.repeat(row, _NEIGHBOURS + 1), row[others].ravel()], axis=1))
-    pairs = np.concatenate(found)
+            _, nearest = cKDTree(points[row]).query(points[row], k=_NEIGHBOURS + 1)
+            blocks.append(np.stack([np.repeat(row, _NEIGHBOURS + 1), row[nearest].ravel()], axis=1))
+    pairs = np.concatenate(blocks)
     gap = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
     close: Ints = pairs[gap <= reach[pairs].max(axis=1)]
     return close
 
 
-def _naming(both: Ints, group: Ints, places: Ints, size: Array) -> Ints:
+def _naming(parts: Ints, group: Ints, places: Ints, size: Array) -> Ints:
     """Return the part that each group is called after: the one that most findings have, of several the smallest."""
-    two = both[:, 0] != both[:, 1]
-    part, where = np.concatenate([both[:, 0], both[two, 1]]), np.concatenate([group, group[two]])
+    distinct = parts[:, 0] != parts[:, 1]
+    part, where = np.concatenate([parts[:, 0], parts[distinct, 1]]), np.concatenate([group, group[distinct]])
     keys, counts = np.unique(where * len(places) + part, return_counts=True)
     where, part = np.divmod(keys, len(places))
     best = np.lexsort((places[part], size[part], -counts, where))
@@ -116,14 +116,14 @@ class Findings:
     """
 
     def __init__(
-        self, parts: Names, most: int | None, watched: Collection[str], found: Callable[[Clash], None] | None = None
+        self, parts: Names, most: int | None, watched: Collection[str], callback: Callable[[Clash], None] | None = None
     ) -> None:
         self.count = 0
         self.seen: set[str] = set()
         self._parts = parts
         self._most = most
         self._watched = watched
-        self.found = found
+        self.found = callback
         self._many: list[Clashes] = []
         self._left_out: Counter[tuple[str, str]] = Counter()
 
@@ -132,17 +132,17 @@ class Findings:
 
         ``step`` is called after each pair; where it raises, what was told by then is kept.
         """
-        each, before = iter(clashes), self.count
+        rows, before = iter(clashes), self.count
         try:
             for has_one in pairs:
                 if has_one:
                     self.count += 1
                     if self.found is not None:
-                        self.found(next(each))
+                        self.found(next(rows))
                 step()
         finally:
-            told = self.count - before
-            self._add(clashes if told == len(clashes) else clashes.take(slice(told)))
+            reported = self.count - before
+            self._add(clashes if reported == len(clashes) else clashes.subset(slice(reported)))
 
     def _add(self, clashes: Clashes) -> None:
         if self._watched:
@@ -152,7 +152,7 @@ class Findings:
             self._cut(self._most)
 
     @property
-    def kept(self) -> Clashes:
+    def clashes(self) -> Clashes:
         """The findings that were kept."""
         self._cut(self._most)
         return self._many[0]
@@ -168,12 +168,12 @@ class Findings:
 
     def _cut(self, most: int | None) -> None:
         """Make one of what is kept."""
-        found = Clashes.all(self._parts, self._many)
-        if most is not None and len(found) > most:
-            order = found.worst_first()
-            self._left_out += found.take(order[most:]).counts()
-            found = found.take(order[:most])
-        self._many = [found]
+        clashes = Clashes.all(self._parts, self._many)
+        if most is not None and len(clashes) > most:
+            order = clashes.worst_first()
+            self._left_out += clashes.subset(order[most:]).counts()
+            clashes = clashes.subset(order[:most])
+        self._many = [clashes]
 
 
 #: Kinds that have to be mended. A touch is usually intended.
@@ -229,17 +229,17 @@ def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -
     >>> [(cause.part, len(cause.ids)) for cause in gk.clash.detection.findings.causes(report.clashes)]
     [('plate', 3)]
     """
-    given, moved = Clashes.of(clashes), moved or {}
-    left, found = _to_mend(given), []
+    table, moved = Clashes.of(clashes), moved or {}
+    left, covers = _to_mend(table), []
     if moved:  # what was there before a part moved is not explained by that
-        new = left & (given.columns["status"] == STATUSES.index("new"))
-        found = _cover(given, new, np.array([name in moved for name in given.parts.names]))
-    for _, rows in found:
+        new = left & (table.columns["status"] == STATUSES.index("new"))
+        covers = _cover(table, new, np.array([name in moved for name in table.parts.names]))
+    for _, rows in covers:
         left[rows] = False
-    found += _cover(given, left, None)
-    names = given.parts.names
-    told = [Cause(names[part], tuple(given.ids(rows)), moved.get(names[part])) for part, rows in found[:_MOST]]
-    return sorted(told, key=lambda cause: (-len(cause.ids), order(cause.part)))
+    covers += _cover(table, left, None)
+    names = table.parts.names
+    result = [Cause(names[part], tuple(table.ids(rows)), moved.get(names[part])) for part, rows in covers[:_MOST]]
+    return sorted(result, key=lambda cause: (-len(cause.ids), order(cause.part)))
 
 
 def _to_mend(clashes: Clashes) -> Bools:
@@ -250,19 +250,19 @@ def _to_mend(clashes: Clashes) -> Bools:
 
 def _cover(clashes: Clashes, left: Bools, among: Bools | None) -> list[tuple[int, Ints]]:
     """Return parts, of all or among some, and which of those that are left each explains."""
-    both, places = np.stack([clashes.columns["a"], clashes.columns["b"]]), clashes.parts.places
-    counts = np.bincount(both[:, left].ravel(), minlength=len(places))
+    sides, places = np.stack([clashes.columns["a"], clashes.columns["b"]]), clashes.parts.places
+    counts = np.bincount(sides[:, left].ravel(), minlength=len(places))
     if among is not None:
         counts[~among] = 0
-    found: list[tuple[int, Ints]] = []
-    while len(found) < _MOST and (most := counts.max()) >= _FEWEST:
+    covers: list[tuple[int, Ints]] = []
+    while len(covers) < _MOST and (most := counts.max()) >= _FEWEST:
         best = np.flatnonzero(counts == most)
         part = best.item(places[best].argmin())
-        mine = np.flatnonzero(left & (both == part).any(axis=0))
-        left = left & (both != part).all(axis=0)
-        np.subtract.at(counts, both[:, mine].ravel(), 1)
-        found.append((part, mine))
-    return found
+        mine = np.flatnonzero(left & (sides == part).any(axis=0))
+        left = left & (sides != part).all(axis=0)
+        np.subtract.at(counts, sides[:, mine].ravel(), 1)
+        covers.append((part, mine))
+    return covers
 
 
 def moves(before: Collection[PartRow], after: Collection[PartRow], tolerance: float) -> dict[str, Vector]:
@@ -276,15 +276,15 @@ def moves(before: Collection[PartRow], after: Collection[PartRow], tolerance: fl
         What is less is no move.
     """
     old = {part.name: np.array(part.bounds) for part in before if part.bounds is not None}
-    found = {}
+    shifts = {}
     for part in after:
         if part.bounds is None or part.name not in old:
             continue
         shift = np.array(part.bounds) - old[part.name]
         if np.abs(shift[1] - shift[0]).max() <= tolerance < np.abs(shift).max():
             x, y, z = shift.mean(axis=0).tolist()
-            found[part.name] = (x, y, z)
-    return found
+            shifts[part.name] = (x, y, z)
+    return shifts
 
 
 def cause_notes(report: Report) -> tuple[str, ...]:
@@ -295,8 +295,8 @@ def cause_notes(report: Report) -> tuple[str, ...]:
     for k, cause in enumerate(report.causes):
         share = f"{len(cause.ids)} of {count(total, 'finding')}"
         if cause.moved is not None:
-            way = ", ".join(number(factor * x, 4) for x in cause.moved)
-            lines.append(f"{cause.part} moved by {with_unit(f'({way})', unit)} since the baseline: {share} are its")
+            vector = ", ".join(number(factor * x, 4) for x in cause.moved)
+            lines.append(f"{cause.part} moved by {with_unit(f'({vector})', unit)} since the baseline: {share} are its")
         elif k == 0 and 2 * len(cause.ids) > total:
             lines.append(f"{cause.part} is in {share}: look at it first")
     return tuple(lines)

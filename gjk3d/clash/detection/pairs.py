@@ -46,16 +46,16 @@ class Tolerances(NamedTuple):
 
     Attributes
     ----------
-    own, facets : (n,) float
+    by_part, facets : (n,) float
         The tolerance of each part, and how far its triangles may be from the faces that they stand for.
     """
 
-    own: Array
+    by_part: Array
     facets: Array
 
     def of(self, i: Any, j: Any) -> Any:
         """Return those of pairs."""
-        return np.maximum(np.maximum(self.own[i], self.own[j]), self.facets[i] + self.facets[j])
+        return np.maximum(np.maximum(self.by_part[i], self.by_part[j]), self.facets[i] + self.facets[j])
 
 
 def boxes_close(bounds: Array, clearance: float, tolerances: Tolerances, slacks: Array) -> Ints:
@@ -69,13 +69,13 @@ def boxes_close(bounds: Array, clearance: float, tolerances: Tolerances, slacks:
     tree = Tree(len(bounds))
     tree.insert(np.arange(len(bounds)), wide)
     rounding = 4e-15 * float(np.abs(wide).max(initial=0.0))  # of places at a pose, and of a corner and a gap
-    found = [np.zeros((0, 2), dtype=np.int64)]
+    blocks = [np.zeros((0, 2), dtype=np.int64)]
     for block in tree.pairs(clearance * (1.0 + 1e-12) + rounding):
         a, b = bounds[block[:, 0]], bounds[block[:, 1]]
         gaps = np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:]).max(axis=1)
         reach = np.maximum(clearance, tolerances.of(*block.T)) * (1.0 + 1e-12) + rounding
-        found.append(np.sort(block[gaps <= reach], axis=1))
-    pairs = np.concatenate(found)
+        blocks.append(np.sort(block[gaps <= reach], axis=1))
+    pairs = np.concatenate(blocks)
     result: Ints = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     return result
 
@@ -102,14 +102,15 @@ def doubted_limits(
     if not len(sizes):
         return []
     most, least = int(sizes.argmax()), int(sizes.argmin())
-    found = []
+    notes = []
     if clearance > sizes[most]:
-        what = f"the largest part, {names[most]}, which is {told(float(sizes[most]), unit)} in size"
-        found.append(f"the clearance, {told(clearance, unit)}, is larger than {what}: {_cure(unit)}")
+        what = f"the largest part, {names[most]}, which is {format_length(float(sizes[most]), unit)} in size"
+        notes.append(f"the clearance, {format_length(clearance, unit)}, is larger than {what}: {_cure(unit)}")
     if tolerance is not None and tolerance > sizes[least]:
-        what = f"{names[least]}, which is {told(float(sizes[least]), unit)} in size, so none of its clashes is told"
-        found.append(f"the tolerance, {told(tolerance, unit)}, is larger than {what}: {_cure(unit)}")
-    return found
+        size = format_length(float(sizes[least]), unit)
+        what = f"{names[least]}, which is {size} in size, so none of its clashes is told"
+        notes.append(f"the tolerance, {format_length(tolerance, unit)}, is larger than {what}: {_cure(unit)}")
+    return notes
 
 
 def doubted_ways(names: Sequence[str], bounds: Array, swept: Array, unit: str | None) -> list[str]:
@@ -131,10 +132,10 @@ def doubted_ways(names: Sequence[str], bounds: Array, swept: Array, unit: str | 
     worst = int(away.argmax())
     if not away[worst] > _FAR * size:
         return []
-    far, whole = told(float(away[worst]), unit), told(size, unit)
+    far, extent = format_length(float(away[worst]), unit), format_length(size, unit)
     return [
-        f"{names[worst]} goes {far} away from the assembly, which is {whole} in size: if that cannot be, its motion has"
-        ' an axis, a way or poses in another unit: say it by length = "mm" at the top of the motion\'s file'
+        f"{names[worst]} goes {far} away from the assembly, which is {extent} in size: if that cannot be, its motion"
+        ' has an axis, a way or poses in another unit: say it by length = "mm" at the top of the motion\'s file'
     ]
 
 
@@ -144,7 +145,7 @@ def _cure(unit: str | None) -> str:
     return f"if that cannot be, give it its own unit, as in 0.5mm; in Python lengths are in {unit}"
 
 
-def told(length: float, unit: str | None) -> str:
+def format_length(length: float, unit: str | None) -> str:
     """Return a length as it is read, with its unit if that is known."""
     shown, factor = reading(unit, length)
     return with_unit(number(float(f"{factor * length:.3g}")), shown)  # 50000 mm, and not 5e+04
@@ -203,9 +204,9 @@ def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks:
     return Alike(group, first, to[first], slack)
 
 
-def _away(one: Array, other: Array, reach: Array) -> Array:
+def _away(a: Array, b: Array, reach: Array) -> Array:
     """Return by how much two poses place a shape of that reach differently, at most."""
-    turned, shifted = one[:, :9] - other[:, :9], one[:, 9:] - other[:, 9:]
+    turned, shifted = a[:, :9] - b[:, :9], a[:, 9:] - b[:, 9:]
     # a corner is as far from the frame's origin as the root of three times the greatest coordinate
     away: Array = np.sqrt(3.0 * (turned * turned).sum(axis=1)) * reach + np.sqrt((shifted * shifted).sum(axis=1))
     return away
@@ -242,9 +243,9 @@ def _distinct(key: Array) -> tuple[Ints, Ints]:
     value ^= value >> np.uint64(31)
     _, first, group = np.unique(value, return_index=True, return_inverse=True)
     group = group.reshape(-1)
-    other = np.flatnonzero((bits != bits[first[group]]).any(axis=1))  # rows of one hash that differ stay apart
-    group[other] = len(first) + np.arange(len(other))
-    first = np.concatenate([first, other])
+    collisions = np.flatnonzero((bits != bits[first[group]]).any(axis=1))  # rows of one hash that differ stay apart
+    group[collisions] = len(first) + np.arange(len(collisions))
+    first = np.concatenate([first, collisions])
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -272,7 +273,7 @@ class Twins:
         self._verdicts: dict[int, tuple[Verdict, int]] = {}  # by the first pair of each, and the last one
         self._which = np.full(len(tolerances), _UNKNOWN)
 
-    def decided(self, group: int, found: Decided, again: Callable[[int], Decided]) -> None:
+    def decided(self, group: int, decided: Decided, again: Callable[[int], Decided]) -> None:
         """Take what was found of the first pair of a group for all of it.
 
         ``again`` decides a pair, by number, for whose tolerance nothing holds yet.
@@ -280,32 +281,32 @@ class Twins:
         left = self.members[group]
         while True:
             tolerances = self.tolerances[left]
-            mine = (found.low <= tolerances) & (tolerances < found.high)
+            mine = (decided.low <= tolerances) & (tolerances < decided.high)
             mine[0] = True
             pairs, left = left[mine], left[~mine]
-            self._which[pairs] = _FREE if found.verdict is None else pairs[0]
-            if found.verdict is not None:
-                self._verdicts[pairs.item(0)] = found.verdict, pairs.item(-1)
+            self._which[pairs] = _FREE if decided.verdict is None else pairs[0]
+            if decided.verdict is not None:
+                self._verdicts[pairs.item(0)] = decided.verdict, pairs.item(-1)
             if not len(left):
                 return
-            found = again(left.item(0))
+            decided = again(left.item(0))
 
     def looked_at(self, start: int, stop: int) -> Ints:
         """Return which of these pairs were looked at more closely than by hulls."""
         return start + np.flatnonzero(self._which[start:stop] != _UNKNOWN)
 
-    def taken(self, start: int, stop: int) -> tuple[Bools, list[Verdict], Ints]:
+    def verdicts(self, start: int, stop: int) -> tuple[Bools, list[Verdict], Ints]:
         """Return which of these pairs are not free, verdicts, and which one each has; no pair is asked for twice."""
-        some = self._which[start:stop]
-        here: Bools = some >= 0
-        numbers, which = np.unique(some[here], return_inverse=True)
+        decisions = self._which[start:stop]
+        reported: Bools = decisions >= 0
+        numbers, which = np.unique(decisions[reported], return_inverse=True)
         verdicts = []
         for first in numbers.tolist():
             verdict, last = self._verdicts[first]
             verdicts.append(verdict)
             if last < stop:  # what both fill takes memory
                 del self._verdicts[first]
-        return here, verdicts, which.reshape(-1)
+        return reported, verdicts, which.reshape(-1)
 
 
 def placed(verdicts: Sequence[Verdict], which: Ints, rows: Array, tolerances: Array, slacks: Array) -> dict[str, Any]:

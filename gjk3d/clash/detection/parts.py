@@ -178,7 +178,7 @@ class Shapes:
         self._meshes: dict[bytes, Mesh] = {}
         self._stretched: dict[int, list[tuple[Array, Mesh]]] = {}
 
-    def one(self, mesh: Mesh) -> Mesh:
+    def unique(self, mesh: Mesh) -> Mesh:
         """Return the mesh of the same triangles that came first."""
         digest = hashlib.sha256(mesh.vertices.tobytes())
         digest.update(mesh.faces.tobytes() + repr((mesh.vertices.shape, mesh._solid, mesh.unit)).encode())
@@ -191,16 +191,16 @@ class Shapes:
         linear = np.asarray(matrix[:3, :3], dtype=np.float64)
         turn = _rotation(linear)
         stretch = np.eye(3) if turn is None else turn.T @ linear
-        known = self._stretched.setdefault(id(mesh), [(np.eye(3), mesh)])
-        for other, shape in known:
-            if turn is not None and np.abs(stretch - other).max() <= ALIKE * np.abs(other).max():
+        variants = self._stretched.setdefault(id(mesh), [(np.eye(3), mesh)])
+        for stretched, shape in variants:
+            if turn is not None and np.abs(stretch - stretched).max() <= ALIKE * np.abs(stretched).max():
                 row = _row(turn, matrix[:3, 3])
-                return Placed(shape, row, _slack(mesh.vertices, linear - turn @ other))
-        made = stretch if turn is not None else linear
+                return Placed(shape, row, _slack(mesh.vertices, linear - turn @ stretched))
+        residual = stretch if turn is not None else linear
         if turn is None:
-            return Placed(mesh._mapped(made, matrix[:3, 3], source=mesh.source), None, 0.0)
-        shape = mesh._mapped(made, source=mesh.source)
-        known.append((stretch, shape))
+            return Placed(mesh._mapped(residual, matrix[:3, 3], source=mesh.source), None, 0.0)
+        shape = mesh._mapped(residual, source=mesh.source)
+        variants.append((stretch, shape))
         return Placed(shape, _row(turn, matrix[:3, 3]), 0.0)
 
 

@@ -98,14 +98,14 @@ def chosen(pattern: str | None, names: Sequence[str], what: str) -> list[bool]:
     if pattern is None:
         return [True] * len(names)
     fits = matcher(pattern)
-    found = [fits(name) for name in names]
-    if not any(found):
+    selected = [fits(name) for name in names]
+    if not any(selected):
         near = difflib.get_close_matches(
             pattern.strip("*"), [name.rpartition("/")[2] for name in names], n=3, cutoff=0.5
         )
         hint = f": did you mean {' or '.join(near)}?" if near else "; a name is matched whole, or by its last step"
         raise ParseError(f"{what} {pattern!r} fits none of the {len(names)} parts{hint}")
-    return found
+    return selected
 
 
 def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[Rule, ...]:

@@ -18,7 +18,7 @@ from gjk3d.clash.decisions.resuming import take_up
 from gjk3d.clash.decisions.triage import Triage, read_triage
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
 from gjk3d.clash.detection.clashes import Clash, Clashes, Names, column, objects
-from gjk3d.clash.detection.decider import Decided, Decisions, Question, Verdict, unchecked
+from gjk3d.clash.detection.decider import Decided, Decisions, Query, Verdict, unchecked
 from gjk3d.clash.detection.findings import Findings
 from gjk3d.clash.detection.pairs import (
     PART_OF_TOLERANCE,
@@ -28,15 +28,15 @@ from gjk3d.clash.detection.pairs import (
     boxes_close,
     default_tolerances,
     doubted_limits,
+    format_length,
     placed,
-    told,
 )
 from gjk3d.clash.detection.parts import order
 from gjk3d.clash.detection.rules import Rule, RuleBook, chosen, read_rules
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.moving import Moving, timed
-from gjk3d.clash.report.baseline import in_unit, known, read_baseline
+from gjk3d.clash.report.baseline import ids_of, in_unit, read_baseline
 from gjk3d.clash.report.report import BY_DEFAULT, Report
 from gjk3d.clash.report.summary import summary
 from gjk3d.convex.checks import check_workers
@@ -174,8 +174,8 @@ class Run:
         rules: tuple[Rule, ...],
         before: Report | None,
         triage: Triage | None,
-        keep: int | None,
-        found: Callable[[Clash], None] | None,
+        most: int | None,
+        callback: Callable[[Clash], None] | None,
     ) -> None:
         parts = sorted(assembly.parts, key=lambda part: order(part.name))
         self.assembly = replace(assembly, parts=tuple(parts))
@@ -206,13 +206,13 @@ class Run:
         self.default = tolerance is None
         facets = np.array([part.facets for part in self.placed])
         self.slacks = np.array([part.slack for part in self.placed]) + facets
-        own = default_tolerances(self.bounds, np.array([part.spacing for part in self.placed]))
-        self.steps = PART_OF_TOLERANCE * own
+        tolerances = default_tolerances(self.bounds, np.array([part.spacing for part in self.placed]))
+        self.steps = PART_OF_TOLERANCE * tolerances
         if tolerance is not None:
-            own, facets = np.full(len(self.placed), _length(tolerance, "tolerance")), np.zeros(len(self.placed))
-            self.steps = np.minimum(self.steps, PART_OF_TOLERANCE * own)
-        self.tolerances = Tolerances(own, facets)
-        self.tolerance = float(own.max(initial=0.0))
+            tolerances, facets = np.full(len(self.placed), _length(tolerance, "tolerance")), np.zeros(len(self.placed))
+            self.steps = np.minimum(self.steps, PART_OF_TOLERANCE * tolerances)
+        self.tolerances = Tolerances(tolerances, facets)
+        self.tolerance = float(tolerances.max(initial=0.0))
         self.settings: dict[str, Any] = {
             "tolerance_from": "given" if tolerance is not None else BY_DEFAULT,
             "a": selection[0],
@@ -223,10 +223,10 @@ class Run:
         self.before = None if before is None else in_unit(before, assembly.unit, "the baseline", "this")
         self.unit_before = None if before is None else before.unit
         self.timed_before = {(c.a, c.b) for c in (before.clashes if before else ()) if c.time is not None}
-        self.known = known(before)
+        self.known = ids_of(before)
         self.triage = triage
         watched = self.known if triage is None else self.known | triage.issues.keys()
-        self.findings = Findings(self.names, keep, watched, found)
+        self.findings = Findings(self.names, most, watched, callback)
         names = [part.name for part in self.placed]
         self.remarks = doubted_limits(self.clearance, tolerance, names, self.sizes, assembly.unit)
         self.moving: Moving | None = None
@@ -242,8 +242,8 @@ class Run:
     def _total(self, places: Ints) -> int:
         """Count the pairs of the selection among some parts."""
         in_a, in_b = self.in_a[places], self.in_b[places]
-        a, b, both = int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum())
-        return a * b - both - both * (both - 1) // 2
+        a, b, in_both = int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum())
+        return a * b - in_both - in_both * (in_both - 1) // 2
 
     def go(self, workers: int, cluster: Any, progress: Progress | None) -> bool:
         """Decide pair by pair, on a cluster if there is one; return False if it was stopped."""
@@ -268,8 +268,10 @@ class Run:
                 quiet = progress is None and self.findings.found is None
 
                 lost = [k for k in np.flatnonzero(self.in_a | self.in_b).tolist() if self.parts[k].shape is None]
-                said = [unchecked(self.parts[k].reason) for k in lost]
-                self.findings.add(self._clashes(lost, [-1] * len(lost), said, np.arange(len(lost))), [True] * len(lost))
+                clashes = [unchecked(self.parts[k].reason) for k in lost]
+                self.findings.add(
+                    self._clashes(lost, [-1] * len(lost), clashes, np.arange(len(lost))), [True] * len(lost)
+                )
                 if progress is not None:
                     progress("boxes", 0, self.total, 0)
                 heed()
@@ -296,15 +298,15 @@ class Run:
         """Return what is found of pairs of parts, by number, and what earlier reports and the rules make of it."""
         if not len(a):
             return Clashes.all(self.names, [])
-        a, b = (np.asarray(each, dtype=np.int64) for each in (a, b))
-        which, tolerances, slacks = (np.broadcast_to(each, len(a)) for each in (which, tolerances, slacks))
+        a, b = (np.asarray(values, dtype=np.int64) for values in (a, b))
+        which, tolerances, slacks = (np.broadcast_to(values, len(a)) for values in (which, tolerances, slacks))
         columns = placed(verdicts, which, np.broadcast_to(rows, (len(a), WIDTH)), tolerances, slacks)
         columns |= {"a": a, "b": b, "a_file": self.files[a], "b_file": self.files[b]}
         columns |= {name: column(name, [value] * len(a)) for name, value in more.items()}
-        found = Clashes(self.names, columns)
-        self.ignoring.ignore(found)
-        take_up(found, self.known, self.triage, self.assembly.unit)
-        return found
+        clashes = Clashes(self.names, columns)
+        self.ignoring.ignore(clashes)
+        take_up(clashes, self.known, self.triage, self.assembly.unit)
+        return clashes
 
     def _decide(
         self, threads: Aside, workers: int, cluster: Any, heed: _Wait, together: int, tell: _Wait
@@ -329,54 +331,54 @@ class Run:
         np.maximum.at(widest, copies.group, reach + copies.slack)
         decisions = Decisions(self.shapes, self.clearance, float(widest.max(initial=0.0)))
 
-        def ask(group: int, k: int | None = None) -> Question:
+        def query_of(group: int, k: int | None = None) -> Query:
             k = copies.first[group] if k is None else k
             a, b = self.which[pairs[k]].tolist()
-            return Question(a, b, copies.rows[group], float(widest[group]), float(tolerances[k]))
+            return Query(a, b, copies.rows[group], float(widest[group]), float(tolerances[k]))
 
         def again(k: int) -> Decided:
             """Decide one of the twins, for whose tolerance what the others are does not hold."""
             self.decisions += 1
-            made: Decided | None = threads.run(decisions.lot, [ask(copies.group.item(k), k)])[0]
-            return made or Decided(None)
+            stop_of_decided: Decided | None = threads.run(decisions.lot, [query_of(copies.group.item(k), k)])[0]
+            return stop_of_decided or Decided(None)
 
         with ExitStack() as stack:
             if cluster is None:
-                made = decisions.here(ask, len(copies.first), workers, threads)
+                stream = decisions.run_here(query_of, len(copies.first), workers, threads)
             else:
-                made = decisions.there(
-                    ask, len(copies.first), stack.enter_context(on_cluster(cluster, decisions, heed))
+                stream = decisions.run_there(
+                    query_of, len(copies.first), stack.enter_context(on_cluster(cluster, decisions, heed))
                 )
             twins = Twins(copies, tolerances)
-            begin = done = 0  # pairs that are placed, and those that are decided
+            begin = stop_of_decided = 0  # pairs that are placed, and those that are decided
             try:
                 # what comes before the first pair of the next decision is of those before it
                 for group, stop in enumerate([*copies.first[1:].tolist(), len(pairs)][: len(copies.first)]):
-                    found = next(made)
-                    if found is not None:
+                    decision = next(stream)
+                    if decision is not None:
                         self.decisions += 1
-                        twins.decided(group, found, again)
-                    done = stop
-                    if found is None and begin == done - 1:  # so are most where nothing is a copy
-                        begin = done
+                        twins.decided(group, decision, again)
+                    stop_of_decided = stop
+                    if decision is None and begin == stop_of_decided - 1:  # so are most where nothing is a copy
+                        begin = stop_of_decided
                         tell()
-                    elif done - begin >= together:
-                        start, begin = begin, done
-                        self.findings.add(*self._found(twins, pairs, rows, start, done), tell)
+                    elif stop_of_decided - begin >= together:
+                        start, begin = begin, stop_of_decided
+                        self.findings.add(*self._findings_of(twins, pairs, rows, start, stop_of_decided), tell)
                     heed()
             finally:
-                if begin < done:
-                    self.findings.add(*self._found(twins, pairs, rows, begin, done), tell)
+                if begin < stop_of_decided:
+                    self.findings.add(*self._findings_of(twins, pairs, rows, begin, stop_of_decided), tell)
 
-    def _found(self, twins: Twins, pairs: Ints, rows: Array, start: int, stop: int) -> tuple[Clashes, list[bool]]:
+    def _findings_of(self, twins: Twins, pairs: Ints, rows: Array, start: int, stop: int) -> tuple[Clashes, list[bool]]:
         """Return the findings of pairs that are decided, and which of these have one."""
         self.looked_at[pairs[twins.looked_at(start, stop)]] = True
-        here, verdicts, which = twins.taken(start, stop)
-        taken = start + np.flatnonzero(here)
-        i, j = pairs[taken].T
-        slacks = twins.alike.slack[taken]
+        reported, verdicts, which = twins.verdicts(start, stop)
+        numbers = start + np.flatnonzero(reported)
+        i, j = pairs[numbers].T
+        slacks = twins.alike.slack[numbers]
         a, b = self.places[i], self.places[j]
-        return self._clashes(a, b, verdicts, which, rows[i], twins.tolerances[taken], slacks), here.tolist()
+        return self._clashes(a, b, verdicts, which, rows[i], twins.tolerances[numbers], slacks), reported.tolist()
 
     def _follow(self, moving: Moving, threads: Aside, step: _Wait) -> None:
         """Decide the pairs that move against each other, over all of the time."""
@@ -400,16 +402,16 @@ class Run:
 
     def _remark_on_tolerances(self, pairs: Ints) -> None:
         self.tolerance = float(self.tolerances.of(*pairs.T).max())
-        tolerances = self.tolerances.own[pairs].max(axis=1)
+        tolerances = self.tolerances.by_part[pairs].max(axis=1)
         large = tolerances > _LARGE * self.sizes[pairs].min(axis=1)
         if large.any():
             worst = int(np.argmax(np.where(large, tolerances, 0.0)))
             a, b = (self.parts[self.places[k]].name for k in pairs[worst])
+            length = format_length(float(tolerances[worst]), self.assembly.unit)
             self.remarks.append(
                 f"the tolerance of {int(large.sum())} of the pairs that come close is large beside their parts, up to"
-                f" {told(float(tolerances[worst]), self.assembly.unit)} for {a} and {b}, far from the middle of the"
-                " assembly or from the origin of a file of float32 numbers: give one (tolerance= in Python, --tolerance"
-                " on the command line)"
+                f" {length} for {a} and {b}, far from the middle of the assembly or from the origin of a file of float32"
+                " numbers: give one (tolerance= in Python, --tolerance on the command line)"
             )
 
 

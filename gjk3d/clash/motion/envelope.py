@@ -35,7 +35,7 @@ from gjk3d.wording import count
 
 _BEND = 5e-4  #: of the size of a part: how far its points may bend off straight lines in a step
 _STEPS = 4096  #: of one steady motion; on longer ones they bend farther off
-_SAME = 1e-7  #: of the reach at first: places no farther apart are one
+_COINCIDENT = 1e-7  #: of the reach at first: places no farther apart are one
 _ROUNDING = 1e-6  #: of the reach of the whole: unions of manifold3d are rounded
 _PIECES = 64  #: of a part
 _HULLS = 1024  #: of a part: on a way of many steps it has fewer pieces, and then slices of several steps each
@@ -118,20 +118,20 @@ def swept(
     if body not in movement.bodies:
         raise ParseError(f"swept: nothing that moves is called {body!r}; there are {', '.join(movement.bodies)}")
     fits = matcher(body)
-    own = [name for name in meshes if fits(name)]
+    members = [name for name in meshes if fits(name)]
     most = 1 if form == "hull" else _PIECES
-    cut = {name: _pieces(meshes[name], tracks[name], most) for name in own}
-    slices = [each for name in own for each in _slices(cut[name], tracks[name], _size(meshes[name]))]
+    cut = {name: _pieces(meshes[name], tracks[name], most) for name in members}
+    slices = [piece for name in members for piece in _slices(cut[name], tracks[name], _size(meshes[name]))]
     if not slices:
         raise ParseError(f"swept: no part of {body!r} could be loaded")
     vertices, faces = _hull(slices) if form == "hull" else _united(slices)
     grown = max(piece.grown for piece in slices)
     name = f"{body}, swept"
-    facets = max(part.facets for part in assembly.parts if part.name in own)
+    facets = max(part.facets for part in assembly.parts if part.name in members)
     part = AssemblyPart(name, "", Mesh._of(vertices, faces, name=name, unit=assembly.unit), facets=facets)
     still = [part for part in assembly.parts if part.name not in tracks]
     size = float(np.linalg.norm(np.ptp([mesh.bounds for mesh in meshes.values()], axis=(0, 1))))
-    moving = {name: tracks[name] for name in own}
+    moving = {name: tracks[name] for name in members}
     notes = [
         *movement.notes,
         f"{name}: the hulls of {count(len(slices), 'slice')} of {count(sum(map(len, cut.values())), 'piece')}"
@@ -150,11 +150,11 @@ def _size(mesh: Mesh) -> float:
 
 def _pieces(mesh: Mesh, track: Track, most: int) -> list[Array]:
     """Return corners of at most so many convex pieces that hold a mesh, or of its hull where it cannot be cut."""
-    whole = mesh.hull().points
+    points = mesh.hull().points
     if most > 1:
-        most = min(most, _HULLS // len(_steps(whole, track, _BEND * _size(mesh))))
+        most = min(most, _HULLS // len(_steps(points, track, _BEND * _size(mesh))))
     body = solid(mesh) if most > 1 and not len(mesh._mended.hanging) else None
-    return [whole] if body is None else convex_pieces(body, most)
+    return [points] if body is None else convex_pieces(body, most)
 
 
 def _slices(pieces: list[Array], track: Track, size: float) -> Iterator[Slice]:
@@ -175,32 +175,32 @@ def _steps(points: Array, track: Track, bend: float) -> list[Slice]:
     middle = points.mean(axis=0)
     rho = np.array([float(np.linalg.norm(points - middle, axis=1).max())])
     first = track.pose(track.times[0])
-    same = _SAME * float(np.abs(points @ first[:3, :3].T + first[:3, 3]).max())
-    found: dict[frozenset[bytes], Slice] = {}
+    resolution = _COINCIDENT * float(np.abs(points @ first[:3, :3].T + first[:3, 3]).max())
+    slices: dict[frozenset[bytes], Slice] = {}
     for row in track.rows:
-        motion, share = motion_of(row), _once(row)
-        whole = share * share * float(motion._bend(middle[None], rho)[0]) / 8.0
-        parts = min(_STEPS, max(1, int(np.ceil(np.sqrt(whole / bend)))))
+        motion, share = motion_of(row), _share_of_turn(row)
+        bend_of_all = share * share * float(motion._bend(middle[None], rho)[0]) / 8.0
+        parts = min(_STEPS, max(1, int(np.ceil(np.sqrt(bend_of_all / bend)))))
         poses = motion.at(np.linspace(0.0, share, parts + 1))
-        there = np.einsum("kij,pj->kpi", poses[:, :3, :3], points) + poses[:, None, :3, 3]
-        grown = whole / parts**2 + track.slack + same + _ROUNDING * float(np.abs(there).max())
-        keys = [place.tobytes() for place in np.round(there / same) + 0.0]
+        places = np.einsum("kij,pj->kpi", poses[:, :3, :3], points) + poses[:, None, :3, 3]
+        grown = bend_of_all / parts**2 + track.slack + resolution + _ROUNDING * float(np.abs(places).max())
+        keys = [place.tobytes() for place in np.round(places / resolution) + 0.0]
         for k in range(parts):
             ends = frozenset(keys[k : k + 2])
-            if ends not in found or found[ends].grown < grown:
-                found[ends] = Slice(there[k : k + 2].reshape(-1, 3), grown)
-    return list(found.values())
+            if ends not in slices or slices[ends].grown < grown:
+                slices[ends] = Slice(places[k : k + 2].reshape(-1, 3), grown)
+    return list(slices.values())
 
 
-def _once(row: Array) -> float:
+def _share_of_turn(row: Array) -> float:
     """Return in what share of a motion every place of it is passed: about an axis that stands still, in a full turn."""
     turn = float(np.linalg.norm(row[TURN:REFERENCE]))
     return min(1.0, 2.0 * np.pi / turn) if turn > 0.0 and not row[WAY:TURN].any() else 1.0
 
 
 def _hull(slices: list[Slice]) -> tuple[Array, Any]:
-    whole = ConvexHull(np.concatenate([piece.points for piece in slices])).points
-    surface = ConvexHull(Slice(whole, max(piece.grown for piece in slices)).corners).surface()
+    points = ConvexHull(np.concatenate([piece.points for piece in slices])).points
+    surface = ConvexHull(Slice(points, max(piece.grown for piece in slices)).corners).surface()
     return surface.vertices, surface.faces
 
 
@@ -225,7 +225,7 @@ def convex_pieces(solid: Any, most: int) -> list[Array]:
     The worst dents are cut first, until there are about as many pieces as may be: what is left of dents is filled.
     """
     least = _DENT * solid.hull().volume()
-    done: list[Any] = []
+    convex: list[Any] = []
     todo: list[tuple[float, int, Any]] = []
     numbers = itertools.count()  # so that of equal dents no solids are compared
 
@@ -234,19 +234,19 @@ def convex_pieces(solid: Any, most: int) -> list[Array]:
         if dent > least:
             heapq.heappush(todo, (-dent, next(numbers), piece))
         else:
-            done.append(piece)
+            convex.append(piece)
 
-    for each in solid.decompose():
-        add(each)
-    while todo and len(todo) + len(done) < most:
+    for component in solid.decompose():
+        add(component)
+    while todo and len(todo) + len(convex) < most:
         _, _, piece = heapq.heappop(todo)
         halves = _cut(piece)
         if len(halves) > 1:
             for half in halves:
                 add(half)
         else:
-            done.append(piece)
-    return [np.array(piece.to_mesh64().vert_properties[:, :3]) for piece in [*done, *(item[2] for item in todo)]]
+            convex.append(piece)
+    return [np.array(piece.to_mesh64().vert_properties[:, :3]) for piece in [*convex, *(item[2] for item in todo)]]
 
 
 def _cut(piece: Any) -> list[Any]:
@@ -254,7 +254,9 @@ def _cut(piece: Any) -> list[Any]:
     plane = _plane(piece)
     if plane is None:
         return [piece]
-    return [each for half in piece.split_by_plane(*plane) for each in half.decompose() if not each.is_empty()]
+    return [
+        component for half in piece.split_by_plane(*plane) for component in half.decompose() if not component.is_empty()
+    ]
 
 
 def _plane(piece: Any) -> tuple[Array, float] | None:
@@ -268,13 +270,13 @@ def _plane(piece: Any) -> tuple[Array, float] | None:
     offsets = np.einsum("ij,ij->i", normals, points[faces[:, 0]])
     # each edge from both of its faces: a closed solid has it once in either direction
     begin, end, third = faces.ravel(), np.roll(faces, -1, axis=1).ravel(), np.roll(faces, -2, axis=1).ravel()
-    here, there = np.argsort(begin * len(points) + end), np.argsort(end * len(points) + begin)
-    face = here // 3
-    rises = np.einsum("ij,ij->i", normals[face], points[third[there]]) - offsets[face]
+    edges, twins = np.argsort(begin * len(points) + end), np.argsort(end * len(points) + begin)
+    face = edges // 3
+    rises = np.einsum("ij,ij->i", normals[face], points[third[twins]]) - offsets[face]
     reflex = (rises > _FLAT * size) & (lengths[face] > _FLAT * size * size)
     if not reflex.any():
         return None
-    face, edge = face[reflex], here[reflex]
+    face, edge = face[reflex], edges[reflex]
     planes = np.column_stack([normals[face], offsets[face] / size])
     _, first, which = np.unique(np.round(planes, 6), axis=0, return_index=True, return_inverse=True)
     long = np.bincount(which.ravel(), weights=np.linalg.norm(points[end[edge]] - points[begin[edge]], axis=1))

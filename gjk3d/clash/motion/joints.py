@@ -86,15 +86,15 @@ class Joint:
         if point.shape != (3,):
             raise ShapeError(f"joint {self.name!r}: point is {point.tolist()}, expected three numbers")
         if self.drive is not None:
-            given = _floats(self.drive, f"joint {self.name!r}: drive")
-            if len(given) < 2 or given.reshape(len(given), -1).shape[1:] != (len(KINDS[self.kind]),):
+            drive = _floats(self.drive, f"joint {self.name!r}: drive")
+            if len(drive) < 2 or drive.reshape(len(drive), -1).shape[1:] != (len(KINDS[self.kind]),):
                 raise ShapeError(
-                    f"joint {self.name!r}: drive is of shape {given.shape}, expected 2 or more rows of"
+                    f"joint {self.name!r}: drive is of shape {drive.shape}, expected 2 or more rows of"
                     f" {len(KINDS[self.kind])}: {', '.join(KINDS[self.kind])}"
                 )
-            for name, way in zip(KINDS[self.kind], given.reshape(len(given), -1).T, strict=True):
+            for name, column in zip(KINDS[self.kind], drive.reshape(len(drive), -1).T, strict=True):
                 if name != "turn":
-                    _floats(way, f"joint {self.name!r}: the {name} of its drive", GREATEST)
+                    _floats(column, f"joint {self.name!r}: the {name} of its drive", GREATEST)
 
     def pose(self, values: VectorLike) -> Array:
         """Return the displacement of the child against the parent.
@@ -113,31 +113,31 @@ class Joint:
         ShapeError
             They are not as many, or not finite.
         """
-        given, names = _floats(values, f"joint {self.name!r}: values", GREATEST), KINDS[self.kind]
-        if given.shape != (len(names),):
+        row, names = _floats(values, f"joint {self.name!r}: values", GREATEST), KINDS[self.kind]
+        if row.shape != (len(names),):
             raise ShapeError(
-                f"joint {self.name!r}: values is of shape {given.shape}, expected {len(names)}: {', '.join(names)}"
+                f"joint {self.name!r}: values is of shape {row.shape}, expected {len(names)}: {', '.join(names)}"
             )
-        pose: Array = self._poses(given[None])[0]
+        pose: Array = self._poses(row[None])[0]
         return pose
 
     def _poses(self, values: Array) -> Array:
         """Return the displacements, (n, 4, 4), of n rows of values."""
-        given = dict(zip(KINDS[self.kind], values.T, strict=True))
+        coordinates = dict(zip(KINDS[self.kind], values.T, strict=True))
         along = np.asarray(self.axis, dtype=np.float64)
         along = np.ldexp(along, -np.frexp(np.abs(along).max())[1])  # its square neither overflows nor vanishes
         along /= np.linalg.norm(along)
         point, result = np.asarray(self.point, dtype=np.float64), np.tile(np.eye(4), (len(values), 1, 1))
-        if "turn" in given:
-            result[:, :3, :3] = _turns(along, given["turn"])
+        if "turn" in coordinates:
+            result[:, :3, :3] = _turns(along, coordinates["turn"])
             result[:, :3, 3] = point - result[:, :3, :3] @ point
-        if "slide" in given:
-            result[:, :3, 3] += given["slide"][:, None] * along
+        if "slide" in coordinates:
+            result[:, :3, 3] += coordinates["slide"][:, None] * along
         if self.kind == "planar":
             first = np.eye(3)[int(np.argmin(np.abs(along)))]
             first -= along * (first @ along)
             first /= np.linalg.norm(first)
-            result[:, :3, 3] += given["x"][:, None] * first + given["y"][:, None] * np.cross(along, first)
+            result[:, :3, 3] += coordinates["x"][:, None] * first + coordinates["y"][:, None] * np.cross(along, first)
         return result
 
 
@@ -172,15 +172,15 @@ class Coupling:
 
 
 def _floats(values: Any, what: str, most: float = np.inf) -> Array:
-    said = " ".join(repr(values.tolist() if isinstance(values, np.ndarray) else values).split())
-    said = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}..."
+    excerpt = " ".join(repr(values.tolist() if isinstance(values, np.ndarray) else values).split())
+    excerpt = excerpt if len(excerpt) <= _SHOWN else f"{excerpt[:_SHOWN]}..."
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ShapeError(f"{what} is {said}, expected numbers") from None
+        raise ShapeError(f"{what} is {excerpt}, expected numbers") from None
     if array.ndim == 0 or not np.isfinite(array).all() or not (np.abs(array) <= most).all():
         limit = f" of at most {most:g}" if most < np.inf else ""
-        raise ShapeError(f"{what} is {said}, expected a list of finite numbers{limit}")
+        raise ShapeError(f"{what} is {excerpt}, expected a list of finite numbers{limit}")
     return array
 
 
@@ -199,7 +199,7 @@ _AT_ONCE = np.pi / 8  #: the most that a driven joint turns between two times th
 _NEWTON = 8  #: steps, at most
 _STEP = 1e-7  #: in radians, or of the size of the whole: what slopes are taken over
 _SOLVED = 1e-12  #: of the same: a step that changes nothing more
-_SAME = 1e-7  #: singular values below this part of the greatest are of no joint's doing
+_SINGULAR = 1e-7  #: singular values below this part of the greatest are of no joint's doing
 
 
 def _bent(turns: Array) -> Array:
@@ -269,13 +269,13 @@ class Linkage:
         """Return the bodies, a parent before its children."""
         order: list[str] = []
         for body in self.tree:
-            way: list[str] = []
+            chain: list[str] = []
             while body in self.tree and body not in order:
-                if body in way:
+                if body in chain:
                     raise ShapeError(f"the joints hold {body!r} by itself: one of them must be held by the ground")
-                way.append(body)
+                chain.append(body)
                 body = self.tree[body].parent
-            order += reversed(way)
+            order += reversed(chain)
         return order
 
     def _couplings(self, couplings: Sequence[Coupling]) -> dict[str, tuple[str, float]]:
@@ -288,10 +288,10 @@ class Linkage:
                 raise ShapeError(f"joint {coupling.joint!r} is driven or coupled twice")
             follows[coupling.joint] = coupling.to, float(coupling.ratio)
         for name in follows:
-            seen = [name]
-            while seen[-1] in follows:
-                seen.append(follows[seen[-1]][0])
-                if seen[-1] == name:
+            chain = [name]
+            while chain[-1] in follows:
+                chain.append(follows[chain[-1]][0])
+                if chain[-1] == name:
                     raise ShapeError(f"joint {name!r} is coupled to itself")
         return follows
 
@@ -343,8 +343,8 @@ class Linkage:
         for body in self.order:
             joint = self.tree[body]
             parent = poses.get(joint.parent)
-            own = joint._poses(values[joint.name])
-            poses[body] = own if parent is None else parent @ own
+            displacement = joint._poses(values[joint.name])
+            poses[body] = displacement if parent is None else parent @ displacement
         return poses
 
     def _open(self, times: Array, unknown: Array) -> Array:
@@ -352,10 +352,10 @@ class Linkage:
         values = self._values(times, unknown)
         poses, out = self._poses(values), []
         for joint in self.closing:
-            there = poses.get(joint.parent, np.eye(4)) @ joint._poses(values[joint.name])
-            here, point = poses[joint.child], np.append(np.asarray(joint.point, dtype=np.float64), 1.0)
-            turns = np.swapaxes(here[:, :3, :3], 1, 2) @ there[:, :3, :3]
-            out += [((there - here) @ point)[:, :3], self.size * _bent(turns)]
+            by_joint = poses.get(joint.parent, np.eye(4)) @ joint._poses(values[joint.name])
+            by_tree, point = poses[joint.child], np.append(np.asarray(joint.point, dtype=np.float64), 1.0)
+            turns = np.swapaxes(by_tree[:, :3, :3], 1, 2) @ by_joint[:, :3, :3]
+            out += [((by_joint - by_tree) @ point)[:, :3], self.size * _bent(turns)]
         return np.concatenate(out, axis=1)
 
     # --- what is not driven ----------------------------------------------------------------------------------------
@@ -376,15 +376,15 @@ class Linkage:
             return np.zeros((len(times), 0))
         new = np.array([t for t in dict.fromkeys(times.tolist()) if t not in self._solved])
         if self.free and len(new) and len(self._solved) > 1:
-            found, closed = self._newton(new, self._guesses(new))
-            self._solved.update(zip(new[closed].tolist(), found[closed], strict=True))
+            solutions, closed = self._newton(new, self._guesses(new))
+            self._solved.update(zip(new[closed].tolist(), solutions[closed], strict=True))
         return np.stack([self._unknown(t) for t in times.tolist()])
 
     def _guesses(self, times: Array) -> Array:
         """Return about what is not driven at times between those that were solved."""
-        known = sorted(self._solved)
-        columns = np.array([self._solved[t] for t in known]).T
-        return np.stack([np.interp(times, known, column) for column in columns], axis=1)
+        solved_times = sorted(self._solved)
+        columns = np.array([self._solved[t] for t in solved_times]).T
+        return np.stack([np.interp(times, solved_times, column) for column in columns], axis=1)
 
     def _newton(self, times: Array, unknown: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return what closes the loops at each time, and at which times that is certain."""
@@ -394,9 +394,9 @@ class Linkage:
             columns = [(self._open(times, unknown + _STEP * row) - left) / _STEP for row in np.diag(scale)]
             slopes = np.stack(columns, axis=2)
             sizes = np.linalg.svd(slopes, compute_uv=False)
-            steps = (np.linalg.pinv(slopes, rcond=_SAME) @ left[:, :, None])[:, :, 0]
+            steps = (np.linalg.pinv(slopes, rcond=_SINGULAR) @ left[:, :, None])[:, :, 0]
             unknown = unknown - scale * steps
-            closed = (np.abs(steps).max(axis=1) <= _SOLVED) & (sizes[:, -1] > _SAME * sizes[:, 0])
+            closed = (np.abs(steps).max(axis=1) <= _SOLVED) & (sizes[:, -1] > _SINGULAR * sizes[:, 0])
             if closed.all():
                 break
         closed &= slopes.shape[1] >= slopes.shape[2]
@@ -412,15 +412,15 @@ class Linkage:
         first, at = self._guess(time), np.array([time])
         if self.free:
             scale, most = self._scale, 1e-15
-            found = least_squares(
+            fit = least_squares(
                 lambda x: self._open(at, x[None])[0], first, x_scale=scale, xtol=most, ftol=most, gtol=most,
                 max_nfev=200,
             )  # fmt: skip
-            first = found.x
+            first = fit.x
         self._check_closed(time, first)
         if self.free:
-            sizes = np.linalg.svd(found.jac * scale, compute_uv=False)
-            if len(sizes) < len(first) or sizes[-1] < _SAME * sizes[0]:
+            sizes = np.linalg.svd(fit.jac * scale, compute_uv=False)
+            if len(sizes) < len(first) or sizes[-1] < _SINGULAR * sizes[0]:
                 raise ShapeError(
                     f"the joints leave a motion open at time {time:.6g}, of {', '.join(n for n, _ in self.free)}:"
                     " drive or couple one more, or this is a dead centre"
@@ -442,11 +442,11 @@ class Linkage:
             )
 
     def _guess(self, time: float) -> Array:
-        known = sorted(self._solved, key=lambda t: abs(t - time))[:2]
-        if not known:
+        nearest = sorted(self._solved, key=lambda t: abs(t - time))[:2]
+        if not nearest:
             return np.zeros(len(self.free))
-        if len(known) == 1:
-            return self._solved[known[0]]
-        one, two = (self._solved[t] for t in known)
-        line: Array = one + (two - one) * ((time - known[0]) / (known[1] - known[0]))
+        if len(nearest) == 1:
+            return self._solved[nearest[0]]
+        a, b = (self._solved[t] for t in nearest)
+        line: Array = a + (b - a) * ((time - nearest[0]) / (nearest[1] - nearest[0]))
         return line

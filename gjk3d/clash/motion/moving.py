@@ -16,7 +16,7 @@ from gjk3d.clash.detection.decider import Decider, Verdict, joined, unchecked
 from gjk3d.clash.detection.pairs import Tolerances, doubted_ways
 from gjk3d.clash.detection.parts import AssemblyPart
 from gjk3d.clash.motion.movement import Movement
-from gjk3d.clash.motion.timeline import LOOKS, Passage, Timeline, moved, swept_box
+from gjk3d.clash.motion.timeline import MOST_SAMPLES, Passage, Timeline, moved, swept_box
 from gjk3d.clash.motion.track import Track, measured, pauses, solved, still
 from gjk3d.convex.pairs import Pairs
 from gjk3d.interrupts import Aside
@@ -75,7 +75,7 @@ class Course:
         """
         spans = tuple((span.after, span.begin, span.end, span.before) for span in passage.spans)
         proven = not solved and passage.settled and all(span.proven for span in passage.spans)
-        series = tuple((look.time, look.lower, look.upper, look.inside) for look in passage.looks)
+        series = tuple((sample.time, sample.lower, sample.upper, sample.inside) for sample in passage.samples)
         return cls(a, b, spans, proven, passage.least, passage.when, passage.inside, series)
 
     @property
@@ -204,10 +204,10 @@ class Moving:
 
     def groups(self) -> list[list[int]]:
         """Return the parts that keep their places to each other, group by group."""
-        found: dict[int, list[int]] = {}
+        by_track: dict[int, list[int]] = {}
         for k, track in enumerate(self.of):
-            found.setdefault(id(track), []).append(k)
-        return list(found.values())
+            by_track.setdefault(id(track), []).append(k)
+        return list(by_track.values())
 
     def close(self, clearance: float, tolerances: Tolerances) -> Iterator[tuple[int, int]]:
         """Yield the pairs that do not, i < j, and whose boxes, all along, come as near as is of interest."""
@@ -220,9 +220,9 @@ class Moving:
         ).reshape(-1, 2, 3)
         self.notes += doubted_ways(self.names, self._bounds, boxes, self._unit)
         for i in range(len(self.of)):
-            others = np.arange(i + 1, len(self.of))
+            later = np.arange(i + 1, len(self.of))
             gaps = np.maximum(boxes[i, 0] - boxes[i + 1 :, 1], boxes[i + 1 :, 0] - boxes[i, 1]).max(axis=1)
-            reach = np.maximum(clearance, tolerances.of(i, others)) + self.slacks[i] + self.slacks[i + 1 :]
+            reach = np.maximum(clearance, tolerances.of(i, later)) + self.slacks[i] + self.slacks[i + 1 :]
             for j in (np.flatnonzero(gaps <= reach) + i + 1).tolist():
                 if not self.together(i, j):
                     yield i, j
@@ -237,17 +237,17 @@ class Moving:
         """Return what the pair is when it is nearest, or deepest, in the places of that time."""
         if not passage.spans and passage.least[0] >= clearance - tolerance and passage.least[0] > tolerance:
             return None
-        there = [moved(union_of(self.meshes[k]).mesh, self.of[k].pose(passage.when)) for k in (i, j)]
-        found = _decided(there, Decider(clearance, tolerance, {}))
-        if found is not None and found.kind == "duplicate":
+        meshes = [moved(union_of(self.meshes[k]).mesh, self.of[k].pose(passage.when)) for k in (i, j)]
+        clash = _decided(meshes, Decider(clearance, tolerance, {}))
+        if clash is not None and clash.kind == "duplicate":
             drawn = _decided([self.meshes[i], self.meshes[j]], Decider(clearance, tolerance, {}))
             if drawn is None or drawn.kind != "duplicate":
-                found = _decided(there, Decider(clearance, tolerance, {}, twice=False))
-        if found is None:
+                clash = _decided(meshes, Decider(clearance, tolerance, {}, twice=False))
+        if clash is None:
             return None
-        if found.kind == "contained" and any(look.free for look in passage.looks):
-            found = found._replace(kind="hard", note=f"{found.note} at that time, and is not always there")
-        return found if passage.settled else found._replace(note=joined(found.note, _SAMPLED))
+        if clash.kind == "contained" and any(sample.free for sample in passage.samples):
+            clash = clash._replace(kind="hard", note=f"{clash.note} at that time, and is not always there")
+        return clash if passage.settled else clash._replace(note=joined(clash.note, _SAMPLED))
 
     def all(
         self, pairs: Sequence[tuple[int, int]], clearance: float, tolerance: Callable[[int, int], float], threads: Aside
@@ -271,7 +271,8 @@ class Moving:
         if self._sampled:
             few = f"{', '.join(self._sampled[:_FEW])}{' and others' if len(self._sampled) > _FEW else ''}"
             self.notes.append(
-                f"{count(len(self._sampled), 'pair')} of parts, {few}: {_SAMPLED} (each was looked at {LOOKS} times)"
+                f"{count(len(self._sampled), 'pair')} of parts, {few}: {_SAMPLED}"
+                f" (each was looked at {MOST_SAMPLES} times)"
             )
 
     def record(self) -> MotionRecord:

@@ -101,17 +101,17 @@ _TRACK: dict[str, _Test] = {
 
 def read_clashes(rows: Any, where: str) -> tuple[Clash, ...]:
     """Return the findings of a report; ParseError where one is damaged."""
-    return tuple(_made(Clash, row, _CLASH, f"{where}, clash {k + 1}") for k, row in enumerate(_list(rows, where)))
+    return tuple(_build(Clash, row, _CLASH, f"{where}, clash {k + 1}") for k, row in enumerate(_list(rows, where)))
 
 
 def read_parts(rows: Any, where: str) -> tuple[PartRow, ...]:
     """Return the parts of a report; ParseError where one is damaged."""
-    return tuple(_made(PartRow, row, _PART, f"{where}, part {k + 1}") for k, row in enumerate(_list(rows, where)))
+    return tuple(_build(PartRow, row, _PART, f"{where}, part {k + 1}") for k, row in enumerate(_list(rows, where)))
 
 
 def read_inputs(rows: Any, where: str) -> tuple[Input, ...]:
     """Return the files of a report; ParseError where one is damaged."""
-    return tuple(_made(Input, row, _INPUT, f"{where}, input {k + 1}") for k, row in enumerate(_list(rows, where)))
+    return tuple(_build(Input, row, _INPUT, f"{where}, input {k + 1}") for k, row in enumerate(_list(rows, where)))
 
 
 def read_record(row: Any, where: str) -> MotionRecord | None:
@@ -119,21 +119,22 @@ def read_record(row: Any, where: str) -> MotionRecord | None:
     if row is None:
         return None
     where = f"{where}, motion"
-    known = _known(row, _MOTION, where)
+    values = _checked_fields(row, _MOTION, where)
     pairs = [
-        _known(pair, _COURSE, f"{where}, pair {k + 1}") for k, pair in enumerate(_list(known.pop("pairs", []), where))
+        _checked_fields(pair, _COURSE, f"{where}, pair {k + 1}")
+        for k, pair in enumerate(_list(values.pop("pairs", []), where))
     ]
     for pair in pairs:  # JSON has no number for what is not finite
-        pair["series"] = [[inf if x is None else x for x in look] for look in pair.get("series", [])]
+        pair["series"] = [[inf if x is None else x for x in sample] for sample in pair.get("series", [])]
     tracks = {
         name: track
-        for k, item in enumerate(_list(known.pop("tracks", []), where))
+        for k, item in enumerate(_list(values.pop("tracks", []), where))
         for names, track in [_track(item, f"{where}, track {k + 1}")]
         for name in names
     }
     try:
         courses = tuple(Course(**{key: _tuples(x) for key, x in pair.items()}) for pair in pairs)
-        record = MotionRecord(**known, pairs=courses, tracks=tracks)
+        record = MotionRecord(**values, pairs=courses, tracks=tracks)
     except TypeError as error:
         raise ParseError(f"{where} is damaged: {error}") from None
     if tracks and not record.begin < record.end:
@@ -143,15 +144,15 @@ def read_record(row: Any, where: str) -> MotionRecord | None:
 
 def _track(row: Any, where: str) -> tuple[list[str], Track]:
     """Return the parts that move on a track, and the track."""
-    known = _known(row, _TRACK, where)
-    times, rows = (np.array(known.get(name, []), dtype=float) for name in ("times", "rows"))
-    fits = "parts" in known and rows.ndim == 2 and len(times) == len(rows) + 1
+    values = _checked_fields(row, _TRACK, where)
+    times, rows = (np.array(values.get(name, []), dtype=float) for name in ("times", "rows"))
+    fits = "parts" in values and rows.ndim == 2 and len(times) == len(rows) + 1
     if not fits or not (np.diff(times) > 0.0).all():
         raise ParseError(f"{where} has {times.size} times for {len(rows)} motions, or they do not rise: it is damaged")
     turns = rows[:, :9].reshape(-1, 3, 3)
     if np.abs(turns).max() > 2.0 or np.abs(turns @ turns.swapaxes(1, 2) - np.eye(3)).max() > 1e-6:
         raise ParseError(f"{where} has a motion that begins with no rotation: it is damaged")
-    return known["parts"], Track(times, rows, known.get("slack", 0.0))
+    return values["parts"], Track(times, rows, values.get("slack", 0.0))
 
 
 def _list(rows: Any, where: str) -> list[Any]:
@@ -160,7 +161,7 @@ def _list(rows: Any, where: str) -> list[Any]:
     return rows
 
 
-def _known(row: Any, tests: Mapping[str, _Test], where: str) -> dict[str, Any]:
+def _checked_fields(row: Any, tests: Mapping[str, _Test], where: str) -> dict[str, Any]:
     """Return the fields of a row that this version knows, each of its form."""
     if not isinstance(row, dict):
         raise ParseError(f"{where} is {str(row)[:60]!r}, expected an object: the file is damaged")
@@ -170,10 +171,10 @@ def _known(row: Any, tests: Mapping[str, _Test], where: str) -> dict[str, Any]:
     return {name: row[name] for name in tests if name in row}
 
 
-def _made(kind: type[Any], row: Any, tests: Mapping[str, _Test], where: str) -> Any:
-    known = _known(row, tests, where)
+def _build(kind: type[Any], row: Any, tests: Mapping[str, _Test], where: str) -> Any:
+    values = _checked_fields(row, tests, where)
     try:
-        return kind(**{name: _tuples(value) for name, value in known.items()})
+        return kind(**{name: _tuples(value) for name, value in values.items()})
     except TypeError as error:
         raise ParseError(f"{where} is damaged: {str(error).partition('__init__() ')[2] or error}") from None
 
@@ -188,15 +189,15 @@ _LENGTHS = (
 )  # fmt: skip
 
 
-def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | None:
+def read_baseline(source: str | os.PathLike[str] | Report | None) -> Report | None:
     """Return an earlier report, read from its JSON file where a path is given, without the parts' triangles."""
-    if given is None:
+    if source is None:
         return None
-    if isinstance(given, Report):
-        if given.left_out:
+    if isinstance(source, Report):
+        if source.left_out:
             raise ParseError("the baseline has only the worst of its findings, so it cannot tell what is new")
-        return given
-    path = Path(given)
+        return source
+    path = Path(source)
     if not os.path.isfile(path):
         raise FileError(f"there is no report {path}: write one with gjk3d clash MODELS -f json -o {path}")
     try:
@@ -207,9 +208,9 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
         raise ParseError(f"{path} is no report of gjk3d clash: write one with -f json")
     version = document.get("schema_version")
     if not is_count(version) or version != SCHEMA_VERSION:
-        said = json.dumps(version)[:60]
+        found_version = json.dumps(version)[:60]
         raise ParseError(
-            f"{path} is of schema version {said}, this gjk3d reads the number {SCHEMA_VERSION}: make it anew"
+            f"{path} is of schema version {found_version}, this gjk3d reads the number {SCHEMA_VERSION}: make it anew"
         )
     rows, clearance, tolerance = (document.get(key) for key in ("clashes", "clearance", "tolerance"))
     if not isinstance(rows, list) or not is_number(clearance) or not is_number(tolerance):
@@ -240,7 +241,7 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
     )
 
 
-def in_unit(before: Report, unit: str | None, what: str, other: str) -> Report:
+def in_unit(before: Report, unit: str | None, what: str, later: str) -> Report:
     """Return an earlier report with its lengths in a unit.
 
     Raises
@@ -253,7 +254,7 @@ def in_unit(before: Report, unit: str | None, what: str, other: str) -> Report:
     factor = None if before.unit is None or unit is None else conversion(before.unit, unit)
     if factor is None:
         raise ParseError(
-            f"{what} {_in(before.unit)} and {other} {_in(unit)}: their lengths cannot be compared"
+            f"{what} {_in(before.unit)} and {later} {_in(unit)}: their lengths cannot be compared"
             " (make one of them anew, saying its unit: unit='mm' in Python, --unit mm on the command line)"
         )
     return replace(
@@ -300,16 +301,16 @@ def differences(before: Report, after: Report) -> list[tuple[str, str]]:
     sources = {report.settings.get("tolerance_from") for report in (before, after)}
     if sources != {BY_DEFAULT}:  # by one rule from the parts; only the largest of them is told of the whole
         limits.append(("tolerance", before.tolerance, after.tolerance))
-    told = [
+    lines = [
         (f"{what} {old:.7g}{ending}", f"{new:.7g}{ending}")
         for what, old, new in limits
         if not math.isclose(old, new, rel_tol=1e-6)
     ]
     moved = ["no motion" if report.motion is None else "a motion" for report in (before, after)]
-    return [*told, *[(moved[0], moved[1])][: int(moved[0] != moved[1])]]
+    return [*lines, *[(moved[0], moved[1])][: int(moved[0] != moved[1])]]
 
 
-def known(before: Report | None) -> frozenset[str]:
+def ids_of(before: Report | None) -> frozenset[str]:
     """Return the ids of the findings of an earlier report, also of those approved or ignored there, as in `gjk3d diff`.
 
     What was resolved there is new when it is there again.
@@ -317,7 +318,7 @@ def known(before: Report | None) -> frozenset[str]:
     return frozenset(clash.id for clash in before.clashes if clash.status != "resolved") if before else frozenset()
 
 
-def missing(before: Report, here: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:
+def missing(before: Report, present: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:
     """Return the open findings of before that are there no more.
 
     ``here`` holds the ids of those of before that were found again. ``checked`` tells of two names whether that pair
@@ -328,7 +329,7 @@ def missing(before: Report, here: Collection[str], checked: Callable[[str, str],
         if checked(clash.a, clash.b)
         else replace(clash, status="active", note="not looked at this time: as in the baseline")
         for clash in before.clashes
-        if clash.is_open and clash.id not in here
+        if clash.is_open and clash.id not in present
     ]
 
 
@@ -351,9 +352,9 @@ def within(clash: Clash, spans: tuple[Span, ...]) -> bool:
     return all(any(_inside(now, then) for then in spans) for now in clash.intervals or ((at, at, at, at),))
 
 
-def same_times(one: Clash, two: Clash) -> bool:
+def same_times(a: Clash, b: Clash) -> bool:
     """Tell whether two findings clash at the same times."""
-    return within(one, two.intervals) and within(two, one.intervals)
+    return within(a, b.intervals) and within(b, a.intervals)
 
 
 def _inside(now: Span, then: Span) -> bool:

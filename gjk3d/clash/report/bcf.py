@@ -63,23 +63,23 @@ def looking_at(clash: Clash, report: Report, field_of_view: float) -> Camera | N
         size = min(size, max(0.3 * size, 4.0 * _half(clash.overlap_box)))
     up = np.array(upward(report))
     normal = np.zeros(3) if clash.normal is None else np.array(clash.normal)
-    back = min(_ways(up), key=lambda way: round(abs(float(way @ normal)), 9))
+    backward = min(_camera_directions(up), key=lambda way: round(abs(float(way @ normal)), 9))
     far = _ROOM * (size or 1.0) / math.sin(math.radians(0.5 * field_of_view))
-    right = np.cross(up, back)
-    upright = np.cross(back, right / np.linalg.norm(right))
-    return Camera(_tuple(np.array(clash.point) + far * back), _tuple(-back), _tuple(upright))
+    right = np.cross(up, backward)
+    upright = np.cross(backward, right / np.linalg.norm(right))
+    return Camera(_tuple(np.array(clash.point) + far * backward), _tuple(-backward), _tuple(upright))
 
 
-def _ways(up: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def _camera_directions(up: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Return directions from which to look: round the axis that is up, from a little above."""
     east = np.array([1.0, 0.0, 0.0])
     north = np.cross(up, east)
-    ways = []
+    directions = []
     for k in range(8):
         angle = math.radians(45.0 * k - 60.0)
-        way = math.cos(angle) * east + math.sin(angle) * north + _HEIGHT * up
-        ways.append(way / np.linalg.norm(way))
-    return ways
+        direction = math.cos(angle) * east + math.sin(angle) * north + _HEIGHT * up
+        directions.append(direction / np.linalg.norm(direction))
+    return directions
 
 
 def _half(box: tuple[Vector, Vector]) -> float:
@@ -156,23 +156,23 @@ def to_bcf(
     now = (created or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     content = io.BytesIO()  # a topic that is refused leaves an older file as it is
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        _put(archive, "bcf.version", _version())
-        _put(archive, "project.bcfp", _project(report))
-        _put(archive, "extensions.xsd", _extensions())
+        _write_xml(archive, "bcf.version", _version())
+        _write_xml(archive, "project.bcfp", _project(report))
+        _write_xml(archive, "extensions.xsd", _extensions())
         for clash in report.clashes:
             topic, issue = guid(clash.id), (report.triage or Triage()).issue(clash)
-            view, seen = _view(clash, report, scale, section), []
+            view, viewpoints = _view(clash, report, scale, section), []
             if view is not None:
-                _put(archive, f"{topic}/viewpoint.bcfv", view)
+                _write_xml(archive, f"{topic}/viewpoint.bcfv", view)
                 picture = None if snapshot is None else snapshot(clash)
                 if picture is not None:
                     _write(archive, f"{topic}/snapshot.png", picture)
-                seen.append((guid(clash.id, "view"), "viewpoint.bcfv", "" if picture is None else "snapshot.png"))
+                viewpoints.append((guid(clash.id, "view"), "viewpoint.bcfv", "" if picture is None else "snapshot.png"))
             for k, saved in enumerate(issue.views):
                 name = f"viewpoint-{k + 1}.bcfv"
-                _put(archive, f"{topic}/{name}", _saved_view(saved, clash, report))
-                seen.append((as_guid(saved.id), name, ""))
-            _put(archive, f"{topic}/markup.bcf", _markup(clash, issue, report, now, seen))
+                _write_xml(archive, f"{topic}/{name}", _saved_view(saved, clash, report))
+                viewpoints.append((as_guid(saved.id), name, ""))
+            _write_xml(archive, f"{topic}/markup.bcf", _markup(clash, issue, report, now, viewpoints))
     Path(path).write_bytes(content.getbuffer())
 
 
@@ -187,7 +187,7 @@ def as_guid(name: str) -> str:
     return name.lower() if _GUID.fullmatch(name) else guid(name)
 
 
-def _put(archive: zipfile.ZipFile, name: str, root: Element) -> None:
+def _write_xml(archive: zipfile.ZipFile, name: str, root: Element) -> None:
     data = document(root).encode("utf-8")
     if len(data) > MAX_ENTRY:
         title = root.findtext("Topic/Title") or name
@@ -246,8 +246,8 @@ def _extensions() -> Element:
 
 def _created(issue: Issue, now: str) -> str:
     """Return when a topic was made: no later than anything that was decided or said of it."""
-    known = (issue.state, issue.assignee, *issue.comments, *issue.views)
-    return min([now, *(item.at for item in known if item is not None and item.at)])
+    dated = (issue.state, issue.assignee, *issue.comments, *issue.views)
+    return min([now, *(item.at for item in dated if item is not None and item.at)])
 
 
 def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tuple[str, str, str]]) -> Element:
@@ -277,10 +277,10 @@ def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tu
         _text(topic, "AssignedTo", legal(issue.assignee.value))
     _text(topic, "Description", _words(clash, report, issue))
     for comment in issue.comments:
-        said = SubElement(root, "Comment", Guid=as_guid(comment.id))
-        _text(said, "Date", comment.at)
-        _text(said, "Author", legal(comment.by) or NOBODY)
-        _text(said, "Comment", _lines(comment.text))
+        element = SubElement(root, "Comment", Guid=as_guid(comment.id))
+        _text(element, "Date", comment.at)
+        _text(element, "Author", legal(comment.by) or NOBODY)
+        _text(element, "Comment", _lines(comment.text))
     for ident, name, picture in views:
         view = SubElement(root, "Viewpoints", Guid=ident)
         _text(view, "Viewpoint", name)
@@ -354,14 +354,14 @@ def _saved_view(view: View, clash: Clash, report: Report) -> Element:
     selection = SubElement(components, "Selection")
     _components(selection, clash, report)
     SubElement(components, "Visibility", DefaultVisibility="true")
-    way, up = np.array(view.target) - view.eye, np.array(view.up)
-    long = float(np.linalg.norm(way))
-    way = way / long if long > 0.0 else np.array([0.0, 0.0, -1.0])
-    up = up - (up @ way) * way
-    up = up / np.linalg.norm(up) if np.linalg.norm(up) > 0.0 else np.eye(3)[int(np.argmin(np.abs(way)))]
+    direction, up = np.array(view.target) - view.eye, np.array(view.up)
+    long = float(np.linalg.norm(direction))
+    direction = direction / long if long > 0.0 else np.array([0.0, 0.0, -1.0])
+    up = up - (up @ direction) * direction
+    up = up / np.linalg.norm(up) if np.linalg.norm(up) > 0.0 else np.eye(3)[int(np.argmin(np.abs(direction)))]
     place = SubElement(root, "PerspectiveCamera")
     _vector(place, "CameraViewPoint", view.eye, scale)
-    _vector(place, "CameraDirection", _tuple(way))
+    _vector(place, "CameraDirection", _tuple(direction))
     _vector(place, "CameraUpVector", _tuple(up))
     _text(place, "FieldOfView", repr(_FIELD_OF_VIEW))
     _planes(root, view.planes, scale)
@@ -381,8 +381,8 @@ def _components(selection: Element, clash: Clash, report: Report) -> None:
     """Select the parts of a finding, each by its GlobalId where it has one."""
     guids = {part.name: part.guid for part in report.parts if part.guid}
     for name in filter(None, (clash.a, clash.b)):
-        known = _IFC_GUID.fullmatch(guids.get(name) or name.rpartition("/")[2])
-        component = SubElement(selection, "Component", {"IfcGuid": known[0]} if known else {})
+        ifc_guid = _IFC_GUID.fullmatch(guids.get(name) or name.rpartition("/")[2])
+        component = SubElement(selection, "Component", {"IfcGuid": ifc_guid[0]} if ifc_guid else {})
         _text(component, "OriginatingSystem", _AUTHOR)
         _text(component, "AuthoringToolId", legal(name))
 
@@ -398,7 +398,7 @@ _WORDS = {word.lower(): state for state, word in TOPIC_STATUS.items() if state i
 _WORDS |= {state: state for state in STATES} | {
     "in progress": "active", "assigned": "active", "reopened": "active", "accepted": "approved", "done": "resolved"
 }  # fmt: skip
-_KNOWN = ", ".join(sorted({*_WORDS, TOPIC_STATUS["ignored"].lower()}))
+_ACCEPTED = ", ".join(sorted({*_WORDS, TOPIC_STATUS["ignored"].lower()}))
 MAX_ALL, MAX_ENTRIES = 400_000_000, 500_000  #: bytes of all topics, unpacked
 _DEEPEST = 50  #: elements in one another
 _LONGEST = 20_000  #: characters of a comment; a name has a tenth of them at most
@@ -519,7 +519,7 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
     by_topic = {guid(clash.id): clash for clash in report.clashes}
     by_id = {clash.id: clash for clash in report.clashes}
     by_elements = _by_elements(report)
-    known = report.triage or Triage()
+    triage = report.triage or Triage()
     issues: dict[str, Issue] = {}
     notes = []
     for name in sorted(entries.names):
@@ -529,17 +529,17 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
         topic = root.find("Topic")
         if topic is None:
             raise ParseError(f"{entries.where}: {name[:100]!r} has no topic: it is damaged")
-        told = _told(topic.findtext("Description") or "")
+        written = _written_fields(topic.findtext("Description") or "")
         folder = name.rpartition("/")[0]
-        clash = by_topic.get((topic.get("Guid") or "").lower()) or by_id.get(told.get("id", ""))
+        clash = by_topic.get((topic.get("Guid") or "").lower()) or by_id.get(written.get("id", ""))
         clash = clash or by_elements.get(_elements(entries, folder, root))
         if clash is None:
             notes.append(f"{entries.where}, topic {_title(topic, folder)!r} is of no finding of this report")
             continue
-        issue = _issue(_Topic(entries, folder, root, topic, told), clash, known.issue(clash), notes)
+        issue = _issue(_Topic(entries, folder, root, topic, written), clash, triage.issue(clash), notes)
         if issue.state is not None:  # what is approved there is approved as deep as this report has it
-            seen = clash.distance, report.unit or "", clash.intervals, clash.penetration
-            issue = replace(issue, state=Mark(issue.state.at, issue.state.by, issue.state.value, *seen))
+            measures = clash.distance, report.unit or "", clash.intervals, clash.penetration
+            issue = replace(issue, state=Mark(issue.state.at, issue.state.by, issue.state.value, *measures))
         if issue.state or issue.assignee or issue.comments or issue.views:
             issues[clash.id] = issues[clash.id].merged(issue) if clash.id in issues else issue
     return FromBcf(Triage(issues), tuple(notes))
@@ -548,11 +548,11 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
 def _by_elements(report: Report) -> dict[frozenset[str], Clash]:
     """Return the findings by the GlobalIds of their two elements, where there is one of these alone."""
     guids = {part.name: part.guid for part in report.parts if part.guid}
-    found: dict[frozenset[str], list[Clash]] = {}
+    by_pair: dict[frozenset[str], list[Clash]] = {}
     for clash in report.clashes:
         if clash.a in guids and clash.b in guids:
-            found.setdefault(frozenset((guids[clash.a], guids[clash.b])), []).append(clash)
-    return {pair: clashes[0] for pair, clashes in found.items() if len(clashes) == 1 and len(pair) == 2}
+            by_pair.setdefault(frozenset((guids[clash.a], guids[clash.b])), []).append(clash)
+    return {pair: clashes[0] for pair, clashes in by_pair.items() if len(clashes) == 1 and len(pair) == 2}
 
 
 def _elements(entries: _Entries, folder: str, root: Element) -> frozenset[str]:
@@ -563,7 +563,7 @@ def _elements(entries: _Entries, folder: str, root: Element) -> frozenset[str]:
     if not name or "/" in name or file not in entries.names:
         return frozenset()
     selected = (selection.iter("Component") for selection in entries.tree(file).iter("Selection"))
-    return frozenset(each.get("IfcGuid", "") for components in selected for each in components) - {""}
+    return frozenset(component.get("IfcGuid", "") for components in selected for component in components) - {""}
 
 
 class _Topic(NamedTuple):
@@ -571,10 +571,10 @@ class _Topic(NamedTuple):
     folder: str
     root: Element
     topic: Element
-    told: dict[str, str]  #: what the description says was so when it was written
+    written: dict[str, str]  #: what the description says was so when it was written
 
 
-def _told(description: str) -> dict[str, str]:
+def _written_fields(description: str) -> dict[str, str]:
     pairs = (line.partition(": ") for line in description.splitlines())
     return {key: value.strip() for key, _, value in pairs if key in ("id", "state", "assigned to")}
 
@@ -588,7 +588,7 @@ def _title(topic: Element, folder: str) -> str:
     return _short(topic.findtext("Title") or folder)
 
 
-def _issue(of: _Topic, clash: Clash, known: Issue, notes: list[str]) -> Issue:
+def _issue(of: _Topic, clash: Clash, earlier: Issue, notes: list[str]) -> Issue:
     where = f"{of.entries.where}, topic {of.folder[:60]!r}"
     issue = Issue(clash.id, clash.kind, clash.a, clash.b)
     stamped = (of.topic.findtext("ModifiedDate") or "").strip()
@@ -599,17 +599,17 @@ def _issue(of: _Topic, clash: Clash, known: Issue, notes: list[str]) -> Issue:
     if state is None and word and word.lower() != TOPIC_STATUS["ignored"].lower():
         notes.append(
             f"{of.entries.where}, topic {_title(of.topic, of.folder)!r}: its status {_short(word)!r} is no state of a"
-            f" finding, so the state stays as it was; known are {_KNOWN}"
+            f" finding, so the state stays as it was; known are {_ACCEPTED}"
         )
-    was = of.told.get("state", clash.status)
+    was = of.written.get("state", clash.status)
     if state is not None and state != was:
-        issue = replace(issue, state=_mark(state, at, by, known.state))
-    elif state is not None and known.state is None and at:
+        issue = replace(issue, state=_mark(state, at, by, earlier.state))
+    elif state is not None and earlier.state is None and at:
         issue = replace(issue, state=Mark(at, by, state))
     person = (of.topic.findtext("AssignedTo") or "").strip()[: _LONGEST // 20]
-    had = of.told.get("assigned to", "")
+    had = of.written.get("assigned to", "")
     if person != had:
-        issue = replace(issue, assignee=_mark(person, at, by, known.assignee))
+        issue = replace(issue, assignee=_mark(person, at, by, earlier.assignee))
     return replace(
         issue,
         comments=joined(tuple(_comments(of, where)), ()),
@@ -617,9 +617,9 @@ def _issue(of: _Topic, clash: Clash, known: Issue, notes: list[str]) -> Issue:
     )
 
 
-def _mark(value: str, at: str, by: str, known: Mark | None) -> Mark:
+def _mark(value: str, at: str, by: str, earlier: Mark | None) -> Mark:
     """Return a mark from when the file says; a change that is not dated counts from now."""
-    return Mark(at if at and (known is None or at > known.at) else now(), by, value)
+    return Mark(at if at and (earlier is None or at > earlier.at) else now(), by, value)
 
 
 def _author(text: str) -> str:
@@ -631,11 +631,11 @@ def _comments(of: _Topic, where: str) -> Iterator[Comment]:
         ident = item.get("Guid")
         if ident is None:  # the text inside one has the same name
             continue
-        said = item.findtext("ModifiedDate") or item.findtext("Date") or ""
+        date = item.findtext("ModifiedDate") or item.findtext("Date") or ""
         by = _author(item.findtext("ModifiedAuthor") or item.findtext("Author") or "")
         text = (item.findtext("Comment") or "")[:_LONGEST]
         if text.strip():
-            yield Comment(time_of(said, where), by, text, ident.lower()[:100])
+            yield Comment(time_of(date, where), by, text, ident.lower()[:100])
 
 
 def _views(of: _Topic, clash: Clash, where: str, at: str) -> Iterator[View]:
@@ -646,18 +646,19 @@ def _views(of: _Topic, clash: Clash, where: str, at: str) -> Iterator[View]:
             continue
         root = of.entries.tree(file)
         camera = next(
-            (each for each in map(root.find, ("PerspectiveCamera", "OrthogonalCamera")) if each is not None), None
+            (element for element in map(root.find, ("PerspectiveCamera", "OrthogonalCamera")) if element is not None),
+            None,
         )
         if camera is None:
             continue
-        eye, way, up = (
+        eye, direction, up = (
             _point(camera.find(key), where) for key in ("CameraViewPoint", "CameraDirection", "CameraUpVector")
         )
         planes = tuple(
             (_point(plane.find("Location"), where), _point(plane.find("Direction"), where))
             for plane in list(root.iter("ClippingPlane"))[:64]
         )
-        target = (eye[0] + way[0], eye[1] + way[1], eye[2] + way[2])
+        target = (eye[0] + direction[0], eye[1] + direction[1], eye[2] + direction[2])
         when = at or time_of(of.topic.findtext("CreationDate") or "", where)
         yield View(
             when, _author(of.topic.findtext("ModifiedAuthor") or ""), "from BCF", ident, eye, target, up, planes, "m"

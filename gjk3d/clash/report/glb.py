@@ -74,11 +74,11 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
             worst.setdefault(name, clash.kind)
     scene = trimesh.Scene()
     meshes = {part.name: mesh for part in report.assembly.parts if (mesh := part.mesh) is not None}
-    own = {part.name: hex_of(part.colour) for part in report.assembly.parts if part.colour is not None}
+    colours = {part.name: hex_of(part.colour) for part in report.assembly.parts if part.colour is not None}
     for name, mesh in meshes.items():
         kind = worst.get(name)
-        look = _material(own.get(name, _GREY), _GHOST) if kind is None else _material(COLORS[kind], 0.6)
-        _add(scene, name, mesh.vertices * scale, mesh.faces, look)
+        material = _material(colours.get(name, _GREY), _GHOST) if kind is None else _material(COLORS[kind], 0.6)
+        _add(scene, name, mesh.vertices * scale, mesh.faces, material)
     low = np.min([mesh.bounds[0] for mesh in meshes.values()], axis=0)
     high = np.max([mesh.bounds[1] for mesh in meshes.values()], axis=0)
     size = _MARK * float(np.linalg.norm(high - low))
@@ -103,8 +103,8 @@ def _shared(report: Report, clash: Clash, meshes: dict[str, Any]) -> tuple[Any, 
             thing.transform(report.motion.pose(name, clash.time)[:3])
             for thing, name in ((first, clash.a), (second, clash.b))
         )
-    both = intersection(first, second)
-    return None if both is None or not len(both.faces) else (both.vertices, both.faces)
+    shared = intersection(first, second)
+    return None if shared is None or not len(shared.faces) else (shared.vertices, shared.faces)
 
 
 def _octahedron(clash: Clash, size: float) -> tuple[Any, Any] | None:
@@ -120,8 +120,8 @@ def _add(
 ) -> None:
     import trimesh
 
-    look = trimesh.visual.TextureVisuals(material=material)
-    mesh = trimesh.Trimesh(vertices, faces, process=False, visual=look, metadata=dict(extras))
+    visual = trimesh.visual.TextureVisuals(material=material)
+    mesh = trimesh.Trimesh(vertices, faces, process=False, visual=visual, metadata=dict(extras))
     scene.add_geometry(mesh, node_name=name, geom_name=name)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gjk3d.clash.detection.clashes import KINDS, OPEN, STATUSES, Clash, Clashes, Made, Vector, record, vectors
+from gjk3d.clash.detection.clashes import KINDS, OPEN, STATUSES, Clash, Clashes, LazyRows, Vector, record, vectors
 from gjk3d.shown import shown
 from gjk3d.units import reading
 from gjk3d.wording import count, json_ready, with_unit
@@ -76,7 +76,7 @@ class PartRow:
     guid: str = ""
 
 
-class PartRows(Made[PartRow]):
+class PartRows(LazyRows[PartRow]):
     """Parts, each a `PartRow` that is made when it is read.
 
     Parameters
@@ -225,14 +225,14 @@ class Report:
     @property
     def counts(self) -> dict[str, int]:
         """How many open findings of each kind there are, also of those left out; see `Clash.is_open`."""
-        found = self._counts()
-        return {kind: sum(found[status, kind] for status in OPEN) for kind in KINDS}
+        counts = self._counts()
+        return {kind: sum(counts[status, kind] for status in OPEN) for kind in KINDS}
 
     @property
     def statuses(self) -> dict[str, int]:
         """How many findings of each status there are, also of those left out."""
-        found = self._counts()
-        return {status: sum(found[status, kind] for kind in KINDS) for status in STATUSES}
+        counts = self._counts()
+        return {status: sum(counts[status, kind] for kind in KINDS) for status in STATUSES}
 
     def failures(self, kinds: Collection[str], only_new: bool = False) -> int:
         """Return how many findings a gate fails by, also of those left out.
@@ -244,14 +244,14 @@ class Report:
         only_new : bool
             Whether it looks at those alone that the baseline lacks.
         """
-        found = self._counts()
-        return sum(found[status, kind] for status in (("new",) if only_new else OPEN) for kind in {*kinds})
+        counts = self._counts()
+        return sum(counts[status, kind] for status in (("new",) if only_new else OPEN) for kind in {*kinds})
 
     def _counts(self) -> Counter[tuple[str, str]]:
         """Return how many findings of each status and kind there are, also of those left out."""
-        found = Clashes.of(self.clashes).counts()
-        found.update({(status, kind): n for status, kinds in self.left_out.items() for kind, n in kinds.items()})
-        return found
+        counts = Clashes.of(self.clashes).counts()
+        counts.update({(status, kind): n for status, kinds in self.left_out.items() for kind, n in kinds.items()})
+        return counts
 
     @property
     def total(self) -> int:
@@ -364,10 +364,10 @@ class Report:
     _repr_mimebundle_ = shown
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{many} {kind}" for kind, many in self.counts.items() if many) or "no clashes"
+        totals = ", ".join(f"{many} {kind}" for kind, many in self.counts.items() if many) or "no clashes"
         stopped = "" if self.complete else ", stopped before the end"
         parts, pairs = count(len(self.parts), "part"), count(self.pairs_tested, "pair")
-        return f"<Report: {parts}, {pairs} tested, {found}{stopped}>"
+        return f"<Report: {parts}, {pairs} tested, {totals}{stopped}>"
 
 
 def versions() -> dict[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gjk3d.bodies import union
 from gjk3d.bodies.chords import STEEPEST, chord_error
-from gjk3d.clash.decisions.resuming import gone, updated
+from gjk3d.clash.decisions.resuming import resolved_issues, updated
 from gjk3d.clash.detection.clashes import KINDS
 from gjk3d.clash.detection.findings import cause_notes, causes, grouped, moves, ranked
 from gjk3d.clash.report.baseline import differences, missing
@@ -37,21 +37,21 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
     elapsed : float
         Seconds that it took.
     """
-    clashes = run.findings.kept
+    clashes = run.findings.clashes
     checked = _checked(run) if complete else lambda a, b: False
     lost = [] if run.before is None else missing(run.before, run.findings.seen, checked)
     if lost:
         clashes = clashes.joined(lost)
     if run.triage is not None:
-        clashes = clashes.joined(gone(run.triage, {*run.findings.seen, *clashes.ids()}, checked))
+        clashes = clashes.joined(resolved_issues(run.triage, {*run.findings.seen, *clashes.ids()}, checked))
     sizes = {part.name: size for part, size in zip(run.placed, run.sizes.tolist(), strict=True)}
-    opened, others = (clashes.take(np.flatnonzero(which)) for which in (clashes.is_open, ~clashes.is_open))
-    groups = [*grouped(opened, sizes), *others.columns["group"]]
-    known: Collection[int] = range(len(run.shapes)) if complete else set(run.which[run.looked_at].tolist())
+    opened, closed = (clashes.subset(np.flatnonzero(which)) for which in (clashes.is_open, ~clashes.is_open))
+    groups = [*grouped(opened, sizes), *closed.columns["group"]]
+    examined: Collection[int] = range(len(run.shapes)) if complete else set(run.which[run.looked_at].tolist())
     report = Report(
         triage=None if run.triage is None else updated(run.triage, clashes),
-        clashes=ranked(opened.joined(others), groups),
-        parts=_rows(run, known),
+        clashes=ranked(opened.joined(closed), groups),
+        parts=_rows(run, examined),
         unit=run.assembly.unit,
         clearance=run.clearance,
         tolerance=run.tolerance,
@@ -63,7 +63,7 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
         elapsed=elapsed,
         settings=run.settings,
         inputs=run.assembly.inputs,
-        notes=_notes(run, known),
+        notes=_notes(run, examined),
         left_out=run.findings.left_out,
         motion=None if run.moving is None else run.moving.record(),
         assembly=run.assembly,
@@ -74,16 +74,16 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
     if complete:  # of some of the findings nothing is said of all
         report.notes += cause_notes(report)
     if run.before is not None:
-        report.notes += _differences(run, run.before, report, sum(each.is_open for each in lost))
+        report.notes += _differences(run, run.before, report, sum(clash.is_open for clash in lost))
     return report
 
 
-def _notes(run: Run, known: Collection[int]) -> tuple[str, ...]:
+def _notes(run: Run, examined: Collection[int]) -> tuple[str, ...]:
     """Return what to remark of the whole; ``known`` are the numbers of shapes that were looked at."""
     notes = [*run.assembly.notes, *run.ignoring.unused(), *run.remarks]
     if run.moving is not None:
         notes += run.moving.notes
-    notes += _surfaces(run, known)
+    notes += _surfaces(run, examined)
     if not union.available():
         notes.append('overlaps have no volume, and are found by samples: pip install "gjk3d[mesh]" gives manifold3d')
     return tuple(notes)
@@ -91,11 +91,11 @@ def _notes(run: Run, known: Collection[int]) -> tuple[str, ...]:
 
 def _of_facets(run: Run) -> tuple[str, ...]:
     """Return the note on overlaps that are no deeper than the triangles of curved faces are off, by estimate."""
-    clashes = run.findings.kept
+    clashes = run.findings.clashes
     if not run.default or not len(clashes):
         return ()
-    inside, whole = clashes.columns["penetration"], clashes.columns["depth"]
-    depth = np.where(np.isnan(inside), whole, inside)
+    inside, depths = clashes.columns["penetration"], clashes.columns["depth"]
+    depth = np.where(np.isnan(inside), depths, inside)
     place = np.full(len(run.parts) + 1, -1)
     place[run.places] = np.arange(len(run.places))
     pairs = place[np.column_stack([clashes.columns["a"], clashes.columns["b"]]).astype(np.int64)]
@@ -117,22 +117,22 @@ def _of_facets(run: Run) -> tuple[str, ...]:
     )
 
 
-def _surfaces(run: Run, known: Collection[int]) -> list[str]:
+def _surfaces(run: Run, examined: Collection[int]) -> list[str]:
     """Return what to remark of parts whose surface was mended to be closed, or is open: what is inside is not seen."""
     flaws: dict[str, list[str]] = {}
     for shape, part in zip(run.which.tolist(), run.placed, strict=True):
         mesh = run.shapes[shape]
-        if shape not in known or not mesh._solid:
+        if shape not in examined or not mesh._solid:
             continue
-        found = list(mesh.repairs)
+        flaws_of_mesh = list(mesh.repairs)
         if mesh.nearly_closed:
-            found.append(
+            flaws_of_mesh.append(
                 f"nearly closed, with {mesh._mended.loose_edges} open edges at {len(mesh.faces)} triangles: what lies"
                 " inside there is not seen"
             )
         elif mesh.open_edges:
-            found.append("not closed: what lies inside is not seen")
-        for text in found:
+            flaws_of_mesh.append("not closed: what lies inside is not seen")
+        for text in flaws_of_mesh:
             flaws.setdefault(text, []).append(part.name)
     return [f"{_listed(names)}: {text}" for text, names in flaws.items()]
 
@@ -143,19 +143,19 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST]) + more
 
 
-def _rows(run: Run, known: Collection[int]) -> PartRows:
+def _rows(run: Run, examined: Collection[int]) -> PartRows:
     """Return what is told of the parts; nothing that needs a hull of shapes that are not ``known``, by number."""
     facts: list[tuple[int, bool | None, bool | None]] = [
-        (len(shape.faces), *((shape.is_watertight, shape.is_convex) if k in known else (None, None)))
+        (len(shape.faces), *((shape.is_watertight, shape.is_convex) if k in examined else (None, None)))
         for k, shape in enumerate(run.shapes)
     ]
     shapes, bounds = np.full(len(run.parts), len(facts)), np.full((len(run.parts), 2, 3), np.nan)
     shapes[run.places], bounds[run.places] = run.which, run.bounds
     facts.append((0, None, None))  # of a part that has none
-    each = shapes.tolist()
-    columns = {name: [facts[k][n] for k in each] for n, name in enumerate(("triangles", "closed", "convex"))}
-    others = ("name", "file", "reason", "path", "colour", "guid")
-    columns |= {name: [getattr(part, name) for part in run.parts] for name in others}
+    numbers = shapes.tolist()
+    columns = {name: [facts[k][n] for k in numbers] for n, name in enumerate(("triangles", "closed", "convex"))}
+    names = ("name", "file", "reason", "path", "colour", "guid")
+    columns |= {name: [getattr(part, name) for part in run.parts] for name in names}
     return PartRows(columns | {"bounds": bounds})
 
 

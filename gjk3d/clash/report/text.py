@@ -97,11 +97,11 @@ def to_markdown(report: Report, top: int = 20) -> str:
     >>> gk.clash.formats.to_markdown(gk.clash.Report(unit="mm")).splitlines()[0]
     '### Clash check: **no clashes**'
     """
-    own, factor = report.reading
-    unit, cubed = (f" {_escaped(own)}", "³") if own else ("", "")
-    found = ", ".join(f"**{many} {kind}**" for kind, many in report.counts.items() if many) or "**no clashes**"
+    shown_unit, factor = report.reading
+    unit, cubed = (f" {_escaped(shown_unit)}", "³") if shown_unit else ("", "")
+    totals = ", ".join(f"**{many} {kind}**" for kind, many in report.counts.items() if many) or "**no clashes**"
     lines = [
-        f"### Clash check: {found}",
+        f"### Clash check: {totals}",
         "",
         f"{count(len(report.parts), 'part')}, {report.pairs_tested} of {count(report.pairs_total, 'pair')} tested;"
         f" {_escaped(report.limits)}.",

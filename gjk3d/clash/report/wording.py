@@ -26,19 +26,23 @@ def bounds(clash: Clash) -> tuple[float, float] | None:
 
 def distance(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
     """Say the signed distance, empty where there is none: a number, "between .. and ..", or "about ..", unproven."""
-    return _said(clash, clash.distance, wording.told, digits, unit)
+    return _format(clash, clash.distance, wording.told, digits, unit)
 
 
 def depth(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
     """Say how deep the two overlap, empty where they do not: a number, "at most ..", "between ..", or "about .."."""
-    return _said(clash, clash.depth or None, wording.depth, digits, unit)
+    return _format(clash, clash.depth or None, wording.depth, digits, unit)
 
 
-def _said(clash: Clash, value: float | None, proven: Callable[..., str], digits: int, unit: str | None) -> str:
+def _format(clash: Clash, value: float | None, proven: Callable[..., str], digits: int, unit: str | None) -> str:
     if value is None:
         return ""
-    known = bounds(clash)
-    return proven(*known, digits, unit) if known else f"about {wording.with_unit(wording.number(value, digits), unit)}"
+    interval = bounds(clash)
+    return (
+        proven(*interval, digits, unit)
+        if interval
+        else f"about {wording.with_unit(wording.number(value, digits), unit)}"
+    )
 
 
 def brief(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
@@ -87,10 +91,10 @@ def when(clash: Clash, report: Report) -> str:
     course = motion.courses.get((clash.a, clash.b)) if motion is not None else None
     steady = course is not None and course.is_steady
     if clash.intervals:
-        whole = () if motion is None else (motion.begin, motion.end)
-        if clash.intervals[0][1:3] == whole:
+        extremes = () if motion is None else (motion.begin, motion.end)
+        if clash.intervals[0][1:3] == extremes:
             return f"in clash throughout, {'equally deep' if steady else f'deepest at {at}'}"
-        spans = ", ".join(_span(after, before, whole) for after, _, _, before in clash.intervals)
+        spans = ", ".join(_span(after, before, extremes) for after, _, _, before in clash.intervals)
         return f"deepest at {at}, in clash within {wording.with_unit(spans, (motion and motion.unit) or None)}"
     if clash.least is None:
         return f"at {at}"
@@ -98,10 +102,10 @@ def when(clash: Clash, report: Report) -> str:
     return f"{nearest}, {wording.told(*clash.least, 5, report.reading[0])}"
 
 
-def _span(after: float, before: float, whole: Collection[float]) -> str:
+def _span(after: float, before: float, extremes: Collection[float]) -> str:
     """Say two times, rounded outward where they are not those at which the whole begins and ends."""
-    first = wording.number if after in whole else wording.below
-    last = wording.number if before in whole else wording.above
+    first = wording.number if after in extremes else wording.below
+    last = wording.number if before in extremes else wording.above
     return f"{first(after)} to {last(before)}"
 
 
@@ -155,11 +159,11 @@ def decided(clash: Clash) -> str:
 def headline(report: Report) -> str:
     """Say in one line what was found, and in what."""
     counts = report.counts
-    found = [f"{count} {kind}" for kind, count in counts.items() if count]
+    totals = [f"{count} {kind}" for kind, count in counts.items() if count]
     names = [PurePath(item.path).name or item.path for item in report.inputs]
     where = f" in {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "") if names else ""
-    if found:
-        return f"{', '.join(found)}{where}"
+    if totals:
+        return f"{', '.join(totals)}{where}"
     if report.unchecked:
         return f"No clash found{where}, but not every part was checked"
     if not report.pairs_tested and not report.pairs_total:

@@ -183,7 +183,7 @@ CALLS_UPWARD = {
     "gjk3d.shapes.composed": {f"gjk3d.shapes.{name}" for name in ("curved", "mapped", "polytopes")},
     "gjk3d.bodies.mesh": {"gjk3d.bodies.conversions", "gjk3d.bodies.bvh"},  # Mesh.decompose, voxelized, refit
     "gjk3d.bodies.surface": {"gjk3d.bodies.raycast", "gjk3d.bodies.parts"},  # Mesh.contains; a mesh as its triangles
-    "gjk3d.clash.report": {"gjk3d.clash.formats", "gjk3d.clash.page"},  # Report.to_csv, to_html and the like
+    "gjk3d.clash.report.report": {"gjk3d.clash.formats", "gjk3d.clash.page"},  # Report.to_csv, to_html and the like
 }
 
 

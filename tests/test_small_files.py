@@ -14,7 +14,7 @@ from words import assert_names
 
 import gjk3d as gk
 import gjk3d.robot
-from gjk3d.clash.findings import read_baseline
+from gjk3d.clash.report.baseline import read_baseline
 from gjk3d.errors import FileError, ParseError
 from gjk3d.files import headers
 from gjk3d.replay import document

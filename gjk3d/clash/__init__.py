@@ -5,19 +5,18 @@ its forms (formats, page). Distance and depth of two meshes are in `bodies`, pic
 """
 
 from gjk3d.clash import formats, page, serving
-from gjk3d.clash.assembly import Assembly
-from gjk3d.clash.finding import Clash
+from gjk3d.clash.decisions.triage import Triage, read_triage
+from gjk3d.clash.detection.assembly import Assembly
+from gjk3d.clash.detection.clashes import Clash
+from gjk3d.clash.detection.parts import AssemblyPart
+from gjk3d.clash.detection.rules import Rule, read_rules
+from gjk3d.clash.detection.run import check
+from gjk3d.clash.disassembly import Order, Removal, order
 from gjk3d.clash.motion.envelope import swept
 from gjk3d.clash.motion.files import read_motion, read_poses
 from gjk3d.clash.motion.joints import Coupling, Joint
 from gjk3d.clash.motion.movement import Movement
-from gjk3d.clash.ordering import Order, Removal, order
-from gjk3d.clash.parts import AssemblyPart
-from gjk3d.clash.report import Input, PartRow, Report
-from gjk3d.clash.rules import Rule, read_rules
-from gjk3d.clash.run import check
-from gjk3d.clash.triage import Triage
-from gjk3d.clash.triage_file import read_triage
+from gjk3d.clash.report.report import Input, PartRow, Report
 
 __all__ = [
     "Assembly",

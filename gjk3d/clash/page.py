@@ -5,27 +5,48 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import dist, floor, hypot, isfinite, log10, nan
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from gjk3d import webpage
-from gjk3d.clash.assembly import upward
-from gjk3d.clash.causes import causes
-from gjk3d.clash.drawn import MAX_TRIANGLES, Drawn, Frame, gather, placed
-from gjk3d.clash.finding import KINDS
-from gjk3d.clash.findings import readable
-from gjk3d.clash.motion.play import played
-from gjk3d.clash.packed import Packed, pack, places
-from gjk3d.clash.parts import hex_of, order
-from gjk3d.clash.report import Report
-from gjk3d.clash.triage import Triage
-from gjk3d.clash.wording import MEANING, facts, headline
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.clash.decisions.triage import Triage
+from gjk3d.clash.detection.assembly import upward
+from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash
+from gjk3d.clash.detection.findings import Cause, causes
+from gjk3d.clash.detection.parts import AssemblyPart, hex_of, order
+from gjk3d.clash.motion.moving import Course
+from gjk3d.clash.motion.track import Track
+from gjk3d.clash.report.baseline import readable
+from gjk3d.clash.report.report import Report
+from gjk3d.clash.report.wording import (
+    MEANING,
+    brief,
+    decided,
+    depth,
+    distance,
+    facts,
+    headline,
+    inside,
+    shared_volume,
+    way_out,
+    when,
+)
+from gjk3d.typing import Array, Ints
 from gjk3d.units import spellings
-from gjk3d.webpage import to_base64, to_json
-from gjk3d.wording import count
+from gjk3d.webpage import deflated, to_base64, to_json
+from gjk3d.wording import above, count, number, told, with_unit
+
+if TYPE_CHECKING:
+    from gjk3d.clash.report.report import Report
+
 
 #: Findings that one page may list, the worst first.
 MAX_ROWS = 100_000
@@ -74,8 +95,8 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "")
     names = {name: k for k, name in enumerate(sorted(files, key=order))}
     frame, factor = placed(report, names), report.reading[1]
     shown = readable(report)
-    found = [cause for cause in report.causes or causes(report.clashes) if cause.part in names]
-    packed = pack(shown, names, found, factor * frame.size, MAX_ROWS)
+    explained = [cause for cause in report.causes or causes(report.clashes) if cause.part in names]
+    packed = pack(shown, names, explained, factor * frame.size, MAX_ROWS)
     scene = packed.index | _data(shown, names, files, frame)
     scene |= {"center": (factor * frame.center).tolist(), "size": factor * frame.size, "served": token}
     room = MAX_BYTES - _SPARE - _PART * len(names) - _PLACE * packed.count
@@ -119,7 +140,7 @@ def _notes(report: Report, frame: Frame, drawn: Drawn, packed: Packed) -> list[s
         )
     elif np.isfinite(frame.boxes).any() and not has.any():
         notes.append("The parts are drawn as boxes: this report came without their triangles.")
-    if late := int((has & ~drawn.seen).sum()):
+    if late := int((has & ~drawn.visible).sum()):
         words = "1 part is a box until it is" if late == 1 else f"{late:,} parts are boxes until they are"
         notes.append(f"{words} chosen: of more than {MAX_TRIANGLES:,} triangles browsers get slow.")
     motion = report.motion
@@ -182,3 +203,370 @@ def _data(report: Report, names: Mapping[str, int], files: Mapping[str, str], fr
         "triage": (report.triage or Triage()).to_dict()["issues"],
         "stem": PurePath(report.inputs[0].path).stem if report.inputs else "report",  # of the file of decisions
     }
+
+
+#: Triangles, those of each copy counted, that a page draws at once; browsers get slow beyond.
+MAX_TRIANGLES = 4_000_000
+#: Bytes of shapes that are compressed together.
+CHUNK = 1 << 18
+_BEST = 8  #: times smaller than that floats and indices hardly ever get
+
+
+class Frame(NamedTuple):
+    """Where the assembly is in the page: a point p of it is at ``(p - center) / size``.
+
+    ``boxes`` (n, 2, 3) are those of the parts in the assembly, nan where one has none.
+    """
+
+    center: Array
+    size: float
+    boxes: Array
+
+
+class Drawn(NamedTuple):
+    """What a page draws.
+
+    Attributes
+    ----------
+    shapes : list of (vertices, indices)
+        How many of them each shape has.
+    chunks : list of (shapes, text)
+        How many shapes, and as `gjk3d.webpage.deflated` packs them: of each its float32 positions, then of each its
+        uint32 indices, little-endian.
+    which : (n,) int
+        The shape of each part, -1 where it has none here.
+    poses : (n, 7) float
+        Quaternion, x first, and place of each of these.
+    visible : (n,) bool
+        Whether the part is drawn at once; the others are boxes until they are chosen.
+    left_out : int
+        Parts that have triangles, which are not here for their number.
+    """
+
+    shapes: list[tuple[int, int]]
+    chunks: list[tuple[int, str]]
+    which: Ints
+    poses: Array
+    visible: Any
+    left_out: int
+
+    def block(self, frame: Frame, places: Array) -> str:
+        """Return the lines that scripts unpack: first where parts and findings are, then the shapes."""
+        boxes = (frame.boxes - frame.center[None, None]) / frame.size
+        arrays = ((boxes, "<f4"), (self.poses, "<f4"), (places, "<f4"), (self.which, "<i4"), (self.visible, "u1"))
+        first = b"".join(np.ascontiguousarray(array, dtype=kind).tobytes() for array, kind in arrays)
+        return "\n".join([deflated(first), *(text for _, text in self.chunks)])
+
+
+def placed(report: Report, numbers: Mapping[str, int]) -> Frame:
+    """Return the boxes of the parts, by number, and what is round them all."""
+    boxes = np.full((len(numbers), 2, 3), np.nan)
+    members = report.assembly.parts if report.assembly is not None else ()
+    every: tuple[Any, ...] = (*report.parts, *members)
+    for part in every:
+        k = numbers.get(part.name)
+        if k is not None and np.isnan(boxes[k, 0, 0]) and part.bounds is not None and np.isfinite(part.bounds).all():
+            boxes[k] = part.bounds
+    finite = boxes[np.isfinite(boxes).all(axis=(1, 2))]
+    low, high = (finite[:, 0].min(axis=0), finite[:, 1].max(axis=0)) if len(finite) else (np.zeros(3), np.ones(3))
+    return Frame(0.5 * low + 0.5 * high, float(np.linalg.norm(0.5 * high - 0.5 * low)) or 1.0, boxes)
+
+
+def gather(report: Report, numbers: Mapping[str, int], frame: Frame, budget: float) -> Drawn:
+    """Collect the triangles of the parts, those of the worst findings first where there are too many.
+
+    Parameters
+    ----------
+    report : Report
+        With its assembly, if there shall be triangles.
+    numbers : dict of str to int
+        The place of each part, by its name, in what is returned.
+    frame : Frame
+        Where they are.
+    budget : float
+        Characters that the chunks may have together.
+    """
+    ordered = _order(report, numbers, frame)
+    sizes, chunks, numbers_of_shapes = _packed({id(part.shape): part.shape for part in ordered}, frame.size, budget)
+    which, visible, poses = np.full(len(numbers), -1), np.zeros(len(numbers), dtype=bool), np.zeros((len(numbers), 7))
+    drawn = [part for part in ordered if id(part.shape) in numbers_of_shapes]
+    if drawn:
+        places = [numbers[part.name] for part in drawn]
+        which[places] = [numbers_of_shapes[id(part.shape)] for part in drawn]
+        poses[places] = _poses(drawn, frame)
+        visible[places] = np.cumsum(np.array(sizes)[which[places], 1]) <= 3 * MAX_TRIANGLES
+    return Drawn(sizes, chunks, which, poses, visible, len(ordered) - len(drawn))
+
+
+def _order(report: Report, numbers: Mapping[str, int], frame: Frame) -> list[AssemblyPart]:
+    """Return the parts with findings, the worst first, then the others, the smallest first."""
+    members = report.assembly.parts if report.assembly is not None else ()
+    flat: Any = np.isfinite(frame.boxes).all(axis=(1, 2))
+    sizes = {
+        part.name: len(part.shape.faces)
+        for part in members
+        if part.shape is not None and len(part.shape.vertices) and flat[numbers.get(part.name, -1)]
+    }
+    parts = {part.name: part for part in members}
+    clashing = dict.fromkeys(name for clash in report.clashes for name in (clash.a, clash.b) if name in sizes)
+    free = sorted(sizes.keys() - clashing.keys(), key=lambda name: (sizes[name], name))
+    return [parts[name] for name in (*clashing, *free)]
+
+
+def _packed(
+    shapes: Mapping[int, Any], size: float, budget: float
+) -> tuple[list[tuple[int, int]], list[tuple[int, str]], dict[int, int]]:
+    """Return how large each shape is, the shapes in chunks, and the number of each by its key."""
+    sizes: list[tuple[int, int]] = []
+    chunks: list[tuple[int, str]] = []
+    stored: dict[int, int] = {}
+    waiting: list[tuple[int, bytes, bytes, tuple[int, int]]] = []
+    for k, (key, shape) in enumerate(shapes.items()):
+        points, faces = lean(shape)
+        places = (points - shape.bounds.mean(axis=0)) / size
+        counts = len(points), int(faces.size)
+        waiting.append((key, places.astype("<f4").tobytes(), faces.astype("<u4").tobytes(), counts))
+        if sum(len(points_data) + len(faces_data) for _, points_data, faces_data, _ in waiting) < CHUNK and k + 1 < len(
+            shapes
+        ):
+            continue
+        data = b"".join([*(row[1] for row in waiting), *(row[2] for row in waiting)])
+        text = deflated(data) if len(data) < _BEST * budget else ""
+        if text and len(text) <= budget:  # else a smaller one may still go in
+            budget -= len(text)
+            chunks.append((len(waiting), text))
+            stored |= {key: len(sizes) + j for j, (key, *_) in enumerate(waiting)}
+            sizes += [counts for *_, counts in waiting]
+        waiting = []
+    return sizes, chunks, stored
+
+
+def _poses(parts: Sequence[AssemblyPart], frame: Frame) -> Array:
+    """Return the quaternions and places in the page of the middles of shapes' boxes, (n, 7)."""
+    matrices = np.array([np.eye(4) if part.pose is None else part.pose for part in parts])
+    middles = np.array([part.shape.bounds.mean(axis=0) for part in parts if part.shape is not None])
+    places = (matrices[:, :3, :3] @ middles[:, :, None])[:, :, 0] + matrices[:, :3, 3]
+    turns = Rotation.from_matrix(matrices[:, :3, :3]).as_quat()
+    return np.hstack([turns, (places - frame.center) / frame.size])
+
+
+def lean(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
+    """Return vertices and faces, each place once if the file gave every triangle corners of its own."""
+    points: Any = mesh.vertices
+    faces: Any = mesh.faces
+    if len(points) <= len(faces):
+        return points, faces
+    places = mesh._places
+    merged = np.empty((int(places.max()) + 1, 3))
+    merged[places] = points
+    return merged, places[faces]
+
+
+#: Findings of a block.
+ROWS = 500
+#: Characters that all blocks may have together.
+MAX_CHARACTERS = 26_000_000
+
+
+@dataclass(frozen=True)
+class Packed:
+    """The findings as the page has them.
+
+    ``index`` is JSON: the ids, columns in base64, and the texts that these point to. ``blocks`` are as
+    `gjk3d.webpage.deflated` packs JSON, `ROWS` findings each. ``count`` is how many findings found room.
+    """
+
+    index: dict[str, Any]
+    blocks: list[str]
+    count: int
+
+
+def pack(report: Report, names: Mapping[str, int], causes: Sequence[Cause], size: float, most: int) -> Packed:
+    """Pack the worst findings of a report, which is in the unit of reading.
+
+    Parameters
+    ----------
+    report : Report
+        What was found.
+    names : dict of str to int
+        Parts by number.
+    causes : sequence of Cause
+        What explains several.
+    size : float
+        Of the assembly: places are told to a billionth of it.
+    most : int
+        Findings.
+    """
+    sentences: dict[str, int] = {}
+    blocks: list[str] = []
+    widths = dict.fromkeys(("inside", "brief", "volume"), 0)
+    room, count = MAX_CHARACTERS, 0
+    for first in range(0, min(most, len(report.clashes)), ROWS):
+        clashes = report.clashes[first : min(first + ROWS, most)]
+        texts = [_texts(clash, report) for clash in clashes]
+        rows = [_row(clash, size, sentences) for clash in clashes]
+        text = deflated(to_json(_columns(rows) | {"told": _columns(texts)}).encode())
+        room -= len(text)
+        if room < 0:
+            break
+        blocks.append(text)
+        count += len(clashes)
+        widths = {name: max(most, *(len(row.get(name, "")) for row in texts)) for name, most in widths.items()}
+    index = _index(report, report.clashes[:count], names, causes)
+    return Packed(index | {"decided": list(sentences), "widths": widths, "block": ROWS}, blocks, count)
+
+
+def _index(report: Report, clashes: Sequence[Clash], names: Mapping[str, int], causes: Sequence[Cause]) -> Any:
+    """Return what the page sorts and filters by; a column in which nothing stands is left out."""
+    groups = {name: k for k, name in enumerate(sorted({clash.group for clash in clashes} - {""}, key=order))}
+    notes = {note: k for k, note in enumerate(dict.fromkeys(clash.note for clash in clashes if clash.note))}
+    cause_of = {ident: k for k, cause in enumerate(causes) for ident in cause.ids}
+    pairs = report.motion.pairs if report.motion is not None else ()
+    courses = {(pair.a, pair.b): k for k, pair in enumerate(pairs)}
+    numbers: dict[str, Iterable[int]] = {
+        "a": (names.get(clash.a, -1) for clash in clashes),
+        "b": (names.get(clash.b, -1) for clash in clashes),
+        "group": (groups.get(clash.group, -1) for clash in clashes),
+        "note": (notes.get(clash.note, -1) for clash in clashes),
+        "cause": (cause_of.get(clash.id, -1) for clash in clashes),
+        "course": (courses.get((clash.a, clash.b), -1) for clash in clashes),
+    }
+    measures = {
+        name: np.array([getattr(clash, name) for clash in clashes], dtype=float)  # None becomes nan
+        for name in ("distance", "penetration", "overlap_volume", "time")
+    }
+    integers = {name: np.fromiter(column, dtype=np.int64) for name, column in numbers.items()}
+    with np.errstate(over="ignore"):
+        columns = {
+            **{name: to_base64(column, "<i4") for name, column in integers.items() if (column >= 0).any()},
+            **{name: to_base64(column, "<f4") for name, column in measures.items() if np.isfinite(column).any()},
+        }
+    kinds = to_base64([KINDS.index(clash.kind) for clash in clashes], "u1")
+    statuses = to_base64([STATUSES.index(clash.status) for clash in clashes], "u1")
+    return {
+        "ids": [clash.id for clash in clashes],
+        "columns": columns | {"kind": kinds, "status": statuses},
+        "kinds": KINDS,
+        "statuses": STATUSES,
+        "groups": list(groups),
+        "notes": list(notes),
+        "causes": [[names[cause.part], len(cause.ids)] for cause in causes],
+    }
+
+
+def places(clashes: Sequence[Clash], names: Mapping[str, int], frame: Frame) -> Array:
+    """Return where the findings are in the page, (n, 3); nan where that is not known."""
+    nowhere = (nan, nan, nan)
+    points = (next((p for p in (c.point, c.point_a, c.point_b) if p is not None), nowhere) for c in clashes)
+    at = np.array([*points, nowhere])
+    part = np.array([*(names.get(clash.a or clash.b, -1) for clash in clashes), -1])
+    middles = np.vstack([frame.boxes.mean(axis=1), [nowhere]])[part]
+    result: Array = (np.where(np.isfinite(at).all(axis=1)[:, None], at, middles)[:-1] - frame.center) / frame.size
+    return result
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return the fields of rows as columns, None where a row lacks one."""
+    return {name: [row.get(name) for row in rows] for name in dict.fromkeys(name for row in rows for name in row)}
+
+
+def _row(clash: Clash, size: float, sentences: dict[str, int]) -> dict[str, Any]:
+    """Return what the page shows and its words do not tell; points at which the distance is not are left out."""
+    digits = min(300, max(0, 9 - floor(log10(size))))
+    row: dict[str, Any] = {
+        "severity": clash.severity,
+        "distance": clash.distance,
+        "evidence": clash.evidence,
+        "decided": sentences.setdefault(decided(clash), len(sentences)),
+        "time": clash.time,
+        "intervals": clash.intervals or None,
+        "mtv": _finite(clash.mtv if any(clash.mtv or ()) else None, lambda x: float(f"{x:.9g}")),
+        "point": _finite(clash.point, lambda x: round(x, digits)),
+    }
+    if _consistent(clash, size):
+        row["point_a"], row["point_b"] = (
+            _finite(p, lambda x: round(x, digits)) for p in (clash.point_a, clash.point_b)
+        )
+        row["normal"] = _finite(clash.normal, lambda x: round(x, 7))
+    if extent := _extent(clash):
+        row["reach"] = float(f"{0.5 * hypot(*extent):.6g}")
+    return row
+
+
+def _consistent(clash: Clash, size: float) -> bool:
+    """Whether the two points are those of the distance: of points that were found on hulls only the place is true."""
+    if clash.point_a is None or clash.point_b is None or clash.distance is None:
+        return False
+    gap = dist(clash.point_a, clash.point_b)
+    return abs(gap - abs(clash.distance)) <= 0.01 * gap + 1e-6 * size
+
+
+def _finite(vector: Sequence[float] | None, rounded: Callable[[float], float]) -> list[float] | None:
+    return None if vector is None or not all(map(isfinite, vector)) else [rounded(x) for x in vector]
+
+
+def _extent(clash: Clash) -> list[float] | None:
+    """Return how long, wide and high what both parts fill is."""
+    if clash.overlap_box is None:
+        return None
+    low, high = clash.overlap_box
+    return _finite([high[k] - low[k] for k in range(3)], float)
+
+
+def _texts(clash: Clash, report: Report) -> dict[str, str]:
+    """Return the numbers as the page writes them: its scripts round none that has bounds."""
+    unit = report.unit
+    below = ", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""
+    extent = _extent(clash)
+    texts = {
+        "brief": brief(clash),
+        "inside": inside(clash),
+        "distance": distance(clash, unit=unit) + below,
+        "depth": depth(clash, unit=unit),
+        "way": way_out(clash, unit=unit) if clash.depth else "",
+        "error": "" if clash.error_bound is None else with_unit(above(clash.error_bound, 2), unit),
+        "volume": shared_volume(clash),
+        "extent": with_unit(" × ".join(number(x, 6) for x in extent), unit) if extent else "",
+        "hulls": with_unit(number(clash.convex_gap, 6), unit) if clash.convex_gap else "",
+        "when": when(clash, report),
+    }
+    return {label: text for label, text in texts.items() if text}
+
+
+_LEAST, _MOST = 241, 2001  #: poses of a body
+_IN_ALL = 60_000  #: poses of all bodies together
+_TURN = np.radians(2.0)  #: the most between two of them, where there is room for as many
+
+
+def played(report: Report, center: Array, size: float, numbers: Mapping[str, int]) -> dict[str, Any]:
+    """Return what the page plays: a point p is at ``(p - center) / size`` there, parts are known by their numbers."""
+    motion = report.motion
+    assert motion is not None
+    tracks: dict[int, tuple[Track, list[int]]] = {}
+    for name, track in motion.tracks.items():
+        if name in numbers:  # a file may name others
+            tracks.setdefault(id(track), (track, []))[1].append(numbers[name])
+    turns = [float(np.linalg.norm(track.rows[:, 15:18], axis=1).sum()) for track, _ in tracks.values()]
+    most = max(2, min(_MOST, _IN_ALL // max(1, len(tracks))))
+    frames = int(np.clip(np.ceil(max(turns, default=0.0) / _TURN) + 1, min(_LEAST, most), most))
+    times = np.linspace(motion.begin, motion.end, frames).tolist()
+    bodies = []
+    for track, parts in tracks.values():
+        poses = np.stack([track.pose(time) for time in times])[:, :3]
+        poses[:, :, 3] = (poses[:, :, :3] @ center + poses[:, :, 3] - center) / size
+        bodies.append({"parts": parts, "poses": to_base64(poses, "<f4")})
+    return {
+        "begin": motion.begin,
+        "end": motion.end,
+        "unit": motion.unit,
+        "frames": frames,
+        "bodies": bodies,
+        "courses": [_course(pair, report.unit) for pair in motion.pairs],
+    }
+
+
+def _course(pair: Course, unit: str | None) -> dict[str, Any]:
+    """Return the series of a pair where it is known; a curve on a screen needs no more than six digits."""
+    words = "they clash" if pair.intervals else f"the least is {told(*pair.least, 5, unit)}"
+    series = [[float(f"{x:.6g}") for x in row] for row in pair.series if np.isfinite(row).all()]
+    return {"intervals": pair.intervals, "series": series, "told": words}

@@ -15,8 +15,7 @@ from threading import Lock, Timer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from gjk3d.clash.triage import Triage
-from gjk3d.clash.triage_file import MAX_BYTES, parse_triage, read_triage
+from gjk3d.clash.decisions.triage import MAX_BYTES, Triage, parse_triage, read_triage
 from gjk3d.errors import Gjk3dError, ParseError
 
 HOST = "127.0.0.1"
@@ -87,11 +86,11 @@ class Server(ThreadingHTTPServer):
         """Return what is decided so far."""
         return read_triage(self.file) if self.file.exists() else Triage()
 
-    def take(self, others: Triage) -> Triage:
+    def take(self, sent: Triage) -> Triage:
         """Merge what was decided into the file, and return all of it."""
         with self._lock:
             before = self.current()
-            merged = before.merged(others)
+            merged = before.merged(sent)
             if merged.to_dict() != before.to_dict():
                 merged.write(self.file)
             return merged
@@ -169,13 +168,13 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             raise Refused(403, "asked by another page")
 
-    def _answer(self, ask: Callable[[str, str], tuple[str, bytes]]) -> None:
+    def _answer(self, respond: Callable[[str, str], tuple[str, bytes]]) -> None:
         try:
             self._check_source()
             parts = urlsplit(self.path)
             if parts.scheme or parts.netloc:
                 raise Refused(400, "this is no proxy")
-            code, (kind, body) = 200, ask(parts.path, parse_qs(parts.query).get("token", [""])[0])
+            code, (kind, body) = 200, respond(parts.path, parse_qs(parts.query).get("token", [""])[0])
         except Refused as refused:
             code, kind, body = refused.code, _TEXT, str(refused).encode()
         except ParseError as error:

@@ -215,7 +215,7 @@ def read_models(names: list[tuple[Path, str | None]]) -> list[Model]:
 
 def in_one_unit(models: list[Model], said: str | None) -> tuple[list[Model], str | None, list[str]]:
     """Return models in one unit, the unit, and what was done to get there; see `gjk3d.units.one_unit`."""
-    from gjk3d.clash.parts import converted
+    from gjk3d.clash.detection.parts import converted
     from gjk3d.units import one_unit
 
     unit, factors, notes = one_unit([(model.path.name, model.mesh.unit) for model in models], said)

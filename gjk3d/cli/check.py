@@ -137,7 +137,7 @@ def _compared(models: list[Model], poses: Any, hulls: bool, tol: float | None, d
 def _document(
     models: list[Model], poses: Any, unit: str | None, notes: list[str], hulls: bool, result: Distance
 ) -> dict[str, Any]:
-    from gjk3d.clash.reading import sha256
+    from gjk3d.clash.detection.assembly import sha256
     from gjk3d.clash.report import versions
 
     inputs = [

@@ -206,8 +206,8 @@ def _checked(
 ) -> Report:
     with unbroken():
         from gjk3d.clash import Assembly, check, read_rules, read_triage
-        from gjk3d.clash.findings import read_baseline
         from gjk3d.clash.formats import LineWriter
+        from gjk3d.clash.report.baseline import read_baseline
         from gjk3d.units import length
 
     (ignore, baseline, triage), (unit, bodies) = known, read_as
@@ -299,7 +299,7 @@ def _write(report: Report, form: str, output: Path | None, top: int, gate: tuple
 
 
 def _print(report: Report, top: int) -> None:
-    from gjk3d.clash.findings import converted
+    from gjk3d.clash.report.baseline import converted
 
     own, factor = report.reading
     unit = f" {safe(own)}" if own else ""
@@ -312,7 +312,7 @@ def _print(report: Report, top: int) -> None:
     rows = [item for item in report.clashes if item.is_open]
     if not rows:
         return
-    from gjk3d.clash.wording import when
+    from gjk3d.clash.report.wording import when
 
     say()
     known = any(item.status != "new" for item in report.clashes)  # without a baseline all is new: no need to say so
@@ -333,7 +333,7 @@ def _print(report: Report, top: int) -> None:
 
 
 def _cells(item: Clash, known: bool) -> tuple[str, ...]:
-    from gjk3d.clash.wording import brief, inside, shared_volume
+    from gjk3d.clash.report.wording import brief, inside, shared_volume
 
     return (
         str(item.severity),

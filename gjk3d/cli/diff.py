@@ -52,7 +52,7 @@ def diff(
     top
         Most rows of the table.
     """
-    from gjk3d.clash.findings import differences, in_unit, read_baseline
+    from gjk3d.clash.report.baseline import differences, in_unit, read_baseline
 
     if json and format not in (None, "json"):
         raise UsageError(f"--json and -f {format} are two forms: leave one out")
@@ -128,7 +128,7 @@ def _rows(before: Report, after: Report) -> list[Row]:
 
 
 def _change(old: Clash, new: Clash, tolerance: float) -> str:
-    from gjk3d.clash.times import same_times
+    from gjk3d.clash.report.baseline import same_times
 
     lengths = (old.distance, new.distance), (old.penetration, new.penetration)
     near = all(_is_near(*each, tolerance) for each in lengths)
@@ -158,8 +158,8 @@ def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]
 
 
 def _print(rows: list[Row], counts: dict[str, int], before: Report, after: Report, top: int) -> None:
-    from gjk3d.clash.findings import converted
-    from gjk3d.clash.wording import brief, when
+    from gjk3d.clash.report.baseline import converted
+    from gjk3d.clash.report.wording import brief, when
 
     say(", ".join(f"{count} {change}" for change, count in counts.items()))
     shown = [row for row in rows if row[0] != "same"]

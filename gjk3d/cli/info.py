@@ -30,7 +30,7 @@ def info(file: Path, /, *, unit: str | None = None, json: Annotated[bool, Parame
         Print one JSON document.
     """
     import gjk3d as gk
-    from gjk3d.clash.reading import sha256
+    from gjk3d.clash.detection.assembly import sha256
     from gjk3d.clash.report import versions
     from gjk3d.units import check_unit
 

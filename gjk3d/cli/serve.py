@@ -40,9 +40,9 @@ def serve(
     open
         Open the address in the browser of this machine.
     """
+    from gjk3d.clash.decisions.triage import read_triage
     from gjk3d.clash.page import write_page
     from gjk3d.clash.serving import Server
-    from gjk3d.clash.triage_file import read_triage
 
     if not 0 <= port < 65536:
         raise UsageError(f"--port {port}: expected 1 to 65535, or 0 for a free one")
@@ -80,9 +80,8 @@ def sidecar(report: Path) -> Path:
 
 def read_whole(path: Path) -> Report:
     """Return a report with the triangles of its models, where these are there and the same."""
-    from gjk3d.clash.assembly import Assembly
-    from gjk3d.clash.findings import read_baseline
-    from gjk3d.clash.reading import sha256
+    from gjk3d.clash.detection.assembly import Assembly, sha256
+    from gjk3d.clash.report.baseline import read_baseline
     from gjk3d.errors import Gjk3dError
 
     report = read_baseline(path)

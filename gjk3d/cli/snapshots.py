@@ -13,7 +13,7 @@ from gjk3d.viz.picture import new_plotter, plot
 from gjk3d.viz.rendering import check_rendering
 
 if TYPE_CHECKING:
-    from gjk3d.clash.finding import Clash
+    from gjk3d.clash.detection.clashes import Clash
     from gjk3d.clash.report import Report
 
 _SIZE = (800, 600)

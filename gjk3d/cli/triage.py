@@ -46,8 +46,8 @@ def triage(
     pictures
         So many of the worst open findings get a picture there, about half a second each.
     """
+    from gjk3d.clash.decisions.triage import read_triage
     from gjk3d.clash.formats import read_bcf
-    from gjk3d.clash.triage_file import read_triage
 
     check_output(output, "--output", (), (report,))
     check_output(bcf, "--bcf", _BCF, (report, *files))
@@ -90,7 +90,7 @@ def _write_bcf(report: Report, path: Path, most: int, section: bool) -> None:
 
 
 def _read(path: Path) -> Report:
-    from gjk3d.clash.findings import read_baseline
+    from gjk3d.clash.report.baseline import read_baseline
 
     report = read_baseline(path)
     assert report is not None

@@ -189,17 +189,17 @@ def by_fcl(racks: int) -> dict[str, Any]:
 def stages(racks: int) -> list[tuple[str, float]]:
     """Return the stages of a check and the CPU time of each; what is in two of them counts in the inner one."""
     import gjk3d as gk
-    from gjk3d.clash import decide, instances, run
-    from gjk3d.clash.decisions import Decisions
+    from gjk3d.clash.detection import decider, run
+    from gjk3d.clash.detection.decider import Decisions
 
     told = {
         "parts put in order": (run.Run, "__init__"),
         "pairs whose boxes are close": (run, "boxes_close"),
-        "pairs that stand alike": (instances, "alike"),
+        "pairs that stand alike": (run, "alike"),
         "hulls of shapes": (gk.Mesh, "hull"),
         "distances of hulls": (Decisions, "hulls"),
-        "volumes shared": (decide.Decider, "_overlap"),
-        "depths": (decide, "depth"),
+        "volumes shared": (decider.Decider, "_overlap"),
+        "depths": (decider, "depth"),
         "other decisions": (Decisions, "decide"),
         "findings placed": (run.Run, "_clashes"),
         "findings ranked and grouped, parts listed": (run, "summary"),

@@ -3,9 +3,9 @@
 import numpy as np
 
 import gjk3d as gk
-from gjk3d.clash.assembly import Assembly
-from gjk3d.clash.finding import KINDS, Clash, clash_id
-from gjk3d.clash.parts import AssemblyPart
+from gjk3d.clash.detection.assembly import Assembly
+from gjk3d.clash.detection.clashes import KINDS, Clash, clash_id
+from gjk3d.clash.detection.parts import AssemblyPart
 from gjk3d.clash.report import Input, PartRow, Report
 
 #: Names that a careless page would take for its own.

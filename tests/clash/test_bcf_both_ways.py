@@ -11,12 +11,12 @@ import pytest
 from reports import ENDING, EVIL, three_cubes
 from words import assert_names
 
-from gjk3d.clash import Triage, formats
+from gjk3d.clash import Triage
+from gjk3d.clash.decisions.resuming import taken_up
+from gjk3d.clash.decisions.triage import View
 from gjk3d.clash.formats import read_bcf, to_bcf
-from gjk3d.clash.formats.bcf import guid
-from gjk3d.clash.formats.bcf_reading import MAX_ENTRY
-from gjk3d.clash.resuming import taken_up
-from gjk3d.clash.triage import View
+from gjk3d.clash.report.bcf import MAX_ENTRY, guid
+from gjk3d.clash.report.text import legal
 from gjk3d.errors import FileError, ParseError
 from tests.clash import sentences
 
@@ -165,7 +165,7 @@ def test_hostile_words_go_there_and_back(tmp_path):
     report.triage = None
     back = read_bcf(tmp_path / "a.bcf", report).triage.issues[one.id]
     assert back.comments[0].by == EVIL
-    assert back.comments[0].text == formats.text.legal(ENDING)
+    assert back.comments[0].text == legal(ENDING)
 
 
 def test_a_picture_is_in_the_file(tmp_path):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from reports import cube, finding
 
 import gjk3d as gk
-from gjk3d.clash.causes import causes, moves
+from gjk3d.clash.detection.findings import causes, moves
 from tests.clash import sentences
 
 

@@ -10,7 +10,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, AssemblyPart, Rule, check
-from gjk3d.clash.decide import Decider
+from gjk3d.clash.detection.decider import Decider
 from gjk3d.errors import ParseError, ShapeError
 from tests.clash import sentences
 

@@ -22,10 +22,10 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Coupling, Joint, Movement, formats
-from gjk3d.clash.findings import read_baseline
 from gjk3d.clash.formats import json_schema, to_bcf, to_csv, to_jsonl, to_junit, to_markdown
-from gjk3d.clash.motion.linkage import Linkage
+from gjk3d.clash.motion.joints import Linkage
 from gjk3d.clash.page import write_page
+from gjk3d.clash.report.baseline import read_baseline
 from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds.scenes import draw_report

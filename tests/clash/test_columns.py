@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from reports import finding, three_cubes
 
 import gjk3d as gk
-from gjk3d.clash.causes import causes
-from gjk3d.clash.clashes import Clashes
-from gjk3d.clash.finding import KINDS, STATUSES, Clash, clash_id
-from gjk3d.clash.findings import ranked
-from gjk3d.clash.parts import order
+from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash, Clashes, clash_id
+from gjk3d.clash.detection.findings import causes, ranked
+from gjk3d.clash.detection.parts import order
 from gjk3d.clash.report import PartRow, PartRows, Report
 from tests.clash import sentences
 
@@ -154,7 +152,7 @@ def test_parts_come_back_as_they_were():
 
 
 def test_a_check_makes_no_finding_that_nobody_reads(monkeypatch):
-    from gjk3d.clash import clashes
+    from gjk3d.clash.detection import clashes
 
     made = []
     monkeypatch.setattr(clashes, "Clash", lambda *values: made.append(values) or Clash(*values))

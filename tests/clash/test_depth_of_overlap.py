@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.clash.contacts import Two, shared_depth
+from gjk3d.clash.detection.overlap import BodyPair, shared_depth
 from gjk3d.poses import pose_rows
 
 
@@ -26,6 +26,6 @@ def test_the_depth_of_blocks_far_away_is_no_more_than_their_overlap(seed):
     place[0, 3] = shift
     m = pose_rows(place[None])[0][0]
     a, b = block((shift - 3.0, -2.0, -2.0), (shift, 2.0, 2.0)), block((low, -2.0, -2.0), (2.0, 2.0, 2.0))
-    depth, _ = shared_depth(Two(a, b, m), None)
+    depth, _ = shared_depth(BodyPair(a, b, m), None)
     assert 0.99 * -low < depth
     assert Fraction(depth) <= -Fraction(low)

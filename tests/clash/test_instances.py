@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.clash import Assembly, AssemblyPart, check, instances
+from gjk3d.clash import Assembly, AssemblyPart, check
+from gjk3d.clash.detection import pairs
 from gjk3d.errors import PoseError
 from gjk3d.poses import pose_rows
 
@@ -77,8 +78,8 @@ def assert_as_without_sharing(assembly, clearance=0.1, tolerance=None):
         twin = apart[clash.id]
         assert (clash.kind, clash.distance_kind) == (twin.kind, twin.distance_kind)
         if twin.distance is not None and twin.distance_kind != "approximate":
-            low, high = gk.clash.wording.bounds(clash)
-            least, most = gk.clash.wording.bounds(twin)
+            low, high = gk.clash.report.wording.bounds(clash)
+            least, most = gk.clash.report.wording.bounds(twin)
             assert low <= most
             assert least <= high
             assert clash.error_bound < clash.tolerance + 1e-9 + (twin.error_bound or 0.0)
@@ -108,9 +109,7 @@ def test_what_pairs_share_allows_for_both_parts_and_for_the_size_of_the_second()
     """Two pairs whose second parts are turned a little apart, at places that are known to a slack."""
     poses = np.array([at((0, 0, 0)), at((8, 0, 0)), at((0, 64, 0)), at((8, 64, 0), (0, 0, 1e-9))])
     which, slacks = np.array([0, 1, 0, 1]), np.array([0.25, 0.5, 0.125, 2.0])
-    found = instances.alike(
-        np.array([(0, 1), (2, 3)]), [BLOCK, PIN], which, pose_rows(poses)[0], slacks, np.full(2, 1e-6)
-    )
+    found = pairs.alike(np.array([(0, 1), (2, 3)]), [BLOCK, PIN], which, pose_rows(poses)[0], slacks, np.full(2, 1e-6))
     assert found.group.tolist() == [0, 0]
     assert found.slack == pytest.approx([0.75, 2.125])
     # a corner of the pin is 1 from its middle, one of the block 0.5
@@ -149,7 +148,7 @@ def test_what_is_far_has_a_larger_tolerance_and_shares_all_the_same():
 
 
 def test_a_thousand_bolts_cost_one_mesh_one_hull_and_one_decision(monkeypatch):
-    from gjk3d.clash.decide import Decider
+    from gjk3d.clash.detection.decider import Decider
 
     decide, calls = Decider.decide, []
     monkeypatch.setattr(Decider, "decide", lambda self, *pair: calls.append(1) or decide(self, *pair))
@@ -225,7 +224,7 @@ def test_rows_of_one_hash_stay_apart(monkeypatch):
         def integers(self, *given, **others):
             return np.zeros(given[2], dtype=np.uint64)
 
-    monkeypatch.setattr(instances.np.random, "default_rng", lambda seed: Zero())
+    monkeypatch.setattr(pairs.np.random, "default_rng", lambda seed: Zero())
     key = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [5.0, -0.0]])
-    first, group = instances._distinct(key)
+    first, group = pairs._distinct(key)
     assert [tuple(key[first[g]]) for g in group] == [tuple(row) for row in key]

@@ -7,7 +7,7 @@ import pytest
 import trimesh
 
 import gjk3d as gk
-from gjk3d.clash.decide import Decider
+from gjk3d.clash.detection.decider import Decider
 
 pytest.importorskip("manifold3d")
 

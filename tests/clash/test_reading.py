@@ -9,8 +9,8 @@ from reports import cube, finding, many, three_cubes
 
 import gjk3d as gk
 from gjk3d.clash import Triage, formats
-from gjk3d.clash.findings import readable
 from gjk3d.clash.page import write_page
+from gjk3d.clash.report.baseline import readable
 from gjk3d.units import reading
 from gjk3d.viz.kinds import drawing_of
 from tests.clash import sentences

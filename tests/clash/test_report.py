@@ -5,8 +5,8 @@ import pickle
 from math import inf
 
 import gjk3d as gk
-from gjk3d.clash.finding import KINDS, Clash, clash_id
-from gjk3d.clash.findings import ranked
+from gjk3d.clash.detection.clashes import KINDS, Clash, clash_id
+from gjk3d.clash.detection.findings import ranked
 from gjk3d.clash.report import PartRow, Report
 from tests.clash import sentences
 

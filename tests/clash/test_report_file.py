@@ -8,8 +8,8 @@ from clash.reports import three_cubes
 from strategies import sampled
 
 from gjk3d.clash import formats
-from gjk3d.clash.findings import read_baseline
 from gjk3d.clash.page import write_page
+from gjk3d.clash.report.baseline import read_baseline
 from gjk3d.errors import ParseError
 
 BAD = [None, True, -1, 1e308, 10**400, "x", "\ud800", [], {}, [1], [[1]], [None] * 3, {"a": 1}, float("nan")]

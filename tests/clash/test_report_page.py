@@ -9,10 +9,10 @@ import pytest
 from parsed_page import Parsed
 from reports import ENDING, EVIL, cube, many, part_row, three_cubes
 
-from gjk3d.clash import Assembly, Report, check, drawn, formats, packed, page
+from gjk3d.clash import Assembly, Report, check, formats, page
 from gjk3d.clash.page import write_page
 from gjk3d.clash.report import PartRow
-from gjk3d.clash.wording import decided
+from gjk3d.clash.report.wording import decided
 from gjk3d.webpage import template
 from tests.clash import sentences
 
@@ -66,19 +66,19 @@ def test_any_scale_is_drawn(tmp_path, size):
 def test_corners_that_a_file_repeats_are_stored_once():
     mesh = cube()
     soup = type(mesh)(mesh.vertices[mesh.faces.ravel()], np.arange(mesh.faces.size).reshape(-1, 3))
-    points, faces = drawn.lean(soup)
+    points, faces = page.lean(soup)
     assert len(points) == 8
     np.testing.assert_array_equal(points[faces], soup.vertices[soup.faces])
 
 
 def test_what_is_too_large_is_left_out_and_said_so(tmp_path, monkeypatch):
     report = three_cubes()
-    monkeypatch.setattr(drawn, "CHUNK", 1)  # each shape by itself
+    monkeypatch.setattr(page, "CHUNK", 1)  # each shape by itself
     whole = Parsed(write_page(report, tmp_path / "a.html"))
     spare = page.MAX_BYTES - len(whole.scripts[2].split()[-1]) // 2
-    frame = drawn.placed(report, numbers := {name: k for k, name in enumerate(whole.data["names"])})
+    frame = page.placed(report, numbers := {name: k for k, name in enumerate(whole.data["names"])})
     room = sum(len(line) for line in whole.scripts[2].split()[1:]) - 1
-    few = drawn.gather(report, numbers, frame, room)
+    few = page.gather(report, numbers, frame, room)
     assert ((few.which >= 0).tolist(), few.left_out) == ([True, False, True], 1)  # what clashes worst comes first
     monkeypatch.setattr(page, "_SPARE", spare)
     parsed = Parsed(write_page(report, tmp_path / "a.html"))
@@ -92,18 +92,18 @@ def test_what_is_too_large_is_left_out_and_said_so(tmp_path, monkeypatch):
 
 
 def test_copies_beyond_what_a_browser_draws_are_boxes_until_they_are_chosen(tmp_path, monkeypatch):
-    monkeypatch.setattr(drawn, "MAX_TRIANGLES", 25)
+    monkeypatch.setattr(page, "MAX_TRIANGLES", 25)
     parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
     assert sentences.BOXES_UNTIL_CHOSEN not in parsed.text
     assert sentences.BOX_UNTIL_CHOSEN in parsed.text
 
 
 def test_blocks_hold_the_findings_in_order_and_stop_where_there_is_no_room(tmp_path, monkeypatch):
-    monkeypatch.setattr(packed, "ROWS", 7)
+    monkeypatch.setattr(page, "ROWS", 7)
     parsed = Parsed(write_page(many(30, side=4), tmp_path / "a.html"))
     assert [row["severity"] for row in parsed.rows] == list(range(1, 31))
     assert len(parsed.scripts[1].split()) == 5
-    monkeypatch.setattr(packed, "MAX_CHARACTERS", 3 * len(parsed.scripts[1].split()[0]))
+    monkeypatch.setattr(page, "MAX_CHARACTERS", 3 * len(parsed.scripts[1].split()[0]))
     parsed = Parsed(write_page(many(30, side=4), tmp_path / "a.html"))
     assert 7 <= len(parsed.rows) == len(parsed.data["ids"]) <= 21
     assert sentences.WORST.format(len(parsed.rows), 30) in parsed.text

@@ -8,7 +8,7 @@ import naive
 import numpy as np
 
 import gjk3d as gk
-from gjk3d.clash.instances import alike
+from gjk3d.clash.detection.pairs import alike
 from gjk3d.poses import pose_rows
 
 

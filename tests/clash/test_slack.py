@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
+from gjk3d.clash.detection.pairs import Tolerances, boxes_close
 from gjk3d.clash.motion.timeline import Timeline, swept_box
 from gjk3d.clash.motion.track import Track, still, through
-from gjk3d.clash.nearness import Tolerances, boxes_close
 
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582")
 OWN, TRACKS = 1.0 / 64.0, (1.0 / 32.0, 1.0 / 64.0)

@@ -9,8 +9,8 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, Movement
-from gjk3d.clash.motion.decide import Moving
-from gjk3d.clash.nearness import Tolerances
+from gjk3d.clash.detection.pairs import Tolerances
+from gjk3d.clash.motion.moving import Moving
 
 SLACKS = ((1.0 / 64.0, 1.0 / 32.0), (1.0 / 16.0, 1.0 / 8.0))  #: slack and facets of either part
 SLACK = sum(map(sum, SLACKS))

@@ -12,7 +12,7 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, Clash, check, formats
-from gjk3d.clash.decide import Decider
+from gjk3d.clash.detection.decider import Decider
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.interrupts import unbroken
 from tests.clash import sentences
@@ -125,7 +125,7 @@ def test_ctrl_c_while_a_finding_is_written_comes_after_it(lattice):
 
 
 def test_ctrl_c_keeps_what_is_decided_whether_or_not_anybody_listens(lattice, monkeypatch):
-    from gjk3d.clash.twins import Twins
+    from gjk3d.clash.detection.pairs import Twins
 
     def decided(twins, *more):
         seen.append(more)
@@ -234,7 +234,7 @@ def test_findings_come_in_one_order_with_any_number_of_workers(lattice):
 
 
 def test_ctrl_c_while_the_report_is_put_in_order_loses_nothing(lattice, monkeypatch):
-    from gjk3d.clash import summary
+    from gjk3d.clash.report import summary
 
     def grouped(*arguments):
         signal.raise_signal(signal.SIGINT)
@@ -261,7 +261,7 @@ def test_ctrl_c_that_makes_a_child_fail_is_ctrl_c():
 
 def test_ctrl_c_is_not_lost_to_who_catches_everything(lattice, monkeypatch):
     """As packages do that import others on trial."""
-    from gjk3d.clash import run
+    from gjk3d.clash.detection import run
 
     boxes = run.boxes_close
 

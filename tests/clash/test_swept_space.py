@@ -9,7 +9,7 @@ import gjk3d as gk
 from gjk3d.clash import Assembly, Movement, check, swept
 from gjk3d.clash.formats import to_glb
 from gjk3d.clash.motion import envelope
-from gjk3d.clash.motion.convex_pieces import convex_pieces
+from gjk3d.clash.motion.envelope import convex_pieces
 from gjk3d.errors import ParseError, ShapeError
 from tests.hardening import swept_rotations
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gjk3d.clash.wording import bounds
+from gjk3d.clash.report.wording import bounds
 from tests.clash.reports import finding
 
 

@@ -19,7 +19,7 @@ from strategies import sampled
 from words import assert_names
 
 from gjk3d.clash import formats
-from gjk3d.clash.decide import Decider
+from gjk3d.clash.detection.decider import Decider
 from tests.cli import sentences
 
 GEARBOX = Path(__file__).parents[2] / "data" / "gearbox.glb"

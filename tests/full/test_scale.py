@@ -165,7 +165,7 @@ def test_what_is_no_question_of_rows_is_refused():
 
 
 def test_decisions_pickle_as_their_shapes():
-    from gjk3d.clash.decisions import Decisions
+    from gjk3d.clash.detection.decider import Decisions
 
     ring = assembly(1).parts[0].shape
     again = pickle.loads(pickle.dumps(Decisions([ring], 0.5, 0.6)))

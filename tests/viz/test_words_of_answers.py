@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from words import read
 
 import gjk3d as gk
-from gjk3d.clash import wording
+from gjk3d.clash.report import wording
 from gjk3d.query.wording import proof, verdict
 from gjk3d.viz import page
 from gjk3d.viz.kinds import drawing_of, robots

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash import toml_file
+from gjk3d.clash.detection.rules import parse_toml
 from gjk3d.clash.motion.joints import KINDS, Coupling, Joint
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.errors import FileError, Gjk3dError, ParseError, PoseError
@@ -75,7 +75,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     file = Path(path)
     text = _text(file)
     try:
-        document = toml_file.parsed(text)
+        document = parse_toml(text)
     except ValueError as error:
         table = f'poses over time go below [[part]] of a TOML file: parts = "NAMES" and poses = "{file.name}"'
         more = f"; {table}" if file.suffix.lower() == ".csv" else ""
@@ -176,25 +176,27 @@ def _unitless(document: Mapping[str, Any], tables: Mapping[str, list[Any]], unit
 def _scale(stated: Any, unit: str | None, file: Path) -> float:
     if stated is None:
         return 1.0
-    own = symbol(stated) if isinstance(stated, str) else None
-    factor = None if own is None or unit is None else conversion(own, unit)
+    length = symbol(stated) if isinstance(stated, str) else None
+    factor = None if length is None or unit is None else conversion(length, unit)
     if factor is None:
         what = f"{file}: length is {_shown(stated)}"
         if unit is None:
             raise ParseError(f"{what}, and the assembly has no unit that it can be brought to: say which it is in")
-        known = "" if own is not None and conversion(own, "m") is not None else ', no unit such as "mm", "m" or "in"'
-        raise ParseError(f"{what}{known}: it cannot be brought to that of the assembly, {unit}")
+        rule = (
+            "" if length is not None and conversion(length, "m") is not None else ', no unit such as "mm", "m" or "in"'
+        )
+        raise ParseError(f"{what}{rule}: it cannot be brought to that of the assembly, {unit}")
     return factor
 
 
 def _parts(rows: list[Any], where: str, scale: float, folder: Path) -> dict[str, Any]:
-    ways: dict[str, Any] = {}
+    tracks: dict[str, Any] = {}
     for k, row in enumerate(rows):
-        pattern, way = _part(row, f"{where}, part {k + 1}", scale, folder)
-        if pattern in ways:
+        pattern, track = _part(row, f"{where}, part {k + 1}", scale, folder)
+        if pattern in tracks:
             raise ParseError(f"{where}, part {k + 1}: {pattern!r} has a [[part]] before this: one is too much")
-        ways[pattern] = way
-    return ways
+        tracks[pattern] = track
+    return tracks
 
 
 def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tuple[str, Any]:
@@ -209,7 +211,7 @@ def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tup
         if not name:
             raise ParseError(f'{where}: poses names no file: give poses = "FILE.csv"')
         try:
-            times, poses = read_poses(_beside(folder, name, where), scale)
+            times, poses = read_poses(_csv_path(folder, name, where), scale)
         except Gjk3dError as error:
             raise ParseError(f"{where}: {error}") from None
         if len(times) < 2:
@@ -231,7 +233,7 @@ def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tup
         raise ParseError(f"{where}: {error}") from None
 
 
-def _beside(folder: Path, name: str, where: str) -> Path:
+def _csv_path(folder: Path, name: str, where: str) -> Path:
     """Return the path of a CSV file in a folder; a motion from elsewhere reads no other files of this machine."""
     file = folder / name
     try:
@@ -268,24 +270,24 @@ def _joint(row: Mapping[str, Any], where: str, scale: float) -> Joint:
 
 
 def _couplings(tables: Mapping[str, list[Any]], where: str, scale: float) -> list[Coupling]:
-    found = []
+    couplings = []
     kinds = {row.get("name"): row.get("kind") for row in tables["joint"] if isinstance(row.get("name"), str)}
     for k, row in enumerate(tables["coupling"]):
-        here = f"{where}, coupling {k + 1}"
-        _only(row, _COUPLING, here)
-        given = [key for key in ("ratio", "lead") if key in row]
-        if len(given) != 1 or not _numbers([row[given[0]]]):
-            raise ParseError(f"{here} needs either ratio or lead, a number")
-        joint, to = _word(row, "joint", here), _word(row, "to", here)
+        place = f"{where}, coupling {k + 1}"
+        _only(row, _COUPLING, place)
+        keys = [key for key in ("ratio", "lead") if key in row]
+        if len(keys) != 1 or not _numbers([row[keys[0]]]):
+            raise ParseError(f"{place} needs either ratio or lead, a number")
+        joint, to = _word(row, "joint", place), _word(row, "to", place)
         if not joint or not to:
-            raise ParseError(f"{here} needs joint and to, the names of two joints")
+            raise ParseError(f"{place} needs joint and to, the names of two joints")
         slides = [kinds.get(name) == "prismatic" for name in (joint, to)]
-        if given == ["lead"] and slides != [True, False]:
-            raise ParseError(f"{here}: a lead couples what slides to what turns")
-        if given == ["ratio"] and slides[0] != slides[1]:
-            raise ParseError(f"{here}: one slides and the other turns: give the lead, the way in a turn")
-        found.append(Coupling(joint, to, row["lead"] * scale / (2.0 * np.pi) if "lead" in row else row["ratio"]))
-    return found
+        if keys == ["lead"] and slides != [True, False]:
+            raise ParseError(f"{place}: a lead couples what slides to what turns")
+        if keys == ["ratio"] and slides[0] != slides[1]:
+            raise ParseError(f"{place}: one slides and the other turns: give the lead, the way in a turn")
+        couplings.append(Coupling(joint, to, row["lead"] * scale / (2.0 * np.pi) if "lead" in row else row["ratio"]))
+    return couplings
 
 
 @np.errstate(all="ignore")

@@ -1,16 +1,25 @@
-"""Joints between the parts of an assembly, and couplings of these."""
+"""Joints between the parts of an assembly, couplings, and the linkage that they form.
+
+A body is the set of parts that a pattern fits. The first joint that has a body as its child places it; any other joint
+closes a loop. Coordinates that are not driven are solved for: at a few times one after the other by scipy's least
+squares, at the times between by Newton's steps for all at once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gjk3d.errors import ShapeError
 from gjk3d.poses import GREATEST
 from gjk3d.typing import Array, VectorLike
+from gjk3d.units import reading
+from gjk3d.wording import number, with_unit
 
 #: The coordinates of each kind: angles about the axis, and ways along it, or in the plane across it.
 KINDS = {"revolute": ("turn",), "prismatic": ("slide",), "cylindrical": ("turn", "slide"), "planar": ("x", "y", "turn")}
@@ -77,15 +86,15 @@ class Joint:
         if point.shape != (3,):
             raise ShapeError(f"joint {self.name!r}: point is {point.tolist()}, expected three numbers")
         if self.drive is not None:
-            given = _floats(self.drive, f"joint {self.name!r}: drive")
-            if len(given) < 2 or given.reshape(len(given), -1).shape[1:] != (len(KINDS[self.kind]),):
+            drive = _floats(self.drive, f"joint {self.name!r}: drive")
+            if len(drive) < 2 or drive.reshape(len(drive), -1).shape[1:] != (len(KINDS[self.kind]),):
                 raise ShapeError(
-                    f"joint {self.name!r}: drive is of shape {given.shape}, expected 2 or more rows of"
+                    f"joint {self.name!r}: drive is of shape {drive.shape}, expected 2 or more rows of"
                     f" {len(KINDS[self.kind])}: {', '.join(KINDS[self.kind])}"
                 )
-            for name, way in zip(KINDS[self.kind], given.reshape(len(given), -1).T, strict=True):
+            for name, column in zip(KINDS[self.kind], drive.reshape(len(drive), -1).T, strict=True):
                 if name != "turn":
-                    _floats(way, f"joint {self.name!r}: the {name} of its drive", GREATEST)
+                    _floats(column, f"joint {self.name!r}: the {name} of its drive", GREATEST)
 
     def pose(self, values: VectorLike) -> Array:
         """Return the displacement of the child against the parent.
@@ -104,31 +113,31 @@ class Joint:
         ShapeError
             They are not as many, or not finite.
         """
-        given, names = _floats(values, f"joint {self.name!r}: values", GREATEST), KINDS[self.kind]
-        if given.shape != (len(names),):
+        row, names = _floats(values, f"joint {self.name!r}: values", GREATEST), KINDS[self.kind]
+        if row.shape != (len(names),):
             raise ShapeError(
-                f"joint {self.name!r}: values is of shape {given.shape}, expected {len(names)}: {', '.join(names)}"
+                f"joint {self.name!r}: values is of shape {row.shape}, expected {len(names)}: {', '.join(names)}"
             )
-        pose: Array = self._poses(given[None])[0]
+        pose: Array = self._poses(row[None])[0]
         return pose
 
     def _poses(self, values: Array) -> Array:
         """Return the displacements, (n, 4, 4), of n rows of values."""
-        given = dict(zip(KINDS[self.kind], values.T, strict=True))
+        coordinates = dict(zip(KINDS[self.kind], values.T, strict=True))
         along = np.asarray(self.axis, dtype=np.float64)
         along = np.ldexp(along, -np.frexp(np.abs(along).max())[1])  # its square neither overflows nor vanishes
         along /= np.linalg.norm(along)
         point, result = np.asarray(self.point, dtype=np.float64), np.tile(np.eye(4), (len(values), 1, 1))
-        if "turn" in given:
-            result[:, :3, :3] = _turns(along, given["turn"])
+        if "turn" in coordinates:
+            result[:, :3, :3] = _turns(along, coordinates["turn"])
             result[:, :3, 3] = point - result[:, :3, :3] @ point
-        if "slide" in given:
-            result[:, :3, 3] += given["slide"][:, None] * along
+        if "slide" in coordinates:
+            result[:, :3, 3] += coordinates["slide"][:, None] * along
         if self.kind == "planar":
             first = np.eye(3)[int(np.argmin(np.abs(along)))]
             first -= along * (first @ along)
             first /= np.linalg.norm(first)
-            result[:, :3, 3] += given["x"][:, None] * first + given["y"][:, None] * np.cross(along, first)
+            result[:, :3, 3] += coordinates["x"][:, None] * first + coordinates["y"][:, None] * np.cross(along, first)
         return result
 
 
@@ -163,15 +172,15 @@ class Coupling:
 
 
 def _floats(values: Any, what: str, most: float = np.inf) -> Array:
-    said = " ".join(repr(values.tolist() if isinstance(values, np.ndarray) else values).split())
-    said = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}..."
+    excerpt = " ".join(repr(values.tolist() if isinstance(values, np.ndarray) else values).split())
+    excerpt = excerpt if len(excerpt) <= _SHOWN else f"{excerpt[:_SHOWN]}..."
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ShapeError(f"{what} is {said}, expected numbers") from None
+        raise ShapeError(f"{what} is {excerpt}, expected numbers") from None
     if array.ndim == 0 or not np.isfinite(array).all() or not (np.abs(array) <= most).all():
         limit = f" of at most {most:g}" if most < np.inf else ""
-        raise ShapeError(f"{what} is {said}, expected a list of finite numbers{limit}")
+        raise ShapeError(f"{what} is {excerpt}, expected a list of finite numbers{limit}")
     return array
 
 
@@ -182,3 +191,262 @@ def _turns(along: Array, angles: Array) -> Array:
     half = np.sin(0.5 * angles)[:, None, None]
     turns: Array = np.eye(3) + np.sin(angles)[:, None, None] * cross + 2.0 * half * half * (cross @ cross)
     return turns
+
+
+_CLOSED = 1e-9  #: of the size of the whole: how far a loop may stay open
+_TURNS = 1000  #: the most of a joint, as of a `gjk3d.Motion`
+_AT_ONCE = np.pi / 8  #: the most that a driven joint turns between two times that are solved first
+_NEWTON = 8  #: steps, at most
+_STEP = 1e-7  #: in radians, or of the size of the whole: what slopes are taken over
+_SOLVED = 1e-12  #: of the same: a step that changes nothing more
+_SINGULAR = 1e-7  #: singular values below this part of the greatest are of no joint's doing
+
+
+def _bent(turns: Array) -> Array:
+    """Return vectors that are 0 of no turn: the axis of each times the sine of half its angle, and its sign."""
+    half = 2.0 * np.sqrt(np.maximum(1e-16, 1.0 + np.trace(turns, axis1=1, axis2=2)))
+    twice = np.stack(
+        [
+            turns[:, 2, 1] - turns[:, 1, 2],
+            turns[:, 0, 2] - turns[:, 2, 0],
+            turns[:, 1, 0] - turns[:, 0, 1],
+        ],
+        axis=1,
+    )
+    bent: Array = twice / half[:, None]
+    return bent
+
+
+class Linkage:
+    """Joints made ready: asked for the displacement of every body at times.
+
+    Parameters
+    ----------
+    joints, couplings : sequence of Joint, of Coupling
+        As in `Movement`.
+    times : (float, float)
+        Of the first and the last row of every drive.
+    size : float
+        Of the whole.
+    units : (str, str or None)
+        Of time and of length, for messages.
+    """
+
+    def __init__(
+        self,
+        joints: Sequence[Joint],
+        couplings: Sequence[Coupling],
+        times: tuple[float, float],
+        size: float,
+        units: tuple[str, str | None] = ("", None),
+    ) -> None:
+        self.times, self.size, self._units = times, size, units
+        self.by_name = {joint.name: joint for joint in joints}
+        if len(self.by_name) < len(joints):
+            names = [joint.name for joint in joints]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ShapeError(f"two joints are called {twice!r}: names must differ")
+        self.tree: dict[str, Joint] = {}
+        self.closing: list[Joint] = []
+        for joint in joints:
+            if joint.child in self.tree:
+                self.closing.append(joint)
+            else:
+                self.tree[joint.child] = joint
+        self.order = self._ordered()
+        self.follows = self._couplings(couplings)
+        self.free = [
+            (joint.name, k)
+            for joint in joints
+            for k in range(len(KINDS[joint.kind]))
+            if joint.drive is None and not (k == 0 and joint.name in self.follows)
+        ]
+        if self.free and not self.closing:
+            raise ShapeError(f"joint {self.free[0][0]!r} is not driven, coupled, or part of a loop: give it a drive")
+        self._solved: dict[float, Array] = {}
+
+    def _ordered(self) -> list[str]:
+        """Return the bodies, a parent before its children."""
+        order: list[str] = []
+        for body in self.tree:
+            chain: list[str] = []
+            while body in self.tree and body not in order:
+                if body in chain:
+                    raise ShapeError(f"the joints hold {body!r} by itself: one of them must be held by the ground")
+                chain.append(body)
+                body = self.tree[body].parent
+            order += reversed(chain)
+        return order
+
+    def _couplings(self, couplings: Sequence[Coupling]) -> dict[str, tuple[str, float]]:
+        follows: dict[str, tuple[str, float]] = {}
+        for coupling in couplings:
+            for name in (coupling.joint, coupling.to):
+                if name not in self.by_name:
+                    raise ShapeError(f"a coupling names the joint {name!r}; there are {', '.join(self.by_name)}")
+            if coupling.joint in follows or self.by_name[coupling.joint].drive is not None:
+                raise ShapeError(f"joint {coupling.joint!r} is driven or coupled twice")
+            follows[coupling.joint] = coupling.to, float(coupling.ratio)
+        for name in follows:
+            chain = [name]
+            while chain[-1] in follows:
+                chain.append(follows[chain[-1]][0])
+                if chain[-1] == name:
+                    raise ShapeError(f"joint {name!r} is coupled to itself")
+        return follows
+
+    # --- at a time -------------------------------------------------------------------------------------------------
+
+    def grid(self) -> Array:
+        """Return times close enough to begin with: no driven joint turns far between two, and each drive's own."""
+        begin, end = self.times
+        knots, steps = {begin, end}, 8
+        for joint in self.by_name.values():
+            if joint.drive is None:
+                continue
+            rows = np.asarray(joint.drive, dtype=np.float64).reshape(len(joint.drive), -1)
+            knots |= set(np.linspace(begin, end, len(rows)).tolist())
+            turns = [k for k, name in enumerate(KINDS[joint.kind]) if name == "turn"]
+            most = float(np.abs(np.diff(rows[:, turns], axis=0)).sum()) if turns else 0.0
+            geared = max([1.0, *(abs(ratio) for _, ratio in self.follows.values())])
+            times = geared * most / (2.0 * np.pi)
+            if not times <= _TURNS:
+                raise ShapeError(
+                    f"joint {joint.name!r} drives what turns {times:.6g} times; at most {_TURNS} can be followed:"
+                    " divide the motion"
+                )
+            steps = max(steps, int(np.ceil(geared * most / _AT_ONCE)))
+        return np.unique(np.concatenate([np.linspace(begin, end, steps + 1), sorted(knots)]))
+
+    def bodies(self, times: Array) -> Mapping[str, Array]:
+        """Return the displacements of every body, (n, 4, 4) each, at n times."""
+        return self._poses(self._values(times, self._unknowns(times)))
+
+    def _values(self, times: Array, unknown: Array) -> dict[str, Array]:
+        values: dict[str, Array] = {}
+        shares = (times - self.times[0]) / (self.times[1] - self.times[0])
+        for name, joint in self.by_name.items():
+            values[name] = np.zeros((len(times), len(KINDS[joint.kind])))
+            if joint.drive is not None:
+                rows = np.asarray(joint.drive, dtype=np.float64).reshape(len(joint.drive), -1)
+                at = np.linspace(0.0, 1.0, len(rows))
+                values[name] = np.stack([np.interp(shares, at, column) for column in rows.T], axis=1)
+        for (name, k), column in zip(self.free, unknown.T, strict=True):
+            values[name][:, k] = column
+        for _ in self.follows:  # as often as a chain of couplings can be long
+            for name, (to, ratio) in self.follows.items():
+                values[name][:, 0] = ratio * values[to][:, 0]
+        return values
+
+    def _poses(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        poses: dict[str, Array] = {}
+        for body in self.order:
+            joint = self.tree[body]
+            parent = poses.get(joint.parent)
+            displacement = joint._poses(values[joint.name])
+            poses[body] = displacement if parent is None else parent @ displacement
+        return poses
+
+    def _open(self, times: Array, unknown: Array) -> Array:
+        """Return by how much the loops are open at each time: places, and turns times the size of the whole."""
+        values = self._values(times, unknown)
+        poses, out = self._poses(values), []
+        for joint in self.closing:
+            by_joint = poses.get(joint.parent, np.eye(4)) @ joint._poses(values[joint.name])
+            by_tree, point = poses[joint.child], np.append(np.asarray(joint.point, dtype=np.float64), 1.0)
+            turns = np.swapaxes(by_tree[:, :3, :3], 1, 2) @ by_joint[:, :3, :3]
+            out += [((by_joint - by_tree) @ point)[:, :3], self.size * _bent(turns)]
+        return np.concatenate(out, axis=1)
+
+    # --- what is not driven ----------------------------------------------------------------------------------------
+
+    @property
+    def _scale(self) -> Array:
+        """Of each unknown, what is as much as a radian."""
+        return np.array([1.0 if KINDS[self.by_name[n].kind][k] == "turn" else self.size for n, k in self.free])
+
+    def begin(self, grid: Array) -> None:
+        """Solve for what is not driven at times in order, each from those before it."""
+        for time in grid.tolist():
+            self._unknown(time)
+
+    def _unknowns(self, times: Array) -> Array:
+        """Return what is not driven at each time, (n, k)."""
+        if not self.closing:
+            return np.zeros((len(times), 0))
+        new = np.array([t for t in dict.fromkeys(times.tolist()) if t not in self._solved])
+        if self.free and len(new) and len(self._solved) > 1:
+            solutions, closed = self._newton(new, self._guesses(new))
+            self._solved.update(zip(new[closed].tolist(), solutions[closed], strict=True))
+        return np.stack([self._unknown(t) for t in times.tolist()])
+
+    def _guesses(self, times: Array) -> Array:
+        """Return about what is not driven at times between those that were solved."""
+        solved_times = sorted(self._solved)
+        columns = np.array([self._solved[t] for t in solved_times]).T
+        return np.stack([np.interp(times, solved_times, column) for column in columns], axis=1)
+
+    def _newton(self, times: Array, unknown: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Return what closes the loops at each time, and at which times that is certain."""
+        scale, first, closed = self._scale, unknown, np.zeros(len(times), dtype=bool)
+        for _ in range(_NEWTON):
+            left = self._open(times, unknown)
+            columns = [(self._open(times, unknown + _STEP * row) - left) / _STEP for row in np.diag(scale)]
+            slopes = np.stack(columns, axis=2)
+            sizes = np.linalg.svd(slopes, compute_uv=False)
+            steps = (np.linalg.pinv(slopes, rcond=_SINGULAR) @ left[:, :, None])[:, :, 0]
+            unknown = unknown - scale * steps
+            closed = (np.abs(steps).max(axis=1) <= _SOLVED) & (sizes[:, -1] > _SINGULAR * sizes[:, 0])
+            if closed.all():
+                break
+        closed &= slopes.shape[1] >= slopes.shape[2]
+        closed &= np.abs(self._open(times, unknown)).max(axis=1) <= _CLOSED * self.size
+        return unknown, closed & (np.abs((unknown - first) / scale).max(axis=1) <= _AT_ONCE)
+
+    def _unknown(self, time: float) -> Array:
+        """Return what is not driven, from what it was at the times nearest to this."""
+        if not self.closing or time in self._solved:
+            return self._solved.get(time, np.zeros(0))
+        from scipy.optimize import least_squares
+
+        first, at = self._guess(time), np.array([time])
+        if self.free:
+            scale, most = self._scale, 1e-15
+            fit = least_squares(
+                lambda x: self._open(at, x[None])[0], first, x_scale=scale, xtol=most, ftol=most, gtol=most,
+                max_nfev=200,
+            )  # fmt: skip
+            first = fit.x
+        self._check_closed(time, first)
+        if self.free:
+            sizes = np.linalg.svd(fit.jac * scale, compute_uv=False)
+            if len(sizes) < len(first) or sizes[-1] < _SINGULAR * sizes[0]:
+                raise ShapeError(
+                    f"the joints leave a motion open at time {time:.6g}, of {', '.join(n for n, _ in self.free)}:"
+                    " drive or couple one more, or this is a dead centre"
+                )
+        self._solved[time] = first
+        return first
+
+    def _check_closed(self, time: float, unknown: Array) -> None:
+        """Raise where the loops stay open at a time."""
+        left = float(np.abs(self._open(np.array([time]), unknown[None])).max())
+        if left > _CLOSED * self.size:
+            names = ", ".join(repr(joint.name) for joint in self.closing)
+            shown, factor = reading(self._units[1], self.size)
+            gap = with_unit(number(factor * left, 3), shown)
+            when = with_unit(number(time), self._units[0])
+            raise ShapeError(
+                f"the loop of {names} cannot be closed at time {when}: it stays open by {gap}; mend the point and axis"
+                " of its joints, or drive it less far"
+            )
+
+    def _guess(self, time: float) -> Array:
+        nearest = sorted(self._solved, key=lambda t: abs(t - time))[:2]
+        if not nearest:
+            return np.zeros(len(self.free))
+        if len(nearest) == 1:
+            return self._solved[nearest[0]]
+        a, b = (self._solved[t] for t in nearest)
+        line: Array = a + (b - a) * ((time - nearest[0]) / (nearest[1] - nearest[0]))
+        return line

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash.motion.joints import Coupling, Joint
-from gjk3d.clash.motion.linkage import Linkage
+from gjk3d.clash.detection.rules import chosen
+from gjk3d.clash.motion.joints import Coupling, Joint, Linkage
 from gjk3d.clash.motion.track import Track, half_turns, jumps, through
-from gjk3d.clash.rules import chosen
 from gjk3d.errors import Gjk3dError, ParseError, ShapeError
 from gjk3d.poses import pose_rows
 from gjk3d.query.motion import Motion
@@ -90,20 +89,20 @@ class Movement:
         begin, end = _times(times)
         self.times, self.unit, self.source = (begin, end), unit, source
         self.joints, self.couplings = _all(joints, Joint, "joints"), _all(couplings, Coupling, "couplings")
-        ways = _ways(tracks)
-        self.given = {pattern: _track(way, (begin, end), pattern) for pattern, way in ways.items()}
-        said = {
-            name: (jumps if isinstance(way, Motion) else half_turns)(self.given[name], unit)
-            for name, way in ways.items()
+        paths = _check_tracks(tracks)
+        self.given = {pattern: _track(path, (begin, end), pattern) for pattern, path in paths.items()}
+        warnings = {
+            name: (jumps if isinstance(path, Motion) else half_turns)(self.given[name], unit)
+            for name, path in paths.items()
         }
-        self.notes = (*notes, *(f"{name}: {text}" for name, text in said.items() if text))
+        self.notes = (*notes, *(f"{name}: {text}" for name, text in warnings.items() if text))
         if not self.given and not self.joints:
             raise ShapeError("Movement: nothing moves: give tracks or joints ([[part]] or [[joint]] in a file)")
         if self.couplings and not self.joints:
-            one = self.couplings[0]
+            coupling = self.couplings[0]
             raise ShapeError(
-                f"Movement: {one.joint!r} is coupled to {one.to!r}, and there are no joints: what has a way of its own"
-                " is not coupled, move it by a joint with a drive"
+                f"Movement: {coupling.joint!r} is coupled to {coupling.to!r}, and there are no joints: what has a way"
+                " of its own is not coupled, move it by a joint with a drive"
             )
 
     @property
@@ -164,8 +163,8 @@ class Movement:
             raise ParseError(f"{error}; what moves is {', '.join(map(repr, self.bodies))}; {ground}") from None
         bodies = {owner.get(name, "") for name, fit in zip(names, fits, strict=True) if fit}
         if len(bodies) > 1:
-            told = ", ".join(repr(body) if body else "what stands still" for body in sorted(bodies))
-            raise ParseError(f"{what} {joint.parent!r} fits parts of several: {told}; name one of them")
+            listed = ", ".join(repr(body) if body else "what stands still" for body in sorted(bodies))
+            raise ParseError(f"{what} {joint.parent!r} fits parts of several: {listed}; name one of them")
         (body,) = bodies
         if body in self.given:
             raise ParseError(
@@ -180,9 +179,9 @@ class Movement:
         boxes: Mapping[str, Array],
         unit: str | None,
     ) -> dict[str, Track]:
-        both = set(self.given) & {joint.child for joint in joints}
-        if both:
-            raise ShapeError(f"{min(both)!r} has a track and a joint: one of them is too much")
+        clashing = set(self.given) & {joint.child for joint in joints}
+        if clashing:
+            raise ShapeError(f"{min(clashing)!r} has a track and a joint: one of them is too much")
         every = np.array(list(boxes.values())).reshape(-1, 2, 3)
         size = float(np.linalg.norm(every[:, 1].max(axis=0) - every[:, 0].min(axis=0))) if len(every) else 1.0
         linkage = Linkage(joints, self.couplings, self.times, size, (self.unit, unit))
@@ -199,54 +198,54 @@ class Movement:
         }
 
 
-def _times(given: Any) -> tuple[float, float]:
+def _times(times: Any) -> tuple[float, float]:
     try:
-        begin, end = (float(t) for t in given)
+        begin, end = (float(t) for t in times)
     except (TypeError, ValueError):
         begin = end = np.nan
     if not (np.isfinite([begin, end]).all() and begin < end):
-        raise ShapeError(f"Movement: times are {given!r}, expected a beginning and a later end")
+        raise ShapeError(f"Movement: times are {times!r}, expected a beginning and a later end")
     if not max(_SHORTEST, _TOLD_APART * max(abs(begin), abs(end))) < end - begin < np.inf:
         raise ShapeError(
-            f"Movement: times are {given!r}, and between these too few can be told apart: count them from the beginning"
+            f"Movement: times are {times!r}, and between these too few can be told apart: count them from the beginning"
         )
     return begin, end
 
 
-def _all(given: Any, kind: type[Any], name: str) -> tuple[Any, ...]:
+def _all(values: Any, kind: type[Any], name: str) -> tuple[Any, ...]:
     """Return a sequence of one kind as a tuple."""
-    if not isinstance(given, Iterable):
-        raise TypeError(f"Movement: {name} is {kind_of(given)}, expected a list of {kind.__name__}")
-    items = tuple(given)
+    if not isinstance(values, Iterable):
+        raise TypeError(f"Movement: {name} is {kind_of(values)}, expected a list of {kind.__name__}")
+    items = tuple(values)
     odd = next((item for item in items if not isinstance(item, kind)), None)
     if odd is not None:
         raise TypeError(f"Movement: {name} has {kind_of(odd)} in it, {odd!r:.60}, expected {kind.__name__} alone")
     return items
 
 
-def _ways(given: Any) -> Mapping[str, Any]:
-    ways = {} if given is None else given
-    if not isinstance(ways, Mapping):
-        raise TypeError(f"Movement: tracks is {kind_of(ways)}, expected a dict of patterns of names and ways")
-    odd = next((pattern for pattern in ways if not isinstance(pattern, str)), None)
+def _check_tracks(tracks: Any) -> Mapping[str, Any]:
+    paths = {} if tracks is None else tracks
+    if not isinstance(paths, Mapping):
+        raise TypeError(f"Movement: tracks is {kind_of(paths)}, expected a dict of patterns of names and ways")
+    odd = next((pattern for pattern in paths if not isinstance(pattern, str)), None)
     if odd is not None:
         raise TypeError(f"Movement: tracks has the pattern {odd!r}, {kind_of(odd)}: expected names, as text")
-    return ways
+    return paths
 
 
-def _track(way: Any, times: tuple[float, float], name: str) -> Track:
-    if isinstance(way, Motion):
-        rows = np.asarray(way._rows)
+def _track(path: Any, times: tuple[float, float], name: str) -> Track:
+    if isinstance(path, Motion):
+        rows = np.asarray(path._rows)
         if not len(rows):
             raise ShapeError(f"Movement: {name!r} has a gjk3d.Motion of no motions, expected one or more")
         return Track(np.linspace(*times, len(rows) + 1), rows)
-    if isinstance(way, tuple) and len(way) == 2 and np.ndim(way[0]) == 1:
+    if isinstance(path, tuple) and len(path) == 2 and np.ndim(path[0]) == 1:
         try:
-            at, poses = np.asarray(way[0], dtype=np.float64), way[1]
+            at, poses = np.asarray(path[0], dtype=np.float64), path[1]
         except (TypeError, ValueError):
-            raise ShapeError(f"Movement: {name!r} has the times {way[0]!r:.80}, expected numbers") from None
+            raise ShapeError(f"Movement: {name!r} has the times {path[0]!r:.80}, expected numbers") from None
     else:
-        at, poses = None, way
+        at, poses = None, path
     rows, stacked = pose_rows(poses, f"Movement: {name}")
     if not stacked or len(rows) < 2:
         raise ShapeError(f"Movement: {name!r} has one pose, expected a stack of 2 or more, or a gjk3d.Motion")
@@ -274,22 +273,22 @@ def _corners(boxes: Sequence[Array]) -> Array:
 
 def _divided(poses: Callable[[Array], Array], grid: Array, corners: Array, accuracy: float) -> Track:
     """Return the track through poses, divided until at `_LOOKS` of each piece the corners are where they shall be."""
-    begin, end, done, slack = grid[:-1], grid[1:], [grid[:1]], 0.0
+    begin, end, accepted, slack = grid[:-1], grid[1:], [grid[:1]], 0.0
     while len(begin):
-        middle, way = 0.5 * (begin + end), Motion.between(poses(begin), poses(end), kind="screw")
+        middle, screw = 0.5 * (begin + end), Motion.between(poses(begin), poses(end), kind="screw")
         far = np.zeros(len(begin))
         for share in _LOOKS:
-            apart = way.at(np.full(len(begin), share)) - poses(begin + share * (end - begin))
-            far = np.maximum(far, [_farthest(each, corners) for each in apart])
-        worst = np.argsort(-far)[: max(0, _MOST - sum(map(len, done)) - len(begin))]
+            errors = screw.at(np.full(len(begin), share)) - poses(begin + share * (end - begin))
+            far = np.maximum(far, [_farthest(error, corners) for error in errors])
+        worst = np.argsort(-far)[: max(0, _MOST - sum(map(len, accepted)) - len(begin))]
         more = (far > accuracy) & (end - begin > 1e-9 * (grid[-1] - grid[0])) & np.isin(np.arange(len(far)), worst)
         slack = max(slack, float(far[~more].max(initial=0.0)))
-        done.append(end[~more])
+        accepted.append(end[~more])
         begin, end = np.concatenate([begin[more], middle[more]]), np.concatenate([middle[more], end[more]])
-    times = np.sort(np.concatenate(done))
+    times = np.sort(np.concatenate(accepted))
     return through(times, poses(times), _SAFE * slack)
 
 
-def _farthest(apart: Array, corners: Array) -> float:
-    moved = corners @ apart[:3, :3].T + apart[:3, 3]
+def _farthest(error: Array, corners: Array) -> float:
+    moved = corners @ error[:3, :3].T + error[:3, 3]
     return float(np.sqrt((moved * moved).sum(axis=1)).max(initial=0.0))

@@ -19,13 +19,13 @@ from gjk3d.bodies.impact import impact
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.pieces import solid, union_of
-from gjk3d.clash.contacts import LOOKED_AT, Two, overlap, shared_depth
+from gjk3d.clash.detection.overlap import LOOKED_AT, BodyPair, intersection, shared_depth
 from gjk3d.clash.motion.track import Track, pieces
 from gjk3d.narrow.toi import FREE
 from gjk3d.poses import UNIT_ROUNDOFF, pose_rows, relative
 from gjk3d.typing import Array
 
-LOOKS = 400  #: at a pair, at most, to find out when it clashes
+MOST_SAMPLES = 400  #: at a pair, at most, to find out when it clashes
 _SERIES = 97  #: times at which the distance is taken for a chart
 _TIGHT = 1e-3  #: of the least clearance: how near its bounds shall be
 _DESCENTS = 40  #: steps to a lower clearance
@@ -35,7 +35,7 @@ _GOLD = 0.6180339887498949
 Leave = Callable[[float, float], None]
 
 
-class Look(NamedTuple):
+class Sample(NamedTuple):
     """A pair at a time: bounds of the gap, or how deep it is inside at least; the gap is 0 where the two meet.
 
     Of surfaces that bound no solid the depth is how far they reach through each other.
@@ -88,7 +88,7 @@ class Passage(NamedTuple):
         When the upper of these was seen, or they were deepest.
     inside : float
         How deep, at least, where they clash.
-    looks : tuple of Look
+    samples : tuple of Sample
         By time, for a chart.
     settled : bool
         Whether no time is left at which they could be in clash and nobody has looked.
@@ -98,7 +98,7 @@ class Passage(NamedTuple):
     least: tuple[float, float]
     when: float
     inside: float
-    looks: tuple[Look, ...]
+    samples: tuple[Sample, ...]
     settled: bool = True
 
 
@@ -135,27 +135,27 @@ class Timeline:
         self.slack = self.one.slack + self.two.slack + slack
         self._speeds = self.one.speeds(self.a.bounds), self.two.speeds(self.b.bounds)
         self._closed = self.a.is_watertight or self.b.is_watertight
-        self._looks: dict[float, Look] = {}
+        self._samples: dict[float, Sample] = {}
         self._solids: tuple[Any, Any] | None = None
 
     # --- at one time -----------------------------------------------------------------------------------------------
 
-    def look(self, time: float) -> Look:
+    def sample(self, time: float) -> Sample:
         """Return what the pair is at a time."""
-        if time not in self._looks:
-            self._looks[time] = self._look(time)
-        return self._looks[time]
+        if time not in self._samples:
+            self._samples[time] = self._compute(time)
+        return self._samples[time]
 
-    def _look(self, time: float) -> Look:
+    def _compute(self, time: float) -> Sample:
         rows, _ = pose_rows(np.stack([self.one.pose(time), self.two.pose(time)]))
         pair = MeshPair.of(self.a, self.b, relative(rows[0], rows[1]))
         if pair.surfaces_meet() or pair.held() is not None:
             inside = deepest_inside(pair) if self._closed else 0.0
             if inside <= self.tolerance:
                 inside = max(inside, self._shared(pair))
-            return Look(time, 0.0, 0.0, max(0.0, inside - self.slack))
+            return Sample(time, 0.0, 0.0, max(0.0, inside - self.slack))
         gap = pair.nearest()
-        return Look(time, max(0.0, gap.lower - self.slack), gap.upper + self.slack, 0.0)
+        return Sample(time, max(0.0, gap.lower - self.slack), gap.upper + self.slack, 0.0)
 
     def _shared(self, pair: MeshPair) -> float:
         """Return how deep the two overlap by a point within both: of what lies face on face no surface is deep.
@@ -165,14 +165,14 @@ class Timeline:
         """
         if self._solids is None:
             self._solids = solid(self.a), solid(self.b)
-        one, two = self._solids
-        if one is None or two is None:
+        solid_a, solid_b = self._solids
+        if solid_a is None or solid_b is None:
             return pair.through(LOOKED_AT)
-        both, placed = overlap(one, two, pair.m), Two(self.a, self.b, pair.m)
+        shared, placed = intersection(solid_a, solid_b, pair.m), BodyPair(self.a, self.b, pair.m)
         through = pair.through(LOOKED_AT) if placed.any_hanging else 0.0
-        if both is None or not both.volume > 0.0:
+        if shared is None or not shared.volume > 0.0:
             return through
-        return max(through, shared_depth(placed, both)[0])
+        return max(through, shared_depth(placed, shared)[0])
 
     def _speed(self, begin: float, end: float) -> float:
         """Bound how fast any two points of the pair move to each other between two times."""
@@ -191,25 +191,25 @@ class Timeline:
         for piece in pieces(self.one, self.two, begin, end):
             code, free, hit, _ = impact(self.a, self.b, piece.rows, clearance + self.slack)
             if code != FREE:
-                way = piece.end - piece.begin
+                duration = piece.end - piece.begin
                 # The time is rounded, and so is the share of a motion at either end of the piece.
                 early = 8.0 * UNIT_ROUNDOFF * max(abs(piece.begin), abs(piece.end))
-                proven = piece.begin + copysign(max(0.0, abs(free * way) - early), way)
-                return proven, piece.begin + min(1.0, hit) * way
+                proven = piece.begin + copysign(max(0.0, abs(free * duration) - early), duration)
+                return proven, piece.begin + min(1.0, hit) * duration
         return end, end
 
     # --- all of it -------------------------------------------------------------------------------------------------
 
     def follow(self) -> Passage:
         """Return what the pair is over all of the time."""
-        looks = [self.look(t) for t in np.linspace(self.begin, self.end, _SERIES).tolist()]
-        if all(look.free for look in looks):
-            nearest = self._least(min(looks, key=lambda look: look.value))
+        samples = [self.sample(t) for t in np.linspace(self.begin, self.end, _SERIES).tolist()]
+        if all(sample.free for sample in samples):
+            nearest = self._least(min(samples, key=lambda sample: sample.value))
             if nearest is not None:
-                return self._told((), *nearest)
+                return self._result((), *nearest)
         return self._contacts()
 
-    def _least(self, best: Look) -> tuple[tuple[float, float], float] | None:
+    def _least(self, best: Sample) -> tuple[tuple[float, float], float] | None:
         """Return bounds of the least clearance, and when the upper one was seen; None where the two meet, or may.
 
         What was proven of a greater clearance holds of a lesser one: no time is gone through twice.
@@ -222,11 +222,11 @@ class Timeline:
             time, hit = self.advance(time, self.end, lower)
             if time == self.end:
                 return (lower, best.upper), best.time
-            seen = self._best(self.look(hit))
-            if not seen.free:
+            sample = self._best(self.sample(hit))
+            if not sample.free:
                 return None
-            if seen.upper < best.upper:
-                best = seen
+            if sample.upper < best.upper:
+                best = sample
             else:  # too near to be told: ask for less
                 share = min(0.5, 4.0 * share) if share < 0.5 else 0.5 + 0.5 * share
         return None
@@ -243,30 +243,30 @@ class Timeline:
                 heapq.heappush(todo, (begin - end, begin, end))
 
         for time in (self.begin, self.end):
-            if self.look(time).inside > self.tolerance:
+            if self.sample(time).inside > self.tolerance:
                 clash.append((time, time))
                 edges.add(time)
         self._from(self.begin, self.begin, self.end, free, leave)
         count = 0
-        while todo and count < LOOKS:
+        while todo and count < MOST_SAMPLES:
             _, begin, end = heapq.heappop(todo)
             speed = max(self._speed(begin, end), 1e-300)
             middle = 0.5 * (begin + end)
             if self._narrow(begin, end, speed, edges) or not begin < middle < end:
                 continue
             count += 1
-            seen = self.look(middle)
-            if seen.free:
+            sample = self.sample(middle)
+            if sample.free:
                 self._from(middle, begin, end, free, leave)
                 continue
-            radius = (seen.inside - self.tolerance) / speed
-            one, two = middle, middle
+            radius = (sample.inside - self.tolerance) / speed
+            first, last = middle, middle
             if radius > 0.0:
-                one, two = max(begin, middle - radius), min(end, middle + radius)
-                clash.append((one, two))
-                edges |= {one, two}
-            leave(begin, one)
-            leave(two, end)
+                first, last = max(begin, middle - radius), min(end, middle + radius)
+                clash.append((first, last))
+                edges |= {first, last}
+            leave(begin, first)
+            leave(last, end)
         return self._passage(free, clash)._replace(settled=not todo)
 
     def _narrow(self, begin: float, end: float, speed: float, edges: set[float]) -> bool:
@@ -277,27 +277,29 @@ class Timeline:
 
     def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: Leave) -> None:
         """Note how long the pair is apart on either side of a time, and leave what is beyond."""
-        if not self.look(time).free:
+        if not self.sample(time).free:
             leave(begin, end)
             return
-        back = time if time <= begin else self.advance(time, begin, 0.0)[0]
-        on = time if time >= end else self.advance(time, end, 0.0)[0]
-        if on < end and begin == self.begin and end == self.end and self.look(end).free:  # the first: from both ends
-            last = self.advance(end, on, 0.0)[0]
+        earliest = time if time <= begin else self.advance(time, begin, 0.0)[0]
+        latest = time if time >= end else self.advance(time, end, 0.0)[0]
+        if (
+            latest < end and begin == self.begin and end == self.end and self.sample(end).free
+        ):  # the first: from both ends
+            last = self.advance(end, latest, 0.0)[0]
             free.append((last, end))
             end = last
-        free.append((back, on))
-        leave(begin, back)
-        leave(on, end)
+        free.append((earliest, latest))
+        leave(begin, earliest)
+        leave(latest, end)
 
     def _passage(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> Passage:
         spans = self._spans(sorted(free), sorted(clash))
-        # of looks that prove nothing free, those at which surfaces meet have no gap at all
-        worst = self._best(min(self._looks.values(), key=lambda look: (look.value, look.upper)))
-        return self._told(tuple(spans), (0.0, worst.upper), worst.time)
+        # of samples that prove nothing free, those at which surfaces meet have no gap at all
+        worst = self._best(min(self._samples.values(), key=lambda sample: (sample.value, sample.upper)))
+        return self._result(tuple(spans), (0.0, worst.upper), worst.time)
 
-    def _told(self, spans: tuple[Span, ...], least: tuple[float, float], when: float) -> Passage:
-        return Passage(spans, least, when, self.look(when).inside, tuple(sorted(self._looks.values())))
+    def _result(self, spans: tuple[Span, ...], least: tuple[float, float], when: float) -> Passage:
+        return Passage(spans, least, when, self.sample(when).inside, tuple(sorted(self._samples.values())))
 
     def _spans(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> list[Span]:
         """Return the intervals of clash: what lies between two free ones, unless it is only a touch."""
@@ -313,20 +315,20 @@ class Timeline:
                 spans.append(Span(after, begin, end, before, True))
         return spans
 
-    def _best(self, start: Look) -> Look:
-        """Return the nearest, or the deepest, look about a time: by golden section between the looks beside it."""
-        times = sorted(self._looks)
+    def _best(self, start: Sample) -> Sample:
+        """Return the nearest, or the deepest, look about a time: by golden section between the samples beside it."""
+        times = sorted(self._samples)
         k = times.index(start.time)
         low, high = times[max(0, k - 1)], times[min(len(times) - 1, k + 1)]
         best = start
         while high - low > self.width:
-            one, two = high - _GOLD * (high - low), low + _GOLD * (high - low)
-            first, second = self.look(one), self.look(two)
-            best = min(best, first, second, key=lambda look: look.value)
+            left, right = high - _GOLD * (high - low), low + _GOLD * (high - low)
+            first, second = self.sample(left), self.sample(right)
+            best = min(best, first, second, key=lambda sample: sample.value)
             if first.value < second.value:
-                high = two
+                high = right
             else:
-                low = one
+                low = left
         return best
 
 
@@ -341,8 +343,8 @@ def swept_box(mesh: Mesh, track: Track) -> Array:
     points = mesh.hull().points
     low, high = np.full(3, inf), np.full(3, -inf)
     for pose in poses:
-        there = points @ pose[:3, :3].T + pose[:3, 3]
-        low, high = np.minimum(low, there.min(axis=0)), np.maximum(high, there.max(axis=0))
+        placed = points @ pose[:3, :3].T + pose[:3, 3]
+        low, high = np.minimum(low, placed.min(axis=0)), np.maximum(high, placed.max(axis=0))
     arms = np.abs(mesh.bounds[None] - track.rows[:, None, 18:21]).max(axis=1)
     more = float((bends * np.linalg.norm(arms, axis=1)).max()) + track.slack + 1e-12 * float(np.abs([low, high]).max())
     return np.stack([low - more, high + more])

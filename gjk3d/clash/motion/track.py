@@ -77,8 +77,8 @@ class Track(NamedTuple):
     def speeds(self, bounds: Array) -> Array:
         """Bound how fast any point of a body in a box, (2, 3), moves on each of the motions, (n,)."""
         arms = np.abs(bounds[None] - self.rows[:, None, REFERENCE:]).max(axis=1)
-        turns, ways = (np.linalg.norm(self.rows[:, k : k + 3], axis=1) for k in (TURN, WAY))
-        speeds: Array = (ways + turns * np.linalg.norm(arms, axis=1)) / np.diff(self.times) * (1.0 + 1e-12)
+        turns, shifts = (np.linalg.norm(self.rows[:, k : k + 3], axis=1) for k in (TURN, WAY))
+        speeds: Array = (shifts + turns * np.linalg.norm(arms, axis=1)) / np.diff(self.times) * (1.0 + 1e-12)
         return speeds
 
     def places(self, most_turn: float) -> tuple[Array, Array]:
@@ -140,10 +140,10 @@ def half_turns(track: Track, unit: str) -> str:
 
 def jumps(track: Track, unit: str) -> str:
     """Return what is to be said of a track of which a motion does not begin where the one before it ends."""
-    ways = Motion._made(_numbers=track.rows, stacked=True)
-    ends, begins = ways.at(1.0)[:-1], ways.at(0.0)[1:]
-    apart, far = np.abs(ends - begins).max(axis=1), np.abs(begins[:, :3, 3]).max(axis=1)
-    jumped = (apart[:, :3].max(axis=1) > _JUMP) | (apart[:, 3] > _JUMP * np.maximum(1.0, far))
+    motions = Motion._made(_numbers=track.rows, stacked=True)
+    ends, begins = motions.at(1.0)[:-1], motions.at(0.0)[1:]
+    gaps, far = np.abs(ends - begins).max(axis=1), np.abs(begins[:, :3, 3]).max(axis=1)
+    jumped = (gaps[:, :3].max(axis=1) > _JUMP) | (gaps[:, 3] > _JUMP * np.maximum(1.0, far))
     steps = [
         f"[{k}] and [{k + 1}] (at {with_unit(number(track.times[k + 1]), unit)})"
         for k in np.flatnonzero(jumped).tolist()

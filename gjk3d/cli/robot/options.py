@@ -171,7 +171,7 @@ _SPARE = ("outside its limits", "geometry", "type")
 
 def document(cell: Cell, **found: Any) -> Document:
     """Return a document: the robot and its surroundings, what was found, and with which versions."""
-    from gjk3d.clash.reading import sha256
+    from gjk3d.clash.detection.assembly import sha256
     from gjk3d.clash.report import versions
 
     own, around = cell.pair_counts()

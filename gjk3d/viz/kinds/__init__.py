@@ -15,8 +15,8 @@ import numpy as np
 from scipy.spatial.transform import RigidTransform
 
 from gjk3d.bodies.base import Body
-from gjk3d.clash.assembly import Assembly
-from gjk3d.clash.finding import Clash
+from gjk3d.clash.detection.assembly import Assembly
+from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.report import Report
 from gjk3d.query.contact import Contact
 from gjk3d.query.gradient import Gradient

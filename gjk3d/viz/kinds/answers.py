@@ -13,7 +13,7 @@ import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.pieces import solid, union_of
-from gjk3d.clash import contacts
+from gjk3d.clash.detection.overlap import intersection
 from gjk3d.errors import Gjk3dError
 from gjk3d.query.contact import Contact
 from gjk3d.query.faces import intersection_curve
@@ -131,7 +131,7 @@ def _common(meshes: list[Mesh], convex: bool) -> tuple[Array, Any] | None:
     a, b = meshes
     solids = [solid(union_of(mesh).mesh) for mesh in (a, b)]
     if None not in solids:
-        found = contacts.overlap(*solids)
+        found = intersection(*solids)
         return None if found is None else (found.vertices, found.faces)
     if not convex or len(a.vertices) + len(b.vertices) > _MOST_CORNERS:
         return None

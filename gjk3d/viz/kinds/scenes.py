@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash import wording
-from gjk3d.clash.assembly import Assembly, upward
-from gjk3d.clash.finding import Clash
-from gjk3d.clash.findings import converted
-from gjk3d.clash.parts import hex_of, order
-from gjk3d.clash.report import Report
+from gjk3d.clash.detection.assembly import Assembly, upward
+from gjk3d.clash.detection.clashes import Clash
+from gjk3d.clash.detection.parts import hex_of, order
+from gjk3d.clash.report import Report, wording
+from gjk3d.clash.report.baseline import converted
 from gjk3d.errors import Gjk3dError, UnsupportedPair
 from gjk3d.query.contact import Contact
 from gjk3d.scene import Scene

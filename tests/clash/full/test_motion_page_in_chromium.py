@@ -8,8 +8,8 @@ from browser import Browser, program
 
 import gjk3d as gk
 from gjk3d.clash import Triage
+from gjk3d.clash.decisions.triage import parse_triage
 from gjk3d.clash.page import write_page
-from gjk3d.clash.triage_file import parse_triage
 from tests.clash import sentences
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -40,7 +40,7 @@ def page(chromium, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "drawer.html"
     report = gk.clash.check(parts, 0.5, motion=slide)
     write_page(report, path)
-    chromium.when = [gk.clash.wording.when(clash, report) for clash in report.clashes]
+    chromium.when = [gk.clash.report.wording.when(clash, report) for clash in report.clashes]
     chromium.time = [clash.time for clash in report.clashes]
     chromium.complaints.clear()
     chromium.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")

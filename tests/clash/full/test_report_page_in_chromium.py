@@ -6,7 +6,7 @@ from browser import Browser, program
 from reports import ENDING, EVIL, SHOWN_ENDING, finding, many, three_cubes
 
 from gjk3d.clash import Report
-from gjk3d.clash.finding import KINDS
+from gjk3d.clash.detection.clashes import KINDS
 from gjk3d.clash.page import write_page
 from gjk3d.clash.report import PartRow
 from tests.clash import sentences

@@ -1,0 +1,1 @@
+"""What people decided about findings, and what it means to later runs."""

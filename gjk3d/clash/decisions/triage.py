@@ -1,0 +1,517 @@
+"""What people decided about findings: states, assignees, comments and views, in a file beside the report.
+
+Copies of the file that were edited apart become one, in any order and as often as wanted: of a state and of an
+assignee the last one holds, comments and views are joined by their ids (a last-writer-wins register and a set that
+grows, Shapiro et al. 2011, "A comprehensive study of convergent and commutative replicated data types").
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from gjk3d.clash.detection.clashes import Clash, Vector
+from gjk3d.clash.report.baseline import is_count, is_number
+from gjk3d.errors import FileError, ParseError
+from gjk3d.units import conversion
+
+#: What people say of a finding. "approved" may stay as it is; "resolved" is mended, which the next run looks at.
+STATES = ("new", "active", "reviewed", "approved", "resolved")
+SCHEMA_VERSION = 1
+
+
+def now() -> str:
+    """Return the time in UTC as these files have it, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Mark:
+    """A state or an assignee, and who set it when.
+
+    Attributes
+    ----------
+    at : str
+        When, in UTC, as ``2026-05-04T03:02:01.000Z``: so texts are in the order of time.
+    by : str
+        Who.
+    value : str
+        One of `STATES`, or the name of who is to mend it; empty for nobody.
+    distance : float or None
+        The signed distance of the finding as it was then.
+    unit : str
+        The unit of that.
+    intervals : tuple of (float, float, float, float)
+        Of parts that move: when the two clashed then; see `gjk3d.clash.Clash`.
+    penetration : float or None
+        How far the one reached into the other then.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> from gjk3d.clash.decisions.triage import Mark
+    >>> max(Mark("2026-05-04T08:00:00.000Z", "ann", "active"), Mark("", "", "new")).value
+    'active'
+    """
+
+    at: str
+    by: str
+    value: str
+    distance: float | None = field(default=None, compare=False)
+    unit: str = field(default="", compare=False)
+    intervals: tuple[tuple[float, float, float, float], ...] = field(default=(), compare=False)
+    penetration: float | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Comment:
+    """What somebody said of a finding.
+
+    Attributes
+    ----------
+    at, by : str
+        When and who; see `Mark`.
+    text : str
+        What.
+    id : str
+        A GUID, by which copies are known.
+    """
+
+    at: str
+    by: str
+    text: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class View:
+    """A camera that somebody saved for a finding.
+
+    Attributes
+    ----------
+    at, by : str
+        When and who; see `Mark`.
+    name : str
+        What it is called.
+    id : str
+        A GUID.
+    eye, target, up : (3,) float
+        Where the camera is, where it looks to, and what is up in the picture.
+    planes : tuple of ((3,) float, (3,) float)
+        What is cut away: a point of each plane and its normal, to the side that is not seen.
+    unit : str
+        Of all lengths.
+    """
+
+    at: str
+    by: str
+    name: str
+    id: str
+    eye: Vector
+    target: Vector
+    up: Vector
+    planes: tuple[tuple[Vector, Vector], ...] = ()
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """A finding, by its id, and what people decided about it.
+
+    Attributes
+    ----------
+    id, kind, a, b : str
+        Of the finding; see `gjk3d.clash.Clash`.
+    state, assignee : Mark or None
+        The last ones that were set.
+    comments : tuple of Comment
+        The oldest first.
+    views : tuple of View
+        The oldest first.
+    """
+
+    id: str
+    kind: str
+    a: str
+    b: str
+    state: Mark | None = None
+    assignee: Mark | None = None
+    comments: tuple[Comment, ...] = ()
+    views: tuple[View, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody has to see to it: it is neither approved nor resolved."""
+        return self.state is None or self.state.value not in ("approved", "resolved")
+
+    def merged(self, other: Issue) -> Issue:
+        """Return what both copies together say of one finding."""
+        return replace(
+            self,
+            state=_last(self.state, other.state),
+            assignee=_last(self.assignee, other.assignee),
+            comments=joined(self.comments, other.comments),
+            views=joined(self.views, other.views),
+        )
+
+
+def _last(a: Mark | None, b: Mark | None) -> Mark | None:
+    # equal marks may differ in what is not compared: of these one is taken by rule, so that order means nothing
+    def key(mark: Mark) -> Any:
+        values = (
+            value for length in (mark.distance, mark.penetration) for value in (length is not None, length or 0.0)
+        )
+        return mark, *values, mark.unit, mark.intervals
+
+    return max((mark for mark in (a, b) if mark is not None), key=key, default=None)
+
+
+def joined(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return both, each id once: the later one where a text was changed."""
+    by_id: dict[str, Any] = {}
+    for item in sorted((*a, *b)):
+        by_id[item.id] = item
+    return tuple(sorted(by_id.values()))
+
+
+@dataclass(frozen=True)
+class Triage:
+    """What people decided about the findings of an assembly; `read_triage` reads it, `write` writes it.
+
+    Attributes
+    ----------
+    issues : dict of str to Issue
+        By the ids of findings.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = gk.clash.Assembly.of({"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + 0.75, cube.faces)}, "mm")
+    >>> worst = gk.clash.check(parts).clashes[0]
+    >>> ann = gk.clash.Triage().commented(worst, "pressed in", by="ann")
+    >>> bob = gk.clash.Triage().marked(worst, state="approved", by="bob", unit="mm")
+    >>> both = ann.merged(bob)
+    >>> gk.clash.check(parts, triage=both).clashes[0].note
+    'approved by bob'
+    >>> both.issue(worst).state.value, both.issue(worst).comments[0].text
+    ('approved', 'pressed in')
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read = gk.clash.read_triage(both.write(pathlib.Path(folder) / "week.triage.json"))
+    >>> read.to_dict() == both.to_dict()
+    True
+    """
+
+    issues: Mapping[str, Issue] = field(default_factory=dict)
+
+    def merged(self, *others: Triage) -> Triage:
+        """Return what all copies together say; the order of them means nothing.
+
+        Parameters
+        ----------
+        *others : Triage
+            Copies that others edited.
+        """
+        return reduce(_merge, others, self)
+
+    def issue(self, clash: Clash) -> Issue:
+        """Return what is said of a finding; an empty one where nothing is.
+
+        Parameters
+        ----------
+        clash : Clash
+            The finding.
+        """
+        return self.issues.get(clash.id) or Issue(clash.id, clash.kind, clash.a, clash.b)
+
+    def marked(
+        self,
+        clash: Clash,
+        *,
+        by: str,
+        state: str = "",
+        assignee: str | None = None,
+        at: str = "",
+        unit: str | None = None,
+    ) -> Triage:
+        """Return it with another state, or another assignee, of a finding.
+
+        Parameters
+        ----------
+        clash : Clash
+            The finding.
+        by : str
+            Who says so.
+        state : str, optional
+            One of `STATES`.
+        assignee : str, optional
+            Who is to see to it; "" for nobody.
+        at : str, optional
+            When; now by default.
+        unit : str, optional
+            The unit of the finding's lengths, ``report.unit``: so that what was approved is not approved any more when
+            it is deeper. An approval without it does not hold where a report has a unit. Of parts that move it is for
+            the times at which they clash, give or take a tenth of how long; of parts at rest for all times.
+
+        Raises
+        ------
+        ParseError
+            There is no such state.
+        """
+        if state and state not in STATES:
+            raise ParseError(f"{state!r} is no state of a finding: {', '.join(STATES)} are")
+        issue, at = self.issue(clash), at or now()
+        if state:
+            measures = clash.distance, unit or "", clash.intervals, clash.penetration
+            issue = replace(issue, state=_last(issue.state, Mark(at, by, state, *measures)))
+        if assignee is not None:
+            issue = replace(issue, assignee=_last(issue.assignee, Mark(at, by, assignee)))
+        return Triage({**self.issues, clash.id: issue})
+
+    def commented(self, clash: Clash, text: str, *, by: str, at: str = "") -> Triage:
+        """Return it with one more comment on a finding.
+
+        Parameters
+        ----------
+        clash : Clash
+            The finding.
+        text : str
+            What is said.
+        by : str
+            Who says so.
+        at : str, optional
+            When; now by default.
+        """
+        issue = self.issue(clash)
+        comment = Comment(at or now(), by, text, str(uuid.uuid4()))
+        return Triage({**self.issues, clash.id: replace(issue, comments=joined(issue.comments, (comment,)))})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "command": "triage",
+            "issues": [_issue_record(self.issues[key]) for key in sorted(self.issues)],
+        }
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write it as a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            Where to write; by custom the name of the report with ``.triage.json`` at its end.
+
+        Returns
+        -------
+        Path
+            The file written.
+        """
+        target = Path(path)
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        partial = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+        try:
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+        return target
+
+
+def _merge(a: Triage, b: Triage) -> Triage:
+    issues = dict(a.issues)
+    for key, issue in b.issues.items():
+        issues[key] = issues[key].merged(issue) if key in issues else issue
+    return Triage(issues)
+
+
+def _record(item: Any, names: Iterable[str]) -> dict[str, Any]:
+    values = {name: getattr(item, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None and value not in ("", ())}
+
+
+_MARKED = "at", "by", "distance", "penetration", "unit", "intervals"
+
+
+def _issue_record(issue: Issue) -> dict[str, Any]:
+    record: dict[str, Any] = {"id": issue.id, "kind": issue.kind, "a": issue.a, "b": issue.b}
+    for name in ("state", "assignee"):
+        mark = getattr(issue, name)
+        if mark is not None:
+            record[name] = {"value": mark.value, **_record(mark, _MARKED)}
+    if issue.comments:
+        record["comments"] = [_record(comment, ("id", "at", "by", "text")) for comment in issue.comments]
+    if issue.views:
+        names = ("id", "at", "by", "name", "eye", "target", "up", "planes", "unit")
+        record["views"] = [_record(view, names) for view in issue.views]
+    return record
+
+
+MAX_BYTES = 64_000_000  #: of a file
+_TEXT, _NAME = 20_000, 1_000  #: characters of a comment, and of a name
+
+
+def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
+    """Read what people decided from a file that the page, or `Triage.write`, wrote.
+
+    Parameters
+    ----------
+    given : path, Triage or None
+        The file; a `Triage` is returned as it is, and None is an empty one.
+
+    Raises
+    ------
+    FileError
+        There is no such file.
+    ParseError
+        It is none of these, or damaged.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gk.clash.read_triage(gk.clash.Triage().write(pathlib.Path(folder) / "week.triage.json")).issues
+    {}
+    """
+    if given is None or isinstance(given, Triage):
+        return given or Triage()
+    path = Path(given)
+    if not os.path.isfile(path):
+        raise FileError(f"there is no file {path}: leave it out in the first run, and save it from the page")
+    if path.stat().st_size > MAX_BYTES:
+        raise ParseError(f"{path} has more than {MAX_BYTES / 1e6:g} MB: it is no triage of a report")
+    return parse_triage(path.read_bytes(), str(path))
+
+
+def parse_triage(text: bytes, where: str) -> Triage:
+    """Return what the text of such a file says; ``where`` is what errors call it."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"{where} is no JSON: {str(error)[:200]}") from None
+    if not isinstance(document, dict) or document.get("command") != "triage":
+        raise ParseError(f"{where} is no triage: save one from the page of gjk3d clash")
+    version = document.get("schema_version")
+    if not is_count(version) or version != SCHEMA_VERSION:
+        raise ParseError(
+            f"{where} is of schema version {json.dumps(version)[:60]}, this gjk3d reads the number {SCHEMA_VERSION}:"
+            " save it anew from a page that this gjk3d made"
+        )
+    rows = document.get("issues")
+    if not isinstance(rows, list):
+        raise ParseError(f"{where} lacks its issues: it is damaged")
+    issues: dict[str, Issue] = {}
+    for k, row in enumerate(rows):
+        issue = _read_issue(row, f"{where}, issue {k + 1}")
+        issues[issue.id] = issues[issue.id].merged(issue) if issue.id in issues else issue
+    return Triage(issues)
+
+
+def _read_issue(row: Any, where: str) -> Issue:
+    row = _object(row, where)
+    ids = [_string(row, name, where, _NAME) for name in ("id", "kind", "a", "b")]
+    state, assignee = (_read_mark(row.get(name), f"{where}, {name}") for name in ("state", "assignee"))
+    if state is not None and state.value not in STATES:
+        raise ParseError(f"{where}: {state.value[:60]!r} is no state of a finding: {', '.join(STATES)} are")
+    comments = [
+        Comment(*_stamp(item, where), _string(item, "text", where, _TEXT, ""), _string(item, "id", where, _NAME))
+        for item in _objects(row.get("comments"), where)
+    ]
+    views = [_read_view(item, where) for item in _objects(row.get("views"), where)]
+    return Issue(ids[0], ids[1], ids[2], ids[3], state, assignee, joined(tuple(comments), ()), joined(tuple(views), ()))
+
+
+def _read_mark(row: Any, where: str) -> Mark | None:
+    if row is None:
+        return None
+    row = _object(row, where)
+    lengths = {name: row.get(name) for name in ("distance", "penetration")}
+    for name, length in lengths.items():
+        if length is not None and not is_number(length):
+            raise ParseError(f"{where} has the {name} {str(length)[:60]!r}: expected a number")
+    spans = row.get("intervals", [])
+    four = lambda span: isinstance(span, list) and len(span) == 4 and all(map(is_number, span))  # noqa: E731
+    if not isinstance(spans, list) or not all(map(four, spans)):
+        raise ParseError(f"{where} has the intervals {str(spans)[:60]!r}: expected four numbers each")
+    unit, times = _unit(row, where), tuple(tuple(map(float, span)) for span in spans)
+    value = _string(row, "value", where, _NAME)
+    return Mark(*_stamp(row, where), value, unit=unit, intervals=times, **lengths)  # type: ignore[arg-type]
+
+
+def _read_view(row: dict[str, Any], where: str) -> View:
+    eye, target, up = (_point(row.get(name), f"{where}, {name} of a view") for name in ("eye", "target", "up"))
+    planes = row.get("planes", [])
+    if not isinstance(planes, list) or len(planes) > 64 or not all(isinstance(p, list) and len(p) == 2 for p in planes):
+        raise ParseError(f"{where} has a view whose planes are no pairs of a point and a normal")
+    cut = tuple((_point(p[0], f"{where}, a plane"), _point(p[1], f"{where}, a plane")) for p in planes)
+    name, ident = _string(row, "name", where, _NAME, ""), _string(row, "id", where, _NAME)
+    return View(*_stamp(row, where), name, ident, eye, target, up, cut, _unit(row, where))
+
+
+def _unit(row: dict[str, Any], where: str) -> str:
+    unit = _string(row, "unit", where, 20, "")
+    if unit and conversion(unit, "m") is None:
+        raise ParseError(f"{where} has the unit {unit!r}: expected one such as mm, m or in")
+    return unit
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ParseError(f"{where} is {str(value)[:60]!r}: expected an object")
+    return value
+
+
+def _objects(value: Any, where: str) -> list[dict[str, Any]]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ParseError(f"{where} has {str(value)[:60]!r} where a list is expected")
+    return [_object(item, where) for item in value]
+
+
+def _string(row: dict[str, Any], name: str, where: str, most: int, without: str | None = None) -> str:
+    value = row.get(name, without)
+    if not isinstance(value, str) or len(value) > most:
+        raise ParseError(f"{where} has the {name} {str(value)[:60]!r}: expected a text of at most {most} characters")
+    return value
+
+
+_AHEAD = timedelta(days=1)  #: clocks are set to the wrong zone, by half a day
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
+
+
+def _stamp(row: dict[str, Any], where: str) -> tuple[str, str]:
+    return time_of(_string(row, "at", where, 60), where), _string(row, "by", where, _NAME, "")
+
+
+def time_of(text: str, where: str) -> str:
+    """Return a time that a file states, which is not to come, as these files have it; without a zone it is in UTC."""
+    try:
+        if not _TIME.fullmatch(text.strip()):
+            raise ValueError
+        time = datetime.fromisoformat(text.strip())
+        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ParseError(f"{where} has the time {text[:60]!r}: expected one such as 2026-05-04T03:02:01.000Z") from None
+    if time > datetime.now(UTC) + _AHEAD:
+        raise ParseError(
+            f"{where} has the time {text[:60]!r}, more than a day ahead of this machine's clock: what has it would hold"
+            " against all that is decided until then, so set that time, or this clock, right"
+        )
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _point(value: Any, where: str) -> Vector:
+    if not isinstance(value, list) or len(value) != 3 or not all(map(is_number, value)):
+        raise ParseError(f"{where} is {str(value)[:60]!r}: expected three numbers")
+    x, y, z = map(float, value)
+    return x, y, z

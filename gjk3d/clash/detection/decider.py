@@ -1,0 +1,467 @@
+"""Decisions of pairs of shapes, each at a relative pose: convex hulls first, then triangles; here or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.bodies.bvh import from_points
+from gjk3d.bodies.depth.depth import deepest_inside, depth
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.pieces import solid, union_of
+from gjk3d.bodies.raycast import holds
+from gjk3d.clash.detection.clashes import Vector
+from gjk3d.clash.detection.overlap import LOOKED_AT, SAME_FRAME, BodyPair, Overlap, intersection, shared_depth, touching
+from gjk3d.convex.pairs import Pairs
+from gjk3d.geometry.points import farthest
+from gjk3d.interrupts import Aside, Whole
+from gjk3d.poses import matrices
+from gjk3d.results import Distance, Status
+from gjk3d.typing import Array
+
+
+class Limit:
+    """A tolerance, and from where to where any other would give the same answers so far: ``low <= it < high``."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+        self.low, self.high = 0.0, inf
+
+    def holds(self, length: float) -> bool:
+        """Tell whether a length is no more than the tolerance."""
+        if length <= self.value:
+            self.low = max(self.low, length)
+            return True
+        if length > self.value:
+            self.high = min(self.high, length)
+        return False
+
+
+def _planes(mesh: Mesh) -> tuple[Array, Array]:
+    """Return outward normals and offsets of the faces of a convex solid that have an area."""
+    corners = mesh.vertices[mesh.skin.faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(normals, axis=1)
+    # a sliver's normal is rounding: its corners are those of its neighbours
+    size = float(np.ptp(mesh.bounds, axis=0).max())
+    good = length > 1e-12 * size * size
+    normals = normals[good] / length[good, None]
+    return normals, np.einsum("ij,ij->i", normals, corners[good, 0])
+
+
+def _room(points: Array, outer: Mesh) -> float:
+    """Return how far points, in its frame, stay away from the faces of a convex solid; negative where one is out."""
+    normals, offsets = _planes(outer)
+    return float((offsets - farthest(points, normals)[0]).min(initial=inf))
+
+
+def is_same_part(pair: BodyPair, limit: Limit) -> bool:
+    """Tell whether two parts are the same body at one place: every vertex has its twin, and their areas are equal."""
+    a, b = pair.a, pair.b
+    if not limit.holds(float(np.abs(a.bounds - pair.bounds_b).max())):
+        return False
+    from scipy.spatial import cKDTree
+
+    in_a, b_in_a = a._used, pair.to_a(b._used)
+    most = 2.0 * limit.value + 1e-300  # of what is farther away nothing else is known
+    for points, targets in ((in_a, b_in_a), (b_in_a, in_a)):
+        gap, _ = cKDTree(targets).query(points, distance_upper_bound=most)
+        if not limit.holds(min(float(gap.max()), most)):
+            return False
+    return abs(_area(a) - _area(b)) <= 1e-3 * _area(a)
+
+
+def same_surface(pair: BodyPair, limit: Limit) -> bool:
+    """Tell whether every vertex of each of two closed parts lies on the surface of the other."""
+    a, b = pair.a, pair.b
+    if not (a.is_watertight and b.is_watertight and limit.holds(float(np.abs(a.bounds - pair.bounds_b).max()))):
+        return False
+    queries = ((b, pair.to_b(a._used)), (a, pair.to_a(b._used)))
+    return all(limit.holds(float(from_points(mesh, points)[0].max())) for mesh, points in queries)
+
+
+def all_shared(a: Mesh, b: Mesh, volume: float | None, limit: Limit) -> bool:
+    """Tell whether the volume that two parts share is all of each, but for a skin as thin as the tolerance."""
+    return volume is not None and all(limit.holds(abs(abs(x.volume) - volume) / _area(x)) for x in (a, b))
+
+
+def _area(mesh: Mesh) -> float:
+    corners = mesh.vertices[mesh.faces]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return float(0.5 * np.linalg.norm(cross, axis=1).sum())
+
+
+class Verdict(NamedTuple):
+    """What a pair is; the fields are those of `gjk3d.clash.Clash`."""
+
+    kind: str
+    distance: float | None = None
+    depth: float | None = None
+    mtv: Vector | None = None
+    normal: Vector | None = None
+    point_a: Vector | None = None
+    point_b: Vector | None = None
+    point: Vector | None = None
+    overlap_volume: float | None = None
+    overlap_box: tuple[Vector, Vector] | None = None
+    shape_a: str = "triangles"
+    shape_b: str = "triangles"
+    method: str = "triangles"
+    distance_kind: str = "exact"
+    error_bound: float | None = None
+    convex_gap: float | None = None
+    penetration: float | None = None
+    note: str = ""
+    #: corners of what both fill, (k, 3), from which `overlap_box` is made where A is
+    shared: Array | None = None
+
+
+def unchecked(reason: str) -> Verdict:
+    """Return what is said of what could not be decided: no method did."""
+    return Verdict("unchecked", method="", distance_kind="approximate", note=reason)
+
+
+class Decider:
+    """Decides a pair by its limits.
+
+    Parameters
+    ----------
+    clearance, tolerance : float
+        As in `gjk3d.clash.check`.
+    known : dict
+        What is learnt of a part and kept for its next pair.
+    twice : bool
+        Whether two equal parts at one place are one part that is there twice; not where they only pass there.
+    """
+
+    def __init__(self, clearance: float, tolerance: float, solids: dict[int, Any], twice: bool = True) -> None:
+        self.clearance, self.twice = clearance, twice
+        self.limit = Limit(tolerance)
+        self._solids = solids
+
+    def solid(self, mesh: Mesh) -> Any:
+        """Return manifold3d's solid of a mesh, or None."""
+        if id(mesh) not in self._solids:
+            self._solids[id(mesh)] = solid(mesh)
+        return self._solids[id(mesh)]
+
+    def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = SAME_FRAME) -> Verdict | None:
+        """Return what the pair is in A's frame, None where it is free; m is the pose row of B there."""
+        # several bodies of a part are one set of points: inner walls are no surface, and no volume counts twice
+        a, b = union_of(a).mesh, union_of(b).mesh
+        pair = BodyPair(a, b, SAME_FRAME if np.array_equal(m, SAME_FRAME) else m)
+        twins = self.twice and is_same_part(pair, self.limit)
+        slack = a._convex_slack + b._convex_slack
+        convex = self.limit.holds(10.0 * slack)
+        if convex:
+            clash = self._convex(pair, hulls, slack)
+        else:
+            clash = self._any(pair, hulls)
+        if clash is None:
+            return None
+        if clash.kind in ("hard", "contained") and (a.is_watertight or b.is_watertight):
+            clash = clash._replace(penetration=deepest_inside(pair.trees))
+        if not twins:
+            is_one_solid = self.twice and clash.kind == "hard" and same_surface(pair, self.limit)
+            # convex solids on whose surfaces the vertices of the other lie are one; others may have their own dents
+            if is_one_solid and (convex or all_shared(a, b, clash.overlap_volume, self.limit)):
+                return clash._replace(kind="duplicate", note=joined("the same solid, in other triangles", clash.note))
+            return clash
+        return clash._replace(
+            kind="duplicate", method="equal", note=joined("the same part twice at one place", clash.note)
+        )
+
+    def _kind(self, distance: float) -> str | None:
+        if not self.limit.holds(-distance):
+            return "hard"
+        if self.limit.holds(distance):
+            return "touch"
+        # a gap drawn as wide as the clearance may be less by rounding
+        return None if self.limit.holds(self.clearance - distance) else "clearance"
+
+    def _convex(self, pair: BodyPair, hulls: Distance, slack: float) -> Verdict | None:
+        kind = self._kind(float(hulls.distance))
+        if kind is None:
+            return None
+        method = "epa" if float(hulls.distance) < 0.0 else "gjk"
+        clash = _of_hulls(kind, hulls)._replace(
+            method=method, distance_kind="exact", error_bound=float(hulls.upper - hulls.lower) + slack, convex_gap=0.0
+        )
+        if kind == "hard":
+            for points, outer, text in (
+                (pair.to_b(pair.a.hull().points), pair.b, "a lies inside b"),
+                (pair.to_a(pair.b.hull().points), pair.a, "b lies inside a"),
+            ):
+                if not self.limit.holds(_room(points, outer)):
+                    clash = clash._replace(kind="contained", note=text)
+            clash = self._with_volume(clash, self._overlap(pair))
+        return clash
+
+    def _any(self, pair: BodyPair, hulls: Distance) -> Verdict | None:
+        """Decide by triangles what the hulls leave open."""
+        trees = pair.trees
+        if trees.surfaces_meet():
+            return self._meeting(pair)
+        inner = trees.held()
+        if inner is not None:
+            return self._inside(pair, inner.by)
+        most = max(self.clearance, self.limit.value)
+        gap = trees.gap(most)
+        if gap is None:
+            self.limit.high = min(self.limit.high, float(np.nextafter(most, inf)))
+            return None
+        point_a, point_b = gap.row[6:9], gap.row[9:12]
+        separation = point_b - point_a
+        distance = float(np.linalg.norm(separation))
+        kind = self._kind(distance)
+        if kind is None:
+            return None
+        return Verdict(
+            kind,
+            distance,
+            0.0,
+            normal=vector(separation / distance) if distance > 0.0 else None,
+            point_a=vector(point_a),
+            point_b=vector(point_b),
+            point=vector(0.5 * (point_a + point_b)),
+            error_bound=gap.upper - gap.lower,
+            convex_gap=max(0.0, distance - float(hulls.distance)),
+            note=_hollow(pair.a, pair.b),
+        )
+
+    def _meeting(self, pair: BodyPair) -> Verdict:
+        """Decide a pair whose surfaces meet, by how deep they overlap."""
+        shared, hollow = self._overlap(pair), _hollow(pair.a, pair.b)
+        least, place = shared_depth(pair, shared)
+        solids_alone = shared is not None and not pair.any_hanging
+        if not solids_alone and self.limit.holds(least) and not self.limit.holds(pair.trees.through(LOOKED_AT)):
+            point, normal = touching(pair)
+            note = joined("the surfaces cross; how deep cannot be told", hollow)
+            return Verdict(
+                "hard", normal=_or_none(normal), point=_or_none(point), distance_kind="approximate", note=note
+            )
+        if not self.limit.holds(least):
+            clash = self._overlapping("hard", pair, least, place)
+            return self._with_volume(clash._replace(method="triangles" if shared is None else "boolean"), shared)
+        point, normal = touching(pair)
+        where = _or_none(point)
+        return Verdict(
+            "touch",
+            -least + 0.0,
+            least,
+            normal=_or_none(normal),
+            point_a=where if least == 0.0 else None,
+            point_b=where if least == 0.0 else None,
+            point=where,
+            method="triangles" if shared is None else "boolean",
+            distance_kind="exact" if shared is not None and least == 0.0 else "approximate",
+            error_bound=inf,  # as far apart as what touches may be
+            note=hollow,
+        )
+
+    def _inside(self, pair: BodyPair, holder: int) -> Verdict:
+        """Decide a pair whose surfaces are apart, a body of one lying in the other."""
+        outer, points, text = (
+            (pair.a, pair.to_a(pair.b._body_points), "b lies inside a")
+            if holder == 1
+            else (pair.b, pair.to_b(pair.a._body_points), "a lies inside b")
+        )
+        wholly = bool(holds(outer, points).all())
+        clash = self._overlapping("contained" if wholly else "hard", pair, 0.0, None)
+        note = text if wholly else text.replace("lies", "has a body that lies")
+        return self._with_volume(clash._replace(method="inside", note=note), self._overlap(pair))
+
+    def _overlapping(self, kind: str, pair: BodyPair, least: float, place: Array | None) -> Verdict:
+        """Enclose the depth by the routine of `gjk3d.signed_distance`, and from below by what both share, if known.
+
+        So the bound from above, which is `Clash.depth`, is the same; that from below may be better here, since the
+        shared solid has points deeper in both than the vertices that are looked at there. Both hold.
+        """
+        deep = depth(pair.trees)
+        least = max(least, deep.least)
+        place = deep.place if place is None else place
+        half = 0.5 * deep.most * deep.normal
+        exact = self.limit.holds(1e3 * (deep.most - least))
+        return Verdict(
+            kind,
+            -deep.most,
+            deep.most,
+            vector(deep.most * deep.normal),
+            vector(deep.normal),
+            vector(place + half),
+            vector(place - half),
+            vector(place),
+            distance_kind="exact" if exact else "bound",
+            error_bound=max(0.0, deep.most - least),
+        )
+
+    def _overlap(self, pair: BodyPair) -> Overlap | None:
+        first, second = self.solid(pair.a), self.solid(pair.b)
+        return None if first is None or second is None else intersection(first, second, pair.m)
+
+    def _with_volume(self, clash: Verdict, shared: Overlap | None) -> Verdict:
+        if shared is None or not shared.volume > 0.0:
+            return clash
+        return clash._replace(
+            overlap_volume=shared.volume,
+            shared=shared.vertices,
+            point=vector(shared.vertices.mean(axis=0)),
+        )
+
+
+def _of_hulls(kind: str, hulls: Distance) -> Verdict:
+    """Return the verdict that the hulls alone give."""
+    distance = float(hulls.distance)
+    depth = max(0.0, -distance)
+    normal = np.asarray(hulls.normal)
+    first, second = np.asarray(hulls.point_a), np.asarray(hulls.point_b)
+    return Verdict(
+        kind,
+        distance,
+        depth,
+        vector(depth * normal) if depth > 0.0 else None,
+        vector(normal),
+        vector(first),
+        vector(second),
+        vector(0.5 * (first + second)),
+        shape_a="hull",
+        shape_b="hull",
+        method="epa" if depth > 0.0 else "gjk",
+        distance_kind="approximate",
+    )
+
+
+def _hollow(a: Mesh, b: Mesh) -> str:
+    """Say what cannot be known of parts that are not closed."""
+    opened = [name for name, mesh in (("a", a), ("b", b)) if not mesh.is_watertight]
+    if not opened:
+        return ""
+    return f"{' and '.join(opened)} {'is' if len(opened) == 1 else 'are'} not closed: what lies inside is not seen"
+
+
+def _or_none(values: Array | None) -> Vector | None:
+    return None if values is None else vector(values)
+
+
+def vector(values: Any) -> Vector:
+    """Return three plain floats; a negative zero becomes 0."""
+    x, y, z = (float(value) + 0.0 for value in values)
+    return x, y, z
+
+
+def joined(first: str, second: str) -> str:
+    """Return two notes as one."""
+    return "; ".join(text for text in (first, second) if text)
+
+
+#: Pairs a call: few at first, so that the first findings come soon, then twice as many each time.
+_FIRST, _MOST = 4, 1024
+_LOT = 64  #: pairs that one task of a cluster decides at most
+
+
+class Query(NamedTuple):
+    """Two shapes by number, the pose row of the second in the frame of the first, and what is of interest."""
+
+    a: int
+    b: int
+    row: Array
+    reach: float  #: how far apart they may be and still be of interest
+    tolerance: float
+
+
+QueryOf = Callable[[int], Query]  #: the questions, by number
+
+
+class Decided(NamedTuple):
+    """What a pair is, for all tolerances ``low <= tolerance < high``."""
+
+    verdict: Verdict | None
+    low: float = 0.0
+    high: float = inf
+
+
+class Decisions:
+    """Shapes, and what is found of pairs of them.
+
+    Parameters
+    ----------
+    shapes : sequence of Mesh
+    clearance : float
+        As in `gjk3d.clash.check`.
+    most : float
+        The largest reach of all questions.
+    """
+
+    def __init__(self, shapes: Sequence[Mesh], clearance: float, most: float) -> None:
+        self._shapes = tuple(shapes)
+        self._clearance, self._most = clearance, most
+        self._solids: dict[int, Any] = {}  # of shapes, for their next pair
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._shapes, self._clearance, self._most)
+
+    def hulls(self, queries: Sequence[Query], workers: int = 1) -> list[Distance[Any] | None]:
+        """Return how far apart hulls are, None where they prove the two farther apart than their reach."""
+        poses = np.tile(np.eye(4), (2 * len(queries), 1, 1))
+        poses[1::2] = matrices(np.array([query.row for query in queries]))
+        pairs = Pairs([self._shapes[k].hull() for query in queries for k in (query.a, query.b)])
+        numbers = np.arange(len(poses)).reshape(-1, 2)
+        answer = pairs.signed_distance(numbers, poses, max_distance=self._most, workers=workers)
+        reach = np.array([query.reach for query in queries])
+        near = (answer.status != Status.BEYOND) & ~(answer.lower > reach)
+        return [answer[k] if near[k] else None for k in range(len(queries))]
+
+    def decide(self, row: tuple[Query, Distance[Any]]) -> Decided:
+        """Decide a pair by its parts, where hulls leave it open."""
+        query, hulls = row
+        decider = Decider(self._clearance, query.tolerance, self._solids)
+        try:
+            verdict = decider.decide(self._shapes[query.a], self._shapes[query.b], hulls, query.row[:12])
+        except Exception as error:  # one pair must not take the others with it; it is said, never dropped
+            verdict = unchecked(f"{type(error).__name__}: {error}")
+        return Decided(verdict, decider.limit.low, decider.limit.high)
+
+    def lot(self, queries: Sequence[Query]) -> list[Decided | None]:
+        """Decide some pairs, None where hulls prove them farther apart than their reach."""
+        return [
+            None if hulls is None else self.decide((query, hulls))
+            for query, hulls in zip(queries, self.hulls(queries), strict=True)
+        ]
+
+    def run_here(
+        self, query_of: Callable[[int], Query], count: int, workers: int, threads: Aside
+    ) -> Iterator[Decided | None]:
+        """Yield the decisions in order.
+
+        As many pairs at once as hulls are asked about, so that any number of them needs no memory. Only shapes that are
+        in a pair get a hull, and get it when their first pair is due.
+        """
+        for start, stop in _lots(count, _MOST):
+            queries = [query_of(k) for k in range(start, stop)]
+            for _ in threads.map(
+                lambda k: self._shapes[k].hull(), sorted({k for query_pair in queries for k in query_pair[:2]})
+            ):
+                pass
+            answers = threads.run(self.hulls, queries, workers)
+            near = [(query, hulls) for query, hulls in zip(queries, answers, strict=True) if hulls is not None]
+            due = threads.map(self.decide, near)
+            for hulls in answers:
+                yield None if hulls is None else next(due)[1]
+
+    @classmethod
+    def run_there(cls, query_of: QueryOf, count: int, cluster: Aside) -> Iterator[Decided | None]:
+        """Yield the decisions of a cluster that has the shapes, in order."""
+        lots = (Whole([query_of(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
+        for _, decided in cluster.map(cls.lot, lots):
+            yield from decided
+
+
+def _lots(count: int, most: int) -> Iterator[tuple[int, int]]:
+    start, size = 0, _FIRST
+    while start < count:
+        stop = min(start + size, count)
+        yield start, stop
+        start, size = stop, min(2 * size, most)

@@ -1,0 +1,302 @@
+"""The findings of a run: collected, ranked, grouped, and the parts that several of them have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import inf
+
+import numpy as np
+
+from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash, Clashes, Names, Vector, objects
+from gjk3d.clash.detection.parts import order
+from gjk3d.clash.report.report import PartRow, Report
+from gjk3d.geometry.components import connected
+from gjk3d.typing import Array, Bools, Ints
+from gjk3d.wording import count, number, with_unit
+
+_NEIGHBOURS = 8
+#: Findings are grouped with their like: what must be mended, what lies on one another, what is close.
+_CLASSES = {"hard": 0, "contained": 0, "duplicate": 0, "unchecked": 1, "touch": 2, "clearance": 3}
+
+
+def ranked(clashes: Iterable[Clash], groups: Sequence[str]) -> Clashes:
+    """Return the findings in order, the worst first, each with its rank and the group that is given for it."""
+    table = Clashes.of(clashes)
+    order = table.worst_first()
+    columns = table.subset(order).columns
+    return Clashes(table.parts, columns | {"severity": np.arange(1, len(order) + 1), "group": objects(groups)[order]})
+
+
+def grouped(clashes: Clashes, sizes: Mapping[str, float]) -> list[str]:
+    """Return the names of the findings' groups.
+
+    Two findings belong to one group if they are of like kind, share a part, and their points are no farther apart than
+    the size of the larger of their smaller parts. A group has the name of the part that most of its findings have.
+    """
+    if not len(clashes):
+        return []
+    columns = clashes.columns
+    # the two parts of each finding, by number; what has one part has it twice
+    parts = np.column_stack([columns["a"], np.where(columns["b"] < 0, columns["a"], columns["b"])])
+    size = np.array([sizes.get(name, inf) for name in clashes.parts.names])
+    points, kinds = columns["point"], np.array([_CLASSES[kind] for kind in KINDS])[columns["kind"]]
+    placed = np.flatnonzero(~np.isnan(points[:, 0]))
+    near = placed[_near(parts[placed], kinds[placed], points[placed], size[parts[placed]].min(axis=1))]
+    joined = connected(near[:, 0], near[:, 1], len(clashes))
+    _, first, group = np.unique(joined, return_index=True, return_inverse=True)
+    names = clashes.parts.names[_naming(parts, group.ravel(), clashes.parts.places, size)].tolist()
+    uses = Counter[str]()
+    for k in np.argsort(first).tolist():
+        uses[names[k]] += 1
+        if uses[names[k]] > 1:
+            names[k] = f"{names[k]} ({uses[names[k]]})"
+    return [names[k] for k in group.ravel().tolist()]
+
+
+def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
+    """Return pairs of findings that are near each other: each with its nearest few, which joins a chain of them.
+
+    ``both`` are the parts of each, (n, 2), ``reach`` how near is near.
+    """
+    finding = np.concatenate([np.arange(len(parts)), np.flatnonzero(parts[:, 0] != parts[:, 1])])
+    part = np.concatenate([parts[:, 0], parts[parts[:, 0] != parts[:, 1], 1]])
+    like = part * len(_CLASSES) + kinds[finding]
+    order = np.lexsort((finding, like))
+    finding, ends = finding[order], np.flatnonzero(np.diff(like[order], append=-1)) + 1
+    starts = np.concatenate([[0], ends[:-1]])
+    blocks = [np.zeros((0, 2), dtype=np.int64)]
+    counts = ends - starts
+    for size in np.unique(counts[counts > 1]).tolist():
+        members = finding[starts[counts == size, None] + np.arange(size)]  # of all that have so many
+        if size <= _NEIGHBOURS + 1:  # every other one is among the nearest
+            blocks += [members[:, [i, j]] for i, j in combinations(range(size), 2)]
+            continue
+        from scipy.spatial import cKDTree
+
+        for row in members:
+            _, nearest = cKDTree(points[row]).query(points[row], k=_NEIGHBOURS + 1)
+            blocks.append(np.stack([np.repeat(row, _NEIGHBOURS + 1), row[nearest].ravel()], axis=1))
+    pairs = np.concatenate(blocks)
+    gap = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
+    close: Ints = pairs[gap <= reach[pairs].max(axis=1)]
+    return close
+
+
+def _naming(parts: Ints, group: Ints, places: Ints, size: Array) -> Ints:
+    """Return the part that each group is called after: the one that most findings have, of several the smallest."""
+    distinct = parts[:, 0] != parts[:, 1]
+    part, where = np.concatenate([parts[:, 0], parts[distinct, 1]]), np.concatenate([group, group[distinct]])
+    keys, counts = np.unique(where * len(places) + part, return_counts=True)
+    where, part = np.divmod(keys, len(places))
+    best = np.lexsort((places[part], size[part], -counts, where))
+    _, first = np.unique(where[best], return_index=True)
+    naming: Ints = part[best[first]]
+    return naming
+
+
+_SPARE = 1024  #: findings beyond the most, before they are sorted and cut again
+
+
+class Findings:
+    """Holds what a run finds.
+
+    Parameters
+    ----------
+    parts : Names
+        Of the parts.
+    most : int, optional
+        Keep so many, the worst; the others are counted. All without it.
+    watched : collection of str
+        Ids of which to remember that they were found.
+    found : callable, optional
+        Told of each finding.
+    """
+
+    def __init__(
+        self, parts: Names, most: int | None, watched: Collection[str], callback: Callable[[Clash], None] | None = None
+    ) -> None:
+        self.count = 0
+        self.seen: set[str] = set()
+        self._parts = parts
+        self._most = most
+        self._watched = watched
+        self.found = callback
+        self._many: list[Clashes] = []
+        self._left_out: Counter[tuple[str, str]] = Counter()
+
+    def add(self, clashes: Clashes, pairs: Iterable[bool], step: Callable[[], None] = lambda: None) -> None:
+        """Keep or count findings, and tell of them: one of each of the pairs that have one.
+
+        ``step`` is called after each pair; where it raises, what was told by then is kept.
+        """
+        rows, before = iter(clashes), self.count
+        try:
+            for has_one in pairs:
+                if has_one:
+                    self.count += 1
+                    if self.found is not None:
+                        self.found(next(rows))
+                step()
+        finally:
+            reported = self.count - before
+            self._add(clashes if reported == len(clashes) else clashes.subset(slice(reported)))
+
+    def _add(self, clashes: Clashes) -> None:
+        if self._watched:
+            self.seen.update(ident for ident in clashes.ids() if ident in self._watched)
+        self._many += [clashes] * (len(clashes) > 0)
+        if self._most is not None and sum(map(len, self._many)) > self._most + _SPARE:
+            self._cut(self._most)
+
+    @property
+    def clashes(self) -> Clashes:
+        """The findings that were kept."""
+        self._cut(self._most)
+        return self._many[0]
+
+    @property
+    def left_out(self) -> dict[str, dict[str, int]]:
+        """How many others there are, by status and kind."""
+        self._cut(self._most)
+        result: dict[str, dict[str, int]] = {}
+        for (status, kind), many in sorted(self._left_out.items()):
+            result.setdefault(status, {})[kind] = many
+        return result
+
+    def _cut(self, most: int | None) -> None:
+        """Make one of what is kept."""
+        clashes = Clashes.all(self._parts, self._many)
+        if most is not None and len(clashes) > most:
+            order = clashes.worst_first()
+            self._left_out += clashes.subset(order[most:]).counts()
+            clashes = clashes.subset(order[:most])
+        self._many = [clashes]
+
+
+#: Kinds that have to be mended. A touch is usually intended.
+_TO_MEND = ("hard", "contained", "duplicate", "clearance")
+_FEWEST = 3  #: findings that a part must be in to be a cause
+_MOST = 20  #: causes that are told
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A part that several findings have in common.
+
+    Attributes
+    ----------
+    part : str
+        Its name.
+    ids : tuple of str
+        The ids of the findings that it explains, the worst first.
+    moved : (3,) float or None
+        By how much its box moved since the baseline, its size unchanged; None where it did not, or nothing is known.
+    """
+
+    part: str
+    ids: tuple[str, ...]
+    moved: Vector | None = None
+
+
+def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -> list[Cause]:
+    """Return the parts that explain most findings, so that each finding has one cause at most.
+
+    Of the findings that are left the part that is in most of them is taken, one that moved before others, again and
+    again: the greedy cover of a graph by its vertices (Chvatal 1979), whose edges are the findings.
+
+    Parameters
+    ----------
+    clashes : collection of Clash
+        Of any kind and status; open ones of kinds that have to be mended count.
+    moved : dict of str to (3,) float, optional
+        The parts that moved since the baseline.
+
+    Returns
+    -------
+    list of Cause
+        The one that explains most comes first; none explains fewer than three.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> plate = gk.Box((9, 9, 1)).surface()
+    >>> pin = gk.Box((1, 1, 1)).surface()
+    >>> parts = {f"pin {k}": gk.Mesh(pin.vertices + (2 * k, 0, 0.5), pin.faces) for k in range(4)}
+    >>> report = gk.clash.check(gk.clash.Assembly.of(parts | {"plate": gk.Mesh(*plate[:2])}, "mm"))
+    >>> [(cause.part, len(cause.ids)) for cause in gk.clash.detection.findings.causes(report.clashes)]
+    [('plate', 3)]
+    """
+    table, moved = Clashes.of(clashes), moved or {}
+    left, covers = _to_mend(table), []
+    if moved:  # what was there before a part moved is not explained by that
+        new = left & (table.columns["status"] == STATUSES.index("new"))
+        covers = _cover(table, new, np.array([name in moved for name in table.parts.names]))
+    for _, rows in covers:
+        left[rows] = False
+    covers += _cover(table, left, None)
+    names = table.parts.names
+    result = [Cause(names[part], tuple(table.ids(rows)), moved.get(names[part])) for part, rows in covers[:_MOST]]
+    return sorted(result, key=lambda cause: (-len(cause.ids), order(cause.part)))
+
+
+def _to_mend(clashes: Clashes) -> Bools:
+    """Return which of them are of two parts, open, and of kinds that something has to be done about."""
+    kinds: Bools = np.isin(clashes.columns["kind"], [KINDS.index(kind) for kind in _TO_MEND])
+    return kinds & clashes.is_open & (clashes.columns["b"] >= 0)
+
+
+def _cover(clashes: Clashes, left: Bools, among: Bools | None) -> list[tuple[int, Ints]]:
+    """Return parts, of all or among some, and which of those that are left each explains."""
+    sides, places = np.stack([clashes.columns["a"], clashes.columns["b"]]), clashes.parts.places
+    counts = np.bincount(sides[:, left].ravel(), minlength=len(places))
+    if among is not None:
+        counts[~among] = 0
+    covers: list[tuple[int, Ints]] = []
+    while len(covers) < _MOST and (most := counts.max()) >= _FEWEST:
+        best = np.flatnonzero(counts == most)
+        part = best.item(places[best].argmin())
+        mine = np.flatnonzero(left & (sides == part).any(axis=0))
+        left = left & (sides != part).all(axis=0)
+        np.subtract.at(counts, sides[:, mine].ravel(), 1)
+        covers.append((part, mine))
+    return covers
+
+
+def moves(before: Collection[PartRow], after: Collection[PartRow], tolerance: float) -> dict[str, Vector]:
+    """Return the parts whose boxes moved, and kept their size, from one report to a later one, and by how much.
+
+    Parameters
+    ----------
+    before, after : collection of PartRow
+        The parts of both, in one unit.
+    tolerance : float
+        What is less is no move.
+    """
+    old = {part.name: np.array(part.bounds) for part in before if part.bounds is not None}
+    shifts = {}
+    for part in after:
+        if part.bounds is None or part.name not in old:
+            continue
+        shift = np.array(part.bounds) - old[part.name]
+        if np.abs(shift[1] - shift[0]).max() <= tolerance < np.abs(shift).max():
+            x, y, z = shift.mean(axis=0).tolist()
+            shifts[part.name] = (x, y, z)
+    return shifts
+
+
+def cause_notes(report: Report) -> tuple[str, ...]:
+    """Say of each part that moved what it explains, and of a part that is in most findings how many these are."""
+    unit, factor = report.reading
+    total = int(_to_mend(Clashes.of(report.clashes)).sum())
+    lines = []
+    for k, cause in enumerate(report.causes):
+        share = f"{len(cause.ids)} of {count(total, 'finding')}"
+        if cause.moved is not None:
+            vector = ", ".join(number(factor * x, 4) for x in cause.moved)
+            lines.append(f"{cause.part} moved by {with_unit(f'({vector})', unit)} since the baseline: {share} are its")
+        elif k == 0 and 2 * len(cause.ids) > total:
+            lines.append(f"{cause.part} is in {share}: look at it first")
+    return tuple(lines)

@@ -1,0 +1,360 @@
+"""Pairs of parts: which ones are close, their tolerances, and copies of a pair, which share one decision.
+
+A part is a shape and a pose. A decision about two shapes at a relative pose holds for every pair of parts that are
+these shapes at that pose. Poses in files are rounded: poses that differ by rounding alone count as one. The largest
+distance between a shape at both poses, the slack, widens the bounds of the finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.broad.tree import Tree
+from gjk3d.clash.detection.clashes import column
+from gjk3d.clash.detection.decider import Decided, Verdict
+from gjk3d.geometry.points import boxes_of
+from gjk3d.poses import IDENTITY, ROUNDING, relatives
+from gjk3d.typing import Array, Bools, Ints
+from gjk3d.units import reading
+from gjk3d.wording import number, with_unit
+
+#: The default tolerance of a pair in units of how far its parts reach; float32 files round coordinates by 6e-8 of them.
+TOLERANCE = 1e-6
+#: and in units of the spacing of the numbers in the files of its parts, which is wide far from a file's origin
+SPACINGS = 8.0
+
+
+def default_tolerances(bounds: Array, spacings: Array) -> Array:
+    """Return the default tolerance of each part, (n,) float; that of a pair is the larger one of its two.
+
+    The middle is the median of the parts' own middles: a part that was lost far away does not move it.
+    """
+    if not len(bounds):
+        return np.zeros(0)
+    middle = np.median(bounds.mean(axis=1), axis=0)
+    reach = np.abs(bounds - middle).max(axis=(1, 2))
+    tolerances: Array = np.maximum(TOLERANCE * reach, SPACINGS * spacings)
+    return tolerances
+
+
+class Tolerances(NamedTuple):
+    """The tolerances of parts: that of a pair is the larger of its two, and no less than their facets are off together.
+
+    Attributes
+    ----------
+    by_part, facets : (n,) float
+        The tolerance of each part, and how far its triangles may be from the faces that they stand for.
+    """
+
+    by_part: Array
+    facets: Array
+
+    def of(self, i: Any, j: Any) -> Any:
+        """Return those of pairs."""
+        return np.maximum(np.maximum(self.by_part[i], self.by_part[j]), self.facets[i] + self.facets[j])
+
+
+def boxes_close(bounds: Array, clearance: float, tolerances: Tolerances, slacks: Array) -> Ints:
+    """Return the pairs (i < j), in ascending order, whose boxes come as close as the clearance or their tolerance.
+
+    ``bounds`` is (n, 2, 3), right to ``slacks``, (n,).
+    """
+    bounds = bounds.reshape(-1, 6) + slacks[:, None] * np.repeat((-1.0, 1.0), 3)
+    # each box with its own tolerance round it, so that a far part with a large one leaves the others apart
+    wide = bounds + np.maximum(*tolerances)[:, None] * np.repeat((-1.0, 1.0), 3)
+    tree = Tree(len(bounds))
+    tree.insert(np.arange(len(bounds)), wide)
+    rounding = 4e-15 * float(np.abs(wide).max(initial=0.0))  # of places at a pose, and of a corner and a gap
+    blocks = [np.zeros((0, 2), dtype=np.int64)]
+    for block in tree.pairs(clearance * (1.0 + 1e-12) + rounding):
+        a, b = bounds[block[:, 0]], bounds[block[:, 1]]
+        gaps = np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:]).max(axis=1)
+        reach = np.maximum(clearance, tolerances.of(*block.T)) * (1.0 + 1e-12) + rounding
+        blocks.append(np.sort(block[gaps <= reach], axis=1))
+    pairs = np.concatenate(blocks)
+    result: Ints = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    return result
+
+
+#: Times the size of the whole: who goes farther than that seldom means it.
+_FAR = 10.0
+
+
+def doubted_limits(
+    clearance: float, tolerance: float | None, names: Sequence[str], sizes: Array, unit: str | None
+) -> list[str]:
+    """Return what is to be said of a clearance larger than every part, and of a tolerance larger than one of them.
+
+    Parameters
+    ----------
+    clearance, tolerance : float
+        As they were given; None is no tolerance.
+    names : sequence of str
+    sizes : (n,) float
+        Of the parts: the diagonals of their boxes.
+    unit : str or None
+        Of all lengths.
+    """
+    if not len(sizes):
+        return []
+    most, least = int(sizes.argmax()), int(sizes.argmin())
+    notes = []
+    if clearance > sizes[most]:
+        what = f"the largest part, {names[most]}, which is {format_length(float(sizes[most]), unit)} in size"
+        notes.append(f"the clearance, {format_length(clearance, unit)}, is larger than {what}: {_cure(unit)}")
+    if tolerance is not None and tolerance > sizes[least]:
+        size = format_length(float(sizes[least]), unit)
+        what = f"{names[least]}, which is {size} in size, so none of its clashes is told"
+        notes.append(f"the tolerance, {format_length(tolerance, unit)}, is larger than {what}: {_cure(unit)}")
+    return notes
+
+
+def doubted_ways(names: Sequence[str], bounds: Array, swept: Array, unit: str | None) -> list[str]:
+    """Return what is to be said of a motion that leads a part far from all of the assembly.
+
+    Parameters
+    ----------
+    names : sequence of str
+    bounds, swept : (n, 2, 3) float
+        Boxes of the parts where they were drawn, and of all places that they go to.
+    unit : str or None
+        Of all lengths.
+    """
+    if not len(bounds):
+        return []
+    low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
+    size = float(np.linalg.norm(high - low))
+    away = np.maximum(low - swept[:, 0], swept[:, 1] - high).max(axis=1)
+    worst = int(away.argmax())
+    if not away[worst] > _FAR * size:
+        return []
+    far, extent = format_length(float(away[worst]), unit), format_length(size, unit)
+    return [
+        f"{names[worst]} goes {far} away from the assembly, which is {extent} in size: if that cannot be, its motion"
+        ' has an axis, a way or poses in another unit: say it by length = "mm" at the top of the motion\'s file'
+    ]
+
+
+def _cure(unit: str | None) -> str:
+    if unit is None:
+        return "the files state no unit; if that cannot be, state theirs: unit= in Python, --unit on the command line"
+    return f"if that cannot be, give it its own unit, as in 0.5mm; in Python lengths are in {unit}"
+
+
+def format_length(length: float, unit: str | None) -> str:
+    """Return a length as it is read, with its unit if that is known."""
+    shown, factor = reading(unit, length)
+    return with_unit(number(float(f"{factor * length:.3g}")), shown)  # 50000 mm, and not 5e+04
+
+
+#: Poses that differ by no more than this part of the tolerance are taken for one; float32 files round by half of it.
+PART_OF_TOLERANCE = 1.0 / 8.0
+
+
+class Alike(NamedTuple):
+    """Which pairs share a decision.
+
+    ``group`` is the decision of each pair, ``first`` the pair that it is made of, ``rows`` the pose of B in A's frame
+    there, and ``slack`` how far the shapes of each pair may be from where that decision has them.
+    """
+
+    group: Ints
+    first: Ints
+    rows: Array
+    slack: Array
+
+    def members(self) -> list[Ints]:
+        """Return the pairs of each decision, in order."""
+        by_group = np.argsort(self.group, kind="stable")
+        return np.split(by_group, np.cumsum(np.bincount(self.group, minlength=len(self.first)))[:-1])
+
+
+def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks: Array, steps: Array) -> Alike:
+    """Find the pairs that stand alike.
+
+    Parameters
+    ----------
+    pairs : (n, 2) int
+        Parts by number.
+    shapes : sequence of Mesh
+    which : (k,) int
+        The shape of each part.
+    rows : (k, 13) float
+        Pose rows of the parts.
+    slacks : (k,) float
+        How far the vertices of each part may be elsewhere.
+    steps : (n,) float
+        How far poses may differ that are taken for one; 0 where only equal ones are.
+    """
+    a, b = pairs[:, 0], pairs[:, 1]
+    reach = np.array([float(np.abs(shape.bounds).max()) for shape in shapes])[which[b]]
+    to = relatives(rows[a], rows[b])
+    first, group = _distinct(np.column_stack([which[a], which[b], to[:, :12]]))
+    leader = first[_leaders(which[pairs[first]], to[first, :12], reach[first], steps[first])][group]
+    first, group = np.unique(leader, return_inverse=True)
+    group = group.reshape(-1)
+    still = (rows[:, :12] == IDENTITY[0, :12]).all(axis=1)
+    far = np.abs(rows[:, 9:12]).max(axis=1)
+    rounding = np.where(still[a] & still[b], 0.0, 0.25 * ROUNDING * (far[a] + far[b] + reach))
+    slack = _away(to[:, :12], to[leader, :12], reach) + slacks[a] + slacks[b] + rounding
+    return Alike(group, first, to[first], slack)
+
+
+def _away(a: Array, b: Array, reach: Array) -> Array:
+    """Return by how much two poses place a shape of that reach differently, at most."""
+    turned, shifted = a[:, :9] - b[:, :9], a[:, 9:] - b[:, 9:]
+    # a corner is as far from the frame's origin as the root of three times the greatest coordinate
+    away: Array = np.sqrt(3.0 * (turned * turned).sum(axis=1)) * reach + np.sqrt((shifted * shifted).sum(axis=1))
+    return away
+
+
+def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
+    """Return for each pose the one that it is taken for, of those before it, itself mostly."""
+    leader = np.arange(len(to))
+    steps = np.where(steps > 0.0, np.ldexp(1.0, np.frexp(steps)[1] - 1), 0.0)  # few different ones
+    _, pair = _distinct(shapes.astype(np.float64))
+    least = np.full(len(to), np.inf)
+    np.minimum.at(least, pair, np.where(steps > 0.0, steps, np.inf))
+    for size in (least[pair], steps):  # what differs in the last bits first, wherever it is
+        # what a border of one grid parts lies within a cell of the other
+        for offset in (0.5, 1.0):
+            chief = np.unique(leader[steps > 0.0])
+            cell = 4.0 * size[chief, None]
+            turns = np.floor(to[chief, :9] * (reach[chief, None] / cell) + offset)
+            places = np.floor(to[chief, 9:] / cell + offset)
+            first, group = _distinct(np.column_stack([shapes[chief], size[chief], turns, places]))
+            after = np.arange(len(to))
+            after[chief] = chief[first[group]]
+            wanted = after[leader]
+            leader = np.where(_away(to, to[wanted], reach) <= steps, wanted, leader)
+    return leader
+
+
+def _distinct(key: Array) -> tuple[Ints, Ints]:
+    """Return where each distinct row comes first, in the order of those places, and for each row which one it is."""
+    bits: Any = np.ascontiguousarray(key + 0.0, dtype=np.float64).view(np.uint64)
+    odd = np.random.default_rng(1).integers(0, 2**63, key.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    mixed = bits ^ (bits >> np.uint64(29))
+    value = (mixed * odd).sum(axis=1, dtype=np.uint64)
+    value ^= value >> np.uint64(31)
+    _, first, group = np.unique(value, return_index=True, return_inverse=True)
+    group = group.reshape(-1)
+    collisions = np.flatnonzero((bits != bits[first[group]]).any(axis=1))  # rows of one hash that differ stay apart
+    group[collisions] = len(first) + np.arange(len(collisions))
+    first = np.concatenate([first, collisions])
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[group]
+
+
+_UNKNOWN, _FREE = -2, -1  #: what is not decided, or by hulls; what is free
+
+
+class Twins:
+    """Pairs of which some stand alike, and the verdict of each, by number.
+
+    Parameters
+    ----------
+    alike : Alike
+        Which pairs do.
+    tolerances : (n,) float
+        Of the pairs.
+    """
+
+    def __init__(self, alike: Alike, tolerances: Array) -> None:
+        self.alike = alike
+        self.members = alike.members()
+        self.tolerances = tolerances
+        self._verdicts: dict[int, tuple[Verdict, int]] = {}  # by the first pair of each, and the last one
+        self._which = np.full(len(tolerances), _UNKNOWN)
+
+    def decided(self, group: int, decided: Decided, again: Callable[[int], Decided]) -> None:
+        """Take what was found of the first pair of a group for all of it.
+
+        ``again`` decides a pair, by number, for whose tolerance nothing holds yet.
+        """
+        left = self.members[group]
+        while True:
+            tolerances = self.tolerances[left]
+            mine = (decided.low <= tolerances) & (tolerances < decided.high)
+            mine[0] = True
+            pairs, left = left[mine], left[~mine]
+            self._which[pairs] = _FREE if decided.verdict is None else pairs[0]
+            if decided.verdict is not None:
+                self._verdicts[pairs.item(0)] = decided.verdict, pairs.item(-1)
+            if not len(left):
+                return
+            decided = again(left.item(0))
+
+    def looked_at(self, start: int, stop: int) -> Ints:
+        """Return which of these pairs were looked at more closely than by hulls."""
+        return start + np.flatnonzero(self._which[start:stop] != _UNKNOWN)
+
+    def verdicts(self, start: int, stop: int) -> tuple[Bools, list[Verdict], Ints]:
+        """Return which of these pairs are not free, verdicts, and which one each has; no pair is asked for twice."""
+        decisions = self._which[start:stop]
+        reported: Bools = decisions >= 0
+        numbers, which = np.unique(decisions[reported], return_inverse=True)
+        verdicts = []
+        for first in numbers.tolist():
+            verdict, last = self._verdicts[first]
+            verdicts.append(verdict)
+            if last < stop:  # what both fill takes memory
+                del self._verdicts[first]
+        return reported, verdicts, which.reshape(-1)
+
+
+def placed(verdicts: Sequence[Verdict], which: Ints, rows: Array, tolerances: Array, slacks: Array) -> dict[str, Any]:
+    """Return the columns of findings by verdicts, found in A's frame, where each A is.
+
+    Their bounds allow for places that are known to a slack.
+
+    Parameters
+    ----------
+    verdicts : sequence of Verdict
+    which : (n,) int
+        The verdict of each.
+    rows : (n, 13) float
+        The pose row of A of each.
+    tolerances, slacks : (n,) float
+        Of the pairs, and how far the two may be from where the decision has them.
+    """
+    columns: dict[str, Any] = {
+        name: column(name, [getattr(verdict, name) for verdict in verdicts])[which] for name in Verdict._fields[:-1]
+    }
+    for name, shift in (("point_a", 1.0), ("point_b", 1.0), ("point", 1.0), ("mtv", 0.0), ("normal", 0.0)):
+        columns[name] = _moved(rows, columns[name], shift)
+    for k, verdict in enumerate(verdicts):
+        if verdict.shared is not None:
+            mine = np.flatnonzero(which == k)
+            columns["overlap_box"][mine] = boxes_of(rows[mine], verdict.shared)
+    _widen(columns, tolerances, slacks)
+    return columns | {"tolerance": tolerances}
+
+
+def _widen(columns: dict[str, Any], tolerances: Array, slacks: Array) -> None:
+    """Change what a slack changes, by how far the two may be elsewhere."""
+    wide = slacks > 0.0
+    penetration, error = columns["penetration"], columns["error_bound"]
+    columns["penetration"] = np.where(wide, np.maximum(0.0, penetration - slacks), penetration)
+    error = np.where(np.isinf(error), tolerances, error) + 2.0 * slacks
+    most = columns["depth"] + slacks
+    bound = wide & (columns["distance_kind"] == "bound") & ~np.isnan(error) & ~np.isnan(columns["normal"][:, 0])
+    bound &= ~np.isnan(most)
+    columns["error_bound"] = np.where(bound, np.minimum(error, most), error)
+    columns["mtv"] = np.where(bound[:, None], most[:, None] * columns["normal"] + 0.0, columns["mtv"])
+    columns["depth"] = np.where(bound, most, columns["depth"])
+    columns["distance"] = np.where(bound, -most, columns["distance"])
+
+
+def _moved(rows: Array, vectors: Array, shift: float) -> Array:
+    """Return points at pose rows, or directions where ``shift`` is 0, (n, 3)."""
+    x, y, z = vectors.T[:, :, None]
+    turn = rows[:, :9].reshape(-1, 3, 3)
+    moved: Array = turn[:, :, 0] * x + turn[:, :, 1] * y + turn[:, :, 2] * z + shift * rows[:, 9:12] + 0.0
+    return moved

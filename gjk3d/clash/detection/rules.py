@@ -1,0 +1,209 @@
+"""Patterns of part names, and rules for findings to ignore, from TOML files."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clashes
+from gjk3d.errors import FileError, ParseError
+
+MAX_NESTING = 20  #: names of a dotted key
+#: strings and remarks; one that is not closed ends with the line or the file, so that none is searched twice
+_TEXT = re.compile(
+    r""""{3}(?:[^\\]|\\.)*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|"(?>(?:[^"\\\n]|\\[^\n])*)"?|'[^'\n]*'?|\#[^\n]*""",
+    re.DOTALL,
+)
+_DEEP = re.compile(rf"(?<![\w-])(?>[\w-]+)(?:(?>[ \t]*)\.(?>[ \t]*)(?>[\w-]+)){{{MAX_NESTING}}}")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the document of a TOML text.
+
+    Raises
+    ------
+    ValueError
+        The text is not TOML, nests too deep, or has a dotted key of too many names, whose memory grows with their
+        square.
+    """
+    if deep := _DEEP.search(_TEXT.sub("text", text)):
+        raise ValueError(f"the key {deep[0][:40]}... has more than {MAX_NESTING} names")
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
+
+
+_LARGEST = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Findings to ignore: those of parts whose names match the two patterns, in either order.
+
+    Attributes
+    ----------
+    a, b : str
+        Patterns as of file names: ``*``, ``?``, ``[abc]``; held against the whole name of a part and its last step.
+    reason : str
+        Why; it goes into the report.
+    kinds : tuple of str
+        Only these kinds; all if empty.
+
+    Raises
+    ------
+    ParseError
+        It has no reason, or names a kind that is none.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = {"bolt 1": gk.Mesh(*cube[:2]), "plate": gk.Mesh(cube.vertices + 0.75, cube.faces)}
+    >>> rule = gk.clash.Rule("bolt*", "plate", "threads are drawn through")
+    >>> gk.clash.check(gk.clash.Assembly.of(parts), ignore=[rule]).clashes[0].status
+    'ignored'
+    """
+
+    a: str
+    b: str
+    reason: str
+    kinds: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.reason.strip():
+            raise ParseError(f"the rule to ignore {self.a!r} with {self.b!r} has no reason: say why, for the report")
+        for kind in self.kinds:
+            if kind not in KINDS:
+                raise ParseError(f"a rule names the kind {kind!r}; there are {', '.join(KINDS)}")
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """Return what tells whether a pattern fits the whole name of a part, or the last step of it."""
+    test = re.compile(fnmatch.translate(pattern)).match
+    return lambda name: test(name) is not None or test(name.rpartition("/")[2]) is not None
+
+
+def chosen(pattern: str | None, names: Sequence[str], what: str) -> list[bool]:
+    """Return which names a pattern fits, all without one; ParseError if there is none."""
+    if pattern is None:
+        return [True] * len(names)
+    fits = matcher(pattern)
+    selected = [fits(name) for name in names]
+    if not any(selected):
+        near = difflib.get_close_matches(
+            pattern.strip("*"), [name.rpartition("/")[2] for name in names], n=3, cutoff=0.5
+        )
+        hint = f": did you mean {' or '.join(near)}?" if near else "; a name is matched whole, or by its last step"
+        raise ParseError(f"{what} {pattern!r} fits none of the {len(names)} parts{hint}")
+    return selected
+
+
+def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[Rule, ...]:
+    r"""Read rules of what to ignore from a TOML file.
+
+    Such a file has tables ``[[ignore]]`` with ``a``, ``b``, ``reason`` and, if they are not for every kind, ``kinds``.
+
+    Parameters
+    ----------
+    given : path, or rules
+        Rules are returned as they are, none for None.
+
+    Returns
+    -------
+    tuple of Rule
+
+    Raises
+    ------
+    FileError
+        The file is not there.
+    ParseError
+        It is no TOML, or has other keys than these.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "ignore.toml"
+    ...     _ = file.write_text('[[ignore]]\na = "bolt*"\nb = "plate"\nreason = "threads"\n')
+    ...     gk.clash.read_rules(file)
+    (Rule(a='bolt*', b='plate', reason='threads', kinds=()),)
+    """
+    if given is None:
+        return ()
+    if not isinstance(given, str | os.PathLike):
+        return tuple(given)
+    path = Path(given)
+    if not os.path.isfile(path):
+        raise FileError(f"there is no file {path} of rules to ignore")
+    if path.stat().st_size > _LARGEST:
+        raise ParseError(f"{path} has {path.stat().st_size} bytes: too many for rules")
+    try:
+        document = parse_toml(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # also of what is no text
+        raise ParseError(f"{path} is no TOML: {str(error)[:200]}") from None
+    unknown = sorted(set(document) - {"ignore"})
+    rows = document.get("ignore", [])
+    if unknown or not isinstance(rows, list):
+        raise ParseError(f"{path}: expected tables [[ignore]]{f', found {unknown[0]!r}' if unknown else ''}")
+    return tuple(_rule(row, f"{path}, rule {k + 1}") for k, row in enumerate(rows))
+
+
+def _rule(row: Any, where: str) -> Rule:
+    if not isinstance(row, dict):
+        raise ParseError(f"{where} is no table: write [[ignore]] and its keys below")
+    unknown = sorted(set(row) - {"a", "b", "reason", "kinds"})
+    if unknown:
+        raise ParseError(f"{where} has the unknown key {unknown[0]!r}; there are a, b, reason, kinds")
+    missing = [key for key in ("a", "b", "reason") if not isinstance(row.get(key), str)]
+    if missing:
+        raise ParseError(f'{where} needs {missing[0]} = "..."')
+    kinds = row.get("kinds", [])
+    if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
+        raise ParseError(f'{where}: kinds is a list such as ["touch"]')
+    try:
+        return Rule(row["a"], row["b"], row["reason"], tuple(kinds))
+    except ParseError as error:
+        raise ParseError(f"{where}: {error}") from None
+
+
+class RuleBook:
+    """Rules ready to be held against findings, each counted; ``names`` are those of the parts, by number."""
+
+    def __init__(self, rules: Sequence[Rule], names: Iterable[str]) -> None:
+        self.rules = rules
+        self.used = [0] * len(rules)
+        self._fits = [
+            tuple(np.fromiter(map(matcher(pattern), names), dtype=bool) for pattern in (rule.a, rule.b))
+            for rule in rules
+        ]
+
+    def ignore(self, clashes: Clashes) -> None:
+        """Make those ignored that a rule fits, for the reason of the first one."""
+        a, b, kind, status = (clashes.columns[name] for name in ("a", "b", "kind", "status"))
+        left = np.ones(len(clashes), dtype=bool)
+        for k, (rule, (first, second)) in enumerate(zip(self.rules, self._fits, strict=True)):
+            fits = left & ((first[a] & second[b]) | (first[b] & second[a]))
+            if rule.kinds:
+                fits &= np.isin(kind, [KINDS.index(name) for name in rule.kinds])
+            left &= ~fits
+            self.used[k] += int(fits.sum())
+            status[fits] = STATUSES.index("ignored")
+            clashes.note(np.flatnonzero(fits), f"ignored: {rule.reason}")
+
+    def unused(self) -> list[str]:
+        """Return a remark on each rule that fitted nothing."""
+        return [
+            f"the rule to ignore {rule.a!r} with {rule.b!r} fitted nothing"
+            for rule, count in zip(self.rules, self.used, strict=True)
+            if not count
+        ]

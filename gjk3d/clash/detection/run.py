@@ -1,0 +1,422 @@
+"""One run of a check: every pair of parts by boxes, then hulls, then triangles; it can be stopped at any pair."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.clash.decisions.resuming import take_up
+from gjk3d.clash.decisions.triage import Triage, read_triage
+from gjk3d.clash.detection.assembly import Assembly, check_assembly
+from gjk3d.clash.detection.clashes import Clash, Clashes, Names, column, objects
+from gjk3d.clash.detection.decider import Decided, Decisions, Query, Verdict, unchecked
+from gjk3d.clash.detection.findings import Findings
+from gjk3d.clash.detection.pairs import (
+    PART_OF_TOLERANCE,
+    Tolerances,
+    Twins,
+    alike,
+    boxes_close,
+    default_tolerances,
+    doubted_limits,
+    format_length,
+    placed,
+)
+from gjk3d.clash.detection.parts import order
+from gjk3d.clash.detection.rules import Rule, RuleBook, chosen, read_rules
+from gjk3d.clash.motion.files import movement_of
+from gjk3d.clash.motion.movement import Movement
+from gjk3d.clash.motion.moving import Moving, timed
+from gjk3d.clash.report.baseline import ids_of, in_unit, read_baseline
+from gjk3d.clash.report.report import BY_DEFAULT, Report
+from gjk3d.clash.report.summary import summary
+from gjk3d.convex.checks import check_workers
+from gjk3d.errors import ShapeError
+from gjk3d.interrupts import Aside, aside, check_client, held, on_cluster
+from gjk3d.poses import IDENTITY, WIDTH
+from gjk3d.typing import Array, Ints
+
+
+def check(
+    assembly: Assembly,
+    clearance: float = 0.0,
+    tolerance: float | None = None,
+    *,
+    motion: Movement | str | os.PathLike[str] | None = None,
+    a: str | None = None,
+    b: str | None = None,
+    ignore: str | os.PathLike[str] | Iterable[Rule] | None = None,
+    baseline: str | os.PathLike[str] | Report | None = None,
+    triage: str | os.PathLike[str] | Triage | None = None,
+    workers: int = 1,
+    executor: Any = None,
+    keep: int | None = None,
+    progress: Progress | None = None,
+    found: Callable[[Clash], None] | None = None,
+) -> Report:
+    """Tell which parts clash, touch or come too close.
+
+    Boxes and convex hulls only prove pairs free; what they leave is decided by the parts themselves.
+
+    Parameters
+    ----------
+    assembly : Assembly
+        The parts.
+    clearance : float
+        The gap that parts should keep; those closer than it less the tolerance are reported as "clearance".
+    tolerance : float, optional
+        Up to which overlap, and up to which gap, two surfaces count as touching. By default each pair has its own, a
+        millionth of how far its parts reach, along any axis, from the middle of the assembly (the median of its
+        parts): 16 times what float32 files round there, so that faces drawn on one plane touch. It is no less than 8
+        spacings of the numbers in their files, which are wide far from the origin of a file. Curved parts that were
+        meshed apart from each other need more, the error of their facets: of STEP files it is known, and no tolerance
+        by default is less than that of both parts.
+    motion : Movement or path, optional
+        How parts move; a path is read by `read_motion`. Findings of pairs that move against each other say when.
+    a, b : str, optional
+        Patterns of names, ``*`` and ``?`` as in file names: only pairs with one part of each are looked at; held
+        against the whole name of a part, and its last step.
+    ignore : path or sequence of Rule, optional
+        What is not to be counted; see `gjk3d.clash.read_rules`.
+    baseline : path or Report, optional
+        An earlier report: what was in it, approved or not, is "active" instead of "new", what is gone is "resolved".
+    triage : path or Triage, optional
+        What people decided about findings of earlier runs: an approved one is "ignored" as long as it is no deeper, and
+        at no other times of a motion, an active or reviewed one "active", one marked as resolved "new" if it is there
+        again; what is gone is "resolved".
+    workers : int
+        Threads; the answers do not depend on them.
+    executor : dask.distributed.Client, optional
+        A cluster that decides the pairs instead: each of its workers gets the shapes once, the findings come back as
+        they are made, in the same order and of the same bits; what a worker that dies had to do, others do.
+        Pairs that move against each other are decided here, by ``workers``.
+        ``pip install "gjk3d[scale]"`` brings Dask.
+    keep : int, optional
+        The report keeps so many findings, the worst, and counts the others; ``found`` is told of them all. By default
+        it keeps all: some 0.4 kB each, and 2 kB while one is read.
+    progress : callable, optional
+        Called with the stage ("boxes", "pairs"), how many of how many are done, and findings so far.
+    found : callable, optional
+        Called with each finding as it is made, before it is ranked, grouped and compared with the baseline; in the
+        same order with any ``workers``.
+
+    Returns
+    -------
+    Report
+        After Ctrl-C what was found by then, ``complete`` being False. The pair at hand is not waited for: it goes on
+        unheard on its thread.
+
+    Raises
+    ------
+    ShapeError
+        A length or a number is out of range, or two parts have one name.
+    ParseError
+        A pattern fits no part, also one of the motion, or ``ignore`` or ``baseline`` are none.
+    FileError
+        There is no such file.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = {name: gk.Mesh(cube.vertices + shift, cube.faces) for name, shift in (("a", 0), ("b", 0.75), ("c", 3))}
+    >>> report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"))
+    >>> [(clash.kind, clash.a, clash.b, clash.depth) for clash in report.clashes]
+    [('hard', 'a', 'b', 0.25)]
+    """
+    start = time.perf_counter()
+    check_assembly(assembly, "check")
+    check_workers(workers)
+    if executor is not None:
+        check_client(executor)
+    if keep is not None and keep < 0:
+        raise ShapeError(f"keep is {keep}, expected a number of findings, 0 or more")
+    decided = None if triage is None else read_triage(triage)
+    run = Run(assembly, clearance, tolerance, (a, b), read_rules(ignore), read_baseline(baseline), decided, keep, found)
+    if motion is not None:
+        run.moving = Moving(movement_of(motion, assembly.unit), run.placed, assembly.unit)
+    complete = run.go(workers, executor, progress)
+    with held() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
+        report = summary(run, complete, time.perf_counter() - start)
+    if waiting:
+        report.complete = False
+    return report
+
+
+#: A default tolerance that is more than this of the smaller of two parts is remarked on.
+_LARGE = 1e-3
+
+#: Pairs whose findings are placed at once where nobody is told of them as they come.
+_TOGETHER = 1024
+
+Progress = Callable[[str, int, int, int], None]
+_Wait = Callable[[], None]  #: may raise where it was stopped
+
+
+class Run:
+    """What `gjk3d.clash.check` does."""
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        clearance: float,
+        tolerance: float | None,
+        selection: tuple[str | None, str | None],
+        rules: tuple[Rule, ...],
+        before: Report | None,
+        triage: Triage | None,
+        most: int | None,
+        callback: Callable[[Clash], None] | None,
+    ) -> None:
+        parts = sorted(assembly.parts, key=lambda part: order(part.name))
+        self.assembly = replace(assembly, parts=tuple(parts))
+        names = [part.name for part in parts]
+        twice = next((x for x, y in pairwise(names) if x == y), None)
+        if twice is not None:
+            raise ShapeError(f"two parts are called {twice!r}: names must differ")
+        self.parts = parts
+        counts = Counter(part.guid for part in parts)
+        # a GlobalId lasts where a name is given anew; one that several parts have tells them not apart
+        idents = [part.guid if part.guid and counts[part.guid] == 1 else part.name for part in parts]
+        self.names = Names(objects([*names, ""]), objects([*idents, ""]), np.append(np.arange(len(parts)), -1))
+        self.files = objects([*(part.file for part in parts), ""])
+        self.in_a, self.in_b = (np.array(chosen(selection[k], names, "ab"[k]), dtype=bool) for k in (0, 1))
+        self.places = np.flatnonzero([part.shape is not None for part in parts])
+        self.placed = [part for part in parts if part.shape is not None]
+        number: dict[int, int] = {}
+        self.shapes: list[Mesh] = []
+        for part in self.placed:
+            if part.shape is not None and number.setdefault(id(part.shape), len(number)) == len(self.shapes):
+                self.shapes.append(part.shape)
+        self.which = np.array([number[id(part.shape)] for part in self.placed], dtype=np.int64)
+        self.bounds = np.array([part.bounds for part in self.placed]).reshape(-1, 2, 3)
+        self.sizes = np.linalg.norm(self.bounds[:, 1] - self.bounds[:, 0], axis=1)
+        for mesh in self.shapes:
+            mesh._hush()  # the report says which are open
+        self.clearance = _length(clearance, "clearance")
+        self.default = tolerance is None
+        facets = np.array([part.facets for part in self.placed])
+        self.slacks = np.array([part.slack for part in self.placed]) + facets
+        tolerances = default_tolerances(self.bounds, np.array([part.spacing for part in self.placed]))
+        self.steps = PART_OF_TOLERANCE * tolerances
+        if tolerance is not None:
+            tolerances, facets = np.full(len(self.placed), _length(tolerance, "tolerance")), np.zeros(len(self.placed))
+            self.steps = np.minimum(self.steps, PART_OF_TOLERANCE * tolerances)
+        self.tolerances = Tolerances(tolerances, facets)
+        self.tolerance = float(tolerances.max(initial=0.0))
+        self.settings: dict[str, Any] = {
+            "tolerance_from": "given" if tolerance is not None else BY_DEFAULT,
+            "a": selection[0],
+            "b": selection[1],
+            "ignore": [[rule.a, rule.b, rule.reason, list(rule.kinds)] for rule in rules],
+        }
+        self.ignoring = RuleBook(rules, self.names.names)
+        self.before = None if before is None else in_unit(before, assembly.unit, "the baseline", "this")
+        self.unit_before = None if before is None else before.unit
+        self.timed_before = {(c.a, c.b) for c in (before.clashes if before else ()) if c.time is not None}
+        self.known = ids_of(before)
+        self.triage = triage
+        watched = self.known if triage is None else self.known | triage.issues.keys()
+        self.findings = Findings(self.names, most, watched, callback)
+        names = [part.name for part in self.placed]
+        self.remarks = doubted_limits(self.clearance, tolerance, names, self.sizes, assembly.unit)
+        self.moving: Moving | None = None
+        self.looked_at = np.zeros(len(self.placed), dtype=bool)  #: of those placed
+        self.close = self.decisions = 0
+        self.undecided = self.total = self._total(self.places)
+        self.unfollowed = 0  #: pairs that move against each other, as long as none of them was looked at
+
+    def wanted(self, i: Any, j: Any) -> Any:
+        """Tell which pairs are of the selection."""
+        return (self.in_a[i] & self.in_b[j]) | (self.in_a[j] & self.in_b[i])
+
+    def _total(self, places: Ints) -> int:
+        """Count the pairs of the selection among some parts."""
+        in_a, in_b = self.in_a[places], self.in_b[places]
+        a, b, in_both = int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum())
+        return a * b - in_both - in_both * (in_both - 1) // 2
+
+    def go(self, workers: int, cluster: Any, progress: Progress | None) -> bool:
+        """Decide pair by pair, on a cluster if there is one; return False if it was stopped."""
+        try:
+            with held() as waiting:
+
+                def heed() -> None:
+                    if waiting:
+                        raise KeyboardInterrupt
+
+                def count() -> None:
+                    self.undecided -= 1
+
+                def step() -> None:
+                    """Count a pair that is decided, and say so."""
+                    count()
+                    if progress is not None:
+                        progress("pairs", self.close - self.undecided, self.close, self.findings.count)
+                    heed()
+
+                # where nobody is told of each, findings are placed together, and none of these is lost to a Ctrl-C
+                quiet = progress is None and self.findings.found is None
+
+                lost = [k for k in np.flatnonzero(self.in_a | self.in_b).tolist() if self.parts[k].shape is None]
+                clashes = [unchecked(self.parts[k].reason) for k in lost]
+                self.findings.add(
+                    self._clashes(lost, [-1] * len(lost), clashes, np.arange(len(lost))), [True] * len(lost)
+                )
+                if progress is not None:
+                    progress("boxes", 0, self.total, 0)
+                heed()
+                with aside(workers, heed) as threads:
+                    together, tell = (_TOGETHER, count) if quiet else (1, step)
+                    self._decide(threads, workers, cluster, heed, together, tell)
+                    if self.moving is not None:
+                        self._follow(self.moving, threads, step)
+        except KeyboardInterrupt:
+            return False
+        return True
+
+    def _clashes(
+        self,
+        a: Any,
+        b: Any,
+        verdicts: Sequence[Verdict],
+        which: Any = 0,
+        rows: Array = IDENTITY,
+        tolerances: Any = np.nan,
+        slacks: Any = 0.0,
+        **more: Any,
+    ) -> Clashes:
+        """Return what is found of pairs of parts, by number, and what earlier reports and the rules make of it."""
+        if not len(a):
+            return Clashes.all(self.names, [])
+        a, b = (np.asarray(values, dtype=np.int64) for values in (a, b))
+        which, tolerances, slacks = (np.broadcast_to(values, len(a)) for values in (which, tolerances, slacks))
+        columns = placed(verdicts, which, np.broadcast_to(rows, (len(a), WIDTH)), tolerances, slacks)
+        columns |= {"a": a, "b": b, "a_file": self.files[a], "b_file": self.files[b]}
+        columns |= {name: column(name, [value] * len(a)) for name, value in more.items()}
+        clashes = Clashes(self.names, columns)
+        self.ignoring.ignore(clashes)
+        take_up(clashes, self.known, self.triage, self.assembly.unit)
+        return clashes
+
+    def _decide(
+        self, threads: Aside, workers: int, cluster: Any, heed: _Wait, together: int, tell: _Wait
+    ) -> None:  # fmt: skip
+        """Decide the pairs that stand still against each other; so many or more are placed ``together``, then told."""
+        pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, self.slacks)
+        pairs = pairs[self.wanted(*self.places[pairs].T)]
+        if self.moving is not None:
+            pairs = pairs[np.array([self.moving.together(i, j) for i, j in pairs], dtype=bool)]
+        self.close = self.undecided = len(pairs)
+        if self.moving is not None:
+            groups = [self.places[members] for members in self.moving.groups()]
+            self.unfollowed = self.total - sum(map(self._total, groups))
+        if self.default and len(pairs):
+            self._remark_on_tolerances(pairs)
+        rows = np.array([IDENTITY[0] if part._row is None else part._row for part in self.placed]).reshape(-1, WIDTH)
+        steps = self.steps[pairs].max(axis=1)
+        copies = threads.run(alike, pairs, self.shapes, self.which, rows, self.slacks, steps)
+        tolerances = self.tolerances.of(*pairs.T)
+        reach = np.maximum(self.clearance, tolerances)
+        widest = reach[copies.first]
+        np.maximum.at(widest, copies.group, reach + copies.slack)
+        decisions = Decisions(self.shapes, self.clearance, float(widest.max(initial=0.0)))
+
+        def query_of(group: int, k: int | None = None) -> Query:
+            k = copies.first[group] if k is None else k
+            a, b = self.which[pairs[k]].tolist()
+            return Query(a, b, copies.rows[group], float(widest[group]), float(tolerances[k]))
+
+        def again(k: int) -> Decided:
+            """Decide one of the twins, for whose tolerance what the others are does not hold."""
+            self.decisions += 1
+            stop_of_decided: Decided | None = threads.run(decisions.lot, [query_of(copies.group.item(k), k)])[0]
+            return stop_of_decided or Decided(None)
+
+        with ExitStack() as stack:
+            if cluster is None:
+                stream = decisions.run_here(query_of, len(copies.first), workers, threads)
+            else:
+                stream = decisions.run_there(
+                    query_of, len(copies.first), stack.enter_context(on_cluster(cluster, decisions, heed))
+                )
+            twins = Twins(copies, tolerances)
+            begin = stop_of_decided = 0  # pairs that are placed, and those that are decided
+            try:
+                # what comes before the first pair of the next decision is of those before it
+                for group, stop in enumerate([*copies.first[1:].tolist(), len(pairs)][: len(copies.first)]):
+                    decision = next(stream)
+                    if decision is not None:
+                        self.decisions += 1
+                        twins.decided(group, decision, again)
+                    stop_of_decided = stop
+                    if decision is None and begin == stop_of_decided - 1:  # so are most where nothing is a copy
+                        begin = stop_of_decided
+                        tell()
+                    elif stop_of_decided - begin >= together:
+                        start, begin = begin, stop_of_decided
+                        self.findings.add(*self._findings_of(twins, pairs, rows, start, stop_of_decided), tell)
+                    heed()
+            finally:
+                if begin < stop_of_decided:
+                    self.findings.add(*self._findings_of(twins, pairs, rows, begin, stop_of_decided), tell)
+
+    def _findings_of(self, twins: Twins, pairs: Ints, rows: Array, start: int, stop: int) -> tuple[Clashes, list[bool]]:
+        """Return the findings of pairs that are decided, and which of these have one."""
+        self.looked_at[pairs[twins.looked_at(start, stop)]] = True
+        reported, verdicts, which = twins.verdicts(start, stop)
+        numbers = start + np.flatnonzero(reported)
+        i, j = pairs[numbers].T
+        slacks = twins.alike.slack[numbers]
+        a, b = self.places[i], self.places[j]
+        return self._clashes(a, b, verdicts, which, rows[i], twins.tolerances[numbers], slacks), reported.tolist()
+
+    def _follow(self, moving: Moving, threads: Aside, step: _Wait) -> None:
+        """Decide the pairs that move against each other, over all of the time."""
+        wanted = [
+            pair
+            for pair in moving.close(self.clearance, self.tolerances)
+            if self.wanted(*(self.places[k] for k in pair))
+        ]
+        self.close, self.undecided, self.unfollowed = self.close + len(wanted), len(wanted), 0
+        self.tolerance = max([self.tolerance, *(float(self.tolerances.facets[[*pair]].sum()) for pair in wanted)])
+        for i, j, passage, verdict in moving.all(wanted, self.clearance, self._tolerance, threads):
+            self.looked_at[[i, j]] = True
+            verdicts = [] if verdict is None else [verdict]
+            a, b = self.places[[i, j], None][:, : len(verdicts)]
+            slack = self.slacks[i] + self.slacks[j]
+            clashes = self._clashes(a, b, verdicts, 0, IDENTITY, self._tolerance(i, j), slack, **timed(passage))
+            self.findings.add(clashes, [bool(verdicts)], step)
+
+    def _tolerance(self, i: int, j: int) -> float:
+        return float(self.tolerances.of(i, j))
+
+    def _remark_on_tolerances(self, pairs: Ints) -> None:
+        self.tolerance = float(self.tolerances.of(*pairs.T).max())
+        tolerances = self.tolerances.by_part[pairs].max(axis=1)
+        large = tolerances > _LARGE * self.sizes[pairs].min(axis=1)
+        if large.any():
+            worst = int(np.argmax(np.where(large, tolerances, 0.0)))
+            a, b = (self.parts[self.places[k]].name for k in pairs[worst])
+            length = format_length(float(tolerances[worst]), self.assembly.unit)
+            self.remarks.append(
+                f"the tolerance of {int(large.sum())} of the pairs that come close is large beside their parts, up to"
+                f" {length} for {a} and {b}, far from the middle of the assembly or from the origin of a file of float32"
+                " numbers: give one (tolerance= in Python, --tolerance on the command line)"
+            )
+
+
+def _length(value: float, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0.0 <= value < float("inf"):
+        hint = "" if what == "tolerance" else " (overlap is found anyway; a gap to keep is positive)"
+        raise ShapeError(f"{what} is {value!r}, expected a length of 0 or more{hint}")
+    return float(value)

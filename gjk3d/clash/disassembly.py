@@ -1,0 +1,488 @@
+"""In what order an assembly comes apart by straight moves, and which parts block each other.
+
+Seen along a direction, a part blocks another if their outlines overlap and it is ahead there: over some point of the
+plane across, its highest point is above the lowest point of the other. Over two triangles both heights are linear,
+so this is a test of convex polygons, and no point of the path is left out.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.bodies.pieces import available
+from gjk3d.clash.detection.assembly import Assembly, check_assembly
+from gjk3d.clash.detection.clashes import Vector
+from gjk3d.clash.detection.pairs import SPACINGS
+from gjk3d.clash.detection.parts import AssemblyPart
+from gjk3d.clash.detection.rules import Rule, matcher, read_rules
+from gjk3d.errors import ParseError, ShapeError
+from gjk3d.typing import Array, Ints
+
+_AXES = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
+_TOLERANCE = 1e-6  #: of the size of the whole, by default
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """One step of taking apart: these parts leave together, straight along a direction.
+
+    Attributes
+    ----------
+    parts : tuple of str
+        One part, or several that hold each other and come out as one.
+    direction : (3,) float
+        Unit vector.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.clash.Removal(("pin",), (1.0, 0.0, 0.0)).parts
+    ('pin',)
+    """
+
+    parts: tuple[str, ...]
+    direction: Vector
+
+
+@dataclass(frozen=True)
+class Order:
+    """How an assembly comes apart; it is put together in the opposite order.
+
+    Attributes
+    ----------
+    directions : tuple of (3,) float
+        The unit vectors that were tried.
+    steps : tuple of Removal
+        One after the other. A group that left as one is taken apart later; the last part of each stays where it is.
+    locked : tuple of tuple of str
+        Sets of which neither a part nor a group comes out along any of the directions.
+    unchecked : tuple of str
+        Parts that could not be loaded, and are in nobody's way here.
+    blockers : dict of str to tuple of tuple of str
+        By part: who is in its way along each of the directions, in the whole assembly.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = {name: gk.Mesh(cube.vertices + (0, 0, k), cube.faces) for k, name in enumerate(("low", "mid", "top"))}
+    >>> order = gk.clash.order(gk.clash.Assembly.of(parts), [(0, 0, 1), (0, 0, -1)])
+    >>> order.free("mid"), order.free("top")
+    ((), ((0.0, 0.0, 1.0),))
+    >>> order.always("mid"), [step.parts for step in order.steps]
+    ((), [('low',), ('mid',)])
+    >>> order.to_dict()["steps"][0]
+    {'parts': ['low'], 'direction': [0.0, 0.0, -1.0]}
+    """
+
+    directions: tuple[Vector, ...]
+    steps: tuple[Removal, ...]
+    locked: tuple[tuple[str, ...], ...] = ()
+    unchecked: tuple[str, ...] = ()
+    blockers: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict, repr=False)
+
+    def free(self, part: str) -> tuple[Vector, ...]:
+        """Return the directions along which a part leaves the whole assembly with nothing in its way.
+
+        Parameters
+        ----------
+        part : str
+            Its name.
+
+        Raises
+        ------
+        ParseError
+            There is no part of that name.
+        """
+        return tuple(
+            direction for direction, who in zip(self.directions, self._blockers_of(part), strict=True) if not who
+        )
+
+    def always(self, part: str) -> tuple[str, ...]:
+        """Return who is in the way of a part along every direction: these leave before it, or with it.
+
+        Parameters
+        ----------
+        part : str
+            Its name.
+
+        Raises
+        ------
+        ParseError
+            There is no part of that name.
+        """
+        blocking = self._blockers_of(part)
+        return tuple(name for name in blocking[0] if all(name in who for who in blocking[1:])) if blocking else ()
+
+    def _blockers_of(self, part: str) -> tuple[tuple[str, ...], ...]:
+        if part not in self.blockers:
+            names = [*self.blockers]
+            near = difflib.get_close_matches(str(part), names, n=3)
+            hint = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
+            shown = ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+            raise ParseError(f"the order has no part {part!r}{hint} There are {shown}")
+        return self.blockers[part]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON has it."""
+        return {
+            "directions": [list(direction) for direction in self.directions],
+            "steps": [{"parts": list(step.parts), "direction": list(step.direction)} for step in self.steps],
+            "locked": [list(group) for group in self.locked],
+            "unchecked": list(self.unchecked),
+            "blockers": {name: [list(who) for who in blocking] for name, blocking in self.blockers.items()},
+        }
+
+
+def order(
+    assembly: Assembly,
+    directions: Any = None,
+    *,
+    tolerance: float | None = None,
+    ignore: str | os.PathLike[str] | Iterable[Rule] | None = None,
+) -> Order:
+    """Tell in what order an assembly comes apart, and who is in whose way.
+
+    A part comes out along a direction if no other stands in its way, from where it is to beyond all of them. That is
+    decided for the whole way at once from the outlines of all triangles, not by samples. Smaller parts go first,
+    and the largest stays. Where no part comes out alone, the smallest group does that leaves as one; what is left then
+    blocks itself.
+
+    Parameters
+    ----------
+    assembly : Assembly
+        The parts.
+    directions : (k, 3) float, optional
+        What to try, of any length; by default both ways along each axis.
+    tolerance : float, optional
+        What overlaps the way by no more than this is no obstacle: faces that slide on each other, and the facets of
+        curved parts that were meshed apart. By default a millionth of the size of the whole, and no less than 8
+        spacings of the numbers in the files.
+    ignore : path or sequence of Rule, optional
+        Pairs that are in nobody's way, such as threads that are drawn through; rules of other kinds than "hard" do not
+        count here. See `gjk3d.clash.read_rules`.
+
+    Returns
+    -------
+    Order
+
+    Raises
+    ------
+    ShapeError
+        A direction is none, the tolerance is no length, or manifold3d is missing.
+    ParseError, FileError
+        The rules are none.
+
+    Notes
+    -----
+    Parts move straight and do not turn, so a screw comes out of its thread only by a rule. The steps need no look
+    ahead: what is free stays free when others leave. A group that leaves along a direction is a strongly connected
+    component of who blocks whom there [1]_.
+
+    References
+    ----------
+    .. [1] R. H. Wilson, J.-C. Latombe: Geometric reasoning about mechanical assembly. Artificial Intelligence 71, 1994.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> box, lid = gk.Box((4, 4, 2)).surface(), gk.Box((4, 4, 0.2)).surface()
+    >>> parts = {"box": gk.Mesh(*box[:2]), "lid": gk.Mesh(lid.vertices + (0, 0, 1.1), lid.faces)}
+    >>> order = gk.clash.order(gk.clash.Assembly.of(parts, "mm"))
+    >>> order.steps[0].parts, order.blockers["lid"][5]
+    (('lid',), ('box',))
+    """
+    check_assembly(assembly, "order")
+    units = _unit(_AXES if directions is None else directions)
+    if not available():
+        raise ShapeError('order: outlines are joined by manifold3d: pip install "gjk3d[clash]"')
+    parts = [part for part in assembly.parts if part.shape is not None]
+    boxes = np.array([part.bounds for part in parts]).reshape(-1, 2, 3)
+    size = float(np.linalg.norm(boxes[:, 1].max(axis=0) - boxes[:, 0].min(axis=0))) if parts else 0.0
+    if tolerance is None:
+        tolerance = max([_TOLERANCE * size, *(SPACINGS * part.spacing for part in parts)])
+    elif not 0.0 <= tolerance < float("inf"):
+        raise ShapeError(f"order: tolerance is {tolerance!r}, expected a length of 0 or more")
+    graph = _blockers(parts, units, tolerance, read_rules(ignore))
+    steps, locked = _taken_apart(graph, np.linalg.norm(boxes[:, 1] - boxes[:, 0], axis=1))
+    names = [part.name for part in parts]
+    vectors = tuple((float(x) + 0.0, float(y) + 0.0, float(z) + 0.0) for x, y, z in units)
+    return Order(
+        vectors,
+        tuple(Removal(tuple(names[i] for i in group), vectors[k]) for group, k in steps),
+        tuple(tuple(names[i] for i in group) for group in locked),
+        tuple(part.name for part in assembly.parts if part.shape is None),
+        {
+            name: tuple(tuple(names[j] for j in sorted(blocking[i])) for blocking in graph)
+            for i, name in enumerate(names)
+        },
+    )
+
+
+def _unit(directions: Any) -> Array:
+    rows = np.array(directions, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1:] != (3,) or not len(rows) or not np.isfinite(rows).all():
+        raise ShapeError(f"order: directions are of shape {rows.shape}, expected rows of three finite numbers")
+    lengths = np.linalg.norm(rows, axis=1)
+    if not (lengths > 0.0).all():
+        raise ShapeError(f"order: direction {int(np.argmin(lengths))} is zero, expected a way to go")
+    unit: Array = rows / lengths[:, None]
+    return unit
+
+
+#: For each direction and each part the parts that are in its way.
+_Graph = list[list[set[int]]]
+
+
+def _blockers(parts: Sequence[AssemblyPart], directions: Array, tolerance: float, rules: Sequence[Rule]) -> _Graph:
+    tests = [(matcher(rule.a), matcher(rule.b)) for rule in rules if not rule.kinds or "hard" in rule.kinds]
+
+    def excused(i: int, j: int) -> bool:
+        a, b = parts[i].name, parts[j].name
+        return any((first(a) and second(b)) or (first(b) and second(a)) for first, second in tests)
+
+    meshes = [mesh for part in parts if (mesh := part.mesh) is not None]
+    graph: _Graph = []
+    for k, direction in enumerate(directions):
+        opposite = next((n for n in range(k) if np.array_equal(directions[n], -direction)), None)
+        if opposite is not None:  # who is in whose way is the other way round there
+            graph.append([{j for j, who in enumerate(graph[opposite]) if i in who} for i in range(len(parts))])
+            continue
+        frame = frame_of(direction)
+        views = [project(mesh.vertices, mesh.faces, frame) for mesh in meshes]
+        graph.append([{j for j in _near(views, i, tolerance) if not excused(i, j)
+                       and blocked(views[i], views[j], tolerance)} for i in range(len(parts))])  # fmt: skip
+    return graph
+
+
+def _near(views: Sequence[Projection], i: int, tolerance: float) -> list[int]:
+    """Return the parts whose boxes are in the way of a part's."""
+    boxes = np.array([view.box for view in views])
+    over = (boxes[:, 0, :2] < boxes[i, 1, :2]) & (boxes[i, 0, :2] < boxes[:, 1, :2])
+    near = over.all(axis=1) & (boxes[:, 1, 2] > boxes[i, 0, 2] + tolerance)
+    near[i] = False
+    return [int(j) for j in np.flatnonzero(near)]
+
+
+def _taken_apart(graph: _Graph, sizes: Array) -> tuple[list[tuple[list[int], int]], list[list[int]]]:
+    """Return who leaves along which direction, one after the other, and what is left locked."""
+    steps: list[tuple[list[int], int]] = []
+    locked: list[list[int]] = []
+    todo = [set(range(len(sizes)))]
+    while todo:
+        group = todo.pop(0)
+        while len(group) > 1:
+            step = _single(graph, group, sizes) or _group(graph, group, sizes)
+            if step is None:
+                locked.append(sorted(group))
+                break
+            steps.append(step)
+            group -= set(step[0])
+            if len(step[0]) > 1:
+                todo.append(set(step[0]))
+    return steps, locked
+
+
+def _single(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
+    """Return the smallest part that leaves a group, not the largest of it, and along which direction."""
+    for i in sorted(group, key=lambda i: (sizes[i], i))[:-1]:
+        for k, blocking in enumerate(graph):
+            if not blocking[i] & group:
+                return [i], k
+    return None
+
+
+def _group(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
+    """Return the smallest set that leaves a group as one, rather without its largest, and along which direction."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    members = sorted(group)
+    place = {i: n for n, i in enumerate(members)}
+    largest = max(members, key=lambda i: (sizes[i], i))
+    candidates = []
+    for k, blocking in enumerate(graph):
+        pairs: Ints = np.array([(place[i], place[j]) for i in members for j in blocking[i] & group]).reshape(-1, 2)
+        shape = len(members), len(members)
+        links = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=shape)
+        _, of = connected_components(links, connection="strong")
+        blocked_sets = {int(of[i]) for i, j in pairs if of[i] != of[j]}  # sets that others are in the way of
+        for which in sorted(set(of.tolist()) - blocked_sets):
+            parts = [i for i in members if of[place[i]] == which]
+            if len(parts) < len(members):
+                candidates.append((largest in parts, len(parts), float(sizes[parts].sum()), parts, k))
+    return min(candidates)[3:] if candidates else None
+
+
+_FIRST, _LOT = 200, 20_000  #: pairs of triangles that are looked at together, at first and at most
+_ROWS = 4_000_000  #: pairs of boxes
+_LEAST = 1e-9  #: of the size of the whole: the least tolerance, far above rounding
+_FINE = 1e-3  #: of the tolerance: what polygons may be rounded by
+_PAIRS = np.array(list(combinations(range(7), 2)))
+
+
+class Projection(NamedTuple):
+    """A part as it is seen along a way: the corners of its triangles across (n, 3, 2), their heights along it (n, 3).
+
+    Its box is (2, 3), and the boxes of its triangles are (n, 3) each.
+    """
+
+    across: Array
+    along: Array
+    low: Array
+    high: Array
+    box: Array
+
+
+def frame_of(direction: Array) -> Array:
+    """Return three orthogonal unit vectors as rows, (3, 3), the last of them the direction."""
+    unit = direction / np.linalg.norm(direction)
+    first = np.eye(3)[int(np.argmin(np.abs(unit)))]
+    first = first - (first @ unit) * unit
+    first /= np.linalg.norm(first)
+    return np.stack([first, np.cross(unit, first), unit])
+
+
+def project(vertices: Array, faces: Ints, frame: Array) -> Projection:
+    """Return a part as it is seen along the last row of a frame, without what is seen edge-on."""
+    points = vertices @ frame.T
+    corners = points[faces]
+    edge_1, edge_2 = corners[:, 1, :2] - corners[:, 0, :2], corners[:, 2, :2] - corners[:, 0, :2]
+    twice = edge_1[:, 0] * edge_2[:, 1] - edge_1[:, 1] * edge_2[:, 0]
+    longest = np.maximum((edge_1 * edge_1).sum(axis=1), (edge_2 * edge_2).sum(axis=1))
+    is_wide = np.abs(twice) > 1e-14 * longest
+    corners = corners[is_wide]
+    turned = twice[is_wide] < 0.0
+    corners[turned] = corners[turned][:, ::-1]
+    box = np.stack([points.min(axis=0), points.max(axis=0)])
+    return Projection(corners[:, :, :2], corners[:, :, 2], corners.min(axis=1), corners.max(axis=1), box)
+
+
+def blocked(a: Projection, b: Projection, tolerance: float) -> bool:
+    """Tell whether b stands in the way of a: somewhere ahead of it, and wider than the tolerance.
+
+    What a overlaps already counts, too. Narrow overlaps of single triangles are joined before they are measured.
+    """
+    size = float(np.abs(np.concatenate([a.box, b.box])).max())
+    tolerance = max(tolerance, _LEAST * size)
+    a, b = _common(a, b, tolerance), _common(b, a, tolerance)
+    narrow: list[Array] = []
+    for i, j in _lots(a, b, tolerance):
+        origin = a.across[i, :1]
+        corners = a.across[i] - origin, b.across[j] - origin
+        lines = _lines(*corners, a.along[i], b.along[j], tolerance)
+        some = _may_meet(lines, *corners, tolerance)
+        lines, origin = (lines[0][some], lines[1][some]), origin[some]
+        if _polygons(lines, 0.5 * tolerance, tolerance)[1].any():
+            return True
+        points, inside = _polygons(lines, 0.0, tolerance)
+        some = inside.sum(axis=1) > 2
+        narrow += [
+            corners_of[is_corner]
+            for corners_of, is_corner in zip(points[some] + origin[some], inside[some], strict=True)
+        ]
+    return bool(narrow) and _wide(narrow, tolerance)
+
+
+def _lots(a: Projection, b: Projection, tolerance: float) -> Iterator[tuple[Ints, Ints]]:
+    """Yield pairs of triangles whose boxes overlap, that of b being ahead: few at first, for few are often enough."""
+    lot = _FIRST
+    for start in range(0, len(a.across), rows := max(1, _ROWS // max(1, len(b.across)))):
+        part = slice(start, start + rows)
+        near = a.low[part, None, 2] + tolerance < b.high[None, :, 2]
+        for k in range(2):
+            near &= a.low[part, None, k] < b.high[None, :, k]
+            near &= b.low[None, :, k] < a.high[part, None, k]
+        first, second = np.nonzero(near)
+        begin = 0
+        while begin < len(first):
+            yield start + first[begin : begin + lot], second[begin : begin + lot]
+            begin, lot = begin + lot, min(_LOT, 4 * lot)
+
+
+def _may_meet(lines: tuple[Array, Array], a: Array, b: Array, tolerance: float) -> Any:
+    """Tell of which pairs no edge has all of the other triangle outside, and b is ahead at a corner of each, (m,)."""
+    reaches = [np.einsum("mki,mli->mkl", lines[0], corners).max(axis=2) - lines[1] for corners in (a, b)]
+    far = np.concatenate([reaches[0][:, 3:], reaches[1][:, :3], reaches[1][:, 6:]], axis=1)
+    return np.logical_and.reduce(far > _FINE * tolerance, axis=1)
+
+
+def _common(a: Projection, b: Projection, tolerance: float) -> Projection:
+    """Return a without the triangles that lie beside all of b."""
+    is_beside = (a.high[:, :2] < b.box[0, :2] + _FINE * tolerance) | (a.low[:, :2] > b.box[1, :2] - _FINE * tolerance)
+    overlapping = ~is_beside.any(axis=1)
+    return Projection(a.across[overlapping], a.along[overlapping], a.low[overlapping], a.high[overlapping], a.box)
+
+
+def _heights(corners: Array, heights: Array) -> tuple[Array, Array]:
+    """Return slopes (m, 2) and heights at the origin, (m,), of triangles."""
+    edge_1, edge_2 = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    rise_1, rise_2 = heights[:, 1] - heights[:, 0], heights[:, 2] - heights[:, 0]
+    twice = edge_1[:, 0] * edge_2[:, 1] - edge_1[:, 1] * edge_2[:, 0]
+    slopes = np.stack(
+        [rise_1 * edge_2[:, 1] - rise_2 * edge_1[:, 1], rise_2 * edge_1[:, 0] - rise_1 * edge_2[:, 0]], axis=1
+    )
+    slopes /= twice[:, None]
+    return slopes, heights[:, 0] - (slopes * corners[:, 0]).sum(axis=1)
+
+
+def _lines(a: Array, b: Array, up_a: Array, up_b: Array, tolerance: float) -> tuple[Array, Array]:
+    """Return unit normals (m, 7, 2) and offsets (m, 7) of what bounds where both are, and b is ahead.
+
+    Three lines are edges of a, three of b; a point is within where its product with the normal is not below the offset.
+    """
+    corners = np.concatenate([a, b], axis=1)
+    edges = np.concatenate([np.roll(a, -1, axis=1), np.roll(b, -1, axis=1)], axis=1) - corners
+    normals = np.empty((len(a), 7, 2))
+    normals[:, :6, 0], normals[:, :6, 1] = -edges[:, :, 1], edges[:, :, 0]
+    normals[:, :6] /= np.maximum(np.linalg.norm(edges, axis=2), 1e-300)[:, :, None]
+    offsets = np.empty((len(a), 7))
+    offsets[:, :6] = (normals[:, :6] * corners).sum(axis=2)
+    slope_a, at_a = _heights(a, up_a)
+    slope_b, at_b = _heights(b, up_b)
+    slope, ahead = slope_b - slope_a, at_b - at_a - tolerance
+    steep = np.linalg.norm(slope, axis=1)
+    flat = steep < 1e-12
+    normals[:, 6] = np.where(flat[:, None], 0.0, slope / np.where(flat, 1.0, steep)[:, None])
+    offsets[:, 6] = np.where(flat, np.where(ahead > 0.0, -np.inf, np.inf), -ahead / np.where(flat, 1.0, steep))
+    return normals, offsets
+
+
+def _polygons(lines: tuple[Array, Array], margin: float, tolerance: float) -> tuple[Array, Array]:
+    """Return where lines meet, (m, 21, 2), and which of these are corners of what is within all of them, (m, 21).
+
+    The edges of the triangles count a margin farther in.
+    """
+    normals, offsets = lines[0], lines[1] + margin * (np.arange(7) < 6)
+    normal_1, normal_2 = normals[:, _PAIRS[:, 0]], normals[:, _PAIRS[:, 1]]
+    p, q = offsets[:, _PAIRS[:, 0]], offsets[:, _PAIRS[:, 1]]
+    cross = normal_1[:, :, 0] * normal_2[:, :, 1] - normal_1[:, :, 1] * normal_2[:, :, 0]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        points = np.stack(
+            [p * normal_2[:, :, 1] - q * normal_1[:, :, 1], q * normal_1[:, :, 0] - p * normal_2[:, :, 0]], axis=2
+        )
+        points /= np.where(np.abs(cross) > 1e-12, cross, np.nan)[:, :, None]
+        reach = np.einsum("mki,mli->mkl", points, normals) - offsets[:, None]
+        inside = (reach >= -_FINE * tolerance).all(axis=2) & np.isfinite(points).all(axis=2)
+    return points, inside
+
+
+def _wide(polygons: list[Array], tolerance: float) -> bool:
+    """Tell whether polygons together are anywhere wider than the tolerance."""
+    import manifold3d
+
+    outlines = []
+    for corners in polygons:
+        away = corners - corners.mean(axis=0)
+        outlines.append(corners[np.argsort(np.arctan2(away[:, 1], away[:, 0]))] / tolerance)
+    join: Any = manifold3d.JoinType.Miter
+    union = manifold3d.CrossSection(outlines, manifold3d.FillRule.NonZero)
+    # cracks between neighbours are closed first
+    return not union.offset(0.01, join).offset(-0.51, join).is_empty()

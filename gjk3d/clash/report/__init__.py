@@ -1,0 +1,5 @@
+"""The report of a check, its comparison with earlier reports, and the files that it is written to."""
+
+from gjk3d.clash.report.report import Input, PartRow, PartRows, Report, versions
+
+__all__ = ["Input", "PartRow", "PartRows", "Report", "versions"]

@@ -1,0 +1,138 @@
+"""A GLB of the assembly with the clashes marked, for any viewer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from gjk3d.bodies.pieces import solid, union_of
+from gjk3d.clash.detection.clashes import Clash
+from gjk3d.clash.detection.overlap import intersection
+from gjk3d.clash.detection.parts import MARK, hex_of
+from gjk3d.clash.report.report import Report
+from gjk3d.clash.report.wording import when
+from gjk3d.errors import ShapeError
+from gjk3d.units import conversion
+
+#: By kind, from the palette of Okabe and Ito, which colour-blind people can tell apart.
+COLORS = {
+    "hard": "#D55E00",
+    "contained": "#CC79A7",
+    "duplicate": "#CC79A7",
+    "touch": "#E69F00",
+    "clearance": "#56B4E9",
+}
+_GREY, _GHOST = "#B0B7BF", 0.25
+_MARK = 0.01  #: size of a mark in units of the assembly's
+
+
+def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
+    """Write the assembly as GLB, in metres where its unit is known: parts that clash solid, the rest as ghosts.
+
+    A part has the colour of its worst open finding, or else that of its file. Each finding is a node of its own, named
+    by its rank, kind and parts: what two parts share where they overlap, an octahedron at the place elsewhere. Parts
+    that move are where they were drawn; what they share is where it is at the time that the name tells. The findings'
+    nodes are known as such when the file is read as an assembly, and are no parts of it.
+
+    Parameters
+    ----------
+    report : Report
+        What was found, with its assembly.
+    path : path
+        Where to write.
+
+    Raises
+    ------
+    ShapeError
+        The report has no assembly, being read from a file.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = {"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + 0.75, cube.faces)}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "marked.glb"
+    ...     gk.clash.formats.to_glb(gk.clash.check(gk.clash.Assembly.of(parts)), file)
+    ...     file.read_bytes()[:4]
+    b'glTF'
+    """
+    import trimesh
+
+    if report.assembly is None:
+        raise ShapeError("this report has no assembly to draw: take the one that check returned")
+    scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
+    opened = [clash for clash in report.clashes if clash.is_open and clash.kind in COLORS]
+    worst: dict[str, str] = {}
+    for clash in opened:
+        for name in (clash.a, clash.b):
+            worst.setdefault(name, clash.kind)
+    scene = trimesh.Scene()
+    meshes = {part.name: mesh for part in report.assembly.parts if (mesh := part.mesh) is not None}
+    colours = {part.name: hex_of(part.colour) for part in report.assembly.parts if part.colour is not None}
+    for name, mesh in meshes.items():
+        kind = worst.get(name)
+        material = _material(colours.get(name, _GREY), _GHOST) if kind is None else _material(COLORS[kind], 0.6)
+        _add(scene, name, mesh.vertices * scale, mesh.faces, material)
+    low = np.min([mesh.bounds[0] for mesh in meshes.values()], axis=0)
+    high = np.max([mesh.bounds[1] for mesh in meshes.values()], axis=0)
+    size = _MARK * float(np.linalg.norm(high - low))
+    for clash in opened:
+        mark = _shared(report, clash, meshes) or _octahedron(clash, size)
+        if mark is not None:
+            title = f"clash {clash.severity} {clash.kind}: {clash.a} / {clash.b}"
+            title += f", {words}" if (words := when(clash, report)) else ""
+            _add(scene, title, mark[0] * scale, mark[1], _material(COLORS[clash.kind], 1.0), MARK)
+    Path(path).write_bytes(scene.export(file_type="glb"))
+
+
+def _shared(report: Report, clash: Clash, meshes: dict[str, Any]) -> tuple[Any, Any] | None:
+    """Return vertices and faces of what the two parts share, where that is a volume."""
+    if clash.overlap_volume is None:
+        return None
+    first, second = (solid(union_of(meshes[name]).mesh) for name in (clash.a, clash.b))
+    if first is None or second is None:
+        return None
+    if report.motion is not None and clash.time is not None:
+        first, second = (
+            thing.transform(report.motion.pose(name, clash.time)[:3])
+            for thing, name in ((first, clash.a), (second, clash.b))
+        )
+    shared = intersection(first, second)
+    return None if shared is None or not len(shared.faces) else (shared.vertices, shared.faces)
+
+
+def _octahedron(clash: Clash, size: float) -> tuple[Any, Any] | None:
+    if clash.point is None:
+        return None
+    corners = np.array([(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)], dtype=float)
+    faces = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
+    return np.array(clash.point) + size * corners, np.array(faces)
+
+
+def _add(
+    scene: Any, name: str, vertices: Any, faces: Any, material: Any, extras: Mapping[str, Any] = MappingProxyType({})
+) -> None:
+    import trimesh
+
+    visual = trimesh.visual.TextureVisuals(material=material)
+    mesh = trimesh.Trimesh(vertices, faces, process=False, visual=visual, metadata=dict(extras))
+    scene.add_geometry(mesh, node_name=name, geom_name=name)
+
+
+def _material(color: str, alpha: float) -> Any:
+    import trimesh
+
+    rgb = [int(color[k : k + 2], 16) for k in (1, 3, 5)]
+    return trimesh.visual.material.PBRMaterial(
+        baseColorFactor=[*rgb, round(255 * alpha)],
+        metallicFactor=0.0,
+        roughnessFactor=0.8,
+        doubleSided=True,
+        alphaMode="OPAQUE" if alpha == 1.0 else "BLEND",
+    )

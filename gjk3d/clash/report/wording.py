@@ -1,0 +1,186 @@
+"""The numbers of a finding in words, rounded outward, and what a page says about a report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from math import inf, nextafter
+from pathlib import PurePath
+
+from gjk3d import wording
+from gjk3d.clash.detection.clashes import Clash
+from gjk3d.clash.report.report import Report
+
+
+def bounds(clash: Clash) -> tuple[float, float] | None:
+    """Return what the signed distance of a finding is proven to be between, None where nothing is proven of it."""
+    if clash.distance is None or clash.distance_kind not in ("exact", "bound"):
+        return None
+    distance, error = clash.distance, clash.error_bound
+    if clash.distance_kind == "bound":  # a depth is an upper one
+        return distance, 0.0 if error is None else min(0.0, nextafter(distance + error, inf))
+    if not error:
+        return distance, distance
+    return nextafter(distance - error, -inf), nextafter(distance + error, inf)
+
+
+def distance(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
+    """Say the signed distance, empty where there is none: a number, "between .. and ..", or "about ..", unproven."""
+    return _format(clash, clash.distance, wording.told, digits, unit)
+
+
+def depth(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
+    """Say how deep the two overlap, empty where they do not: a number, "at most ..", "between ..", or "about .."."""
+    return _format(clash, clash.depth or None, wording.depth, digits, unit)
+
+
+def _format(clash: Clash, value: float | None, proven: Callable[..., str], digits: int, unit: str | None) -> str:
+    if value is None:
+        return ""
+    interval = bounds(clash)
+    return (
+        proven(*interval, digits, unit)
+        if interval
+        else f"about {wording.with_unit(wording.number(value, digits), unit)}"
+    )
+
+
+def brief(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
+    """Return the signed distance as one number for a table; `Clash.evidence` beside it says what it is.
+
+    Of a bound it is rounded outward: as deep as the overlap may be.
+    """
+    if clash.distance is None:
+        return ""
+    rounded = wording.below if clash.distance_kind == "bound" else wording.number
+    return wording.with_unit(rounded(clash.distance, digits), unit)
+
+
+def way_out(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
+    """Return how far B moves to be free; of a bound rounded up."""
+    rounded = wording.above if clash.distance_kind == "bound" else wording.number
+    return wording.with_unit(rounded(clash.depth or 0.0, digits), unit)
+
+
+def inside(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
+    """Say how far one surface reaches into the other at least, rounded down; empty where that is not known."""
+    if clash.penetration is None:
+        return ""
+    return wording.with_unit(wording.below(clash.penetration, digits), unit)
+
+
+def shared_volume(clash: Clash) -> str:
+    """Return the volume that both fill as it is told everywhere, "" where it is not known."""
+    return "" if clash.overlap_volume is None else wording.number(clash.overlap_volume, 5)
+
+
+def moment(time: float, report: Report, digits: int = 6) -> str:
+    """Say a time of the motion with its unit."""
+    return wording.with_unit(f"{time:.{digits}g}", (report.motion and report.motion.unit) or None)
+
+
+def when(clash: Clash, report: Report) -> str:
+    """Say when two parts clash, or come nearest, in the unit of reading; "always" where only others move, else empty.
+
+    Times of clashes are those outside of which the two are proven to be free.
+    """
+    motion = report.motion
+    if clash.time is None:
+        return "always" if motion is not None and clash.method else ""
+    at = moment(clash.time, report)
+    course = motion.courses.get((clash.a, clash.b)) if motion is not None else None
+    steady = course is not None and course.is_steady
+    if clash.intervals:
+        extremes = () if motion is None else (motion.begin, motion.end)
+        if clash.intervals[0][1:3] == extremes:
+            return f"in clash throughout, {'equally deep' if steady else f'deepest at {at}'}"
+        spans = ", ".join(_span(after, before, extremes) for after, _, _, before in clash.intervals)
+        return f"deepest at {at}, in clash within {wording.with_unit(spans, (motion and motion.unit) or None)}"
+    if clash.least is None:
+        return f"at {at}"
+    nearest = "equally near throughout" if steady else f"nearest at {at}"
+    return f"{nearest}, {wording.told(*clash.least, 5, report.reading[0])}"
+
+
+def _span(after: float, before: float, extremes: Collection[float]) -> str:
+    """Say two times, rounded outward where they are not those at which the whole begins and ends."""
+    first = wording.number if after in extremes else wording.below
+    last = wording.number if before in extremes else wording.above
+    return f"{first(after)} to {last(before)}"
+
+
+#: What each kind means, for the reader of a page.
+MEANING = {
+    "hard": "the parts overlap by more than the tolerance",
+    "contained": "one part lies inside the other, and their surfaces are apart",
+    "duplicate": "the same part is there twice, at one place",
+    "unchecked": "this could not be decided",
+    "touch": "the surfaces are closer than the tolerance",
+    "clearance": "the gap between the parts is below clearance - tolerance",
+}
+_METHODS = {
+    "gjk": "GJK",
+    "epa": "EPA",
+    "triangles": "tests of triangle against triangle",
+    "inside": "a test of a point of one inside the other",
+    "equal": "comparing both triangle by triangle",
+}
+_KINDS = {
+    "exact": "the distance is exact",
+    "bound": "the depth is an upper bound: moving B by it frees it, and perhaps less does",
+    "approximate": "the distance is an estimate, without a proven error",
+}
+
+
+def decided(clash: Clash) -> str:
+    """Say on what evidence a finding stands."""
+    if clash.kind == "unchecked":
+        return "Not decided."
+    hulls = clash.shape_a == clash.shape_b == "hull"
+    if clash.method == "boolean":
+        text = "Decided by the boolean intersection of the solids"
+    else:
+        if hulls or clash.shape_a == clash.shape_b == "triangles":
+            basis = f"{'the convex hulls' if hulls else 'the triangles'} of both parts"
+        else:
+            basis = f"the {clash.shape_a or 'form'} of A and the {clash.shape_b or 'form'} of B"
+        method = _METHODS.get(clash.method, clash.method)
+        text = f"Decided on {basis}" + (f", by {method}" if method else "")
+    if clash.distance is None:
+        return f"{text}."
+    kind = _KINDS.get(clash.distance_kind, f"the distance is {clash.distance_kind}")
+    if clash.distance_kind == "exact" and clash.error_bound:
+        kind += " to the error stated"
+    if hulls and clash.distance < 0.0 and clash.distance_kind == "bound":
+        kind = "the depth is that of the convex hulls, so the parts overlap by this at most"
+    return f"{text}; {kind}."
+
+
+def headline(report: Report) -> str:
+    """Say in one line what was found, and in what."""
+    counts = report.counts
+    totals = [f"{count} {kind}" for kind, count in counts.items() if count]
+    names = [PurePath(item.path).name or item.path for item in report.inputs]
+    where = f" in {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "") if names else ""
+    if totals:
+        return f"{', '.join(totals)}{where}"
+    if report.unchecked:
+        return f"No clash found{where}, but not every part was checked"
+    if not report.pairs_tested and not report.pairs_total:
+        return f"Nothing was tested{where}"
+    return f"No clash found{where}"
+
+
+def facts(report: Report) -> str:
+    """Say how much was asked and how, in one line, in which no number is parted from what it counts."""
+    pairs = wording.count(report.pairs_total, "pair", ",")
+    text = " · ".join(
+        [
+            wording.count(len(report.parts), "part", ","),
+            f"{pairs}, {report.pairs_close:,} close, {report.pairs_tested:,} tested",
+            report.limits.replace(", ", " · "),
+            f"lengths in {report.reading[0]}" if report.unit else "the files state no unit",
+            f"{report.elapsed:.3g} s",
+        ]
+    )
+    return re.sub(r"(?<=\d) (?=\w)", "\u00a0", text)

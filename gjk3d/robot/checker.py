@@ -1,7 +1,7 @@
-"""Configurations and motions of a robot, checked against itself, its obstacles, and what it holds.
+"""The checker: configurations and motions of a robot, checked against itself, obstacles, and attached objects.
 
-What is said of the surroundings is in `planning_scene`, questions about configurations are in `configuration_checks`,
-those about motions here. Their answers are found in `queries`, `results`, `motions` and `timed`.
+`planning_scene` has the surroundings, `configuration_checks` the queries about configurations, and this file those
+about motions. They are computed in `queries`, `results`, `motions` and `timed`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from typing import Any, overload
 
 from gjk3d.robot.configuration_checks import ConfigurationChecks
 from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, motion_free, path_free
-from gjk3d.robot.moving import Moving
-from gjk3d.robot.safety import How, Programme, safety
-from gjk3d.robot.safety_report import SafetyReport
+from gjk3d.robot.safety import How, Programme, SafetyReport, safety
 from gjk3d.robot.swept import SweptVolume, swept
 from gjk3d.robot.timed import (
     Asked,
+    Moving,
     TrajectoryCheck,
     TrajectoryClearance,
     asked,

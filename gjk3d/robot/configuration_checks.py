@@ -11,11 +11,19 @@ from numpy.typing import NDArray
 from gjk3d._kernels import builtins
 from gjk3d.convex.checks import check_limits, check_margin, check_workers
 from gjk3d.robot import queries, results, single
-from gjk3d.robot.all_pairs import RobotDistances, distances
 from gjk3d.robot.outside import outside
 from gjk3d.robot.planning_scene import PlanningScene
-from gjk3d.robot.results import PairName, RobotClearance, RobotCollision, RobotContact
-from gjk3d.robot.validity import Reason, Validity, valid
+from gjk3d.robot.results import (
+    PairName,
+    Reason,
+    RobotClearance,
+    RobotCollision,
+    RobotContact,
+    RobotDistances,
+    Validity,
+    distances,
+    valid,
+)
 from gjk3d.robot.walk import FREE
 from gjk3d.shapes.arguments import rows as checked_points
 from gjk3d.typing import Array, Device, Ints, Row, Rows, RowsLike, Unclear

@@ -25,7 +25,7 @@ from gjk3d.narrow.cores import cores_of
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.solve import solve
 from gjk3d.results import Distance
-from gjk3d.robot.capsules import between_capsules
+from gjk3d.robot.bounding import between_capsules
 from gjk3d.robot.cell import Cell, Host
 from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.robot.trees import Around, gaps_many, meet_many

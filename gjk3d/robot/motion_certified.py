@@ -1,7 +1,12 @@
-"""Lines and curves of configurations, proven: halved until each pair covers all, see `gjk3d.robot.motion_cover`.
+"""Certified lines and curves of configurations: halved until each pair covers all of them.
 
-Before that all pairs are looked at in the middles of equal parts of the line at once, by the capsules of
-`gjk3d.robot.lanes` and the linear bound: most are proven by that alone, the others in most parts.
+See `gjk3d.robot.motion_cover`. Before that, all pairs are tested at the middles of equal parts of the line at once,
+with the capsules of `gjk3d.robot.lanes` and the linear bound. That proves most pairs everywhere, and the others in most
+parts.
+
+Pairs without a kernel are proven by the linear bound alone, left to right. Several configurations of a stretch ahead
+are queried at once. The stretch grows where all of it is proven, and shrinks where it is not. In overlap the depth of
+non-convex bodies is no distance that a motion changes evenly, so nothing is proven there, nor for a negative margin.
 """
 
 from __future__ import annotations
@@ -12,31 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.walk import new_bench
 from gjk3d.convex.rows import in_chunks
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.robot import queries, results
-from gjk3d.robot.cell import Cell, Host
-from gjk3d.robot.curves import Curves, on_curve, points_on, rates_on_curve
+from gjk3d.robot import general_pairs, queries, results
+from gjk3d.robot.cell import Cell, Host, Memory, solver
 from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.lanes import LANES, Lanes, link_lanes, near_balls, near_lanes, place_lanes
-from gjk3d.robot.lanes_walk import lanes_in
-from gjk3d.robot.motion_asked import (
-    FINER,
-    HIT,
-    LEVELS,
-    NOBODY,
-    OPEN,
-    PROVEN,
-    Edges,
-    Pieces,
-    Task,
-    asked_of,
-    one_edge,
-)
+from gjk3d.robot.lanes import LANES, Lanes, Room, lanes_in, link_lanes, near_balls, near_lanes, place_lanes
 from gjk3d.robot.motion_bounds import (
     Arms,
     MotionBounds,
     bounds_within,
+    curve_speeds,
     how_far,
     motion_bounds,
     shares,
@@ -45,10 +37,15 @@ from gjk3d.robot.motion_bounds import (
     width,
 )
 from gjk3d.robot.motion_cover import Bound, Here, cover, twists
-from gjk3d.robot.motion_general import certified_general
+from gjk3d.robot.trajectories import Curves, on_curve, points_on, rates_on_curve
+from gjk3d.robot.trees import NO_BODY, Around
 from gjk3d.robot.walk import Layout
-from gjk3d.typing import Array, Array1, Array2, Array3, Ints
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
+PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
+NOBODY = -1
+FINER = 2.0**-12  #: of the tolerance, are the smallest pieces just before a contact; and 1 / FINER is just before
+LEVELS = 64  #: of halves that wait
 _MORE = 1.0 + 2.0**-40
 _FEW = LANES // 2  #: lanes that are asked first
 _HALF = 0.5 / LANES  #: of a part of the line
@@ -57,6 +54,89 @@ _MOST_TRIES = 40  #: at the contact of one pair
 _NEAR = 0.25  #: of a motion, is a short piece
 MOST_LOOKS = 200_000  #: at configurations of one motion: two shapes may glide along each other, just apart
 MOST_BODY_LOOKS = 20_000  #: the same of a body, whose looks cost more
+_AHEAD = 8  #: configurations at once
+MOST_GENERAL_LOOKS = 2000  #: at so many of one motion: meshes that nearly overlap take milliseconds each
+Edges = tuple[Ints1, Array1, Array1, Ints1]  #: of n edges: status, safe, hit or NaN, and the pair, -1 for none
+
+
+class Pieces(NamedTuple):
+    """Pieces of an edge that wait, each with the pairs that are open in it, and for each from where to where."""
+
+    ids: Ints2  #: (LEVELS, pairs)
+    near: Array3  #: (2, LEVELS, pairs)
+    counts: Ints1  #: (LEVELS,)
+
+
+class Task(NamedTuple):
+    """Pairs of a cell, those that the walk answers or those of a body, and what a proof about them works in."""
+
+    chain: Chain
+    here: Here
+    arms: Arms
+    margins: Array1
+    slack: float  #: of poses
+    room: Room  #: of lanes; of no slots in use where the pairs are of a body
+    poses: Array3  #: (2, 4, 4), scratch
+    q: Array1
+    joints: Array2  #: (8, links)
+    bounds: Array2  #: (5, pairs)
+    widths: Array1  #: (pairs,)
+    pieces: Pieces
+
+
+class Asked(NamedTuple):
+    """What is asked about a cell, and the bounds that this was made for."""
+
+    bounds: MotionBounds
+    task: Task
+
+
+class OneEdge(NamedTuple):
+    """Where one straight line is asked, and where it is answered."""
+
+    controls: Array  #: (1, 2, dof)
+    loose: Array
+    until: Array
+    found: Edges
+
+
+def asked_of(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -> Asked:
+    """Return what is asked about the pairs of the walk, or of a body; kept for who holds the lock of the memory."""
+    kept: dict[int, Asked] = cell.kept.proofs if memory is cell.memory else {}
+    key = -1 if host is None else host.slot
+    known = kept.get(key)
+    if known is None or known.bounds is not bounds:
+        known = kept[key] = _made(cell, host, bounds, memory)
+    return known
+
+
+def one_edge(cell: Cell) -> OneEdge:
+    """Return that, for who holds the lock of the memory."""
+    kept: OneEdge | None = cell.kept.edge
+    if kept is None:
+        dof, ints = cell.robot.dof, np.empty((2, 1), dtype=np.int64)
+        found = ints[0], np.empty(1), np.empty(1), ints[1]
+        kept = cell.kept.edge = OneEdge(np.empty((1, 2, dof)), np.zeros((1, dof)), np.ones(1), found)
+    return kept
+
+
+def _made(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -> Asked:
+    layout, start, body = (cell.layout, 0, NO_BODY) if host is None else (
+        cell.layout_of(host), host.first, cell.body(host),
+    )  # fmt: skip
+    pairs, links = len(layout.pairs), len(cell.robot.links)
+    begins, like = bounds.arms.begins[start : start + pairs + 1], bounds.arms.like[start : start + pairs] - start
+    lanes, frames = queries.lanes_of(cell, memory).room, cell.frames()
+    around = Around(layout, frames, cell.guests, body, new_bench())
+    return Asked(bounds, Task(
+        cell.robot._chain, Here(layout, frames, solver(own=True), memory.axes, np.empty((links, 6)), around),
+        bounds.arms._replace(begins=begins, like=like), np.ascontiguousarray(cell.margins[start : start + pairs]),
+        bounds.slack, lanes if host is None else lanes._replace(used=lanes.used[:0]), np.empty((2, 4, 4)),
+        np.empty(cell.robot.dof), np.empty((8, links)), np.empty((5, pairs)), np.empty(pairs),
+        Pieces(
+            np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64)
+        ),
+    ))  # fmt: skip
 
 
 class Moves(NamedTuple):
@@ -329,7 +409,7 @@ def certified_many(
 ) -> None:  # fmt: skip
     """Write for each edge whether it is proven free, or the bracket of its first contact, or where proof ends.
 
-    Edges are curves, see `curves`, and what each may be wrong by. Only up to a parameter of each edge. Found are
+    Edges are curves, see `trajectories`, and what each may be wrong by. Only up to a parameter of each edge. Found are
     status, safe, hit or NaN, and the pair.
     """
     chain, here, room, q, pieces, bounds = task.chain, task.here, task.room, task.q, task.pieces, task.bounds
@@ -471,3 +551,65 @@ def _add(found: Edges, e: int, state: int, start: float, end: float, pair: int, 
     if not (near and state == OPEN):  # else what was hit before is as near
         which[e] = pair
     status[e] = HIT if near else OPEN
+
+
+def certified_general(
+    cell: Cell, curves: Curves, e: int, until: float, tolerance: float, bounds: MotionBounds, numbers: Ints
+) -> tuple[int, float, float, int]:
+    """Return what is known of one edge and some pairs up to a parameter: status, safe, hit or NaN, and the pair."""
+    joints, curve = np.zeros((6, len(cell.robot.links))), curves.controls[e]
+    curve_speeds(cell.robot._chain, curve, curves.loose[e], joints)
+    margins = cell.margins[numbers]
+    way, wrong = (_general_ways(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:4]))
+    way = np.maximum(way * _MORE, 1e-300)
+    # a gap less its floor, divided by the way, is rounded by a few parts of the way and of the margin
+    floor = np.maximum(margins, 0.0) + bounds.slack + wrong + 8.0 * _U * (way + np.abs(margins))
+    safe = np.zeros(len(way))  # of each pair
+    first, who, step = 2.0, NOBODY, min(0.25, until)
+    looks = 0
+    while True:
+        low = float(safe.min(initial=until))
+        if low >= until:
+            return PROVEN, until, nan, NOBODY
+        if first - low <= tolerance:
+            return HIT, low, first, who
+        looks += 1
+        if looks > MOST_GENERAL_LOOKS:
+            break
+        end = min(low + step, until, first)
+        t = np.linspace(low, end, _AHEAD + 1)
+        lower, upper = general_pairs.bounds(cell, points_on(curve, t), way * step + floor, numbers)
+        touching = np.argwhere(upper <= margins)
+        if len(touching):
+            first, who = float(t[touching[0, 0]]), int(numbers[touching[0, 1]])
+        with np.errstate(over="ignore"):  # of what does not move
+            reach = np.maximum(lower - floor, 0.0) / way
+        for c, far in zip(t, reach, strict=True):
+            meets = (c - far <= safe) & (far > 0.0)
+            safe = np.where(meets, np.maximum(safe, c + far), safe)
+        gained = float(safe.min()) - low
+        least = max(tolerance * (FINER if first - low <= 1.5 * tolerance / FINER else 1.0), 8.0 * _U)
+        if gained >= end - low:
+            step = min(2.0 * max(step, gained), 0.5)
+        elif step > least:
+            step = max(step / 4.0, least)
+        elif gained < 0.5 * least:
+            c = min(low + tolerance / FINER, until)
+            if first <= 1.0 or low >= until or c <= low:
+                break
+            # is a contact near?
+            _, upper = general_pairs.bounds(cell, points_on(curve, np.array([c])), floor, numbers)
+            touching = np.argwhere(upper <= margins)
+            if not len(touching):
+                break
+            first, who = c, int(numbers[touching[0, 1]])
+    return OPEN, low, first if first <= 1.0 else nan, int(numbers[np.argmin(safe)])
+
+
+def _general_ways(arms: Arms, turn: Array, slide: Array) -> Array:
+    """Return how far the two of each pair move against each other at most."""
+    steps, counts = arms.steps, np.diff(arms.begins)
+    each = slide[steps] + turn[steps] * arms.arms.min(axis=0)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    total: Array = np.bincount(owner, weights=each, minlength=len(counts)).astype(np.float64)
+    return total

@@ -1,11 +1,11 @@
-"""How far round a configuration on a line, or on a curve of `curves`, a pair is proven apart.
+"""How far round a configuration on a line, or on a curve of `trajectories`, a pair is proven apart.
 
 The signed distance of two shapes is the greatest of their separations along all directions, so what bounds a separation
 or its change bounds it. Of a pair at a parameter c, with a lower bound d and a margin m, two things are known.
 
 *Linear.* Let V be what the two move against each other over the whole line: the sum over the joints between them of
 how much each turns times how far the nearer of the two may be from its axis, or of how far it slides. No separation
-changes by more, also with the joints moved one at a time, as `reach` holds for all configurations. So the pair is apart
+changes by more, also with the joints moved one at a time, as the reach of `motion_bounds` holds for all. So the pair is apart
 by more than m where |t - c| V < d - m (Schwarzer, Saha, Latombe 2005).
 
 *Quadratic.* As seen from one of the two, held fast, a point of the other is at p + s p' + e with |e| <= K s^2 / 2, K a
@@ -24,7 +24,7 @@ Rounding is taken from d. Poses are computed, not exact: each joint of a chain o
 with the translations' own roundings, times S, the farthest that anything reaches from the world's origin; one more
 such step places a shape on its link: 64 (D + 1) u S for either shape, and as much for a velocity of one turn. A number
 of q on the line is wrong by 3 u (|q0| + |q1|) and 2 u more after a mimic's factor, which moves a shape by as much as
-the joint does; on a curve of degree n by n^2 as much, which `curves.on_curve` stays below. V and K are taken 2^-40
+the joint does; on a curve of degree n by n^2 as much, which `on_curve` stays below. V and K are taken 2^-40
 larger.
 """
 
@@ -38,7 +38,7 @@ from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.room import Solver
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.robot.capsules import NO_CAPSULE, between_capsules
+from gjk3d.robot.bounding import NO_CAPSULE, between_capsules
 from gjk3d.robot.kinematics import Chain, plane_axes, rotated
 from gjk3d.robot.trees import Around, gap_bounds
 from gjk3d.robot.walk import Frames, Layout, between_balls, core_of, place, solve_slots

@@ -1,9 +1,15 @@
-"""Motions of a robot: whether all of a straight line between two configurations is free, and where it hits first."""
+"""Motions between configurations: straight lines and paths, by samples or certified, and detours around obstacles.
+
+For the proof of a path, an edge is first certified with a margin: half of the clearance of its samples. So one proof
+also gives a lower bound of the clearance. Where an edge cannot be certified, waypoints near it are drawn, farther and
+farther from the collision, until the two edges through one of them are certified.
+"""
 
 from __future__ import annotations
 
 from enum import IntEnum
-from math import nan
+from itertools import pairwise
+from math import ceil, inf, nan
 from numbers import Real
 from typing import Any, Generic, NamedTuple
 
@@ -12,15 +18,15 @@ from numpy.typing import NDArray
 
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
-from gjk3d.robot.cell import Cell
-from gjk3d.robot.curves import lines
+from gjk3d.robot import general_pairs, queries
+from gjk3d.robot.cell import Cell, Kept
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_certified import certified, certified_of_one
-from gjk3d.robot.motion_sampled import sampled
 from gjk3d.robot.queries import edge_of_one, first_hit_of_path
 from gjk3d.robot.results import PairName
-from gjk3d.robot.walk import FREE
-from gjk3d.typing import Array, B, Ints, N, Number, P, Rows, S, VectorLike
+from gjk3d.robot.trajectories import lines
+from gjk3d.robot.walk import FREE, REFUSED, UNSURE
+from gjk3d.typing import Array, B, Bools, Ints, N, Number, P, Rows, S, VectorLike
 
 
 class MotionStatus(IntEnum):
@@ -256,3 +262,172 @@ def _ask(cell: Cell, first: Array, second: Array, certify: bool, each: Array, to
         return _Found(*certified(cell, lines(first, second), float(tolerance), workers))
     pair, safe, hit = sampled(cell, first, second, each, workers)
     return _Found(np.where(pair == FREE, int(MotionStatus.FREE), int(MotionStatus.HIT)), safe, hit, pair)
+
+
+_AT_ONCE = 256  #: configurations that are asked about general pairs before what they say is looked at
+
+
+def sampled(cell: Cell, first: Array, second: Array, each: Array, workers: int) -> tuple[Ints, Array, Array]:
+    """Return of each edge the first pair that hits, `FREE` for none, and between which parameters it does.
+
+    Samples are as close that no number of q changes by more than ``each`` (dof,) from one to the next.
+    """
+    steps, at, which = queries.walk_edges(cell, first, second, each, np.zeros(len(first), dtype=np.int64), workers)
+    if (which == REFUSED).any():
+        e = int(np.argmax(which == REFUSED))
+        with np.errstate(over="ignore"):
+            wanted = np.ceil((np.abs(second[e] - first[e]) / each).max())
+        raise RobotError(f"motion {e} would take {wanted:.3g} samples: give a coarser resolution")
+    for e in np.flatnonzero(which == UNSURE).tolist():
+        one = slice(e, e + 1)
+        while which[e] == UNSURE:  # GJK alone cannot tell; then on from the next sample
+            t = at[e] / steps[e] if at[e] else 0.0
+            which[e] = queries.hits(cell, ((1.0 - t) * first[e] + t * second[e])[None], 1)[0]
+            if which[e] == FREE:
+                rest = first[one].copy(), second[one].copy(), each, at[one] + 1
+                _, at[one], which[one] = queries.walk_edges(cell, *rest, workers=1)
+    if len(cell.general.pairs):
+        _look_at_general_pairs(cell, first, second, steps, at, which)
+    most = np.maximum(steps, 1)
+    safe = np.where(which != FREE, np.maximum(at - 1, 0) / most, 1.0)
+    return which, safe, np.where(which != FREE, at / most, np.nan)
+
+
+def _look_at_general_pairs(cell: Cell, first: Array, second: Array, steps: Ints, at: Ints, which: Ints) -> None:
+    """Look for earlier hits of what the walk leaves open."""
+    for e in range(len(first)):
+        count = int(steps[e] if which[e] == FREE else at[e] - 1) + 1
+        for start in range(0, count, _AT_ONCE):
+            t = np.arange(start, min(start + _AT_ONCE, count))[:, None] / max(int(steps[e]), 1)
+            found = general_pairs.hits(cell, (1.0 - t) * first[e] + t * second[e])
+            if (found != FREE).any():
+                at[e] = start + int(np.argmax(found != FREE))
+                which[e] = found[at[e] - start]
+                break
+
+
+_STEP = 0.1  #: radians, or lengths, between the samples that tell how much room there is
+_SHARES = (0.5, 0.1, 0.0)  #: of that room, tried one after the other
+_SPREADS = (0.01, 0.02, 0.04, 0.08, 0.16)  #: of the bounds, how far from a hit waypoints are drawn
+_DRAWN = 24  #: waypoints of each spread
+
+
+class PathProof(NamedTuple):
+    """What is proven of the path that `gjk3d.robot.ompl.Planning.plan` found last.
+
+    Attributes
+    ----------
+    proven : bool
+        No configuration of the path comes closer than its margins.
+    clearance : float
+        Each pair stays farther apart than its margin and this all the way, proven; -inf where nothing is.
+    repaired : int
+        Stretches that samples called free and the proof did not, and that detours stand for now.
+    replanned : bool
+        Detours were not found, and the path is another, all edges of which were proven as they were found.
+    pair : (str, str) or None
+        Who is in the way of a path that is not proven.
+    seconds : float
+        What proof, repairs and replanning took of this process's time.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> planning = gk.robot.ompl.Planning(gk.robot.Checker(gk.robot.Robot.example()))
+    >>> path = planning.plan([0.0, 0.0], [1.0, 1.0], seconds=2.0)
+    >>> planning.proof.proven, planning.proof.repaired, planning.proof.clearance > 0.1
+    (True, 0, True)
+    """
+
+    proven: bool
+    clearance: float
+    repaired: int
+    replanned: bool
+    pair: PairName
+    seconds: float
+
+
+class Edges(NamedTuple):
+    """What is proven of the edges of a path."""
+
+    room: Array  #: farther apart than its margin and this each pair stays; -inf where an edge is not proven
+    stops: Array  #: where an edge that is not proven collides, or stops to be proven
+    pair: list[PairName]  #: and of whom
+
+    @property
+    def bad(self) -> Bools:
+        """Which are not proven."""
+        bad: Bools = self.room == -inf
+        return bad
+
+
+def edges_of(cell: Cell, path: Array, tolerance: float) -> Edges:
+    """Return what is proven of each edge of a path."""
+    first, second = (path[:-1], path[1:]) if len(path) > 1 else (path, path)
+    found = Edges(np.full(len(first), -inf), np.zeros(len(first)), [None] * len(first))
+    if not len(cell.slots):
+        found.room[:] = inf
+    room = _room(cell, path) if len(cell.slots) else 0.0
+    for share in _SHARES if room > 0.0 else (0.0,):
+        left = np.flatnonzero(found.bad)
+        if not len(left):
+            break
+        wider = _wider(cell, share * room)
+        told = _proof(wider, first[left], second[left], tolerance)
+        cell.kept.bounds = wider.kept.bounds
+        found.room[left[told.free]] = share * room
+        found.stops[left] = np.where(np.isnan(told.hit), told.safe, told.hit)
+        for k, pair in zip(left.tolist(), told.pair, strict=True):
+            found.pair[k] = pair
+    return found
+
+
+def _proof(cell: Cell, first: Array, second: Array, tolerance: float) -> MotionCheck[Any, Any, Any, Any]:
+    return motion_free(cell, first, second, True, 1.0, tolerance, 1)
+
+
+def _room(cell: Cell, path: Array) -> float:
+    """Return about how much farther apart than its margin each pair is all along a path, 0 where that is not clear."""
+    steps = [ceil(float(np.abs(b - a).max(initial=0.0)) / _STEP) for a, b in pairwise(path)]
+    places = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(steps) if n)])
+    at = np.arange(len(path))
+    samples = np.column_stack([np.interp(places, at, column) for column in path.T]).reshape(-1, path.shape[1])
+    least = queries.nearest(cell, np.ascontiguousarray(samples), inf)[0][:, 0].min()
+    return max(float(least) - float(cell.margins.max()), 0.0)
+
+
+def _wider(cell: Cell, more: float) -> Cell:
+    """Return a cell with larger margins, and what is known of how far its links move."""
+    if more == 0.0:
+        return cell
+    kept = Kept()
+    kept.bounds = cell.kept.bounds
+    return cell._replace(margins=cell.margins + more, kept=kept)
+
+
+def runs(bad: Bools) -> list[tuple[int, int]]:
+    """Return from which edge to which, the last left out, edges are bad without a break."""
+    ends = np.flatnonzero(np.diff(np.concatenate([[False], bad, [False]]).astype(np.int8)))
+    return [(int(a), int(b)) for a, b in ends.reshape(-1, 2)]
+
+
+def detour(
+    cell: Cell, ends: Array, hit: Array, spread: Array, bounds: tuple[Array, Array], tolerance: float
+) -> Array | None:
+    """Return a waypoint near a hit by way of which the line between two ends is proven free, or None.
+
+    ``spread`` (dof,) is how wide the bounds are, 0 for what does not move. What is drawn is the same each time.
+    """
+    rng = np.random.default_rng(0)
+    for share in _SPREADS:
+        drawn = np.clip(hit + share * spread * rng.standard_normal((_DRAWN, len(hit))), *bounds)
+        drawn = drawn[queries.hits(cell, drawn, 1) == FREE]
+        # short ways first, in what part of their bounds joints move
+        size = np.where(spread > 0.0, spread, 1.0)
+        length = sum(np.linalg.norm((drawn - end) / size, axis=1) for end in ends)
+        for waypoint in drawn[np.argsort(length, kind="stable")]:
+            way = np.array([ends[0], waypoint, ends[1]])
+            if _proof(cell, way[:-1], way[1:], tolerance).free.all():
+                found: Array = waypoint
+                return found
+    return None

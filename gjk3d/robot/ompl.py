@@ -1,7 +1,7 @@
-"""Planning with OMPL 2: a checker's answers as its state checker, motion validator and objective.
+"""Planning with OMPL 2: a checker as its state validity checker, motion validator and objective.
 
-OMPL asks Python once for each motion, and the whole motion is then answered in one compiled call. It comes with
-``pip install gjk3d[plan]`` and is not there for Windows.
+OMPL calls Python once for each motion. The whole motion is then checked in one compiled call. It comes with
+``pip install gjk3d[plan]`` and is not available for Windows.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ import gc
 import time
 from collections.abc import Callable, Sequence
 from math import inf, pi
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
 
 from gjk3d.errors import RobotError
+from gjk3d.robot import queries
 from gjk3d.robot.checker import Checker
 from gjk3d.robot.kinematics import TURNING
-from gjk3d.robot.ompl_questions import Questions
-from gjk3d.robot.path_proof import PathProof, detour, edges_of, runs
+from gjk3d.robot.motions import PathProof, detour, edges_of, runs, steps_of
 from gjk3d.robot.results import PairName
 from gjk3d.robot.urdf import KINDS
-from gjk3d.typing import Array, Row
+from gjk3d.robot.walk import FREE
+from gjk3d.typing import Array, Ints, Row
 
 try:
     from ompl import base as ob
@@ -441,3 +443,70 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
         distance = self._questions.checker.clearance(q, max_distance=self._enough).distance
         lacking: Array = 1.0 - np.clip(distance, 0.0, self._enough) / self._enough
         return 1.0 + self._weight * lacking
+
+
+class Numbers:
+    """A row that OMPL writes the numbers of states into, all in one call.
+
+    ``StateSpace.serialize`` copies them to an address, which nanobind takes as a capsule of this name.
+    """
+
+    _NAME = b"nb_handle"
+
+    def __init__(self, space: Any) -> None:
+        self.row: Array = np.empty(space.getDimension())
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        self._write, self._place = space.serialize, new(self.row.ctypes.data, self._NAME, None)
+
+    def read(self, state: Any) -> Array:
+        """Return the row with the numbers of a state."""
+        self._write(self._place, state)
+        return self.row
+
+
+class Questions:
+    """What OMPL's callbacks ask of a checker.
+
+    It knows nothing of OMPL's setup, which holds the callbacks: Python never sees, and so never collects, a cycle that
+    leads through C++.
+    """
+
+    def __init__(self, checker: Checker, space: Any, columns: Ints, rest: Array, **how: Any) -> None:
+        self.checker, self.rest, self.how, self.motions = checker, rest, how, 0
+        self.each = steps_of(checker.robot, how["resolution"])
+        dense = len(columns) == columns[-1] - columns[0] + 1 and (np.diff(columns) == 1).all()
+        self.columns: Any = slice(int(columns[0]), int(columns[-1]) + 1) if dense else columns
+        self._numbers, self._lock = (Numbers(space), Numbers(space)), Lock()
+        self._ends: Array = np.tile(rest, (2, 1))
+        self._first = self._ends[0]
+
+    def configuration(self, state: Any) -> Array:
+        """Return a whole configuration."""
+        q = self.rest.copy()
+        with self._lock:
+            q[self.columns] = self._numbers[0].read(state)
+        return q
+
+    def state_free(self, state: Any) -> bool:
+        """Tell whether a state is free."""
+        with self._lock:
+            self._ends[0, self.columns] = self._numbers[0].read(state)
+            return bool(self.checker.free(self._first))
+
+    def motion_free(self, first: Any, second: Any) -> bool:
+        """Tell whether the motion between two states is free."""
+        if not self.how["certify"]:
+            ends, columns, (one, two) = self._ends, self.columns, self._numbers
+            with self._lock:
+                ends[0, columns], ends[1, columns] = one.read(first), two.read(second)
+                told = queries.quick_edge(self.checker._cell(), ends, self.each)
+            if told >= FREE:
+                self.motions += 1
+                return told == FREE
+        return self.motions_free(self.configuration(first), self.configuration(second))
+
+    def motions_free(self, first: Array, second: Array) -> bool:
+        """Tell whether all of some motions between configurations are free."""
+        self.motions += len(first) if first.ndim == 2 else 1
+        return bool(np.all(self.checker.motion_free(first, second, **self.how).free))

@@ -14,11 +14,9 @@ import numpy as np
 from gjk3d.convex.checks import check_margin
 from gjk3d.errors import RobotError
 from gjk3d.query.dispatch import Collider
-from gjk3d.robot.cell import OBSTACLES, Cell, Rule
-from gjk3d.robot.cell_build import Base, build
-from gjk3d.robot.model import Robot
+from gjk3d.robot.cell import OBSTACLES, Base, Cell, Rule, build
+from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, names_in, taken_over
-from gjk3d.robot.paired_links import no_shapes
 from gjk3d.robot.results import near
 from gjk3d.robot.timed import Surroundings
 from gjk3d.scene import Scene

@@ -1,4 +1,4 @@
-"""What a checker asks of a cell at configurations: which pair collides, how far apart all are, which pair is nearest.
+"""Queries on a cell at configurations: which pair collides, all distances, the nearest pair, and gradients.
 
 Configurations are (n, dof) rows, checked. Pairs are numbers, see `gjk3d.robot.cell.Cell`.
 """
@@ -11,23 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.convex.checks import check_device, check_workers
-from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.robot import card, general_pairs
+from gjk3d.robot import general_pairs
 from gjk3d.robot.cell import Cell, Kept, Memory
-from gjk3d.robot.kinematics import distance_gradients
-from gjk3d.robot.lanes_walk import Edges, Task, first_hits_of_many, room
-from gjk3d.robot.walk import (
-    FAR,
-    FREE,
-    REFUSED,
-    UNSURE,
-    clearance_many,
-    collide_many,
-    every_many,
-    hit_of_one,
-)
+from gjk3d.robot.kinematics import LARGE_ANGLE, distance_gradients
+from gjk3d.robot.lanes import Edges, Task, first_hits_of_many, room
+from gjk3d.robot.walk import FAR, FREE, REFUSED, UNSURE, clearance_many, collide_many, every_many, hit_of_one
 from gjk3d.robot.walk import Task as WalkTask
 from gjk3d.typing import Array, Bools, Device, Ints
 
@@ -167,7 +158,7 @@ def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
     """Return for each configuration a pair that is closer than its margin, or `FREE`."""
     check_workers(workers)
     if check_device(device):
-        answer = card.hits(cell, rows)
+        answer = gpu_hits(cell, rows)
     else:
         one_step, none = np.ones(cell.robot.dof), np.zeros(len(rows), dtype=np.int64)
         answer = walk_edges(cell, rows, rows, one_step, none, workers)[2]
@@ -325,3 +316,27 @@ def _gradients(
         total,
     )  # fmt: skip
     return total, moved
+
+
+def gpu_hits(cell: Cell, rows: Array) -> Ints:
+    """Return as `hit_of_one` does, for each configuration, a pair closer than its margin, `FREE`, or `UNSURE`.
+
+    Angles so large that the system's sine is asked are left to the processor.
+    """
+    from gjk3d._kernels.gpu import Back, Own, Rows, run  # numba-cuda is loaded where it is asked for
+
+    chain, order = cell.robot._chain, cell.memory.fresh().order
+    told = np.empty((len(rows), 1), dtype=np.int64)
+    own = (cell.frames(), scratch(FIRST_POINTS)[2])
+    run(
+        hit_of_one,
+        (
+            Rows(rows), chain, cell.layout, Own(order, kept=True), cell.margins, NO_CACHE, *map(Own, own),
+            Back(told, rows=True),
+        ),
+    )  # fmt: skip
+    which = told[:, 0]
+    # a turn is of one number of q, or of the length of three
+    turns = 2.0 * np.abs(rows).max(axis=1, initial=0.0) * max(np.abs(chain.multiplier).max(initial=0.0), 1.0)
+    which[turns + np.abs(chain.offset).max(initial=0.0) > LARGE_ANGLE] = UNSURE
+    return which

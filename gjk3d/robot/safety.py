@@ -1,26 +1,292 @@
-"""A safety report: which pairs of a cell come closer than their margins over a programme of motions.
+"""Safety reports: which pairs of a cell come closer than their margins over a programme of motions.
 
-Each motion is proven with the margins of all pairs. Where the proof meets a pair that is too close, or that it cannot
-tell, that pair is measured alone, left out, and the proof begins again with the others: in the end all that is not
-listed is proven to keep its margin all the way.
+Each motion is certified with the margins of all pairs. A pair that is too close, or undecided, is measured alone and
+left out, and the proof starts again with the others. In the end every pair that is not listed is proven to keep its
+margin along the whole motion.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from math import inf, isfinite, nan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gjk3d.errors import RobotError
-from gjk3d.robot.cell_build import Base, build
+from gjk3d.robot.cell import Base, build
 from gjk3d.robot.motions import MotionStatus
-from gjk3d.robot.moving import Moving
-from gjk3d.robot.safety_report import SafetyMotion, SafetyPlace, SafetyReport, SafetyRow
-from gjk3d.robot.timed import Asked, Surroundings, TrajectoryClearance, asked, trajectory_clearance, trajectory_free
+from gjk3d.robot.timed import (
+    Asked,
+    Moving,
+    Surroundings,
+    TrajectoryClearance,
+    asked,
+    trajectory_clearance,
+    trajectory_free,
+)
 from gjk3d.robot.trajectories import Trajectory, as_trajectory
+from gjk3d.wording import count, json_ready, number, told
+
+SCHEMA_VERSION = 1
+#: what a pair can be that is not proven to keep its margin, the worst first
+VERDICTS = ("collision", "too close", "open")
+#: over the columns of `motion_cells` and of `row_cells`: metres are those of a URDF, seconds those of a trajectory
+MOTION_HEAD = ("motion", "verdict", "least distance, m", "at, s", "pair")
+ROW_HEAD = ("verdict", "motion", "pair", "margin, m", "least distance, m", "at, s", "too close since, s")
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyPlace:
+    """Where a least distance is: of a `SafetyRow` or a `SafetyMotion`.
+
+    Attributes
+    ----------
+    configuration : tuple of float
+    point_a, point_b : tuple of float
+        The nearest points, or the deepest, in world axes; NaN where no pair is checked.
+    moved : tuple of (str, tuple)
+        Obstacles that move, by name, and the rows of their poses (4, 4) then.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> report = gk.robot.Checker(gk.robot.Robot.example()).safety({"stay": [[0.0, 0.0], [0.0, 0.0]]})
+    >>> report.motions[0].place.configuration
+    (0.0, 0.0)
+    """
+
+    configuration: tuple[float, ...]
+    point_a: tuple[float, ...]
+    point_b: tuple[float, ...]
+    moved: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyRow:
+    """A pair that is not proven to keep its margin in a motion: an item of `SafetyReport.rows`.
+
+    Attributes
+    ----------
+    motion : str
+    a, b : str
+        An obstacle stands second.
+    margin : float
+        How close is too close for them.
+    distance, lower, upper : float
+        Their least signed distance of the whole motion as found, and proven bounds of it.
+    time : float
+        When that is.
+    since : float
+        From when on they are known to be too close, NaN where they are not.
+    verdict : {"collision", "too close", "open"}
+        They touch; they come closer than their margin; too near to it to tell.
+    place : SafetyPlace
+        Where all that is at ``time``.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> way = gk.robot.Trajectory([[0.0, 0.0], [0.0, 2.4]], times=[0.0, 3.0])
+    >>> row = gk.robot.Checker(gk.robot.Robot.example(), margin=0.6).safety({"fold": way}).rows[0]
+    >>> row.a, row.b, row.verdict, row.since < row.time
+    ('post', 'hand', 'too close', True)
+    """
+
+    motion: str
+    a: str
+    b: str
+    margin: float
+    distance: float
+    lower: float
+    upper: float
+    time: float
+    since: float
+    verdict: str
+    place: SafetyPlace
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyMotion:
+    """A motion of a programme: an item of `SafetyReport.motions`.
+
+    Attributes
+    ----------
+    name : str
+    start, end : float
+        Times.
+    verdict : {"kept", "collision", "too close", "open"}
+        The worst of its pairs; "kept" is proven of all pairs, between samples too.
+    distance, lower, upper : float
+        The least signed distance of all pairs, and proven bounds of it.
+    time : float
+        When that is.
+    pair : (str, str) or None
+        Whose.
+    place : SafetyPlace
+        Where all that is at ``time``.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 3.0])
+    >>> gk.robot.Checker(gk.robot.Robot.example()).safety({"turn": way}).motions[0].verdict
+    'kept'
+    """
+
+    name: str
+    start: float
+    end: float
+    verdict: str
+    distance: float
+    lower: float
+    upper: float
+    time: float
+    pair: tuple[str, str] | None
+    place: SafetyPlace
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyReport:
+    """Answer of `Checker.safety`: true where every pair is proven to keep its margin in every motion.
+
+    Attributes
+    ----------
+    robot : str
+    margin : float
+        Where `Checker.set_margin` said nothing else.
+    motions : tuple of SafetyMotion
+        In the order of the programme.
+    rows : tuple of SafetyRow
+        What is not proven to keep its margin, the worst first; all else is.
+    checker : Checker
+        What was asked, as it was: a copy.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pole = np.eye(4); pole[:2, 3] = 1.0, 1.0
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)}, margin=0.02)
+    >>> report = checker.safety({"there": [[0.0, 0.0], [0.4, 0.0]], "over": [[0.4, 0.0], [1.2, 0.3]]})
+    >>> bool(report), [(motion.name, motion.verdict) for motion in report.motions]
+    (False, [('there', 'kept'), ('over', 'collision')])
+    >>> [(row.motion, row.a, row.b, row.verdict) for row in report.rows]
+    [('over', 'hand', 'pole', 'collision')]
+    >>> print(report.to_text().splitlines()[0])
+    example: 1 of 2 motions keep every margin, proven; 1 pair without that proof
+    >>> report.to_dict()["rows"][0]["verdict"], '"kind": "safety"' in report.to_json()
+    ('collision', True)
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report.to_html(pathlib.Path(folder) / "safety.html").name
+    'safety.html'
+    """
+
+    robot: str
+    margin: float
+    motions: tuple[SafetyMotion, ...]
+    rows: tuple[SafetyRow, ...]
+    checker: Any = field(repr=False, compare=False)
+
+    def __bool__(self) -> bool:
+        return not self.rows
+
+    def to_text(self) -> str:
+        """Return both tables as text."""
+        first = [motion_cells(each) for each in self.motions]
+        parts = [self.headline, _table(MOTION_HEAD, first)]
+        if self.rows:
+            parts.append(_table(ROW_HEAD, [row_cells(each) for each in self.rows]))
+        return "\n\n".join(parts) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON has it: None for what is not finite."""
+        motions, rows = ([asdict(each) for each in some] for some in (self.motions, self.rows))
+        document = {
+            "schema_version": SCHEMA_VERSION, "kind": "safety", "kept": bool(self), "robot": self.robot,
+            "margin": self.margin, "motions": motions, "rows": rows,
+        }  # fmt: skip
+        ready: dict[str, Any] = json_ready(document)
+        return ready
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the report as a JSON document, and write it.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write.
+
+        Returns
+        -------
+        str
+            The document.
+        """
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def to_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report as one page that needs nothing but a browser, offline, and return its path.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        Path
+            Of the page.
+        """
+        from gjk3d.viz.safety import write_safety
+
+        return write_safety(self, path)
+
+    @property
+    def headline(self) -> str:
+        """How many motions keep every margin, in words.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.robot.Checker(gk.robot.Robot.example()).safety({"turn": [[0.0, 0.0], [1.0, 0.0]]}).headline
+        'example: 1 of 1 motion keep every margin, proven; all pairs keep theirs'
+        """
+        kept = sum(motion.verdict == "kept" for motion in self.motions)
+        found = f"{count(len(self.rows), 'pair')} without that proof" if self.rows else "all pairs keep theirs"
+        return f"{self.robot}: {kept} of {count(len(self.motions), 'motion')} keep every margin, proven; {found}"
+
+    def __repr__(self) -> str:
+        return f"<SafetyReport of {self.headline}>"
+
+
+def _pair(names: tuple[str, str] | None) -> str:
+    return "-" if names is None else f"{names[0]}, {names[1]}"
+
+
+def motion_cells(motion: SafetyMotion) -> tuple[str, ...]:
+    """Return what a table says of a motion."""
+    least = told(motion.lower, motion.upper, 4)
+    return motion.name, motion.verdict, least, number(motion.time, 4), _pair(motion.pair)
+
+
+def row_cells(row: SafetyRow) -> tuple[str, ...]:
+    """Return what a table says of a pair."""
+    since = "-" if row.since != row.since else number(row.since, 4)
+    least = told(row.lower, row.upper, 4)
+    return row.verdict, row.motion, _pair((row.a, row.b)), number(row.margin, 4), least, number(row.time, 4), since
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    wide = [max(len(line[k]) for line in (head, *rows)) for k in range(len(head))]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(line, wide, strict=True)).rstrip() for line in (head, *rows)]
+    return "\n".join([lines[0], "  ".join("-" * w for w in wide), *lines[1:]])
+
 
 Pair = tuple[str, str]
 #: by the name of a motion: a trajectory, a spline of scipy or waypoints, or such and the obstacles that move meanwhile

@@ -14,13 +14,11 @@ from scipy.spatial.transform import Rotation
 
 from gjk3d.errors import RobotError
 from gjk3d.robot import queries
-from gjk3d.robot.allowed import AllowedPairs
-from gjk3d.robot.cell import Cell
-from gjk3d.robot.cell_build import Base, build
+from gjk3d.robot.cell import Base, Cell, build
 from gjk3d.robot.kinematics import FLOATING, PLANAR, SLIDING, TURNING
-from gjk3d.robot.model import Robot
+from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.motion_bounds import motion_bounds
-from gjk3d.robot.paired_links import no_shapes
+from gjk3d.robot.srdf import AllowedPairs
 from gjk3d.typing import Array, Bools, Ints, Row
 from gjk3d.wording import above
 

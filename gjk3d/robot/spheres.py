@@ -23,7 +23,7 @@ from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
 from gjk3d.query.bounding import aabb
 from gjk3d.query.distance import signed_distance
-from gjk3d.robot.written import Placed, write_urdf
+from gjk3d.robot.urdf import Placed, write_urdf
 from gjk3d.shapes.simplices import Point
 from gjk3d.shapes.sphere import Sphere
 from gjk3d.typing import Array, Ints

@@ -23,11 +23,10 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
 from gjk3d.robot.cell import Cell
-from gjk3d.robot.curves import points_on
 from gjk3d.robot.kinematics import FIXED, FLOATING
 from gjk3d.robot.motion_bounds import curve_speeds, slot_reaches
 from gjk3d.robot.obstacles import names_in, outline
-from gjk3d.robot.trajectories import Parts
+from gjk3d.robot.trajectories import Parts, points_on
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.capsule import Capsule
 from gjk3d.shapes.combined import Rounded

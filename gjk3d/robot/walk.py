@@ -19,8 +19,7 @@ from gjk3d.narrow.pairs import above_plane, solve_plane
 from gjk3d.narrow.room import Solver
 from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.poses import UNIT_ROUNDOFF
-from gjk3d.robot.boxes import between_boxes
-from gjk3d.robot.capsules import NO_CAPSULE, between_capsules
+from gjk3d.robot.bounding import NO_CAPSULE, between_boxes, between_capsules
 from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.layout import Core

@@ -19,8 +19,8 @@ from gjk3d.query.motion import Motion
 from gjk3d.query.time_of_impact import Impact
 from gjk3d.query.wording import impact_words
 from gjk3d.robot import Checker, Trajectory
-from gjk3d.robot.moving import Moving
-from gjk3d.robot.way import check_frames, way_of
+from gjk3d.robot.playback import check_frames, way_of
+from gjk3d.robot.timed import Moving
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import notebook

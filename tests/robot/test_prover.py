@@ -11,7 +11,7 @@ from example_robots import robot, some
 from words import assert_names
 
 from gjk3d.robot import Robot, allow_by_sampling
-from gjk3d.robot.cell_build import Base, build
+from gjk3d.robot.cell import Base, build
 from gjk3d.robot.queries import every
 from gjk3d.robot.sampling import FREE, HIT, OPEN, LinkPairs, Prover
 

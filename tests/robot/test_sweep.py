@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 import gjk3d as gk
 from gjk3d.robot import Checker, Robot, queries
 from gjk3d.robot import motion_certified as motion
-from gjk3d.robot.curves import lines
-from gjk3d.robot.lanes import LANES
-from gjk3d.robot.lanes_walk import lanes_in
+from gjk3d.robot.lanes import LANES, lanes_in
 from gjk3d.robot.motion_bounds import motion_bounds
+from gjk3d.robot.trajectories import lines
 
 
 def swept(checker, q0, q1):

@@ -17,7 +17,7 @@ from words import assert_names
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, RobotError
-from gjk3d.robot.way import along, way_of
+from gjk3d.robot.playback import along, way_of
 from gjk3d.viz.drawing import LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.layout import camera_of

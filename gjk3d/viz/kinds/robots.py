@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.query.raycast import raycast
 from gjk3d.robot import Checker, Robot
-from gjk3d.robot.way import State, Way, state_of
+from gjk3d.robot.playback import State, Way, state_of
 from gjk3d.typing import Array, Row
 from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.bodies import add, evenly

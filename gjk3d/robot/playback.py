@@ -9,8 +9,7 @@ import numpy as np
 from gjk3d.errors import RobotError
 from gjk3d.robot.checker import Checker
 from gjk3d.robot.motions import PathCheck
-from gjk3d.robot.moving import Moving
-from gjk3d.robot.timed import TrajectoryCheck
+from gjk3d.robot.timed import Moving, TrajectoryCheck
 from gjk3d.robot.trajectories import Trajectory
 from gjk3d.typing import Array, Ints, Number, Row, Rows, VectorLike
 from gjk3d.wording import count, number

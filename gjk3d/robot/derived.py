@@ -1,7 +1,7 @@
-"""Robots made of robots: several in one tree under a common root, joints held fast, a link with other shapes.
+"""Robots made from robots: several in one tree under a common root, locked joints, other shapes, scaled links.
 
-What is made is a description of a tree, as files give it, and what is said of shapes and pairs: so all else takes
-several robots for one.
+The result is the description of a tree, as files give it, with its shapes and allowed pairs. So all other code treats
+several robots as one.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
 from gjk3d.robot import urdf
-from gjk3d.robot.allowed import State
 from gjk3d.robot.bodies import WAYS, Body, Geometry, of_mesh
 from gjk3d.robot.kinematics import FIXED, NUMBERS, Chain, many_link_poses
 from gjk3d.robot.mechanism import Mechanism
 from gjk3d.robot.obstacles import in_metres, one_pose
+from gjk3d.robot.srdf import State
 from gjk3d.robot.urdf import Description, Joint, Link
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array
+from gjk3d.typing import Array, Number
 from gjk3d.wording import kind_of
 
 if TYPE_CHECKING:
@@ -192,3 +193,63 @@ def _shape_of(given: Any, name: str, link: int, way: str) -> tuple[Geometry, tup
             "end, or a Mesh; attach it to the link instead"
         )
     return geometry, tuple(Body(link, matrix, each, 0) for each in shapes)
+
+
+def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
+    """Return a robot whose links are scaled, each geometry about the middle of the box along its axes.
+
+    For a fixed distance all round, `Checker.set_padding` and `Checker.set_margin` are exact and cost nothing.
+
+    Parameters
+    ----------
+    robot : Robot
+        It is not changed; its allowed pairs are copied.
+    factors : mapping of str to float
+        By link: how many times as large, above 0.
+
+    Returns
+    -------
+    Robot
+        The joints are where they were.
+
+    Raises
+    ------
+    RobotError
+        There is no such link, or a factor is not above 0.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> larger = gk.robot.scaled(gk.robot.Robot.example(), {"hand": 1.2})
+    >>> larger.bodies[2].shape, larger.bodies[2].pose[:3, 3].tolist()
+    (Box(extents=[0.6, 0.12, 0.12]), [0.25, 0.0, 0.0])
+    """
+    by_link: dict[int, float] = {}
+    for name, factor in factors.items():
+        if not is_finite(factor) or not factor > 0.0:
+            raise RobotError(f"scaled: the factor of {name!r} is {factor!r:.80}, expected a number above 0")
+        by_link[robot.link_number(name)] = float(factor)
+    bodies: list[Body] = []
+    geometries: list[Geometry] = []
+    for each in robot.geometries:
+        own = robot.bodies[each.first : each.last]
+        factor = by_link.get(each.link, 1.0)
+        if factor == 1.0:
+            bodies += own
+            geometries.append(each)
+            continue
+        middle = each.hull.bounds.mean(axis=0)
+        bodies += [_scaled(body, factor, middle) for body in own]
+        geometries.append(_scaled(each._replace(hull=each.hull.scaled(factor)), factor, middle))
+    new = robot._copied()
+    new.bodies, new.geometries = tuple(bodies), tuple(geometries)
+    return new
+
+
+def _scaled(given: Any, factor: float, middle: Array) -> Any:
+    """Return a body or a geometry about a point that stays where it is."""
+    pose = given.pose.copy()
+    pose[:3, 3] += pose[:3, :3] @ middle * (1.0 - factor)
+    pose.setflags(write=False)
+    moved = given._replace(pose=pose)
+    return moved._replace(shape=given.shape.scaled(factor)) if isinstance(given, Body) else moved

@@ -20,22 +20,12 @@ from gjk3d.robot.mechanism import Mechanism, listed, rigid_bodies
 from gjk3d.robot.mjcf import read_mjcf
 from gjk3d.robot.obstacles import names_in, one_pose
 from gjk3d.robot.spheres import RobotSpheres, cover
-from gjk3d.robot.srdf import AllowedPairs, State, read_srdf, resolved, srdf_text, write_srdf
+from gjk3d.robot.srdf import AllowedPairs, State, read_srdf, resolved, srdf_text
 from gjk3d.robot.urdf import Description, Link, checked_collision, described, read_urdf, tree_of, write_urdf
 from gjk3d.shapes.base import Shape
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, OnePose, Row
 from gjk3d.wording import count
-
-
-def read_any(
-    source: str | os.PathLike[str], collision: str = "collision", arguments: Mapping[str, str] | None = None
-) -> Description:
-    """Read a URDF, a xacro or an MJCF, or the text of one; nothing is placed yet."""
-    file, root = read_root(source, ("robot", "mujoco"), arguments)
-    if root.tag == "mujoco":
-        return read_mjcf(file, root, checked_collision(collision))
-    return described(file, root, collision)
 
 
 class PairedLinks(Mechanism):
@@ -332,7 +322,11 @@ class Robot(PairedLinks):
         ... </geometry></collision></link></robot>''')
         <Robot 'r': 1 links, 0 dof, 1 bodies>
         """
-        description = read_any(source, collision, arguments)
+        file, root = read_root(source, ("robot", "mujoco"), arguments)
+        if root.tag == "mujoco":
+            description = read_mjcf(file, root, checked_collision(collision))
+        else:
+            description = described(file, root, collision)
         _warn(description)
         return cls._made(description, srdf, package_dirs, geometry)
 
@@ -634,7 +628,7 @@ class Robot(PairedLinks):
         --------
         >>> arm.to_srdf("arm.srdf")  # doctest: +SKIP
         """
-        write_srdf(path, srdf_text(self.name, self.allowed, self._others))
+        Path(path).write_text(srdf_text(self.name, self.allowed, self._others), encoding="utf-8")
 
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
         """Write the robot as a URDF with the shapes that are checked: each hull or mesh becomes an OBJ beside it.

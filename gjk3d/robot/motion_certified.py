@@ -472,7 +472,8 @@ def _certified(cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: floa
         return found
     left = [range(cell.rest, len(cell.slots))]
     for host in cell.hosts:
-        if not _provable(cell, host):
+        # the depth of a body in overlap does not change evenly, so nothing is proven for a negative margin
+        if not (cell.margins[host.first : host.last] >= 0.0).all():
             left.append(range(host.first, host.last))
             continue
         more = found[0].copy(), found[1].copy(), found[2].copy(), found[3].copy()
@@ -527,11 +528,6 @@ def _walk(
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(curves.controls), workers, run)
-
-
-def _provable(cell: Cell, host: Host) -> bool:
-    """Tell whether distances of a body change evenly: none in overlap."""
-    return bool((cell.margins[host.first : host.last] >= 0.0).all())
 
 
 def _until(found: Edges) -> Array:

@@ -5,8 +5,8 @@ or its change bounds it. Of a pair at a parameter c, with a lower bound d and a 
 
 *Linear.* Let V be what the two move against each other over the whole line: the sum over the joints between them of
 how much each turns times how far the nearer of the two may be from its axis, or of how far it slides. No separation
-changes by more, also with the joints moved one at a time, as the reach of `motion_bounds` holds for all. So the pair is apart
-by more than m where |t - c| V < d - m (Schwarzer, Saha, Latombe 2005).
+changes by more, also with the joints moved one at a time, as the reach of `motion_bounds` holds for all configurations.
+So the pair is apart by more than m where |t - c| V < d - m (Schwarzer, Saha, Latombe 2005).
 
 *Quadratic.* As seen from one of the two, held fast, a point of the other is at p + s p' + e with |e| <= K s^2 / 2, K a
 bound of |p''|. Along a fixed unit direction n the separation at c + s is then at least

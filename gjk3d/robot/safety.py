@@ -309,7 +309,9 @@ def safety(checker: Any, around: Surroundings, programme: Programme, how: How) -
     motions, rows = [], []
     for name, given in programme.items():
         path, moving = given if _is_pair(given) else (given, None)
-        trajectory = _trajectory(path, around)
+        if isinstance(path, (list, tuple, np.ndarray)):  # waypoints without times are a second apart
+            path = Trajectory(path, np.arange(float(len(path))))
+        trajectory = as_trajectory(path, around.base.robot)
         found = _undercut(around, name, trajectory, moving, how)
         rows += found
         one = asked(around, trajectory, moving)
@@ -326,13 +328,6 @@ def safety(checker: Any, around: Surroundings, programme: Programme, how: How) -
 
 def _is_pair(given: Any) -> bool:
     return isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
-
-
-def _trajectory(path: Any, around: Surroundings) -> Trajectory:
-    """Return a trajectory; waypoints without times are a second apart."""
-    if isinstance(path, (list, tuple, np.ndarray)):
-        path = Trajectory(path, np.arange(float(len(path))))
-    return as_trajectory(path, around.base.robot)
 
 
 def _place(nearest: TrajectoryClearance, one: Asked, moving: Moving | None) -> SafetyPlace:

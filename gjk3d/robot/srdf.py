@@ -389,18 +389,9 @@ def srdf_text(name: str, allowed: AllowedPairs, others: Iterable[str] = ()) -> s
             root, "disable_collisions", {"link1": pair.link_a, "link2": pair.link_b, "reason": reason}
         )
     ElementTree.indent(root, "  ")
-    note = f"<!-- {_comment(allowed.evidence)} -->\n" if allowed.evidence else ""
+    evidence = re.sub("-{2,}", "-", " ".join(allowed.evidence.split())).rstrip("-")  # -- would end an XML comment
+    note = f"<!-- {evidence} -->\n" if allowed.evidence else ""
     return f'<?xml version="1.0"?>\n{note}{ElementTree.tostring(root, encoding="unicode")}\n'
-
-
-def _comment(text: str) -> str:
-    """Return a text that may stand in an XML comment."""
-    return re.sub("-{2,}", "-", " ".join(text.split())).rstrip("-")
-
-
-def write_srdf(path: str | os.PathLike[str], text: str) -> None:
-    """Write the text of an SRDF to a file."""
-    Path(path).write_text(text, encoding="utf-8")
 
 
 #: Names of joints that the chains and subgroups of a file become, at most

@@ -196,9 +196,9 @@ def _axes(m: Array, f: Array, o: int) -> tuple[Vec3, Vec3, Vec3]:
 
 
 @inlined
-def _reach(axis: Vec3, others: tuple[Vec3, Vec3, Vec3], f: Array, o: int) -> float:
+def _reach(axis: Vec3, axes: tuple[Vec3, Vec3, Vec3], f: Array, o: int) -> float:
     """Return how far a box reaches from its centre along an axis."""
-    x, y, z = others
+    x, y, z = axes
     return float(f[o + 12] * abs(dot(axis, x)) + f[o + 13] * abs(dot(axis, y)) + f[o + 14] * abs(dot(axis, z)))
 
 

@@ -85,21 +85,21 @@ class Memory:
             self.lock.release()
 
 
-class Kept:
+class Cache:
     """What is made for a first question and used again by later ones, by who holds the lock of the memory."""
 
-    __slots__ = ("arms", "bounds", "clearance", "edge", "free", "general", "lanes", "proofs", "single", "told")
+    __slots__ = ("answer", "arms", "bounds", "clearance", "edge", "free", "general", "lanes", "proofs", "single")
 
     def __init__(self, clearance: Any = None) -> None:
         self.free: Any = None  #: what `gjk3d.robot.walk.hit_of_one` is called with,
-        self.told: Any = None  #: where it answers,
+        self.answer: Any = None  #: where it answers,
         self.lanes: Any = None  #: what `gjk3d.robot.lanes.first_hits_of_many` is,
         self.general: Any = None  #: and what `gjk3d.robot.general_pairs.hit_of_one` calls
         self.single: Any = None  #: see `gjk3d.robot.single.prepared`
         self.clearance = clearance  #: scratch of `gjk3d.robot.walk.clearance_many`
         self.arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
         self.bounds: Any = None  #: and `motion_bounds` there
-        self.proofs: dict[int, Any] = {}  #: see `gjk3d.robot.motion_certified.asked_of`
+        self.proofs: dict[int, Any] = {}  #: see `gjk3d.robot.motion_certified.prepared_for`
         self.edge: Any = None  #: and `gjk3d.robot.motion_certified.one_edge`
 
 
@@ -141,13 +141,13 @@ class Cell(NamedTuple):
     owner: Ints  #: of each slot, in ``owners``
     owners: list[str]  #: names of links, then of objects
     objects: dict[str, int]  #: name of an object: its slot
-    own: Ints  #: the slots of the robot and of what hangs on it, hulls round several bodies left out
+    robot_slots: Ints  #: the slots of the robot and of what hangs on it, hulls round several bodies left out
     exact: Bools  #: of each slot, whether what kernels know of it is the shape itself
     slots: Ints  #: (pairs, 2)
     names: Names  #: of pairs, by number
     margins: Array  #: (pairs,)
     memory: Memory
-    kept: Kept
+    cache: Cache
 
     def placed(self, links: Array, slot: int) -> Array:
         """Return where a slot is, (n, 4, 4), from the poses of the links (n, links, 4, 4)."""
@@ -158,14 +158,14 @@ class Cell(NamedTuple):
         return poses
 
     @property
-    def rest(self) -> int:
+    def fallback_start(self) -> int:
         """The first pair that no kernel answers."""
         return self.hosts[-1].last if self.hosts else len(self.layout.pairs)
 
     def layout_of(self, host: Host) -> Layout:
         """Return the layout of the pairs of a host."""
-        behind = len(self.layout.pairs)
-        return self.general._replace(pairs=self.general.pairs[host.first - behind : host.last - behind])
+        compiled = len(self.layout.pairs)
+        return self.general._replace(pairs=self.general.pairs[host.first - compiled : host.last - compiled])
 
     def body(self, host: Host) -> PartTree:
         """Return the tree of a host."""
@@ -180,11 +180,11 @@ class Cell(NamedTuple):
             np.empty(slots, dtype=np.int64),
         )  # fmt: skip
 
-    def task(self, layout: Layout | None = None, axes: Array | None = None, *, own: bool = False) -> Task:
+    def task(self, layout: Layout | None = None, axes: Array | None = None, *, fresh: bool = False) -> Task:
         """Return what a walk over pairs works in, this thread's or one to be kept; these remember nothing or axes."""
         axes = np.empty((0, MEMORY)) if axes is None else axes
         gaps = np.empty(len(self.memory.axes))
-        return Task(self.robot._chain, layout or self.layout, self.frames(), solver(own=own), axes, gaps)
+        return Task(self.robot._chain, layout or self.layout, self.frames(), solver(fresh=fresh), axes, gaps)
 
     def has(self, a: str, b: str) -> bool:
         """Tell whether two names are checked against each other."""
@@ -195,41 +195,41 @@ class Cell(NamedTuple):
         local = self.layout.local.copy()
         local[self.objects[name]] = local_row(pose)
         layout, general = self.layout._replace(local=local), self.general._replace(local=local)
-        kept = Kept(self.kept.clearance)
+        cache = Cache(self.cache.clearance)
         if self.layout.link[self.objects[name]] == WORLD:
-            kept.arms = self.kept.arms
-        return self._replace(layout=layout, general=general, kept=kept)
+            cache.arms = self.cache.arms
+        return self._replace(layout=layout, general=general, cache=cache)
 
     def with_margins(self, margin: float, rules: Iterable[Rule]) -> Cell:
         """Return the cell with other margins."""
         margins = np.full(len(self.slots), margin)
         for rule in rules:
             margins[self._of(rule.a, rule.b)] = rule.margin
-        kept = Kept(self.kept.clearance)
-        kept.arms, kept.bounds = self.kept.arms, self.kept.bounds  # which no margin changes
-        return self._replace(margins=margins, kept=kept)
+        cache = Cache(self.cache.clearance)
+        cache.arms, cache.bounds = self.cache.arms, self.cache.bounds  # which no margin changes
+        return self._replace(margins=margins, cache=cache)
 
     def copy(self) -> Cell:
         """Return the same cell with a memory of its own."""
-        return self._replace(memory=self.memory.fresh(), kept=Kept())
+        return self._replace(memory=self.memory.fresh(), cache=Cache())
 
     def _of(self, a: str, b: str | None) -> Bools:
         """Tell which pairs are of two names, or of one and any other."""
         owner = self.owner[self.slots]
-        met = owner == self.owners.index(a)
+        is_a = owner == self.owners.index(a)
         if b is not None:
-            other = self.layout.link[self.slots] == WORLD if b == OBSTACLES else owner == self.owners.index(b)
-            met = met[:, ::-1] & other
-        found: Bools = met.any(axis=1)
-        return found
+            is_b = self.layout.link[self.slots] == WORLD if b == OBSTACLES else owner == self.owners.index(b)
+            is_a = is_a[:, ::-1] & is_b
+        selected: Bools = is_a.any(axis=1)
+        return selected
 
 
-def solver(*, own: bool = False) -> Solver:
+def solver(*, fresh: bool = False) -> Solver:
     """Return what entries solve pairs in, this thread's or one to be kept."""
     floats, ints = workspace(FIRST_POINTS)
-    work, table = (np.empty(floats), np.empty(ints, np.int64)) if own else scratch(FIRST_POINTS)[:2]
-    one, marks = np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64)
-    return solver_in(work, table, FIRST_POINTS, one, marks)
+    work, table = (np.empty(floats), np.empty(ints, np.int64)) if fresh else scratch(FIRST_POINTS)[:2]
+    row, marks = np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64)
+    return solver_in(work, table, FIRST_POINTS, row, marks)
 
 
 def local_row(pose: Array) -> Array:
@@ -270,39 +270,39 @@ class Base:
         self.robot = robot
         self.slots: list[Slot] = []
         self.units: list[Unit] = []
-        asked_of = set(np.unique(link_pairs).tolist()) if hulls else range(len(robot.links))
+        wanted = set(np.unique(link_pairs).tolist()) if hulls else range(len(robot.links))
         for geometry in robot.geometries:
-            if geometry.link not in asked_of:
+            if geometry.link not in wanted:
                 continue
             bodies = () if hulls else robot.bodies[geometry.first : geometry.last]
             owner, first = robot.links[geometry.link], len(self.slots)
             several = len(bodies) > 1
             if several or hulls:
-                self._put(geometry.link, geometry.pose, geometry.hull, owner)
+                self._add(geometry.link, geometry.pose, geometry.hull, owner)
             for body in bodies:
-                self._put(body.link, body.pose, body.shape, owner)
+                self._add(body.link, body.pose, body.shape, owner)
             self.units.append(Unit(geometry.link, first, first + several, len(bodies) if several else 0))
-        one, two = np.triu_indices(len(self.units), 1)
+        i, j = np.triu_indices(len(self.units), 1)
         of = np.array([unit.link for unit in self.units], dtype=np.int64)
-        low, high = np.minimum(of[one], of[two]), np.maximum(of[one], of[two])
+        low, high = np.minimum(of[i], of[j]), np.maximum(of[i], of[j])
         count = len(robot.links)
-        asked = np.isin(low * count + high, link_pairs[:, 0] * count + link_pairs[:, 1])
-        pairs = np.column_stack([one, two])[asked]
+        checked = np.isin(low * count + high, link_pairs[:, 0] * count + link_pairs[:, 1])
+        pairs = np.column_stack([i, j])[checked]
         turned = of[pairs[:, 0]] > of[pairs[:, 1]]
         pairs[turned] = pairs[turned, ::-1]
         self.pairs: Ints = pairs.astype(np.int64)
 
-    def _put(self, link: int, pose: Array, shape: Any, owner: str) -> None:
+    def _add(self, link: int, pose: Array, shape: Any, owner: str) -> None:
         self.slots.append(Slot(link, local_row(pose), shape, outline(shape), owner))
 
 
 def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0.0, rules: Iterable[Rule] = ()) -> Cell:
     """Return the cell of a robot and objects; those that hang on links come before those that stand."""
-    every = sorted(objects, key=lambda each: each.link == WORLD)
-    own = [Slot(each.link, local_row(each.pose), each.shape, outline(each.shape), each.name) for each in every]
-    slots = base.slots + own
-    units = base.units + [Unit(each.link, k, k, 0) for k, each in enumerate(every, len(base.slots))]
-    owners = [*base.robot.links, *(each.name for each in every)]
+    every = sorted(objects, key=lambda item: item.link == WORLD)
+    object_slots = [Slot(item.link, local_row(item.pose), item.shape, outline(item.shape), item.name) for item in every]
+    slots = base.slots + object_slots
+    units = base.units + [Unit(item.link, k, k, 0) for k, item in enumerate(every, len(base.slots))]
+    owners = [*base.robot.links, *(item.name for item in every)]
     number = {name: k for k, name in enumerate(owners)}
     ints, floats, starts = _packed([slot.outline for slot in slots])
     planes = np.full((len(slots), 4), np.nan)
@@ -310,26 +310,26 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
         if slot.outline.plane is not None:
             planes[k] = slot.outline.plane
     exact = np.array([slot.outline.exact for slot in slots], dtype=bool)
-    pairs, subs, others = _split(units, np.concatenate([base.pairs, _with_objects(base, every)]), exact)
-    others, hosts = _by_host(others, slots, len(pairs))
+    pairs, subs, general = _split(units, np.concatenate([base.pairs, _with_objects(base, every)]), exact)
+    general, hosts = _by_host(general, slots, len(pairs))
     layout = Layout(
         np.array([slot.link for slot in slots], dtype=np.int64),
         np.array([slot.local for slot in slots]).reshape(-1, 13), ints, floats, starts, pairs, subs,
     )  # fmt: skip
     owner = np.array([number[slot.owner] for slot in slots], dtype=np.int64)
-    every_pair = np.concatenate([pairs[:, :2], others[:, :2]])
+    every_pair = np.concatenate([pairs[:, :2], general[:, :2]])
     return Cell(
         robot=base.robot,
         layout=layout,
-        general=layout._replace(pairs=others, subs=np.zeros((0, 2), np.int64)),
-        guests=_guests(slots, starts, others[: hosts[-1].last - len(pairs)] if hosts else others[:0]),
+        general=layout._replace(pairs=general, subs=np.zeros((0, 2), np.int64)),
+        guests=_guests(slots, starts, general[: hosts[-1].last - len(pairs)] if hosts else general[:0]),
         hosts=hosts,
         planes=planes,
         shapes=[slot.shape for slot in slots],
         owner=owner,
         owners=owners,
-        objects={each.name: k for k, each in enumerate(every, len(base.slots))},
-        own=np.array(
+        objects={item.name: k for k, item in enumerate(every, len(base.slots))},
+        robot_slots=np.array(
             [k for unit in units if unit.link != WORLD for k in range(unit.first, unit.first + max(unit.bodies, 1))],
             dtype=np.int64,
         ),
@@ -338,19 +338,19 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
         names=Names(every_pair, owner, owners),
         margins=np.zeros(0),
         memory=Memory(len(pairs), len(pairs) + len(subs)),
-        kept=Kept(),
+        cache=Cache(),
     ).with_margins(margin, rules)
 
 
 def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
     """Return the numbers of what stands for each slot, and where they begin: ints, floats, the capsule and the box."""
-    distinct: dict[int, Shape] = {id(each.shape): each.shape for each in outlines}
+    distinct: dict[int, Shape] = {id(item.shape): item.shape for item in outlines}
     number = {key: k for k, key in enumerate(distinct)}
     shapes = list(distinct.values())
     packed = [plane_core(shape) if isinstance(shape, Halfspace) else shape._packed for shape in shapes]
     ints, floats, starts = arena_of(packed)
     floats, starts = with_bounds(shapes, bounding_box, *with_bounds(shapes, bounding_capsule, floats, starts))
-    which = np.array([number[id(each.shape)] for each in outlines], dtype=np.int64)
+    which = np.array([number[id(item.shape)] for item in outlines], dtype=np.int64)
     return ints, floats, np.ascontiguousarray(starts[which].reshape(-1, 4))
 
 
@@ -359,23 +359,23 @@ def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
     if not objects:
         return np.zeros((0, 2), dtype=np.int64)
     count = len(base.units)
-    hung = sum(each.link != WORLD for each in objects)
-    keep = np.zeros((count + hung, len(objects)), dtype=bool)  # what moves, and each object
-    link = np.array([*(unit.link for unit in base.units), *(each.link for each in objects)], dtype=np.int64)
+    hung = sum(item.link != WORLD for item in objects)
+    checked = np.zeros((count + hung, len(objects)), dtype=bool)  # what moves, and each object
+    link = np.array([*(unit.link for unit in base.units), *(item.link for item in objects)], dtype=np.int64)
     rigid = base.robot.rigid
     group = np.where(link == WORLD, WORLD, rigid[link]) if len(rigid) else link
-    keep[:] = group[: count + hung, None] != group[count:]
-    keep[count:, :hung] &= np.triu(np.ones((hung, hung), dtype=bool), 1)
-    owner = [*(base.robot.links[unit.link] for unit in base.units), *(each.name for each in objects)]
-    for k, each in enumerate(objects):
-        if each.touch:
-            may = np.array([name in each.touch for name in owner], dtype=bool)
-            keep[may[: count + hung], k] = False
+    checked[:] = group[: count + hung, None] != group[count:]
+    checked[count:, :hung] &= np.triu(np.ones((hung, hung), dtype=bool), 1)
+    owner = [*(base.robot.links[unit.link] for unit in base.units), *(item.name for item in objects)]
+    for k, item in enumerate(objects):
+        if item.touch:
+            may = np.array([name in item.touch for name in owner], dtype=bool)
+            checked[may[: count + hung], k] = False
             if k < hung:
-                keep[count + k, may[count:]] = False
-    found = np.argwhere(keep)
-    found[:, 1] += count
-    pairs: Ints = found.astype(np.int64)
+                checked[count + k, may[count:]] = False
+    indices = np.argwhere(checked)
+    indices[:, 1] += count
+    pairs: Ints = indices.astype(np.int64)
     return pairs
 
 
@@ -384,13 +384,13 @@ def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, In
     table = np.array(units, dtype=np.int64).reshape(-1, 4)
     slot, first, count = table[:, 1], np.where(table[:, 3] > 0, table[:, 2], table[:, 1]), np.maximum(table[:, 3], 1)
     plain = np.array([exact[unit.first : unit.first + max(unit.bodies, 1)].all() for unit in units], dtype=bool)
-    known = plain[pairs].all(axis=1)
-    several = (table[:, 3][pairs[known]] > 0).any(axis=1)
-    sizes = np.where(several, count[pairs[known]].prod(axis=1), 0)
+    compiled = plain[pairs].all(axis=1)
+    several = (table[:, 3][pairs[compiled]] > 0).any(axis=1)
+    sizes = np.where(several, count[pairs[compiled]].prod(axis=1), 0)
     ends = np.cumsum(sizes)
-    rows = np.column_stack([slot[pairs[known]], ends - sizes, ends]).astype(np.int64).reshape(-1, 4)
-    subs = _bodies_of(pairs[known][several], first, count)
-    return np.ascontiguousarray(rows), subs, _bodies_of(pairs[~known], first, count)
+    rows = np.column_stack([slot[pairs[compiled]], ends - sizes, ends]).astype(np.int64).reshape(-1, 4)
+    subs = _bodies_of(pairs[compiled][several], first, count)
+    return np.ascontiguousarray(rows), subs, _bodies_of(pairs[~compiled], first, count)
 
 
 def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
@@ -414,15 +414,17 @@ def _by_host(pairs: Ints, slots: list[Slot], before: int) -> tuple[Ints, tuple[H
     ends = [slot.outline.exact and slot.outline.plane is None for slot in slots]
     keys, first = [], []
     for a, b in pairs.tolist():
-        one, two = hosts[a] and ends[b], hosts[b] and ends[a]
-        keys.append(a if one else b if two else len(slots))
-        first.append(one)
+        host_a, host_b = hosts[a] and ends[b], hosts[b] and ends[a]
+        keys.append(a if host_a else b if host_b else len(slots))
+        first.append(host_a)
     by = np.array(keys, dtype=np.int64)
     order = np.argsort(by, kind="stable")
-    found, begins, counts = (each.tolist() for each in np.unique(by[order], return_index=True, return_counts=True))
+    host_slots, begins, counts = (
+        column.tolist() for column in np.unique(by[order], return_index=True, return_counts=True)
+    )
     groups = tuple(
         Host(slot, before + start, before + start + count)
-        for slot, start, count in zip(found, begins, counts, strict=True)
+        for slot, start, count in zip(host_slots, begins, counts, strict=True)
         if slot < len(slots)
     )
     marks = np.array(first, dtype=np.int64).reshape(-1, 1)
@@ -431,12 +433,12 @@ def _by_host(pairs: Ints, slots: list[Slot], before: int) -> tuple[Ints, tuple[H
 
 def _guests(slots: list[Slot], starts: Ints, pairs: Ints) -> Guests:
     """Return slots as trees, those that hosts have pairs with."""
-    made = Guests(
+    guests = Guests(
         np.zeros((len(slots), BOX)), starts.copy(), np.zeros((len(slots), 3)), np.zeros((len(slots), 2)),
         np.array([[-1, 0, 1]]), IDENTITY,
     )  # fmt: skip
-    made.table[:, ROW] = 0
+    guests.table[:, ROW] = 0
     for k in np.unique(np.where(pairs[:, 2] != 0, pairs[:, 1], pairs[:, 0])).tolist():
         tree = PartTree(*parts_of(slots[k].shape).given)
-        made.boxes[k], made.points[k], made.sizes[k] = tree.boxes[0], tree.points[0], (tree.rim, tree.reach)
-    return made
+        guests.boxes[k], guests.points[k], guests.sizes[k] = tree.boxes[0], tree.points[0], (tree.rim, tree.reach)
+    return guests

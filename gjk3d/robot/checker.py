@@ -14,11 +14,11 @@ from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, 
 from gjk3d.robot.safety import How, Programme, SafetyReport, safety
 from gjk3d.robot.swept import SweptVolume, swept
 from gjk3d.robot.timed import (
-    Asked,
     Moving,
+    TimedQuery,
     TrajectoryCheck,
     TrajectoryClearance,
-    asked,
+    timed_query,
     trajectory_clearance,
     trajectory_free,
 )
@@ -255,7 +255,7 @@ class Checker(ConfigurationChecks):
         >>> found.pair, round(found.hit, 4), found.hit - found.safe <= 1e-6
         (('hand', 'crate'), 4.625, True)
         """
-        return trajectory_free(self._asked(trajectory, moving), certify, resolution, tolerance, workers)
+        return trajectory_free(self._timed_query(trajectory, moving), certify, resolution, tolerance, workers)
 
     def trajectory_clearance(
         self,
@@ -298,7 +298,7 @@ class Checker(ConfigurationChecks):
         >>> nearest.pair, nearest.lower <= nearest.distance <= nearest.upper
         (('post', 'hand'), True)
         """
-        return trajectory_clearance(self._asked(trajectory, moving), resolution, tolerance, workers)
+        return trajectory_clearance(self._timed_query(trajectory, moving), resolution, tolerance, workers)
 
     def swept(self, trajectory: Any, *, excess: float = 0.01, links: Collection[str] | None = None) -> SweptVolume:
         """Return what links and attached objects sweep along a motion, held by convex pieces: proven, nothing is out.
@@ -374,5 +374,5 @@ class Checker(ConfigurationChecks):
         """
         return safety(self.copy(), self._surroundings(), programme, How(resolution, tolerance, workers))
 
-    def _asked(self, trajectory: Any, moving: Moving | None) -> Asked:
-        return asked(self._surroundings(), trajectory, moving)
+    def _timed_query(self, trajectory: Any, moving: Moving | None) -> TimedQuery:
+        return timed_query(self._surroundings(), trajectory, moving)

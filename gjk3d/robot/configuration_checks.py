@@ -69,12 +69,12 @@ class ConfigurationChecks(PlanningScene):
         DeviceUnavailableError
             ``device`` is not there; what is missing, and what brings it.
         """
-        said, cell = self._state()
+        settings, cell = self._state()
         if type(workers) is int and workers == 1 and device == "cpu":
-            told = queries.quick(cell, q)
-            if told == FREE or told >= 0:
-                self._quick = single.prepared(said, cell)
-                return told == FREE
+            pair = queries.quick(cell, q)
+            if pair == FREE or pair >= 0:
+                self._quick = single.prepared(settings, cell)
+                return pair == FREE
         rows, stacked = self.robot.configurations(q)
         free: NDArray[np.bool_] = queries.hits(cell, rows, workers, device) == FREE
         return free if stacked else bool(free[0])
@@ -131,11 +131,11 @@ class ConfigurationChecks(PlanningScene):
         >>> found.valid.tolist(), gk.robot.Reason(found.reason[1]).name, found.joint[1]
         ([True, False], 'LIMIT', 'shoulder')
         """
-        said, cell = self._state()
+        settings, cell = self._state()
         if margin is not None:
             check_margin(margin)
-        if margin is not None and margin != said.margin:
-            cell = cell.with_margins(float(margin), said.rules)
+        if margin is not None and margin != settings.margin:
+            cell = cell.with_margins(float(margin), settings.rules)
         return valid(cell, q, limits, tolerance, workers)
 
     @overload
@@ -178,12 +178,12 @@ class ConfigurationChecks(PlanningScene):
         """
         cell = self._cell()
         if type(workers) is int and workers == 1:
-            told = queries.quick(cell, q)
-            if told == FREE or told >= 0:
-                return None if told == FREE else cell.names(told)
+            pair = queries.quick(cell, q)
+            if pair == FREE or pair >= 0:
+                return None if pair == FREE else cell.names(pair)
         rows, stacked = self.robot.configurations(q)
-        found = [None if p == FREE else cell.names(p) for p in queries.hits(cell, rows, workers).tolist()]
-        return found if stacked else found[0]
+        names = [None if p == FREE else cell.names(p) for p in queries.hits(cell, rows, workers).tolist()]
+        return names if stacked else names[0]
 
     @overload
     def clearance(self, q: Unclear, *, max_distance: float = inf, workers: int = 1) -> RobotClearance[Any, Any]: ...
@@ -219,9 +219,9 @@ class ConfigurationChecks(PlanningScene):
         """
         check_workers(workers)
         cell = self._cell()
-        one = queries.nearest_of_one(cell, q, max_distance) if workers == 1 else None
-        if one is not None:
-            row, p = one
+        nearest = queries.nearest_of_one(cell, q, max_distance) if workers == 1 else None
+        if nearest is not None:
+            row, p = nearest
             distance, lower, upper = row[:3].tolist()
             named = None if p < 0 else cell.names(p)
             return RobotClearance(distance, lower, upper, row[3:6], row[6:9], row[9:12], named)
@@ -267,8 +267,8 @@ class ConfigurationChecks(PlanningScene):
         [(('beam', 'floor'), 0.01), (('hand', 'floor'), 0.01)]
         """
         rows, stacked = self.robot.configurations(q)
-        found = results.collisions(self._cell(), rows)
-        return found if stacked else found[0]
+        collisions = results.collisions(self._cell(), rows)
+        return collisions if stacked else collisions[0]
 
     @overload
     def contacts(self, q: Unclear, *, within: float = 0.0, max_points: int | None = 4) -> Any: ...
@@ -308,8 +308,8 @@ class ConfigurationChecks(PlanningScene):
         [<RobotContact of 'beam' and 'floor': 4 points>]
         """
         rows, stacked = self.robot.configurations(q)
-        found = results.contacts(self._cell(), rows, within, max_points)
-        return found if stacked else found[0]
+        contacts = results.contacts(self._cell(), rows, within, max_points)
+        return contacts if stacked else contacts[0]
 
     def gradient(self, q: Rows) -> Array:
         """Return how the clearance changes with q; zero where no pair is checked.
@@ -341,12 +341,12 @@ class ConfigurationChecks(PlanningScene):
         [0.675, 0.196]
         """
         cell = self._cell()
-        one = queries.gradient_of_one(cell, q)
-        if one is not None:
-            return one
+        quick = queries.gradient_of_one(cell, q)
+        if quick is not None:
+            return quick
         rows, stacked = self.robot.configurations(q)
-        found = queries.gradient(cell, rows)
-        return found if stacked else found[0]
+        gradients = queries.gradient(cell, rows)
+        return gradients if stacked else gradients[0]
 
     def distances(self, q: Rows, within: float = inf, *, jacobians: bool = False) -> RobotDistances:
         """Return every pair within a distance: how far apart, where, and how that changes with q.
@@ -434,8 +434,8 @@ class ConfigurationChecks(PlanningScene):
         check_margin(margin)
         places = checked_points(points, "outside: points")
         rows, stacked = self.robot.configurations(q)
-        found = outside(self._cell(), rows, places, float(margin), workers)
-        return found if stacked else found[0]
+        is_outside = outside(self._cell(), rows, places, float(margin), workers)
+        return is_outside if stacked else is_outside[0]
 
 
 builtins.methods(ConfigurationChecks, single.methods_of(ConfigurationChecks))

@@ -16,7 +16,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
 from gjk3d.robot import urdf
-from gjk3d.robot.bodies import WAYS, Body, Geometry, of_mesh
+from gjk3d.robot.bodies import MESH_MODES, Body, Geometry, of_mesh
 from gjk3d.robot.kinematics import FIXED, NUMBERS, Chain, many_link_poses
 from gjk3d.robot.mechanism import Mechanism
 from gjk3d.robot.obstacles import in_metres, one_pose
@@ -41,7 +41,7 @@ class Joined(NamedTuple):
     description: Description
     bodies: tuple[Body, ...]
     geometries: tuple[Geometry, ...]
-    apart: frozenset[str]  #: links whose fixed children are other bodies than they, as far as adjacency goes
+    unwelded: frozenset[str]  #: links whose fixed children are other bodies than they, as far as adjacency goes
     worlds: frozenset[str]  #: links that are the surroundings
     columns: dict[str, slice]  #: of each part
 
@@ -60,7 +60,7 @@ def joined(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
         links += [Link(f"{part}/{name}", ()) for name in robot.links]
         below = f"{part}/{robot.links[0]}"
         holds = Joint(part, kind, on.get(part, ROOT), below, robot.base, _NORMAL, -inf, inf, None)
-        all_joints += [holds, *(_prefixed(each, part) for each in robot._in_file_order())]
+        all_joints += [holds, *(_prefixed(original, part) for original in robot._in_file_order())]
         size = robot.dof + NUMBERS[urdf.KINDS[kind]]
         columns[part] = slice(at, at + size)
         at += size
@@ -73,7 +73,7 @@ def joined(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
     bodies, geometries = _shapes_of(parts, order)
     return Joined(
         description, bodies, geometries,
-        frozenset([ROOT, *(f"{part}/{name}" for part, robot in parts.items() for name in robot._apart)]),
+        frozenset([ROOT, *(f"{part}/{name}" for part, robot in parts.items() for name in robot._unwelded)]),
         frozenset(f"{part}/{name}" for part, robot in parts.items() for name in robot._worlds), columns,
     )  # fmt: skip
 
@@ -88,22 +88,22 @@ def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
             )
         if not isinstance(robot, Mechanism):
             raise RobotError(f"part {part!r} is {kind_of(robot)}, expected a Robot")
-    for what, given in (("on", on), ("joints", joints)):
-        if unknown := [name for name in given if name not in parts]:
+    for what, entries in (("on", on), ("joints", joints)):
+        if unknown := [name for name in entries if name not in parts]:
             raise RobotError(f"{what} names {unknown[0]!r}, which is no part; there are {', '.join(parts)}")
     for part, kind in joints.items():
         if not isinstance(kind, str) or kind not in _HOLDS:
             raise RobotError(f"joints: {part!r} has {kind!r}, expected one of {', '.join(map(repr, _HOLDS))}")
     for part, link in on.items():
-        other, _, name = link.partition("/") if isinstance(link, str) else ("", "", "")
-        if other not in parts or name not in parts[other].links:
+        base, _, name = link.partition("/") if isinstance(link, str) else ("", "", "")
+        if base not in parts or name not in parts[base].links:
             raise RobotError(f"on: {part!r} stands on {link!r}, expected a link of a part, as in 'arm/flange'")
-        seen = [part]
-        while other in on:
-            seen.append(other)
-            other = on[other].partition("/")[0]
-            if other in seen:
-                raise RobotError(f"on: {' stands on '.join(map(repr, [*seen, other]))}, which is a loop")
+        chain = [part]
+        while base in on:
+            chain.append(base)
+            base = on[base].partition("/")[0]
+            if base in chain:
+                raise RobotError(f"on: {' stands on '.join(map(repr, [*chain, base]))}, which is a loop")
 
 
 def _prefixed(joint: Joint, part: str) -> Joint:
@@ -116,75 +116,75 @@ def _prefixed(joint: Joint, part: str) -> Joint:
 
 def _shapes_of(parts: Mapping[str, Robot], order: Mapping[str, int]) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
     """Return the shapes of all parts, by the number of their link."""
-    found = []
+    geometries = []
     for part, robot in parts.items():
         for geometry in robot.geometries:
             number = order[f"{part}/{robot.links[geometry.link]}"]
-            found.append((geometry._replace(link=number), robot.bodies[geometry.first : geometry.last]))
-    return _numbered(sorted(found, key=lambda each: each[0].link))
+            geometries.append((geometry._replace(link=number), robot.bodies[geometry.first : geometry.last]))
+    return _numbered(sorted(geometries, key=lambda each: each[0].link))
 
 
 def _numbered(
-    given: Iterable[tuple[Geometry, tuple[Body, ...]]],
+    items: Iterable[tuple[Geometry, tuple[Body, ...]]],
 ) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
     """Return geometries and their bodies with the numbers that they have in this order."""
     bodies: list[Body] = []
     geometries: list[Geometry] = []
-    for geometry, own in given:
+    for geometry, shapes in items:
         first = len(bodies)
-        bodies += [each._replace(link=geometry.link, geometry=len(geometries)) for each in own]
+        bodies += [body._replace(link=geometry.link, geometry=len(geometries)) for body in shapes]
         geometries.append(geometry._replace(first=first, last=len(bodies)))
     return tuple(bodies), tuple(geometries)
 
 
-def held(robot: Robot, q: Array, names: Iterable[str]) -> list[Joint]:
+def locked(robot: Robot, q: Array, names: Iterable[str]) -> list[Joint]:
     """Return the joints with some of them, and those that mimic these, fixed where they are at q."""
-    still = {robot.columns[name].start for name in names}
+    locked_columns = {robot.columns[name].start for name in names}
     chain, number = robot._chain, {joint.name: k for k, joint in enumerate(robot.joints) if joint is not None}
-    found = []
+    joints = []
     for joint in robot._in_file_order():
         k = number[joint.name]
         column = int(chain.source[k])
-        if chain.kind[k] == FIXED or column not in still:
-            found.append(joint)
+        if chain.kind[k] == FIXED or column not in locked_columns:
+            joints.append(joint)
             continue
         pose = np.empty((1, 1, 4, 4))
-        one: Any = (each[k : k + 1] for each in chain)
-        alone = Chain(*one)._replace(parent=np.array([-1]))  # it hangs on the world
-        many_link_poses(alone, q[None], np.empty((4, 4)), pose)
-        found.append(joint._replace(type="fixed", origin=pose[0, 0], mimic=None))
-    return found
+        row: Any = (values[k : k + 1] for values in chain)
+        single = Chain(*row)._replace(parent=np.array([-1]))  # it hangs on the world
+        many_link_poses(single, q[None], np.empty((4, 4)), pose)
+        joints.append(joint._replace(type="fixed", origin=pose[0, 0], mimic=None))
+    return joints
 
 
 Shapes = Any  #: a shape or mesh, (one, pose), or several of these
 
 
-def with_shapes(robot: Robot, link: int, given: Shapes, way: str) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
+def with_shapes(robot: Robot, link: int, shapes: Shapes, mode: str) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
     """Return the shapes of a robot, a link's replaced."""
-    if way not in WAYS:
-        raise RobotError(f"geometry={way!r}, expected one of {', '.join(map(repr, WAYS))}")
+    if mode not in MESH_MODES:
+        raise RobotError(f"geometry={mode!r}, expected one of {', '.join(map(repr, MESH_MODES))}")
     name = robot.links[link]
-    new = [_shape_of(each, name, link, way) for each in _listed(given)]
-    others = [(each, robot.bodies[each.first : each.last]) for each in robot.geometries]
-    before = [each for each in others if each[0].link < link]
-    return _numbered([*before, *new, *(each for each in others if each[0].link > link)])
+    new = [_shape_of(item, name, link, mode) for item in _listed(shapes)]
+    existing = [(item, robot.bodies[item.first : item.last]) for item in robot.geometries]
+    before = [item for item in existing if item[0].link < link]
+    return _numbered([*before, *new, *(item for item in existing if item[0].link > link)])
 
 
-def _listed(given: Shapes) -> list[Any]:
-    if given is None:
+def _listed(shapes: Shapes) -> list[Any]:
+    if shapes is None:
         return []
-    return given if isinstance(given, list) else [given]
+    return shapes if isinstance(shapes, list) else [shapes]
 
 
-def _shape_of(given: Any, name: str, link: int, way: str) -> tuple[Geometry, tuple[Body, ...]]:
-    shape, pose = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+def _shape_of(item: Any, name: str, link: int, mode: str) -> tuple[Geometry, tuple[Body, ...]]:
+    shape, pose = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
     matrix = one_pose(pose, f"pose of a shape of {name!r}")
     matrix.setflags(write=False)
     if isinstance(shape, Mesh):
         where = f"the mesh of link {name!r}"
         mesh = in_metres(shape, where)
-        hull, shapes, error = of_mesh(mesh, urdf.Geometry(where, "mesh", (), "", (1.0, 1.0, 1.0), matrix), way)
-        geometry = Geometry(link, matrix, hull, 0, 0, way, shape.source, error)
+        hull, shapes, error = of_mesh(mesh, urdf.Geometry(where, "mesh", (), "", (1.0, 1.0, 1.0), matrix), mode)
+        geometry = Geometry(link, matrix, hull, 0, 0, mode, shape.source, error)
     elif isinstance(shape, Shape) and not isinstance(shape, Halfspace):
         shapes, geometry = [shape], Geometry(link, matrix, shape, 0, 0, "exact", None, None)
     else:
@@ -192,7 +192,7 @@ def _shape_of(given: Any, name: str, link: int, way: str) -> tuple[Geometry, tup
             f"link {name!r} cannot have a {type(shape).__name__} for its geometry, expected a convex shape that has an "
             "end, or a Mesh; attach it to the link instead"
         )
-    return geometry, tuple(Body(link, matrix, each, 0) for each in shapes)
+    return geometry, tuple(Body(link, matrix, piece, 0) for piece in shapes)
 
 
 def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
@@ -231,25 +231,25 @@ def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
         by_link[robot.link_number(name)] = float(factor)
     bodies: list[Body] = []
     geometries: list[Geometry] = []
-    for each in robot.geometries:
-        own = robot.bodies[each.first : each.last]
-        factor = by_link.get(each.link, 1.0)
+    for geometry in robot.geometries:
+        shapes = robot.bodies[geometry.first : geometry.last]
+        factor = by_link.get(geometry.link, 1.0)
         if factor == 1.0:
-            bodies += own
-            geometries.append(each)
+            bodies += shapes
+            geometries.append(geometry)
             continue
-        middle = each.hull.bounds.mean(axis=0)
-        bodies += [_scaled(body, factor, middle) for body in own]
-        geometries.append(_scaled(each._replace(hull=each.hull.scaled(factor)), factor, middle))
+        middle = geometry.hull.bounds.mean(axis=0)
+        bodies += [_scaled(body, factor, middle) for body in shapes]
+        geometries.append(_scaled(geometry._replace(hull=geometry.hull.scaled(factor)), factor, middle))
     new = robot._copied()
     new.bodies, new.geometries = tuple(bodies), tuple(geometries)
     return new
 
 
-def _scaled(given: Any, factor: float, middle: Array) -> Any:
+def _scaled(item: Any, factor: float, middle: Array) -> Any:
     """Return a body or a geometry about a point that stays where it is."""
-    pose = given.pose.copy()
+    pose = item.pose.copy()
     pose[:3, 3] += pose[:3, :3] @ middle * (1.0 - factor)
     pose.setflags(write=False)
-    moved = given._replace(pose=pose)
-    return moved._replace(shape=given.shape.scaled(factor)) if isinstance(given, Body) else moved
+    moved = item._replace(pose=pose)
+    return moved._replace(shape=item.shape.scaled(factor)) if isinstance(item, Body) else moved

@@ -53,7 +53,7 @@ def read_root(
     root = _parsed(data, file, tags)
     if file.suffix == ".xacro" or any(element.tag.startswith(_XACRO) for element in root.iter()):
         root = _parsed(_expanded(file, data, arguments or {}), file, tags)
-        if (first := next((each for each in root.iter() if each.tag.startswith(_XACRO)), None)) is not None:
+        if (first := next((item for item in root.iter() if item.tag.startswith(_XACRO)), None)) is not None:
             raise ParseError(f"{file}: xacro left <{first.tag.rpartition('}')[2]}> as it is")
     elif arguments:
         raise ParseError(f"{file} is no xacro, and takes no arguments: {', '.join(arguments)}")
@@ -83,7 +83,7 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
         raise ParseError(f"{file} is no well-formed XML: {reason}") from None
     depth, level = 1, [*root]
     while level:
-        depth, level = depth + 1, [below for each in level for below in each]
+        depth, level = depth + 1, [below for element in level for below in element]
         if depth > MAX_DEPTH:
             raise ParseError(f"{file} nests its elements more than {MAX_DEPTH} levels deep, which is not read")
     if root.tag not in tags:
@@ -94,8 +94,8 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
 class _Arguments(dict[str, str]):
     """The arguments of a xacro, and those of them that it asked for: xacro says nothing of a name it does not know."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        super().__init__({name: str(value) for name, value in given.items()})
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        super().__init__({name: str(value) for name, value in arguments.items()})
         self.unasked = set(self)
 
     def __contains__(self, name: object) -> bool:
@@ -123,7 +123,7 @@ def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
             xacro.process_doc(document, mappings=mappings)
         else:
             document = xacro.process_file(str(file), mappings=mappings)
-        made: bytes = document.toxml().encode()
+        expanded: bytes = document.toxml().encode()
     # whatever a macro does comes out here, SystemExit of its own checks among it
     except (Exception, SystemExit) as reason:
         cure = "; $(find ...) asks ROS for packages: source its setup first" if "ament_index" in str(reason) else ""
@@ -135,7 +135,7 @@ def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
             f"{file} did not ask for the arguments {', '.join(sorted(map(repr, mappings.unasked)))}: leave them out, "
             "or see its <xacro:arg> for the names"
         )
-    return made
+    return expanded
 
 
 class Place:
@@ -155,17 +155,17 @@ class Place:
 
     def child(self, tag: str) -> Place | None:
         """Return the only child of a tag, None where there is none."""
-        found = self.element.findall(tag)
-        if len(found) > 1:
-            raise ParseError(f"{self.where} has {len(found)} <{tag}>, expected one")
-        return Place(found[0], f"{self.where}, <{tag}>") if found else None
+        children = self.element.findall(tag)
+        if len(children) > 1:
+            raise ParseError(f"{self.where} has {len(children)} <{tag}>, expected one")
+        return Place(children[0], f"{self.where}, <{tag}>") if children else None
 
     def need(self, tag: str) -> Place:
         """Return the only child of a tag, which must be there."""
-        found = self.child(tag)
-        if found is None:
+        child = self.child(tag)
+        if child is None:
             raise ParseError(f"{self.where} has no <{tag}>")
-        return found
+        return child
 
     def text(self, attribute: str) -> str:
         """Return an attribute that must be there and say something."""
@@ -204,51 +204,51 @@ def find(filename: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str
     it), in those of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, then from the folder of the URDF upwards; other names in
     the folder of the URDF, then in the package folders.
     """
-    scheme, mark, rest = filename.partition("://")
+    scheme, mark, tail = filename.partition("://")
     if mark and scheme not in ("package", "model", "file"):
         raise ParseError(f"{where}: {filename} is not fetched, expected a file: package://, file:// or a path")
     tried = []
-    for path in _places(scheme if mark else "", unquote(rest) if mark else filename, urdf, package_dirs):
+    for path in _places(scheme if mark else "", unquote(tail) if mark else filename, urdf, package_dirs):
         if os.path.isfile(path):  # False for a name that no file can have
             return path
         if path not in tried:
             tried.append(path)
-    looked = "".join(f"\n  {cut(path)}" for path in tried)
+    names = "".join(f"\n  {cut(path)}" for path in tried)
     raise FileError(
-        f"{where}: there is no mesh {cut(filename)}; looked for{looked}\npass package_dirs=[...] (--package-dir on the "
+        f"{where}: there is no mesh {cut(filename)}; looked for{names}\npass package_dirs=[...] (--package-dir on the "
         "command line): the folder of the package, or the one that holds it"
     )
 
 
-def _places(scheme: str, rest: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str]]) -> Iterator[Path]:
+def _places(scheme: str, tail: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str]]) -> Iterator[Path]:
     folder = urdf.absolute().parent
-    given = [Path(each) for each in package_dirs]
-    if scheme == "file" or (not scheme and Path(rest).is_absolute()):
-        yield Path(rest)
+    folders = [Path(directory) for directory in package_dirs]
+    if scheme == "file" or (not scheme and Path(tail).is_absolute()):
+        yield Path(tail)
         return
     if not scheme:
-        yield folder / rest
-        yield from (each / rest for each in given)
+        yield folder / tail
+        yield from (directory / tail for directory in folders)
         return
-    rest = rest.lstrip("/")  # package:///x has no name: x is looked for as it is
-    package, _, inner = rest.partition("/")
-    for each in [*given, *_ros_folders()]:
-        yield each / rest
-        if inner and each.name == package:
-            yield each / inner
-    for each in [folder, *folder.parents]:
-        yield each / rest
-        if inner and each.name == package:
-            yield each / inner
+    tail = tail.lstrip("/")  # package:///x has no name: x is looked for as it is
+    package, _, inner = tail.partition("/")
+    for directory in [*folders, *_ros_folders()]:
+        yield directory / tail
+        if inner and directory.name == package:
+            yield directory / inner
+    for directory in [folder, *folder.parents]:
+        yield directory / tail
+        if inner and directory.name == package:
+            yield directory / inner
     # a package that was checked out under another name
     if inner:
-        yield from (each / inner for each in [*given, folder, *folder.parents])
+        yield from (directory / inner for directory in [*folders, folder, *folder.parents])
 
 
 def _ros_folders() -> Iterator[Path]:
-    for each in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep):
-        if each:
-            yield Path(each)
-    for each in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-        if each:
-            yield Path(each) / "share"
+    for path in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep):
+        if path:
+            yield Path(path)
+    for path in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        if path:
+            yield Path(path) / "share"

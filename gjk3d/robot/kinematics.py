@@ -21,7 +21,7 @@ NUMBERS = (0, 1, 1, 3, 6)
 #: what `small_turn` takes at most: up to there its multiples of a quarter turn are exact
 LARGE_ANGLE = 1e5
 #: added and taken off again it rounds a number to a whole one
-_WHOLE = 6755399441055744.0  # 1.5 * 2^52
+_TO_INTEGER = 6755399441055744.0  # 1.5 * 2^52
 _QUARTERS = 0.6366197723675814  # 2 / pi
 _QUARTER, _QUARTER_REST = 1.57079632673412561417, 6.07710050650619224932e-11  # pi / 2: 33 bits, and the next 53
 
@@ -55,7 +55,7 @@ def small_turn(x: float) -> tuple[float, float]:
     Without a branch, so that a compiler can do several at once, and without the system's library, so that one angle
     has the same sine everywhere. The polynomials are those of FDLIBM (Sun Microsystems, 1993), good within pi / 4.
     """
-    k = (x * _QUARTERS + _WHOLE) - _WHOLE
+    k = (x * _QUARTERS + _TO_INTEGER) - _TO_INTEGER
     y = (x - k * _QUARTER) - k * _QUARTER_REST
     z = y * y
     a = 2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)
@@ -65,7 +65,7 @@ def small_turn(x: float) -> tuple[float, float]:
     b = -1.38888888888741095749e-03 + z * (2.48015872894767294178e-05 + z * b)
     b = 1.0 - 0.5 * z + z * z * (4.16666666666666019037e-02 + z * b)
     f = k * 0.25
-    f -= (f + _WHOLE) - _WHOLE  # which quarter: 0, 1/4, 1/2 or -1/2, -1/4
+    f -= (f + _TO_INTEGER) - _TO_INTEGER  # which quarter: 0, 1/4, 1/2 or -1/2, -1/4
     odd, half = abs(f) == 0.25, abs(f) == 0.5
     s, c = b if odd else a, a if odd else b
     return -s if half or f == -0.25 else s, -c if half or f == 0.25 else c
@@ -251,27 +251,27 @@ def many_point_jacobians(
 
 @entry
 def distance_gradients(
-    chain: Chain, q: Array2, of: Ints1, found: Ints2, answers: Array2, scratch: Array2, poses: Array3, every: bool,
+    chain: Chain, q: Array2, of: Ints1, links: Ints2, answers: Array2, scratch: Array2, poses: Array3, every: bool,
     moved: Array4, out: Array2,
 ) -> None:  # fmt: skip
     """Write how distances change with q into ``out`` (rows, dof): their normal times the motion of their points.
 
-    Rows of ``answers`` are those of `solve`, each at configuration ``of`` it, best in order; ``found`` (rows, 2) are
+    Rows of ``answers`` are those of `solve`, each at configuration ``of`` it, best in order; ``links`` (rows, 2) are
     the links of the two points, negative for none. The motions of the points go to ``moved`` (rows, 2, 3, dof) where
     ``every`` one is asked for, else (1, 2, 3, dof) is scratch, as are (4, 4) and (links, 4, 4).
     """
     at = -1
-    for k in range(found.shape[0]):
+    for k in range(links.shape[0]):
         out[k, :] = 0.0
-        both = moved[k if every else 0]
-        both[:, :, :] = 0.0
-        if found[k, 0] < 0 and found[k, 1] < 0:
+        motions = moved[k if every else 0]
+        motions[:, :, :] = 0.0
+        if links[k, 0] < 0 and links[k, 1] < 0:
             continue
         if of[k] != at:
             at = of[k]
             link_poses(chain, q[at], scratch, poses)
         for side in range(2):
-            link = found[k, side]
+            link = links[k, side]
             if link < 0:
                 continue
             m, c = poses[link], 6 + 3 * side
@@ -282,8 +282,8 @@ def distance_gradients(
                 m[0, 2] * x + m[1, 2] * y + m[2, 2] * z,
             ))  # fmt: skip
             p = (p[0] + m[0, 3], p[1] + m[1, 3], p[2] + m[2, 3])
-            _point_jacobian(chain, q[at], poses, link, p, scratch, both[side])
+            _point_jacobian(chain, q[at], poses, link, p, scratch, motions[side])
             sign = -1.0 if side == 0 else 1.0
             for j in range(q.shape[1]):
-                rate = answers[k, 3] * both[side, 0, j] + answers[k, 4] * both[side, 1, j]
-                out[k, j] += sign * (rate + answers[k, 5] * both[side, 2, j])
+                rate = answers[k, 3] * motions[side, 0, j] + answers[k, 4] * motions[side, 1, j]
+                out[k, j] += sign * (rate + answers[k, 5] * motions[side, 2, j])

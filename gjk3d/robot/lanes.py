@@ -65,7 +65,7 @@ class Lanes(NamedTuple):
 
 
 @kernel
-def _turns(turns: Array, count: int) -> None:
+def _sines(turns: Array, count: int) -> None:
     """Write the sine and the cosine of a row of angles."""
     large = 0
     for k in range(count):
@@ -95,10 +95,10 @@ def _fixed(parent: Array, origin: Array, pose: Array, count: int) -> None:
 
 
 @kernel
-def _turned(pose: Array, turns: Array, one: int, two: int, sign: float, count: int) -> None:
+def _rotate(pose: Array, turns: Array, a: int, b: int, sign: float, count: int) -> None:
     """Turn poses about an axis of theirs; the two others are mixed."""
     for i in range(3):
-        u, v = (4 * i + one) * LANES, (4 * i + two) * LANES
+        u, v = (4 * i + a) * LANES, (4 * i + b) * LANES
         first, second = pose[u : u + LANES], pose[v : v + LANES]
         for k in range(count):
             s, c, x, y = sign * turns[LANES + k], turns[2 * LANES + k], first[k], second[k]
@@ -106,7 +106,7 @@ def _turned(pose: Array, turns: Array, one: int, two: int, sign: float, count: i
 
 
 @kernel
-def _slid(pose: Array, turns: Array, x: float, y: float, z: float, count: int) -> None:
+def _slide(pose: Array, turns: Array, x: float, y: float, z: float, count: int) -> None:
     """Move poses along an axis of theirs."""
     for i in range(3):
         r = 4 * LANES * i
@@ -153,10 +153,10 @@ def _joint(chain: Chain, lanes: Lanes, i: int, pose: Array, count: int) -> bool:
     for k in range(count):
         turns[k] = multiplier * q[k] + offset
     if chain.kind[i] == SLIDING:
-        _slid(pose, turns, axis[0], axis[1], axis[2], count)
+        _slide(pose, turns, axis[0], axis[1], axis[2], count)
         return True
-    _turns(turns, count)
-    _turned(pose, turns, (main + 1) % 3, (main + 2) % 3, axis[main], count)
+    _sines(turns, count)
+    _rotate(pose, turns, (main + 1) % 3, (main + 2) % 3, axis[main], count)
     return True
 
 
@@ -249,13 +249,13 @@ def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     """Do as `near_lanes` does where the second is a half-space, or a plane."""
     s, t = lanes.spots[a], lanes.spots[b]
     p, near = s[_PLACES:], plain(0)
-    x, y, z, offset, two = t[0], t[1], t[2], t[3], t[4] > 1.0
+    x, y, z, offset, two_sided = t[0], t[1], t[2], t[3], t[4] > 1.0
     # `_PLACED` of all lengths is in the two errors, so this is 8 residuals of them, as of `above_plane` and more
     least = margin + (s[9] + t[9]) * (1.0 + 8.0 / _PLACED * t[5]) + s[7]
     for n in range(count):
         h = x * p[n] + y * p[LANES + n] + z * p[2 * LANES + n] - offset
         u = x * p[3 * LANES + n] + y * p[4 * LANES + n] + z * p[5 * LANES + n]
-        h = abs(h) if two else h
+        h = abs(h) if two_sided else h
         near |= 0 if h - abs(u) > least else 1 << n
     return near
 
@@ -302,7 +302,7 @@ def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 MOST_STEPS = 2.0**28  #: of one edge; more, which would take minutes, is a slip of the resolution
 _TOGETHER = 8  #: loops over lanes go over those in use, rounded up to a multiple of this
-_NUMBERS = 2 * LANES + 5  #: of `Room.held`
+_NUMBERS = 2 * LANES + 5  #: of `LaneScratch.ints`
 
 
 class Edges(NamedTuple):
@@ -310,14 +310,14 @@ class Edges(NamedTuple):
 
     q0: Array2
     q1: Array2
-    each: Array1  #: (dof,), no number of q changes by more between two samples
+    spacing: Array1  #: (dof,), no number of q changes by more between two samples
     begin: Ints1  #: the first sample that is asked
     steps: Ints1  #: how many samples there are, less one
     at: Ints1  #: the sample that hits
     which: Ints1  #: and the pair that does
 
 
-class Questions(NamedTuple):
+class Samples(NamedTuple):
     """Which samples of edges the lanes hold."""
 
     edges: Edges
@@ -328,8 +328,8 @@ class Questions(NamedTuple):
     next: Ints
 
 
-class Room(NamedTuple):
-    """Scratch of `first_hits_of_many`, for lanes and for what is asked of them one by one; see `room`."""
+class LaneScratch(NamedTuple):
+    """Scratch of `first_hits_of_many`, for lanes and for what is asked of them one by one; see `lane_scratch`."""
 
     numbers: Array1
     spots: Array2
@@ -338,7 +338,7 @@ class Room(NamedTuple):
     balls: Array3
     stamp: Ints2
     used: Ints1  #: which slots move
-    held: Ints1
+    ints: Ints1
 
 
 class Task(NamedTuple):
@@ -349,26 +349,26 @@ class Task(NamedTuple):
     order: Ints1  #: of pairs, likely hits first
     margins: Array1
     axes: Array2  #: what pairs remember, then sub-pairs
-    room: Room
+    scratch: LaneScratch
     poses: Array3  #: (2, 4, 4), scratch
     simplex: Array2
     q: Array1
 
 
-def room(dof: int, links: int, layout: Layout) -> Room:
+def lane_scratch(dof: int, links: int, layout: Layout) -> LaneScratch:
     """Return scratch for a robot of so many numbers and links, with what stands already in its place."""
     slots = len(layout.link)
-    made = Room(
+    scratch = LaneScratch(
         np.zeros((dof + 3) * LANES + links * (POSE + 1)), np.zeros((slots, SPOT)), np.zeros((LANES, links, 4, 4)),
         np.empty((LANES, slots, 13)), np.empty((LANES, slots, 4)), np.zeros((LANES, slots), dtype=np.int64),
         np.empty(slots, dtype=np.int64), np.zeros(_NUMBERS, dtype=np.int64),
     )  # fmt: skip
-    stand_in_lanes(layout, made.spots, made.used)
-    return made
+    place_static(layout, scratch.spots, scratch.used)
+    return scratch
 
 
 @entry
-def stand_in_lanes(layout: Layout, spots: Array2, used: Ints1) -> None:
+def place_static(layout: Layout, spots: Array2, used: Ints1) -> None:
     """Write what lanes need of slots that are in pairs, where those are that never move, and in ``used`` which do."""
     none, pairs, link = layout.floats[:0], layout.pairs, layout.link
     lanes = Lanes(none, none, none, none, spots)
@@ -396,10 +396,11 @@ def lanes_in(numbers: Array, spots: Array, dof: int, links: int) -> Lanes:
 
 
 @kernel
-def _steps_of(q0: Array, q1: Array, each: Array) -> int:
-    """Return between how many samples no number of q changes by more than ``each``; -1 where q is not finite.
+def _steps_of(q0: Array, q1: Array, spacing: Array) -> int:
+    """Return the number of steps of which none changes a number of q by more than ``spacing``; -1 if q is not finite.
 
-    Two ends that differ are both looked at, however coarse ``each`` is. More than there may be is `MOST_STEPS` and one.
+    Two ends that differ take at least one step, so both are sampled however coarse ``spacing`` is. The number is capped
+    at `MOST_STEPS` + 1, which `_begin` refuses.
     """
     widest, differ = 0.0, plain(0)
     for j in range(q0.shape[0]):
@@ -408,45 +409,45 @@ def _steps_of(q0: Array, q1: Array, each: Array) -> int:
             return -1
         if change > 0.0:
             differ = 1
-            widest = max(widest, change / each[j])
+            widest = max(widest, change / spacing[j])
     return max(ceil(min(widest, MOST_STEPS + 1.0)), differ)
 
 
 @kernel
-def _begin(asked: Questions, start: int, stop: int, whole: bool) -> None:
+def _begin(samples: Samples, start: int, stop: int, any_hit: bool) -> None:
     """Say how many samples every edge has, and that nothing is known of it, or that it is refused."""
-    edges = asked.edges
+    edges = samples.edges
     for e in range(start, stop):
-        steps = _steps_of(edges.q0[e], edges.q1[e], edges.each)
+        steps = _steps_of(edges.q0[e], edges.q1[e], edges.spacing)
         edges.steps[e], edges.at[e] = steps, steps + 1
         edges.which[e] = FREE if 0 <= steps <= MOST_STEPS else REFUSED
-    asked.next[0], asked.next[2] = start - 1, stop
-    _next_edge(asked, whole)
+    samples.next[0], samples.next[2] = start - 1, stop
+    _next_edge(samples, any_hit)
 
 
 @kernel
-def _next_edge(asked: Questions, whole: bool) -> None:
+def _next_edge(samples: Samples, any_hit: bool) -> None:
     """Go on to the next edge that is not refused."""
-    next = asked.next
+    next = samples.next
     next[0] += 1
-    while next[0] < next[2] and asked.edges.which[next[0]] == REFUSED:
+    while next[0] < next[2] and samples.edges.which[next[0]] == REFUSED:
         next[0] += 1
     if next[0] < next[2]:
-        steps = asked.edges.steps[next[0]]
-        next[1], next[3] = steps if whole else asked.edges.begin[next[0]], 2
+        steps = samples.edges.steps[next[0]]
+        next[1], next[3] = steps if any_hit else samples.edges.begin[next[0]], 2
         while next[3] < 2 * steps:
             next[3] *= 2
 
 
 @kernel
-def _next_sample(asked: Questions, whole: bool) -> None:
+def _next_sample(samples: Samples, any_hit: bool) -> None:
     """Go on to the next sample of an edge, behind the last where there is none.
 
     Of an edge as a whole the end comes first, which is new to a planner, then what is between from the middle outwards
     (a van der Corput order, level by level), the beginning last.
     """
-    next, steps = asked.next, asked.edges.steps[asked.next[0]]
-    if not whole:
+    next, steps = samples.next, samples.edges.steps[samples.next[0]]
+    if not any_hit:
         next[1] += 1
     elif next[1] == 0:
         next[1] = steps + 1
@@ -458,28 +459,28 @@ def _next_sample(asked: Questions, whole: bool) -> None:
 
 
 @kernel
-def _fill(asked: Questions, lanes: Lanes, most: int, whole: bool, q: Array) -> int:
+def _fill(samples: Samples, lanes: Lanes, most: int, any_hit: bool, q: Array) -> int:
     """Put the samples that come next into lanes, and return how many there are."""
-    next, n = asked.next, plain(0)
+    next, n = samples.next, plain(0)
     while n < most and next[0] < next[2]:
         e, s = next[0], next[1]
-        if s > asked.edges.steps[e] or asked.edges.which[e] != FREE:
-            _next_edge(asked, whole)
+        if s > samples.edges.steps[e] or samples.edges.which[e] != FREE:
+            _next_edge(samples, any_hit)
             continue
-        along(asked.edges.q0[e], asked.edges.q1[e], s / asked.edges.steps[e] if s > 0 else 0.0, q)
+        along(samples.edges.q0[e], samples.edges.q1[e], s / samples.edges.steps[e] if s > 0 else 0.0, q)
         for j in range(q.shape[0]):
             lanes.q[j * LANES + n] = q[j]
-        asked.edge[n], asked.sample[n] = e, s
-        _next_sample(asked, whole)
+        samples.edge[n], samples.sample[n] = e, s
+        _next_sample(samples, any_hit)
         n += 1
     return n
 
 
 @kernel
-def _without(asked: Questions, first: int, k: int, n: int, alive: int) -> int:
+def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
     """Return the lanes that are left where lane k hits: from the first on, those of its edge are asked no more."""
     for j in range(first, n):
-        if asked.edge[j] == asked.edge[k]:
+        if samples.edge[j] == samples.edge[k]:
             alive &= ~(1 << j)
     return alive
 
@@ -488,7 +489,7 @@ def _without(asked: Questions, first: int, k: int, n: int, alive: int) -> int:
 
 
 @inlined
-def _ask(
+def _lane_collides(
     layout: Layout, lanes: Lanes, frames: Frames, k: int, p: int, now: int, margin: float, axes: Array, simplex: Array
 ) -> int:
     """Tell of lane k what the walk tells of one configuration."""
@@ -505,29 +506,29 @@ def _ask(
 
 
 @entry
-def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, whole: bool) -> None:
+def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
     """Write for each edge the first of its samples that is not free, and a pair closer than its margin there.
 
     Edge e is a straight line from q0[e] to q1[e]; it has steps[e] + 1 samples, of which no number of q changes by more
     than ``each`` from one to the next. They are asked in their order from number begin[e] on: to know the first that
-    hits, those before it must be asked in any order, and none behind it. As a ``whole`` an edge is asked in another
+    hits, those before it must be asked in any order, and none behind it. As a ``any_hit`` an edge is asked in another
     order, see `_next_sample`, and what is told is any of its samples that is not free. ``which`` is `FREE`, and ``at``
     behind the last, where all are free; `UNSURE` where GJK alone cannot tell; `REFUSED` where q is not finite, or
     samples are too many.
     """
-    layout, room, order, margins, q = task.layout, task.room, task.order, task.margins, task.q
-    pairs, used, held = layout.pairs, room.used, room.held
-    lanes = lanes_in(room.numbers, room.spots, q.shape[0], task.chain.parent.shape[0])
-    asked = Questions(edges, held[:LANES], held[LANES : 2 * LANES], held[2 * LANES : _NUMBERS])
-    _begin(asked, start, stop, whole)
-    most = _TOGETHER if whole else LANES  # what hits mostly does so at one of the first few
+    layout, scratch, order, margins, q = task.layout, task.scratch, task.order, task.margins, task.q
+    pairs, used, ints = layout.pairs, scratch.used, scratch.ints
+    lanes = lanes_in(scratch.numbers, scratch.spots, q.shape[0], task.chain.parent.shape[0])
+    samples = Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : _NUMBERS])
+    _begin(samples, start, stop, any_hit)
+    most = _TOGETHER if any_hit else LANES  # what hits mostly does so at one of the first few
     while True:
-        n = _fill(asked, lanes, most, whole, q)
+        n = _fill(samples, lanes, most, any_hit, q)
         if n == 0:
             break
         most = plain(LANES)
-        held[_NUMBERS - 1] += 1
-        now = held[_NUMBERS - 1]
+        ints[_NUMBERS - 1] += 1
+        now = ints[_NUMBERS - 1]
         count = (n + _TOGETHER - 1) // _TOGETHER * _TOGETHER
         link_lanes(task.chain, lanes, task.poses[0], task.poses[1], q, count)
         for k in range(used.shape[0]):
@@ -539,18 +540,18 @@ def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, whole: b
             near, k = alive & near_lanes(lanes, pairs[p, 0], pairs[p, 1], margins[p], count), plain(-1)
             while near != 0:
                 k += 1
-                here = near & 1
+                bit = near & 1
                 near >>= 1
-                if here == 0 or alive >> k & 1 == 0:
+                if bit == 0 or alive >> k & 1 == 0:
                     continue
-                frames = Frames(task.poses[0], room.links[k], room.rows[k], room.balls[k], room.stamp[k])
-                told = _ask(layout, lanes, frames, k, p, now, margins[p], task.axes, task.simplex)
-                if told == 0:
+                frames = Frames(task.poses[0], scratch.links[k], scratch.rows[k], scratch.balls[k], scratch.stamp[k])
+                verdict = _lane_collides(layout, lanes, frames, k, p, now, margins[p], task.axes, task.simplex)
+                if verdict == 0:
                     continue
-                e = asked.edge[k]
-                edges.at[e], edges.which[e] = asked.sample[k], p if told == 1 else UNSURE
-                alive = _without(asked, 0 if whole else k, k, n, alive)
-                if told == 1 and order[r] == p and r > 0:
+                e = samples.edge[k]
+                edges.at[e], edges.which[e] = samples.sample[k], p if verdict == 1 else UNSURE
+                alive = _without(samples, 0 if any_hit else k, k, n, alive)
+                if verdict == 1 and order[r] == p and r > 0:
                     order[r], order[r // 2] = order[r // 2], p
             if alive == 0:
                 break

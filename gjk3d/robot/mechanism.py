@@ -40,16 +40,16 @@ class Mechanism:
 
     def _put_together(self, description: Description) -> None:
         """Take links and joints of a description; `ParseError` where they make no tree."""
-        made = tree_of(description)
+        tree = tree_of(description)
         self.name = description.name
-        self.links, self.joints, self.columns, self._chain = made.links, made.above, made.columns, made.chain
+        self.links, self.joints, self.columns, self._chain = tree.links, tree.above, tree.columns, tree.chain
         self._order = tuple(joint.name for joint in description.joints)
-        self.dof = sum(each.stop - each.start for each in made.columns.values())
+        self.dof = sum(column.stop - column.start for column in tree.columns.values())
         self.lower, self.upper = np.full(self.dof, -inf), np.full(self.dof, inf)
         for joint in description.joints:
-            if joint.name in made.columns:
-                self.lower[made.columns[joint.name]] = joint.lower
-                self.upper[made.columns[joint.name]] = joint.upper
+            if joint.name in tree.columns:
+                self.lower[tree.columns[joint.name]] = joint.lower
+                self.upper[tree.columns[joint.name]] = joint.upper
         self.lower.setflags(write=False)
         self.upper.setflags(write=False)
         self.rigid = rigid_bodies(self._chain, frozenset())
@@ -129,10 +129,10 @@ class Mechanism:
                 numbers = np.asarray(value, dtype=np.float64).ravel()
             except (TypeError, ValueError, OverflowError):
                 raise RobotError(f"joint {name!r} is at {value!r:.80}, expected numbers") from None
-            own = self.columns[name]
-            if len(numbers) != own.stop - own.start:
-                raise RobotError(f"joint {name!r} has {own.stop - own.start} numbers, {len(numbers)} given")
-            q[own] = numbers
+            columns = self.columns[name]
+            if len(numbers) != columns.stop - columns.start:
+                raise RobotError(f"joint {name!r} has {columns.stop - columns.start} numbers, {len(numbers)} given")
+            q[columns] = numbers
         checked: Array = self.configurations(q)[0][0]
         return checked
 
@@ -177,7 +177,7 @@ class Mechanism:
             cure = "; a spline goes to trajectory_free, and waypoints of it are spline(times)" if callable(q) else ""
             raise RobotError(f"{name} has dtype {raw.dtype}, expected real numbers{cure}")
         if raw.ndim not in (1, 2) or raw.shape[-1] != self.dof:
-            widths = ((joint, own.stop - own.start) for joint, own in self.columns.items())
+            widths = ((joint, columns.stop - columns.start) for joint, columns in self.columns.items())
             joints = [joint if width == 1 else f"{joint} ({width} numbers)" for joint, width in widths]
             raise RobotError(
                 f"{name} has shape {raw.shape}, expected ({self.dof},) or (n, {self.dof}): "
@@ -188,7 +188,9 @@ class Mechanism:
         if not np.isfinite(rows).all():
             row, column = np.argwhere(~np.isfinite(rows))[0]
             at = f"[{row}, {column}]" if raw.ndim == 2 else f"[{column}]"
-            joint = next(each for each, own in self.columns.items() if own.start <= column < own.stop)
+            joint = next(
+                candidate for candidate, columns in self.columns.items() if columns.start <= column < columns.stop
+            )
             raise RobotError(f"{name}{at} is {rows[row, column]} (joint {joint!r}), expected a finite number")
         return rows, raw.ndim == 2
 
@@ -267,23 +269,23 @@ class Mechanism:
         rows, stack = self.configurations(q)
         number = self.link_number(link)
         try:
-            given = np.asarray(point, dtype=np.float64)
+            offset = np.asarray(point, dtype=np.float64)
         except (TypeError, ValueError):
             raise RobotError("point: expected 3 numbers, or 3 for each configuration") from None
-        if given.shape not in ((3,), (len(rows), 3)) or not np.isfinite(given).all():
-            raise RobotError(f"point is {given.tolist()!r:.80}, expected (3,) or ({len(rows)}, 3) finite numbers")
-        points = np.ascontiguousarray(np.broadcast_to(given, (len(rows), 3))).copy()
+        if offset.shape not in ((3,), (len(rows), 3)) or not np.isfinite(offset).all():
+            raise RobotError(f"point is {offset.tolist()!r:.80}, expected (3,) or ({len(rows)}, 3) finite numbers")
+        points = np.ascontiguousarray(np.broadcast_to(offset, (len(rows), 3))).copy()
         out = np.empty((len(rows), 3, self.dof))
         poses = np.empty((len(self.links), 4, 4))
         many_point_jacobians(self._chain, rows, number, points, np.empty((4, 4)), poses, out)
         return out if stack else out[0]
 
 
-def rigid_bodies(chain: Chain, apart: frozenset[int]) -> Ints:
+def rigid_bodies(chain: Chain, unwelded: frozenset[int]) -> Ints:
     """Return a number for each link, the same for links that are joined by fixed joints alone, not through others."""
     number = np.arange(len(chain.parent), dtype=np.int64)
     for k, (above, kind) in enumerate(zip(chain.parent, chain.kind, strict=True)):
-        if above >= 0 and kind == FIXED and above not in apart:
+        if above >= 0 and kind == FIXED and above not in unwelded:
             number[k] = number[above]
     return number
 

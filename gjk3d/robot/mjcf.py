@@ -37,18 +37,18 @@ def read_mjcf(file: Path, root: Element, collision: str) -> Description:
         import mujoco
     except ImportError:
         raise ImportError(f'{file} is an MJCF, which MuJoCo reads, not installed: pip install "gjk3d[mjcf]"') from None
-    alone = not any(each.get("file") or each.tag == "include" for each in root.iter())
+    standalone = not any(element.get("file") or element.tag == "include" for element in root.iter())
     try:
         if file == TEXT:
             with tempfile.TemporaryDirectory() as folder:
                 source = Path(folder) / "text"
                 source.write_text(ElementTree.tostring(root, encoding="unicode"), encoding="utf-8")
-                made = apart.converted(source, "MJCF text", alone=alone)
+                binary = apart.converted(source, "MJCF text", alone=standalone)
         else:
-            made = apart.converted(file, "MJCF", alone=alone)
+            binary = apart.converted(file, "MJCF", alone=standalone)
     except HeaderError as reason:
         raise ParseError(f"{file}: {reason}") from None
-    model = mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": made})
+    model = mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": binary})
     return _Reader(mujoco, model, file).description(root.get("model", ""), collision == "visual")
 
 
@@ -80,9 +80,9 @@ class _Reader:
             links.append(self._link(k, visual))
             if k:
                 between, above = self._joints(k, mimics)
-                links += [Link(each, ()) for each in between]
+                links += [Link(item, ()) for item in between]
                 joints += above
-        order = {each: k for k, each in enumerate(self.joints)}
+        order = {item: k for k, item in enumerate(self.joints)}
         joints.sort(key=lambda joint: order.get(joint.name, -1))
         return Description(
             self.file, name, tuple(links), tuple(joints), allowed=self._allowed(), states=self._states(),
@@ -122,17 +122,17 @@ class _Reader:
     def _collides(self) -> Any:
         """Tell of each geom whether it meets any other; those that are only drawn have both masks 0."""
         model = self.model
-        found = (model.geom_contype | model.geom_conaffinity) != 0
-        found[model.pair_geom1] = found[model.pair_geom2] = True
-        return found
+        collides = (model.geom_contype | model.geom_conaffinity) != 0
+        collides[model.pair_geom1] = collides[model.pair_geom2] = True
+        return collides
 
     def _link(self, body: int, visual: bool) -> Link:
         every = np.flatnonzero(self.model.geom_bodyid == body)
-        own = every[self._collides()[every]]
-        if visual and not len(own):
-            own = every
-        found = [geometry for k in own.tolist() if (geometry := self._geometry(k)) is not None]
-        return Link(self.bodies[body], tuple(found), len(every) > 0 and not len(own))
+        chosen = every[self._collides()[every]]
+        if visual and not len(chosen):
+            chosen = every
+        geometries = [geometry for k in chosen.tolist() if (geometry := self._geometry(k)) is not None]
+        return Link(self.bodies[body], tuple(geometries), len(every) > 0 and not len(chosen))
 
     def _geometry(self, k: int) -> Geometry | None:
         model = self.model
@@ -147,9 +147,9 @@ class _Reader:
         if kind in sizes:
             return Geometry(where, kind, sizes[kind], "", (), origin)
         if kind == "mesh":
-            own = model.mesh(int(model.geom_dataid[k]))
-            vertices = model.mesh_vert[own.vertadr[0] :][: own.vertnum[0]].astype(np.float64)
-            faces = model.mesh_face[own.faceadr[0] :][: own.facenum[0]].astype(np.int64)
+            mesh = model.mesh(int(model.geom_dataid[k]))
+            vertices = model.mesh_vert[mesh.vertadr[0] :][: mesh.vertnum[0]].astype(np.float64)
+            faces = model.mesh_face[mesh.faceadr[0] :][: mesh.facenum[0]].astype(np.int64)
             return Geometry(where, kind, (), "", (1.0, 1.0, 1.0), origin, (vertices, faces))
         cure = "add it to the checker as gk.Halfspace" if kind == "plane" else "add it to the checker as an object"
         self.left_out.append(f"{where} is {with_article(kind)}, which no link can have: not checked; {cure}")
@@ -199,7 +199,7 @@ class _Reader:
     def _mimics(self) -> dict[int, Mimic]:
         """Return the joints that follow others, by linear equalities; what else is held together is told."""
         model = self.model
-        found: dict[int, Mimic] = {}
+        mimics: dict[int, Mimic] = {}
         lost = 0
         for k in range(model.neq):
             if not model.eq_active0[k]:
@@ -212,20 +212,20 @@ class _Reader:
                 continue
             zero_a, zero_b = (float(model.qpos0[model.jnt_qposadr[j]]) for j in (follower, leader))
             offset = zero_a + float(data[0]) - float(data[1]) * zero_b
-            found[follower] = Mimic(self.joints[leader], float(data[1]), offset)
+            mimics[follower] = Mimic(self.joints[leader], float(data[1]), offset)
         if lost:
             self.left_out.append(
                 f"{self.file}: not kept: {count(lost, 'equality constraint')}, such as a closed loop: what it holds "
                 "together moves on its own here"
             )
-        return found
+        return mimics
 
     # pairs and poses --------------------------------------------------------------------------------------------------
 
     def _allowed(self) -> tuple[tuple[str, str, str], ...]:
         """Return the pairs of bodies that MuJoCo leaves out: excluded ones, and those whose masks never meet."""
         model, collides = self.model, self._collides()
-        found = {}
+        pairs = {}
         owners = [np.flatnonzero((model.geom_bodyid == k) & collides) for k in range(model.nbody)]
         paired = {
             tuple(sorted(int(model.geom_bodyid[g]) for g in pair))
@@ -234,15 +234,15 @@ class _Reader:
         for a in range(model.nbody):
             for b in range(a + 1, model.nbody):
                 i, j = owners[a][:, None], owners[b][None, :]
-                meet = (model.geom_contype[i] & model.geom_conaffinity[j]) | (
+                compatible = (model.geom_contype[i] & model.geom_conaffinity[j]) | (
                     model.geom_contype[j] & model.geom_conaffinity[i]
                 )
-                if meet.size and not meet.any():
-                    found[a, b] = "contype"
+                if compatible.size and not compatible.any():
+                    pairs[a, b] = "contype"
         for signature in model.exclude_signature.tolist():
             a, b = sorted((signature >> 16, signature & 0xFFFF))
-            found[a, b] = "exclude"
-        return tuple((self.bodies[a], self.bodies[b], why) for (a, b), why in found.items() if (a, b) not in paired)
+            pairs[a, b] = "exclude"
+        return tuple((self.bodies[a], self.bodies[b], why) for (a, b), why in pairs.items() if (a, b) not in paired)
 
     def _states(self) -> dict[str, dict[str, tuple[float, ...]]]:
         """Return the keyframes by name."""

@@ -14,7 +14,7 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import RobotError, RobotWarning
 from gjk3d.robot.bodies import Body, Geometry, make_bodies
-from gjk3d.robot.derived import Shapes, held, joined, with_shapes
+from gjk3d.robot.derived import Shapes, joined, locked, with_shapes
 from gjk3d.robot.files import read_root
 from gjk3d.robot.mechanism import Mechanism, listed, rigid_bodies
 from gjk3d.robot.mjcf import read_mjcf
@@ -31,10 +31,10 @@ from gjk3d.wording import count
 class PairedLinks(Mechanism):
     """What of a `gjk3d.robot.Robot` has shapes, and which pairs of links are checked; see there."""
 
-    __slots__ = ("_allowed", "_apart", "_welded", "_worlds", "bodies", "geometries")
+    __slots__ = ("_allowed", "_unwelded", "_welded", "_worlds", "bodies", "geometries")
 
     _allowed: AllowedPairs
-    _apart: frozenset[str]  #: links whose fixed children are other bodies than they, as far as adjacency goes
+    _unwelded: frozenset[str]  #: links whose fixed children are other bodies than they, as far as adjacency goes
     _welded: Ints  #: (links,), as ``rigid``, of bodies that adjacency goes by
     _worlds: frozenset[str]  #: links that are the surroundings
     bodies: tuple[Body, ...]
@@ -56,25 +56,25 @@ class PairedLinks(Mechanism):
 
     def _adjacent(self) -> Ints:
         """Return them by number, (n, 2)."""
-        found = [np.zeros((2, 0), dtype=np.int64)]
-        for own, over in self._neighbours():
-            found += [own[np.array(np.triu_indices(len(own), 1))]]
-            found += [np.stack([np.tile(over, len(own)), np.repeat(own, len(over))])]
-        pairs = np.concatenate(found, axis=1)
+        blocks = [np.zeros((2, 0), dtype=np.int64)]
+        for links, over in self._neighbours():
+            blocks += [links[np.array(np.triu_indices(len(links), 1))]]
+            blocks += [np.stack([np.tile(over, len(links)), np.repeat(links, len(over))])]
+        pairs = np.concatenate(blocks, axis=1)
         ordered: Ints = pairs[:, np.lexsort(pairs)].T
         return ordered
 
     def _neighbours(self) -> Iterator[tuple[Ints, Ints]]:
         """Yield the links with shapes of each rigid body, and those of the next one on the way to the root."""
         welded: dict[int, list[int]] = {}
-        for link in sorted({each.link for each in self.geometries}):
+        for link in sorted({geometry.link for geometry in self.geometries}):
             if self.links[link] not in self._worlds:
                 welded.setdefault(int(self._welded[link]), []).append(link)
         for body, links in welded.items():
-            other = self._above(body)
-            while other >= 0 and other not in welded:
-                other = self._above(other)
-            yield np.array(links), np.array(welded.get(other, ()), dtype=np.int64)
+            above = self._above(body)
+            while above >= 0 and above not in welded:
+                above = self._above(above)
+            yield np.array(links), np.array(welded.get(above, ()), dtype=np.int64)
 
     def _above(self, body: int) -> int:
         """Return the rigid body that a rigid body hangs on, -1 for the root; both by the number of their first link."""
@@ -83,11 +83,11 @@ class PairedLinks(Mechanism):
 
     def all_pairs(self) -> Ints:
         """Return the pairs of links that have shapes and are not joined by fixed joints alone, (n, 2)."""
-        shaped = np.unique(np.array([each.link for each in self.geometries], dtype=np.int64))
+        shaped = np.unique(np.array([geometry.link for geometry in self.geometries], dtype=np.int64))
         first, second = np.triu_indices(len(shaped), 1)
         pairs = np.column_stack([shaped[first], shaped[second]])
-        apart: Ints = pairs[self.rigid[pairs[:, 0]] != self.rigid[pairs[:, 1]]]
-        return apart
+        movable: Ints = pairs[self.rigid[pairs[:, 0]] != self.rigid[pairs[:, 1]]]
+        return movable
 
     @property
     def pairs(self) -> Ints:
@@ -98,14 +98,14 @@ class PairedLinks(Mechanism):
         """
         return self._pairs_with({})
 
-    def _pairs_with(self, said: Mapping[tuple[str, str], bool]) -> Ints:
+    def _pairs_with(self, overrides: Mapping[tuple[str, str], bool]) -> Ints:
         """Return them where of some pairs it is said otherwise whether they may touch."""
         pairs = self.all_pairs()
         checked = self.allowed._are_checked(pairs)
-        for pair, may in said.items():
+        for pair, may in overrides.items():
             checked[(pairs == self.allowed._pair(*pair)).all(axis=1)] = not may
-        found: Ints = pairs[checked]
-        return found
+        chosen: Ints = pairs[checked]
+        return chosen
 
     @property
     def allowed(self) -> AllowedPairs:
@@ -118,22 +118,22 @@ class PairedLinks(Mechanism):
 
     @allowed.setter
     def allowed(self, pairs: AllowedPairs | Iterable[Sequence[str]]) -> None:
-        found = pairs if isinstance(pairs, AllowedPairs) else self._pairs_of(pairs)
-        if found.links != tuple(self.links):
+        new = pairs if isinstance(pairs, AllowedPairs) else self._pairs_of(pairs)
+        if new.links != tuple(self.links):
             raise RobotError("allowed: these pairs are of a robot with other links")
         old = getattr(self, "_allowed", None)
-        self._allowed = found
+        self._allowed = new
         if old is not None:
-            found._taken_by(old._users)
-            found._changed()
+            new._taken_by(old._users)
+            new._changed()
 
     def _pairs_of(self, pairs: Iterable[Sequence[str]]) -> AllowedPairs:
-        found = AllowedPairs(self.links)
+        allowed = AllowedPairs(self.links)
         for pair in pairs:
             if isinstance(pair, str) or len(pair) not in (2, 3):
                 raise RobotError(f"allowed has {pair!r:.80}, expected two names of links, and a reason or none")
-            found.allow(*pair)
-        return found
+            allowed.allow(*pair)
+        return allowed
 
 
 def no_shapes(robot: PairedLinks) -> RobotError:
@@ -206,9 +206,9 @@ class Robot(PairedLinks):
     0
     """
 
-    __slots__ = ("_others", "groups", "parts", "source", "states")
+    __slots__ = ("_srdf_elements", "groups", "parts", "source", "states")
 
-    _others: tuple[str, ...]
+    _srdf_elements: tuple[str, ...]
     groups: dict[str, tuple[str, ...]]
     parts: dict[str, slice]
     source: Path
@@ -267,7 +267,7 @@ class Robot(PairedLinks):
         """
         description = read_urdf(path, collision)
         _warn(description)
-        return cls._made(description, srdf, package_dirs, geometry)
+        return cls._from_description(description, srdf, package_dirs, geometry)
 
     @classmethod
     def load(
@@ -328,10 +328,10 @@ class Robot(PairedLinks):
         else:
             description = described(file, root, collision)
         _warn(description)
-        return cls._made(description, srdf, package_dirs, geometry)
+        return cls._from_description(description, srdf, package_dirs, geometry)
 
     @classmethod
-    def _made(
+    def _from_description(
         cls,
         description: Description,
         srdf: str | os.PathLike[str] | None,
@@ -339,17 +339,17 @@ class Robot(PairedLinks):
         geometry: str,
     ) -> Robot:
         links = tree_of(description).links
-        made = make_bodies(description, links, package_dirs, geometry)
-        self = cls._built(description, *made, worlds=description.worlds)
+        shapes = make_bodies(description, links, package_dirs, geometry)
+        self = cls._built(description, *shapes, worlds=description.worlds)
         if srdf is None:
             allowed = AllowedPairs(self.links, description.allowed)
-            for own, over in self._neighbours():
-                allowed._allow_all(own, np.concatenate([own, over]), "adjacent")
+            for links_of, over in self._neighbours():
+                allowed._allow_all(links_of, np.concatenate([links_of, over]), "adjacent")
             self.allowed = allowed
             self.states = dict(description.states)
         else:
             read = read_srdf(srdf, self.links)
-            self.allowed, self.states, self._others = read.allowed, read.states, read.others
+            self.allowed, self.states, self._srdf_elements = read.allowed, read.states, read.elements
             self.groups, unknown = resolved(read.groups, self)
             if unknown:
                 words = f"{srdf}: groups name what the robot lacks, left out: {listed(unknown)}"
@@ -361,15 +361,15 @@ class Robot(PairedLinks):
     @classmethod
     def _built(
         cls, description: Description, bodies: tuple[Body, ...], geometries: tuple[Geometry, ...], *,
-        apart: frozenset[str] = frozenset(), worlds: frozenset[str] = frozenset(),
+        unwelded: frozenset[str] = frozenset(), worlds: frozenset[str] = frozenset(),
     ) -> Robot:  # fmt: skip
         """Return a robot that has everything but pairs and poses; `ParseError` where joints make no tree."""
         self = cls()
         self._put_together(description)
-        self.source, self.parts, self.groups, self._others = description.file, {}, {}, ()
+        self.source, self.parts, self.groups, self._srdf_elements = description.file, {}, {}, ()
         self.bodies, self.geometries = bodies, geometries
-        self._apart, self._worlds = apart, worlds
-        self._welded = rigid_bodies(self._chain, frozenset(map(self.links.index, apart)))
+        self._unwelded, self._worlds = unwelded, worlds
+        self._welded = rigid_bodies(self._chain, frozenset(map(self.links.index, unwelded)))
         return self
 
     @classmethod
@@ -424,21 +424,23 @@ class Robot(PairedLinks):
         >>> cart.link_poses(cart.configuration({"cart": (3.0, 0.0, np.pi / 2)}))[-1][:3, 3].round(6).tolist()
         [3.0, 1.0, 0.0]
         """
-        made = joined(parts, on or {}, joints or {})
-        self = cls._built(made.description, made.bodies, made.geometries, apart=made.apart, worlds=made.worlds)
-        self.parts, self.states = made.columns, dict(made.description.states)
+        merged = joined(parts, on or {}, joints or {})
+        self = cls._built(
+            merged.description, merged.bodies, merged.geometries, unwelded=merged.unwelded, worlds=merged.worlds
+        )
+        self.parts, self.states = merged.columns, dict(merged.description.states)
         self.groups = {
             f"{part}/{name}": tuple(f"{part}/{joint}" for joint in joints)
-            for part, each in parts.items()
-            for name, joints in each.groups.items()
+            for part, robot in parts.items()
+            for name, joints in robot.groups.items()
         }
         across = [pair for pair in self.adjacent() if pair[0].split("/")[0] != pair[1].split("/")[0]]
         evidence = "; ".join(
-            f"{part}: {each.allowed.evidence}" for part, each in parts.items() if each.allowed.evidence
+            f"{part}: {robot.allowed.evidence}" for part, robot in parts.items() if robot.allowed.evidence
         )
-        self.allowed = AllowedPairs(self.links, (*made.description.allowed, *across), evidence=evidence)
+        self.allowed = AllowedPairs(self.links, (*merged.description.allowed, *across), evidence=evidence)
         self.allowed.proven = [
-            (f"{part}/{a}", f"{part}/{b}") for part, each in parts.items() for a, b in each.allowed.proven
+            (f"{part}/{a}", f"{part}/{b}") for part, robot in parts.items() for a, b in robot.allowed.proven
         ]
         return self
 
@@ -461,11 +463,11 @@ class Robot(PairedLinks):
         return cls.from_urdf(Path(__file__).with_name("example.urdf"))
 
     def _copied(self) -> Robot:
-        other = type(self)()
+        copy = type(self)()
         for name in (*Mechanism.__slots__, *PairedLinks.__slots__, *self.__slots__):
-            setattr(other, name, getattr(self, name))
-        other.allowed = self.allowed.copy()
-        return other
+            setattr(copy, name, getattr(self, name))
+        copy.allowed = self.allowed.copy()
+        return copy
 
     def at(self, pose: OnePose) -> Robot:
         """Return the robot standing somewhere else.
@@ -493,11 +495,11 @@ class Robot(PairedLinks):
         >>> robot.link_poses([0.0, 0.0])[-1][:3, 3].tolist(), robot.base[2, 3].item()
         ([1.0, 0.0, 0.8], 0.8)
         """
-        other = self._copied()
+        copy = self._copied()
         origin = self._chain.origin.copy()
         origin[0] = one_pose(pose, "pose of a robot")
-        other._chain = self._chain._replace(origin=origin)
-        return other
+        copy._chain = self._chain._replace(origin=origin)
+        return copy
 
     def held(self, q: Row, joints: Iterable[str] | None = None) -> Robot:
         """Return the robot with joints that no longer move, nor have numbers in q.
@@ -536,14 +538,14 @@ class Robot(PairedLinks):
         if stacked:
             raise RobotError("q is a stack, expected one configuration to be held at")
         links = tuple(Link(name, ()) for name in self.links)
-        still = Description(self.source, self.name, links, tuple(held(self, rows[0], names)))
-        other = self._built(still, self.bodies, self.geometries, apart=self._apart, worlds=self._worlds)
-        other._chain.origin[0] = self._chain.origin[0]
-        other.allowed, other.states, other._others = self.allowed.copy(), self.states, self._others
-        other.groups = {
-            name: tuple(joint for joint in joints if joint in other.columns) for name, joints in self.groups.items()
+        description = Description(self.source, self.name, links, tuple(locked(self, rows[0], names)))
+        copy = self._built(description, self.bodies, self.geometries, unwelded=self._unwelded, worlds=self._worlds)
+        copy._chain.origin[0] = self._chain.origin[0]
+        copy.allowed, copy.states, copy._srdf_elements = self.allowed.copy(), self.states, self._srdf_elements
+        copy.groups = {
+            name: tuple(joint for joint in joints if joint in copy.columns) for name, joints in self.groups.items()
         }
-        return other
+        return copy
 
     def with_geometry(self, link: str | int, shapes: Shapes, *, geometry: str = "bodies") -> Robot:
         """Return the robot with other shapes on a link, such as another tool; nothing is loaded again.
@@ -578,9 +580,9 @@ class Robot(PairedLinks):
         >>> robot.bodies[-1].shape, gk.robot.Checker(robot).clearance([0.0, 2.5]).pair
         (Sphere(radius=0.2), ('post', 'hand'))
         """
-        other = self._copied()
-        other.bodies, other.geometries = with_shapes(self, self.link_number(link), shapes, geometry)
-        return other
+        copy = self._copied()
+        copy.bodies, copy.geometries = with_shapes(self, self.link_number(link), shapes, geometry)
+        return copy
 
     def state(self, name: str, start: Row | None = None) -> Array:
         """Return a named pose of the SRDF as a configuration.
@@ -628,7 +630,7 @@ class Robot(PairedLinks):
         --------
         >>> arm.to_srdf("arm.srdf")  # doctest: +SKIP
         """
-        Path(path).write_text(srdf_text(self.name, self.allowed, self._others), encoding="utf-8")
+        Path(path).write_text(srdf_text(self.name, self.allowed, self._srdf_elements), encoding="utf-8")
 
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
         """Write the robot as a URDF with the shapes that are checked: each hull or mesh becomes an OBJ beside it.

@@ -63,10 +63,10 @@ def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[fl
     for k in range(_AROUND):
         c, n = cos(pi * k / _AROUND), sin(pi * k / _AROUND)
         d = (c * u[0] + n * v[0], c * u[1] + n * v[1], c * u[2] + n * v[2])
-        back = (-d[0], -d[1], -d[2])
+        opposite = (-d[0], -d[1], -d[2])
         x = dot(d, at)
         most = max(most, _height(exact, s, core, d) - x)
-        most = max(most, _height(exact, s, core, back) + x)
+        most = max(most, _height(exact, s, core, opposite) + x)
     x = dot(axis, at)
     high = _height(exact, s, core, axis) - x
     low = -_height(exact, s, core, (-axis[0], -axis[1], -axis[2])) - x
@@ -88,7 +88,7 @@ def _middle(exact: bool, s: Array, core: Core) -> Vec3:
 
 
 @kernel
-def _put(s: Array, p: Vec3, axis: Vec3, radius: float, half: float) -> None:
+def _set_cylinder(s: Array, p: Vec3, axis: Vec3, radius: float, half: float) -> None:
     for k in range(3):
         s[k], s[3 + k] = p[k], axis[k]
     s[6], s[7] = radius, half
@@ -126,19 +126,19 @@ def _sweep(
     mid, half = 0.5 * (low + high), 0.5 * (high - low)
     p = (at[0] + mid * a[0], at[1] + mid * a[1], at[2] + mid * a[2])
     if what == 1:
-        _put(out, p, a, radius, half)
+        _set_cylinder(out, p, a, radius, half)
         return radius
     p = (p[0] + m[0], p[1] + m[1], p[2] + m[2])
     if what == 2:
-        _put(out, p, a, radius, half + far)
+        _set_cylinder(out, p, a, radius, half + far)
         return 1.0
     if what == 3 and sign > 0.0:
-        _put(out, p, a, radius + far, half)
+        _set_cylinder(out, p, a, radius + far, half)
         return radius
     if what == 4 and sign > 0.0:
         high, low = max(abs(low), abs(high)), 0.0
         reach = sqrt(radius * radius + high * high)
-        _put(out, m, a, reach + far, reach + far)
+        _set_cylinder(out, m, a, reach + far, reach + far)
         return reach
     # down: first the translation, then the turn about the joint's own origin
     along = dot(p, a)
@@ -146,15 +146,15 @@ def _sweep(
         off = (p[0] - along * a[0], p[1] - along * a[1], p[2] - along * a[2])
         # the radius is enlarged by more than off is rounded, far by `PLANE`: `_MORE` holds the rounding of their sum
         reach = (sqrt(dot(off, off)) + radius + far) * _MORE
-        _put(out, (along * a[0], along * a[1], along * a[2]), a, reach, half)
+        _set_cylinder(out, (along * a[0], along * a[1], along * a[2]), a, reach, half)
         return reach
     reach = (sqrt(dot(p, p)) + sqrt(radius * radius + half * half) + far) * _MORE
-    _put(out, zero, a, reach, reach)
+    _set_cylinder(out, zero, a, reach, reach)
     return reach
 
 
 @kernel
-def _carry(exact: bool, m: Array, back: bool, s: Array) -> None:
+def _carry(exact: bool, m: Array, inverse: bool, s: Array) -> None:
     """Move a set by a rigid transform, or by its inverse."""
     count = 4 if exact else 2  # columns of a pose, or the middle and the axis of a cylinder
     for k in range(count):
@@ -165,7 +165,7 @@ def _carry(exact: bool, m: Array, back: bool, s: Array) -> None:
             x, y, z = s[3 * k], s[3 * k + 1], s[3 * k + 2]
             point = k == 0
         w = 1.0 if point else 0.0
-        if back:
+        if inverse:
             x, y, z = x - w * m[0, 3], y - w * m[1, 3], z - w * m[2, 3]
             x, y, z = (
                 m[0, 0] * x + m[1, 0] * y + m[2, 0] * z,
@@ -187,17 +187,17 @@ def _carry(exact: bool, m: Array, back: bool, s: Array) -> None:
 
 
 @entry
-def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, known: Ints1, out: Array2) -> None:
+def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: Ints1, out: Array2) -> None:
     """Write how far each slot may be from the axis of each joint, (slots, links); 0 for fixed joints and the world's.
 
-    ``boxes`` (links, 6) are the translations of joints, see `_sweep`. ``sets`` (links, 12) and ``known`` (links,) are
+    ``boxes`` (links, 6) are the translations of joints, see `_sweep`. ``sets`` (links, 12) and ``forms`` (links,) are
     scratch: the slot as seen from each link; known is 0 where it is not yet, 1 for a cylinder, 2 for the shape itself.
     """
     parent, kind, axis, origin, link = chain.parent, chain.kind, chain.axis, chain.origin, layout.link
     count = parent.shape[0]
     for k in range(link.shape[0]):
         for j in range(count):
-            known[j] = 0
+            forms[j] = 0
             out[k, j] = 0.0
         if link[k] < 0:
             continue
@@ -205,36 +205,36 @@ def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, known: In
         j = link[k]
         for n in range(12):
             sets[j, n] = layout.local[k, n]
-        known[j] = 2
+        forms[j] = 2
         while parent[j] >= 0:
             above = parent[j]
             for n in range(12):
                 sets[above, n] = sets[j, n]
-            known[above] = known[j]
+            forms[above] = forms[j]
             if kind[j] != 0:
                 a = (axis[j, 0], axis[j, 1], axis[j, 2])
                 out[k, j] = _sweep(
-                    known[j] == 2, sets[j], core, kind[j], a, boxes[j], 1.0, sets[above]
+                    forms[j] == 2, sets[j], core, kind[j], a, boxes[j], 1.0, sets[above]
                 )  # fmt: skip
-                known[above] = 1
-            _carry(known[above] == 2, origin[j], j < 0, sets[above])  # False; a literal would be a type of its own
+                forms[above] = 1
+            _carry(forms[above] == 2, origin[j], j < 0, sets[above])  # False; a literal would be a type of its own
             j = above
         for j in range(count):
-            if known[j] != 0:
+            if forms[j] != 0:
                 continue
             above = parent[j]
             for n in range(12):
                 sets[j, n] = sets[above, n]
-            exact = known[above] == 2
+            exact = forms[above] == 2
             _carry(exact, origin[j], j >= 0, sets[j])
-            known[j] = known[above]
+            forms[j] = forms[above]
             if kind[j] != 0:
                 a = (axis[j, 0], axis[j, 1], axis[j, 2])
                 out[k, j] = _sweep(exact, sets[j], core, kind[j], a, boxes[j], -1.0, sets[j])
-                known[j] = 1
+                forms[j] = 1
 
 
-_KEPT = 16  #: bounds, of as far as motions go
+_MOST_CACHED = 16  #: bounds, of as far as motions go
 _TRANSLATIONS = {SLIDING: 1, PLANAR: 2, FLOATING: 3}
 
 
@@ -316,7 +316,7 @@ def width(arms: Arms, p: int, joints: Array) -> float:
 
 
 @kernel
-def ways(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]:
+def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]:
     """Return V of pair p, K with the first and with the second of it moving, and what rounding adds to V.
 
     See `motion_cover`; ``joints`` (6, links) are those of `speeds`.
@@ -356,14 +356,14 @@ def motion_bounds(cell: Cell, curves: Array) -> MotionBounds:
 
 def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
     """Return what holds where lengths go no farther than that, see `how_far`; the cell keeps it."""
-    every: dict[tuple[float, float], MotionBounds] = cell.kept.bounds or {}
-    kept = every.get(far)
-    if kept is None:
+    every: dict[tuple[float, float], MotionBounds] = cell.cache.bounds or {}
+    cached = every.get(far)
+    if cached is None:
         boxes = _translations(cell, _ranges(cell.robot, far))
-        kept = MotionBounds(_arms(cell, boxes), _slack(cell, boxes))
+        cached = MotionBounds(_arms(cell, boxes), _slack(cell, boxes))
         # another dict, for who goes through this one; motions beyond the limits now and then have a few others
-        cell.kept.bounds = {**(every if len(every) < _KEPT else {}), far: kept}
-    return kept
+        cell.cache.bounds = {**(every if len(every) < _MOST_CACHED else {}), far: cached}
+    return cached
 
 
 def how_far(robot: Robot, curves: Array) -> Array:
@@ -401,17 +401,17 @@ def how_far_of_curves(
 
 def _ranges(robot: Robot, far: tuple[float, float]) -> Array:
     """Return between what each number of q may lie that is a length, (2, dof); of what turns that is not used."""
-    free, beyond = far
+    free, outside = far
     lower = np.where(robot.lower > -inf, robot.lower, -free)
     upper = np.where(robot.upper < inf, robot.upper, free)
-    if beyond > 0.0:
-        lower, upper = np.minimum(lower, -beyond), np.maximum(upper, beyond)
+    if outside > 0.0:
+        lower, upper = np.minimum(lower, -outside), np.maximum(upper, outside)
     return np.array((lower, upper))
 
 
 def _farthest(robot: Robot, curves: Array) -> tuple[float, float]:
-    free, beyond = how_far(robot, curves).max(axis=0, initial=0.0).tolist()
-    return free, beyond
+    free, outside = how_far(robot, curves).max(axis=0, initial=0.0).tolist()
+    return free, outside
 
 
 @kernel
@@ -432,10 +432,10 @@ def _translations(cell: Cell, ranges: Array) -> Array:
     for k, kind in enumerate(chain.kind.tolist()):
         for n in range(_TRANSLATIONS.get(kind, 0)):
             c = int(chain.source[k]) + n
-            one, two = ranges[:, c]
+            low, high = ranges[:, c]
             if n == 0:
-                one, two = (chain.multiplier[k] * end + chain.offset[k] for end in (one, two))
-            boxes[k, n], boxes[k, 3 + n] = 0.5 * (one + two), 0.5 * abs(two - one) * (1.0 + 2.0**-40)
+                low, high = (chain.multiplier[k] * end + chain.offset[k] for end in (low, high))
+            boxes[k, n], boxes[k, 3 + n] = 0.5 * (low + high), 0.5 * abs(high - low) * (1.0 + 2.0**-40)
     return boxes
 
 
@@ -455,22 +455,22 @@ def _reaches(cell: Cell, boxes: Array) -> Array:
 
 def _arms(cell: Cell, boxes: Array) -> Arms:
     """Return them; the cell keeps the last, and hands them on: where an obstacle stands is not in them."""
-    key, known = boxes.tobytes(), cell.kept.arms
-    if known is None or known[0] != key:
-        known = cell.kept.arms = key, _made_arms(cell, boxes)
-    made: Arms = known[1]
-    return made
+    key, cached = boxes.tobytes(), cell.cache.arms
+    if cached is None or cached[0] != key:
+        cached = cell.cache.arms = key, _compute_arms(cell, boxes)
+    arms: Arms = cached[1]
+    return arms
 
 
-def _made_arms(cell: Cell, boxes: Array) -> Arms:
+def _compute_arms(cell: Cell, boxes: Array) -> Arms:
     layout, chain, reach = cell.layout, cell.robot._chain, _reaches(cell, boxes)
     several = layout.pairs[layout.pairs[:, 3] > layout.pairs[:, 2]]
     for first, second, start, stop in several.tolist():  # what is said of a hull is said of its bodies
         for slot, bodies in ((first, layout.subs[start:stop, 0]), (second, layout.subs[start:stop, 1])):
             reach[slot] = np.maximum(reach[slot], reach[np.unique(bodies)].max(axis=0, initial=0.0))
     reach[layout.link < 0] = np.inf  # what is fixed to the world may be large and far: the other side's arm holds
-    above, depth, own = _moving_joints(chain)
-    joint = own[layout.link]
+    above, depth, joint_of = _moving_joints(chain)
+    joint = joint_of[layout.link]
     counts = np.empty(len(cell.slots), dtype=np.int64)
     count_joints(above, depth, joint, cell.slots, counts)
     begins = np.concatenate([[0], np.cumsum(counts)])
@@ -487,12 +487,12 @@ def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
     Joints have the numbers of the links below them; the last of each array is of the world, on which is nothing.
     """
     count = len(chain.parent)
-    above, depth, own = np.full(count + 1, count), np.zeros(count + 1, dtype=np.int64), np.full(count + 1, count)
+    above, depth, joint_of = np.full(count + 1, count), np.zeros(count + 1, dtype=np.int64), np.full(count + 1, count)
     for k, parent in enumerate(chain.parent.tolist()):
-        own[k] = own[parent]  # of none, which is -1, that of the world
+        joint_of[k] = joint_of[parent]  # of none, which is -1, that of the world
         if chain.kind[k] != FIXED:
-            above[k], depth[k], own[k] = own[k], depth[own[k]] + 1, k
-    return above, depth, own
+            above[k], depth[k], joint_of[k] = joint_of[k], depth[joint_of[k]] + 1, k
+    return above, depth, joint_of
 
 
 @entry
@@ -515,8 +515,8 @@ def joints_between(
 ) -> None:
     """Write them, up from the first and then down to the second, and how far either may be from their axes."""
     for p in range(slots.shape[0]):
-        one, two = slots[p, 0], slots[p, 1]
-        a, b, first, last = joint[one], joint[two], begins[p], begins[p + 1]
+        slot_a, slot_b = slots[p, 0], slots[p, 1]
+        a, b, first, last = joint[slot_a], joint[slot_b], begins[p], begins[p + 1]
         while a != b:
             if depth[a] >= depth[b]:
                 j, k = a, first
@@ -526,7 +526,7 @@ def joints_between(
                 last -= 1
                 j, k = b, last
                 b = above[b]
-            steps[k], arms[0, k], arms[1, k] = j, reach[one, j], reach[two, j]
+            steps[k], arms[0, k], arms[1, k] = j, reach[slot_a, j], reach[slot_b, j]
 
 
 @entry
@@ -540,7 +540,7 @@ def alike(begins: Ints1, steps: Ints1, arms: Ints2, table: Ints1, like: Ints1) -
                 hashed = (hashed ^ x) * 1099511628211
                 hashed ^= hashed >> 32
         place = hashed & last
-        while table[place] >= 0 and not _same(begins, steps, arms, table[place], p):
+        while table[place] >= 0 and not _equal_arms(begins, steps, arms, table[place], p):
             place = (place + 1) & last
         if table[place] < 0:
             table[place] = p
@@ -548,7 +548,7 @@ def alike(begins: Ints1, steps: Ints1, arms: Ints2, table: Ints1, like: Ints1) -
 
 
 @kernel
-def _same(begins: Ints, steps: Ints, arms: Ints, p: int, q: int) -> bool:
+def _equal_arms(begins: Ints, steps: Ints, arms: Ints, p: int, q: int) -> bool:
     """Tell whether two pairs have the same joints and arms."""
     count = begins[p + 1] - begins[p]
     if begins[q + 1] - begins[q] != count:
@@ -570,11 +570,11 @@ def _slack(cell: Cell, boxes: Array) -> float:
         depth[k] = depth[parent] + 1.0
     # how far from the world's origin anything of the robot may be, intermediate sums of its kinematics too
     at = layout.starts[:, 1]
-    own = sum(layout.floats[at + each] for each in (shape_layout.RHO, shape_layout.RADIUS))
-    own = own + np.linalg.norm(layout.local[:, 9:12], axis=1)
+    extent = sum(layout.floats[at + field] for field in (shape_layout.RHO, shape_layout.RADIUS))
+    extent = extent + np.linalg.norm(layout.local[:, 9:12], axis=1)
     center = np.arange(shape_layout.CENTER, shape_layout.CENTER + 3)
-    own = own + np.linalg.norm(layout.floats[at[:, None] + center], axis=1)
+    extent = extent + np.linalg.norm(layout.floats[at[:, None] + center], axis=1)
     moves = layout.link >= 0
     # what stands is where it is said to be, but its balls and capsules are looked at in the world's numbers
-    size = float(length.max() + own[moves].max(initial=0.0) + own[~moves].max(initial=0.0))
+    size = float(length.max() + extent[moves].max(initial=0.0) + extent[~moves].max(initial=0.0))
     return 128.0 * (float(depth.max()) + 1.0) * _U * size

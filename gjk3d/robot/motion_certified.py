@@ -23,7 +23,7 @@ from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import general_pairs, queries, results
 from gjk3d.robot.cell import Cell, Host, Memory, solver
 from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.lanes import LANES, Lanes, Room, lanes_in, link_lanes, near_balls, near_lanes, place_lanes
+from gjk3d.robot.lanes import LANES, Lanes, LaneScratch, lanes_in, link_lanes, near_balls, near_lanes, place_lanes
 from gjk3d.robot.motion_bounds import (
     Arms,
     MotionBounds,
@@ -31,12 +31,12 @@ from gjk3d.robot.motion_bounds import (
     curve_speeds,
     how_far,
     motion_bounds,
+    pair_motion,
     shares,
     speeds,
-    ways,
     width,
 )
-from gjk3d.robot.motion_cover import Bound, Here, cover, twists
+from gjk3d.robot.motion_cover import Bound, Workspace, cover, twists
 from gjk3d.robot.trajectories import Curves, on_curve, points_on, rates_on_curve
 from gjk3d.robot.trees import NO_BODY, Around
 from gjk3d.robot.walk import Layout
@@ -71,11 +71,11 @@ class Task(NamedTuple):
     """Pairs of a cell, those that the walk answers or those of a body, and what a proof about them works in."""
 
     chain: Chain
-    here: Here
+    work: Workspace
     arms: Arms
     margins: Array1
     slack: float  #: of poses
-    room: Room  #: of lanes; of no slots in use where the pairs are of a body
+    scratch: LaneScratch  #: of lanes; of no slots in use where the pairs are of a body
     poses: Array3  #: (2, 4, 4), scratch
     q: Array1
     joints: Array2  #: (8, links)
@@ -84,7 +84,7 @@ class Task(NamedTuple):
     pieces: Pieces
 
 
-class Asked(NamedTuple):
+class Prepared(NamedTuple):
     """What is asked about a cell, and the bounds that this was made for."""
 
     bounds: MotionBounds
@@ -97,39 +97,39 @@ class OneEdge(NamedTuple):
     controls: Array  #: (1, 2, dof)
     loose: Array
     until: Array
-    found: Edges
+    edges: Edges
 
 
-def asked_of(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -> Asked:
+def prepared_for(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -> Prepared:
     """Return what is asked about the pairs of the walk, or of a body; kept for who holds the lock of the memory."""
-    kept: dict[int, Asked] = cell.kept.proofs if memory is cell.memory else {}
+    cache: dict[int, Prepared] = cell.cache.proofs if memory is cell.memory else {}
     key = -1 if host is None else host.slot
-    known = kept.get(key)
-    if known is None or known.bounds is not bounds:
-        known = kept[key] = _made(cell, host, bounds, memory)
-    return known
+    prepared = cache.get(key)
+    if prepared is None or prepared.bounds is not bounds:
+        prepared = cache[key] = _prepare(cell, host, bounds, memory)
+    return prepared
 
 
 def one_edge(cell: Cell) -> OneEdge:
     """Return that, for who holds the lock of the memory."""
-    kept: OneEdge | None = cell.kept.edge
-    if kept is None:
+    cached: OneEdge | None = cell.cache.edge
+    if cached is None:
         dof, ints = cell.robot.dof, np.empty((2, 1), dtype=np.int64)
-        found = ints[0], np.empty(1), np.empty(1), ints[1]
-        kept = cell.kept.edge = OneEdge(np.empty((1, 2, dof)), np.zeros((1, dof)), np.ones(1), found)
-    return kept
+        edges = ints[0], np.empty(1), np.empty(1), ints[1]
+        cached = cell.cache.edge = OneEdge(np.empty((1, 2, dof)), np.zeros((1, dof)), np.ones(1), edges)
+    return cached
 
 
-def _made(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -> Asked:
+def _prepare(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -> Prepared:
     layout, start, body = (cell.layout, 0, NO_BODY) if host is None else (
         cell.layout_of(host), host.first, cell.body(host),
     )  # fmt: skip
     pairs, links = len(layout.pairs), len(cell.robot.links)
     begins, like = bounds.arms.begins[start : start + pairs + 1], bounds.arms.like[start : start + pairs] - start
-    lanes, frames = queries.lanes_of(cell, memory).room, cell.frames()
+    lanes, frames = queries.lanes_of(cell, memory).scratch, cell.frames()
     around = Around(layout, frames, cell.guests, body, new_bench())
-    return Asked(bounds, Task(
-        cell.robot._chain, Here(layout, frames, solver(own=True), memory.axes, np.empty((links, 6)), around),
+    return Prepared(bounds, Task(
+        cell.robot._chain, Workspace(layout, frames, solver(fresh=True), memory.axes, np.empty((links, 6)), around),
         bounds.arms._replace(begins=begins, like=like), np.ascontiguousarray(cell.margins[start : start + pairs]),
         bounds.slack, lanes if host is None else lanes._replace(used=lanes.used[:0]), np.empty((2, 4, 4)),
         np.empty(cell.robot.dof), np.empty((8, links)), np.empty((5, pairs)), np.empty(pairs),
@@ -179,7 +179,7 @@ def _width(moves: Moves, p: int) -> float:
 @kernel
 def _bound(moves: Moves, p: int) -> None:
     """Write what bounds the motion of a pair."""
-    v, first_k, second_k, wrong = ways(moves.arms, p, moves.joints)
+    v, first_k, second_k, wrong = pair_motion(moves.arms, p, moves.joints)
     bounds, margin = moves.bounds, moves.margins[p]
     v *= _MORE
     bounds[0, p] = margin
@@ -252,25 +252,25 @@ def _sweep(layout: Layout, lanes: Lanes, used: Ints, moves: Moves, pieces: Piece
 
 
 @inlined
-def _forget(here: Here, pieces: Pieces) -> None:
+def _forget(work: Workspace, pieces: Pieces) -> None:
     """Drop what open pairs remember of other edges: so close to a contact answers would hang on that."""
-    if here.around.body.kind >= 0:
+    if work.around.body.kind >= 0:
         return
-    pairs = here.layout.pairs
+    pairs = work.layout.pairs
     for n in range(pieces.counts[0]):
         p = pieces.ids[0, n]
-        here.axes[p, 0] = 0.0
+        work.axes[p, 0] = 0.0
         for r in range(pairs[p, 2], pairs[p, 3]):
-            here.axes[pairs.shape[0] + r, 0] = 0.0
+            work.axes[pairs.shape[0] + r, 0] = 0.0
 
 
 @kernel
-def _look(chain: Chain, here: Here, curve: Array, c: float, q: Array) -> None:
+def _place_links(chain: Chain, work: Workspace, curve: Array, c: float, q: Array) -> None:
     """Put the links where they are at c of a curve, and say how they move there; q is scratch."""
     on_curve(curve, c, q)
-    link_poses(chain, q, here.frames.matrix, here.frames.links)
+    link_poses(chain, q, work.frames.matrix, work.frames.links)
     rates_on_curve(curve, c, q)
-    twists(chain, q, here.frames.links, here.twist)
+    twists(chain, q, work.frames.links, work.twist)
 
 
 @kernel
@@ -291,7 +291,7 @@ def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, in
 
 @kernel
 def _contact(
-    chain: Chain, here: Here, bound: Bound, p: int, curve: Array, q: Array, low: float, first: float,
+    chain: Chain, work: Workspace, bound: Bound, p: int, curve: Array, q: Array, low: float, first: float,
     tolerance: float, now: int,
 ) -> tuple[float, float, int]:  # fmt: skip
     """Narrow down where a pair first comes within its margin, which it is known to be: free up to, and hit.
@@ -299,27 +299,27 @@ def _contact(
     Where gap and speed say that it does so is looked at next, a little before it, by less the nearer that was, and in
     the end just behind. Where that gains too little halves are. It also returns the number of the next configuration.
     """
-    of_body = here.around.body.kind >= 0
-    guess, ahead, wide, tries, seen, share = inf, inf, first - low, plain(0), -1.0, 0.0
+    of_body = work.around.body.kind >= 0
+    guess, ahead, wide, tries, checked, share = inf, inf, first - low, plain(0), -1.0, 0.0
     while first - low > 0.7 * tolerance and tries < _MOST_TRIES:
         if tries % 4 == 3 and first - low > 0.1 * wide:
             guess = inf
         wide = first - low if tries % 4 == 3 else wide
         # the beginning of a short piece tells when its end is met
-        c = low if first - low < _NEAR and seen < low else 0.5 * (low + first)
+        c = low if first - low < _NEAR and checked < low else 0.5 * (low + first)
         if low <= guess < first:
             c = guess - max(min(0.1, 2.0 * ahead) * ahead, 0.3 * tolerance)
             if of_body:
                 c = low + 0.9 * share / (1.0 + share) * (guess - low)
             c = min(guess + 0.3 * tolerance, first) if guess - low < 0.6 * tolerance else max(c, low)
-        _look(chain, here, curve, c, q)
-        back, forth, met, ahead = cover(here, bound, now, p, c - low, first - c)
-        now, tries, guess, seen = now + 1, tries + 1, c + ahead, max(seen, c if c == low else seen)
-        share = min(forth / ahead, 1.0) if of_body else 0.0
-        if met:
+        _place_links(chain, work, curve, c, q)
+        backward, forward, hit, ahead = cover(work, bound, now, p, c - low, first - c)
+        now, tries, guess, checked = now + 1, tries + 1, c + ahead, max(checked, c if c == low else checked)
+        share = min(forward / ahead, 1.0) if of_body else 0.0
+        if hit:
             first = c
-        elif back >= c - low and forth < first - c:
-            low = max(low, c + forth)
+        elif backward >= c - low and forward < first - c:
+            low = max(low, c + forward)
         else:
             break
     return low, first, now
@@ -327,7 +327,7 @@ def _contact(
 
 @kernel
 def _prove(
-    chain: Chain, here: Here, bounds: Array, pieces: Pieces, curve: Array, q: Array, until: float,
+    chain: Chain, work: Workspace, bounds: Array, pieces: Pieces, curve: Array, q: Array, until: float,
     tolerance: float, looks: int,
 ) -> tuple[int, float, float, int]:  # fmt: skip
     """Return what is known of an edge up to a parameter: status, safe, hit or NaN, and the pair.
@@ -338,7 +338,7 @@ def _prove(
     """
     ids, near, counts = pieces.ids, pieces.near, pieces.counts
     n = counts[0]
-    here.frames.stamp[:] = -1
+    work.frames.stamp[:] = -1
     now, top = plain(0), plain(0)
     first, who = 2.0, NOBODY  # the first parameter that is known to collide
     begun, ended = False, False  # whether the ends were looked at
@@ -361,7 +361,7 @@ def _prove(
         elif now > 0 and not ended and high == until:
             c, ended = until, True
         halves = low < c < high
-        _look(chain, here, curve, c, q)
+        _place_links(chain, work, curve, c, q)
         # what comes on slowly has little room before it touches: near a contact pieces may be smaller
         # A parameter is rounded by u where it is halved and where a bound is added: pieces of a few u do not end.
         least = max(tolerance * FINER if first - low <= 1.5 * tolerance / FINER else tolerance, 8.0 * _U)
@@ -369,15 +369,15 @@ def _prove(
         for i in range(n):
             p, left, right = ids[top, i], near[0, top, i], near[1, top, i]
             so_back, so_forth = max(c - left, 0.0), max(right - c, 0.0)
-            back, forth, met, _ = cover(here, _bound_of(bounds, p), now, p, so_back, so_forth)
+            backward, forward, hit, _ = cover(work, _bound_of(bounds, p), now, p, so_back, so_forth)
             # c - (c - left) may miss left by a digit
-            till, on = (left if back >= so_back else c - back), (right if forth >= so_forth else c + forth)
-            if met and touching == NOBODY:
+            till, on = (left if backward >= so_back else c - backward), (right if forward >= so_forth else c + forward)
+            if hit and touching == NOBODY:
                 touching = i
             # the right half takes the place of the piece, the left one that above it
             ids[further, i], near[0, further, i], near[1, further, i] = p, left, min(right, till)
             near[0, top, i] = max(left, on)
-            stuck = stuck or ((left < till or on < right) and not met and back + forth < 0.5 * least)
+            stuck = stuck or ((left < till or on < right) and not hit and backward + forward < 0.5 * least)
         now += 1
         if touching == NOBODY:
             if stuck and halves and high - low <= least:
@@ -392,7 +392,7 @@ def _prove(
         low = near[0, further, touching]
         if low < c:
             low, first, now = _contact(
-                chain, here, _bound_of(bounds, who), who, curve, q, low, first, tolerance, now
+                chain, work, _bound_of(bounds, who), who, curve, q, low, first, tolerance, now
             )  # fmt: skip
             near[0, further, touching] = low
         for i in range(n):  # what is behind is not looked at
@@ -405,51 +405,51 @@ def _prove(
 @entry
 def certified_many(
     task: Task, curves: Array3, loose: Array2, tolerance: float, until: Array1, looks: int, start: int, stop: int,
-    found: Edges,
+    edges: Edges,
 ) -> None:  # fmt: skip
     """Write for each edge whether it is proven free, or the bracket of its first contact, or where proof ends.
 
     Edges are curves, see `trajectories`, and what each may be wrong by. Only up to a parameter of each edge. Found are
     status, safe, hit or NaN, and the pair.
     """
-    chain, here, room, q, pieces, bounds = task.chain, task.here, task.room, task.q, task.pieces, task.bounds
-    status, safe, hit, which = found
-    here.around.bench.last[0] = -1
-    lanes = lanes_in(room.numbers, room.spots, q.shape[0], chain.parent.shape[0])
+    chain, work, scratch, q, pieces, bounds = task.chain, task.work, task.scratch, task.q, task.pieces, task.bounds
+    status, safe, hit, which = edges
+    work.around.scratch.last[0] = -1
+    lanes = lanes_in(scratch.numbers, scratch.spots, q.shape[0], chain.parent.shape[0])
     for e in range(start, stop):
         moved = _all_joints(chain, curves[e], loose[e], task.joints)
         moves = Moves(task.arms, task.joints, task.margins, task.slack * moved, bounds, task.widths)
-        if room.used.shape[0] > 0:
+        if scratch.used.shape[0] > 0:
             _fill(chain, lanes, curves[e], task.poses, q)
-        _sweep(here.layout, lanes, room.used, moves, pieces, until[e])
-        _forget(here, pieces)
+        _sweep(work.layout, lanes, scratch.used, moves, pieces, until[e])
+        _forget(work, pieces)
         status[e], safe[e], hit[e], which[e] = _prove(
-            chain, here, bounds, pieces, curves[e], q, until[e], tolerance, looks
+            chain, work, bounds, pieces, curves[e], q, until[e], tolerance, looks
         )
 
 
 def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edges:
     """Return what is known of motions along curves, of each the same as alone."""
     count, far = len(curves.controls), how_far(cell.robot, curves.controls)
-    found: Edges = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
+    edges: Edges = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count or (far == far[0]).all():
-        found = _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers)
-        return _hits_at_ends(cell, curves.controls, found, tolerance)
+        edges = _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers)
+        return _hits_at_ends(cell, curves.controls, edges, tolerance)
     groups, group = np.unique(far, axis=0, return_inverse=True)
-    for k, (free, beyond) in enumerate(groups.tolist()):
+    for k, (free, outside) in enumerate(groups.tolist()):
         which = np.flatnonzero(group.ravel() == k)
-        some = _certified(cell, curves.some(which), bounds_within(cell, (free, beyond)), tolerance, workers)
-        for every, told in zip(found, some, strict=True):
-            every[which] = told
-    return _hits_at_ends(cell, curves.controls, found, tolerance)
+        some = _certified(cell, curves.some(which), bounds_within(cell, (free, outside)), tolerance, workers)
+        for every, part in zip(edges, some, strict=True):
+            every[which] = part
+    return _hits_at_ends(cell, curves.controls, edges, tolerance)
 
 
-def _hits_at_ends(cell: Cell, controls: Array, found: Edges, tolerance: float) -> Edges:
+def _hits_at_ends(cell: Cell, controls: Array, edges: Edges, tolerance: float) -> Edges:
     """Write HIT for edges whose proof ends at an end that is not free.
 
     Two shapes that touch there are proven neither apart nor within their margin, but `Checker.free` is False.
     """
-    status, safe, hit, pair = found
+    status, safe, hit, pair = edges
     for e in np.flatnonzero(status == OPEN).tolist():
         end = 0.0 if safe[e] == 0.0 else 1.0
         if abs(end - safe[e]) > tolerance:
@@ -458,35 +458,35 @@ def _hits_at_ends(cell: Cell, controls: Array, found: Edges, tolerance: float) -
         numbers = [p for _, pairs, _ in near for p in pairs.tolist()]
         if numbers:
             status[e], hit[e], pair[e] = HIT, end, min(numbers)
-    return found
+    return edges
 
 
 def _certified(cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: float, workers: int) -> Edges:
     """Do that of curves that the same bounds are made for."""
     count = len(curves.controls)
-    found = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
+    edges = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count:
-        return found
-    _walk(cell, None, bounds, curves, np.ones(count), tolerance, workers, found)
+        return edges
+    _walk(cell, None, bounds, curves, np.ones(count), tolerance, workers, edges)
     if not len(cell.general.pairs):
-        return found
-    left = [range(cell.rest, len(cell.slots))]
+        return edges
+    left = [range(cell.fallback_start, len(cell.slots))]
     for host in cell.hosts:
         # the depth of a body in overlap does not change evenly, so nothing is proven for a negative margin
         if not (cell.margins[host.first : host.last] >= 0.0).all():
             left.append(range(host.first, host.last))
             continue
-        more = found[0].copy(), found[1].copy(), found[2].copy(), found[3].copy()
-        _walk(cell, host, bounds, curves, _until(found), tolerance, workers, more)
+        more = edges[0].copy(), edges[1].copy(), edges[2].copy(), edges[3].copy()
+        _walk(cell, host, bounds, curves, _until(edges), tolerance, workers, more)
         more[3][:] += host.first
         for e in np.flatnonzero(more[0] != PROVEN).tolist():
-            _add(found, e, more[0][e], more[1][e], more[2][e], more[3][e], tolerance)
+            _add(edges, e, more[0][e], more[1][e], more[2][e], more[3][e], tolerance)
     numbers = np.concatenate(left).astype(np.int64)
     for e in range(count if len(numbers) else 0):
-        one = certified_general(cell, curves, e, float(_until(found)[e]), tolerance, bounds, numbers)
-        if one[0] != PROVEN:
-            _add(found, e, *one, tolerance)
-    return found
+        result = certified_general(cell, curves, e, float(_until(edges)[e]), tolerance, bounds, numbers)
+        if result[0] != PROVEN:
+            _add(edges, e, *result, tolerance)
+    return edges
 
 
 def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[int, float, float, int] | None:
@@ -498,48 +498,48 @@ def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[in
         return None
     try:
         edge = one_edge(cell)
-        controls, found = edge.controls, edge.found
+        controls, edges = edge.controls, edge.edges
         controls[0, 0], controls[0, 1] = first, second
         if not np.isfinite(controls).all():
             return None
-        task = asked_of(cell, None, motion_bounds(cell, controls), cell.memory).task
-        certified_many(task, controls, edge.loose, tolerance, edge.until, MOST_LOOKS, 0, 1, found)
-        if found[0][0] != OPEN:
-            return found[0].item(), found[1].item(), found[2].item(), found[3].item()
+        task = prepared_for(cell, None, motion_bounds(cell, controls), cell.memory).task
+        certified_many(task, controls, edge.loose, tolerance, edge.until, MOST_LOOKS, 0, 1, edges)
+        if edges[0][0] != OPEN:
+            return edges[0].item(), edges[1].item(), edges[2].item(), edges[3].item()
         # others may use the lent arrays next
         controls = controls.copy()
-        found = found[0].copy(), found[1].copy(), found[2].copy(), found[3].copy()
+        edges = edges[0].copy(), edges[1].copy(), edges[2].copy(), edges[3].copy()
     finally:
         cell.memory.lock.release()
-    status, safe, hit, pair = _hits_at_ends(cell, controls, found, tolerance)
+    status, safe, hit, pair = _hits_at_ends(cell, controls, edges, tolerance)
     return status.item(), safe.item(), hit.item(), pair.item()
 
 
 def _walk(
     cell: Cell, host: Host | None, bounds: MotionBounds, curves: Curves, until: Array, tolerance: float, workers: int,
-    found: Edges,
+    edges: Edges,
 ) -> None:  # fmt: skip
     """Fill in what is known of edges from the pairs of the walk, or those of a body."""
     looks = MOST_LOOKS if host is None else MOST_BODY_LOOKS
 
     def run(start: int, stop: int) -> None:
-        task = asked_of(cell, host, bounds, lent or cell.memory.fresh()).task
-        certified_many(task, curves.controls, curves.loose, tolerance, until, looks, start, stop, found)
+        task = prepared_for(cell, host, bounds, lent or cell.memory.fresh()).task
+        certified_many(task, curves.controls, curves.loose, tolerance, until, looks, start, stop, edges)
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(curves.controls), workers, run)
 
 
-def _until(found: Edges) -> Array:
+def _until(edges: Edges) -> Array:
     """Return up to where edges are not known to be anything but free, or where they are not free anyway."""
-    status, safe, hit, _ = found
+    status, safe, hit, _ = edges
     until: Array = np.where(status == PROVEN, 1.0, np.where(np.isnan(hit), safe, hit))
     return until
 
 
-def _add(found: Edges, e: int, state: int, start: float, end: float, pair: int, tolerance: float) -> None:
+def _add(edges: Edges, e: int, state: int, start: float, end: float, pair: int, tolerance: float) -> None:
     """Say of an edge what other pairs say, which were looked at up to where it is not free."""
-    status, safe, hit, which = found
+    status, safe, hit, which = edges
     if not np.isnan(end):
         hit[e] = end
     safe[e] = min(safe[e], start)
@@ -556,11 +556,11 @@ def certified_general(
     joints, curve = np.zeros((6, len(cell.robot.links))), curves.controls[e]
     curve_speeds(cell.robot._chain, curve, curves.loose[e], joints)
     margins = cell.margins[numbers]
-    way, wrong = (_general_ways(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:4]))
-    way = np.maximum(way * _MORE, 1e-300)
+    motion, wrong = (_general_motion(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:4]))
+    motion = np.maximum(motion * _MORE, 1e-300)
     # a gap less its floor, divided by the way, is rounded by a few parts of the way and of the margin
-    floor = np.maximum(margins, 0.0) + bounds.slack + wrong + 8.0 * _U * (way + np.abs(margins))
-    safe = np.zeros(len(way))  # of each pair
+    floor = np.maximum(margins, 0.0) + bounds.slack + wrong + 8.0 * _U * (motion + np.abs(margins))
+    safe = np.zeros(len(motion))  # of each pair
     first, who, step = 2.0, NOBODY, min(0.25, until)
     looks = 0
     while True:
@@ -574,15 +574,15 @@ def certified_general(
             break
         end = min(low + step, until, first)
         t = np.linspace(low, end, _AHEAD + 1)
-        lower, upper = general_pairs.bounds(cell, points_on(curve, t), way * step + floor, numbers)
+        lower, upper = general_pairs.bounds(cell, points_on(curve, t), motion * step + floor, numbers)
         touching = np.argwhere(upper <= margins)
         if len(touching):
             first, who = float(t[touching[0, 0]]), int(numbers[touching[0, 1]])
         with np.errstate(over="ignore"):  # of what does not move
-            reach = np.maximum(lower - floor, 0.0) / way
+            reach = np.maximum(lower - floor, 0.0) / motion
         for c, far in zip(t, reach, strict=True):
-            meets = (c - far <= safe) & (far > 0.0)
-            safe = np.where(meets, np.maximum(safe, c + far), safe)
+            covers = (c - far <= safe) & (far > 0.0)
+            safe = np.where(covers, np.maximum(safe, c + far), safe)
         gained = float(safe.min()) - low
         least = max(tolerance * (FINER if first - low <= 1.5 * tolerance / FINER else 1.0), 8.0 * _U)
         if gained >= end - low:
@@ -602,10 +602,10 @@ def certified_general(
     return OPEN, low, first if first <= 1.0 else nan, int(numbers[np.argmin(safe)])
 
 
-def _general_ways(arms: Arms, turn: Array, slide: Array) -> Array:
+def _general_motion(arms: Arms, turn: Array, slide: Array) -> Array:
     """Return how far the two of each pair move against each other at most."""
     steps, counts = arms.steps, np.diff(arms.begins)
-    each = slide[steps] + turn[steps] * arms.arms.min(axis=0)
+    terms = slide[steps] + turn[steps] * arms.arms.min(axis=0)
     owner = np.repeat(np.arange(len(counts)), counts)
-    total: Array = np.bincount(owner, weights=each, minlength=len(counts)).astype(np.float64)
+    total: Array = np.bincount(owner, weights=terms, minlength=len(counts)).astype(np.float64)
     return total

@@ -63,7 +63,7 @@ class Bound(NamedTuple):
     first_moves: bool  #: K is of the first as seen from the second
 
 
-class Here(NamedTuple):
+class Workspace(NamedTuple):
     """The configuration that is looked at, and what is needed to look."""
 
     layout: Layout
@@ -145,9 +145,9 @@ def _reach(layout: Layout, k: int) -> float:
 
 
 @inlined
-def _relative_motion(here: Here, fixed: int, moves: int) -> tuple[Vec3, Vec3]:
+def _relative_motion(work: Workspace, fixed: int, moves: int) -> tuple[Vec3, Vec3]:
     """Return how a slot turns as seen from another that is held fast, and how its centre moves."""
-    link, twist, balls = here.layout.link, here.twist, here.frames.balls
+    link, twist, balls = work.layout.link, work.twist, work.frames.balls
     w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for side in range(2):
         j, sign = (link[fixed], -1.0) if side == 1 else (link[moves], 1.0)
@@ -159,15 +159,17 @@ def _relative_motion(here: Here, fixed: int, moves: int) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float) -> tuple[float, float, float]:
+def _curved(
+    work: Workspace, bound: Bound, a: int, b: int, backward: float, forward: float
+) -> tuple[float, float, float]:
     """Return how far to either side the quadratic bound of the module holds two slots apart, along GJK's normal.
 
     Behind them: how far ahead they are the margin apart if they go on as they do now, infinite where they part.
     """
-    layout, rows, balls, one = here.layout, here.frames.rows, here.frames.balls, here.solver.one
+    layout, rows, balls, solved = work.layout, work.frames.rows, work.frames.balls, work.solver.one
     moves, fixed, sign = (a, b, -1.0) if bound.first_moves else (b, a, 1.0)
-    n = (sign * one[0, 3], sign * one[0, 4], sign * one[0, 5])
-    w, v = _relative_motion(here, fixed, moves)
+    n = (sign * solved[0, 3], sign * solved[0, 4], sign * solved[0, 5])
+    w, v = _relative_motion(work, fixed, moves)
     at = (balls[moves, 0] - balls[fixed, 0], balls[moves, 1] - balls[fixed, 1], balls[moves, 2] - balls[fixed, 2])
     near = _lowest(layout, rows, moves, n)
     size = sqrt(dot(at, at)) + _reach(layout, moves) + _reach(layout, fixed)
@@ -186,7 +188,7 @@ def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float)
     straight = dot(n, v)
     found_back, found_forth = 0.0, 0.0
     for side in range(2):
-        sign, wanted = (1.0, forth) if side == 1 else (-1.0, back)
+        sign, wanted = (1.0, forward) if side == 1 else (-1.0, backward)
         best, s = 0.0, wanted
         for _ in range(3):
             if not s > best:
@@ -207,30 +209,32 @@ def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float)
     o = 6 if moves == a else 9
     rate = straight
     for c in range(3):
-        rate += m[c] * (one[0, o + c] - balls[moves, c])
+        rate += m[c] * (solved[0, o + c] - balls[moves, c])
     return found_back, found_forth, -(x + bound.floor - bound.margin) / rate if rate < 0.0 else inf
 
 
 @inlined
-def _by_capsules(here: Here, bound: Bound, a: int, b: int, back: float, forth: float) -> tuple[float, float, float]:
+def _by_capsules(
+    work: Workspace, bound: Bound, a: int, b: int, backward: float, forward: float
+) -> tuple[float, float, float]:
     """Return how far back and forth the balls and the capsules round two placed slots prove them apart.
 
     Also returned is how rough GJK may be where that is not enough.
     """
-    balls, floor, v = here.frames.balls, bound.floor, bound.v
+    balls, floor, v = work.frames.balls, bound.floor, bound.v
     m, f = (a, b) if bound.first_moves else (b, a)
     n = (balls[m, 0] - balls[f, 0], balls[m, 1] - balls[f, 1], balls[m, 2] - balls[f, 2])
     so_back, so_forth, loose = 0.0, 0.0, 0.0
     gap = between_balls(balls, a, b) - floor
     if gap > 0.0:
         so_back = so_forth = gap / v
-        if so_back >= back and so_forth >= forth:
+        if so_back >= backward and so_forth >= forward:
             return so_back, so_forth, loose
-        _, u = _relative_motion(here, f, m)
+        _, u = _relative_motion(work, f, m)
         rate = dot(n, u) / sqrt(dot(n, n))
         so_back, so_forth = max(so_back, _root(gap, -rate, bound.k)), max(so_forth, _root(gap, rate, bound.k))
-    if not (so_back >= back and so_forth >= forth):
-        gap = between_capsules(here.frames.rows, here.layout.floats, here.layout.starts, a, b) - floor
+    if not (so_back >= backward and so_forth >= forward):
+        gap = between_capsules(work.frames.rows, work.layout.floats, work.layout.starts, a, b) - floor
         if gap > 0.0:
             so_back, so_forth = max(so_back, gap / v), max(so_forth, gap / v)
             # they do not touch: a tenth of the gap is as good as all digits
@@ -239,18 +243,18 @@ def _by_capsules(here: Here, bound: Bound, a: int, b: int, back: float, forth: f
 
 
 @inlined
-def _speed_of_guest(here: Here, bound: Bound, p: int, now: int) -> tuple[float, float]:
+def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[float, float]:
     """Return how fast any point of a body's guest moves now, as seen from the body, and what rounding takes of a gap.
 
     It is infinite where K is not of the guest.
     """
-    layout, frames = here.layout, here.frames
+    layout, frames = work.layout, work.frames
     first = layout.pairs[p, 2] == 0
     if not bound.k < inf or bound.first_moves != first:
         return inf, 0.0
     guest, host = (layout.pairs[p, 0], layout.pairs[p, 1]) if first else (layout.pairs[p, 1], layout.pairs[p, 0])
     place(layout, frames, guest, now)
-    w, v = _relative_motion(here, host, guest)
+    w, v = _relative_motion(work, host, guest)
     turn, reach, balls = sqrt(dot(w, w)), _reach(layout, guest) + core_of(layout, guest).floats[_SLACK], frames.balls
     # A speed is a sum of some ten products of lengths up to the size and of turns. The size is at most twice the size S
     # of the motion, so the slack of the floor, 128 (D + 1) u S (1 + W), is larger; see `gap_bounds`.
@@ -260,34 +264,34 @@ def _speed_of_guest(here: Here, bound: Bound, p: int, now: int) -> tuple[float, 
 
 @kernel
 def _cover_body(
-    here: Here, bound: Bound, now: int, p: int, back: float, forth: float
+    work: Workspace, bound: Bound, now: int, p: int, backward: float, forward: float
 ) -> tuple[float, float, bool, float]:
     """Do as `cover` where one of the pair is a body: its parts are met along any normal, so speeds are those of a ball.
 
     By the quadratic bound of the module with |p'| for n . p' at either end.
     """
-    speed, error = _speed_of_guest(here, bound, p, now)
-    wanted = max(back, forth)
+    speed, error = _speed_of_guest(work, bound, p, now)
+    wanted = max(backward, forward)
     enough = bound.v * wanted
     if speed < inf:
         enough = min(enough, (speed + 0.5 * bound.k * wanted) * wanted * (1.0 + 2.0**-40) + error)
     floor, share = max(bound.floor, 0.0), _FAR if wanted > _SOON else _CLOSE
-    lower, upper = gap_bounds(here.around, p, now, enough + floor, floor, share)
+    lower, upper = gap_bounds(work.around, p, now, enough + floor, floor, share)
     if upper <= bound.margin:
         return 0.0, 0.0, True, inf
     far = max(lower - bound.floor, 0.0) / bound.v
     if not speed < inf:
         return far, far, False, inf
     far = max(far, _root(lower - bound.floor - error, -speed, bound.k))
-    return far, far, False, _guest_meets(here, p, upper - bound.margin)
+    return far, far, False, _guest_contact(work, p, upper - bound.margin)
 
 
 @kernel
-def _guest_meets(here: Here, p: int, gap: float) -> float:
+def _guest_contact(work: Workspace, p: int, gap: float) -> float:
     """Return how far ahead a body's guest closes a gap if its nearest point goes on as it does, infinite if never."""
-    pairs, balls, near = here.layout.pairs, here.frames.balls, here.around.bench.out[1]
+    pairs, balls, near = work.layout.pairs, work.frames.balls, work.around.scratch.out[1]
     guest, host = (pairs[p, 0], pairs[p, 1]) if pairs[p, 2] == 0 else (pairs[p, 1], pairs[p, 0])
-    w, v = _relative_motion(here, host, guest)
+    w, v = _relative_motion(work, host, guest)
     n = (near[9] - near[6], near[10] - near[7], near[11] - near[8])
     size = sqrt(dot(n, n))
     at = (near[9] - balls[guest, 0], near[10] - balls[guest, 1], near[11] - balls[guest, 2])
@@ -296,17 +300,20 @@ def _guest_meets(here: Here, p: int, gap: float) -> float:
 
 
 @inlined
-def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float) -> tuple[float, float, bool, float]:
-    """Return how far back and forth a pair is proven apart, and whether it is known to be within the margin.
+def cover(
+    work: Workspace, bound: Bound, now: int, p: int, backward: float, forward: float
+) -> tuple[float, float, bool, float]:
+    """Return how far backward and forward a pair is proven apart, and whether it is known to be within the margin.
 
-    No more than ``back`` and ``forth`` is looked for. Of hulls round several bodies, that they touch says nothing. Last
-    is a guess of how far ahead it comes within the margin, infinite where there is none.
+    The search ends at ``backward`` and ``forward``. Hulls around several bodies may touch while the bodies do not, so
+    contact of hulls decides nothing. The last value is a guess of how far ahead the pair comes within the margin,
+    infinite if it moves apart.
     """
-    if here.around.body.kind >= 0:
-        return _cover_body(here, bound, now, p, back, forth)
-    layout, frames, solver = here.layout, here.frames, here.solver
-    first, last, one = layout.pairs[p, 2], layout.pairs[p, 3], solver.one
-    enough = max(bound.v * max(back, forth) + bound.floor, 0.0)
+    if work.around.body.kind >= 0:
+        return _cover_body(work, bound, now, p, backward, forward)
+    layout, frames, solver = work.layout, work.frames, work.solver
+    first, last, solved = layout.pairs[p, 2], layout.pairs[p, 3], solver.one
+    enough = max(bound.v * max(backward, forward) + bound.floor, 0.0)
     whole_back, whole_forth, least_back, least_forth, ahead = 0.0, 0.0, 1e308, 1e308, inf
     for r in range(first - 1, last):
         hulls = r < first < last
@@ -315,24 +322,24 @@ def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float)
             a, b, row = layout.subs[r, 0], layout.subs[r, 1], layout.pairs.shape[0] + r
         place(layout, frames, a, now)
         place(layout, frames, b, now)
-        so_back, so_forth, loose = _by_capsules(here, bound, a, b, back, forth)
-        proven = so_back >= back and so_forth >= forth
-        wait = loose > 0.0 and max(back, forth) > _LONG
+        so_back, so_forth, loose = _by_capsules(work, bound, a, b, backward, forward)
+        proven = so_back >= backward and so_forth >= forward
+        wait = loose > 0.0 and max(backward, forward) > _LONG
         if not (proven or wait):
             mode = narrow.UNSIGNED if hulls or bound.margin >= 0.0 else narrow.SIGNED
-            solve_slots(layout, frames, a, b, mode, enough, loose, solver, here.axes[row : row + 1])
-            if not hulls and one[0, 2] <= bound.margin:
+            solve_slots(layout, frames, a, b, mode, enough, loose, solver, work.axes[row : row + 1])
+            if not hulls and solved[0, 2] <= bound.margin:
                 return 0.0, 0.0, True, inf
-            gap = one[0, 1] - bound.floor
-            if gap > 0.0 and (not hulls or one[0, 1] > 0.0):
+            gap = solved[0, 1] - bound.floor
+            if gap > 0.0 and (not hulls or solved[0, 1] > 0.0):
                 so_back, so_forth = max(so_back, gap / bound.v), max(so_forth, gap / bound.v)
-                if not (so_back >= back and so_forth >= forth) and bound.k < inf:
-                    x, y, meets = _curved(here, bound, a, b, back, forth)
+                if not (so_back >= backward and so_forth >= forward) and bound.k < inf:
+                    x, y, contact_at = _curved(work, bound, a, b, backward, forward)
                     so_back, so_forth = max(so_back, x), max(so_forth, y)
-                    ahead = ahead if hulls else min(ahead, meets)
+                    ahead = ahead if hulls else min(ahead, contact_at)
         if not hulls:
             least_back, least_forth = min(least_back, so_back), min(least_forth, so_forth)
-        elif wait or (so_back >= back and so_forth >= forth):
+        elif wait or (so_back >= backward and so_forth >= forward):
             return so_back, so_forth, False, inf
         else:
             whole_back, whole_forth = so_back, so_forth  # the bodies lie in the hulls

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
 from gjk3d.robot import general_pairs, queries
-from gjk3d.robot.cell import Cell, Kept
+from gjk3d.robot.cell import Cache, Cell
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_certified import certified, certified_of_one
 from gjk3d.robot.queries import edge_of_one, first_hit_of_path
@@ -130,7 +130,7 @@ _STATUSES = tuple(MotionStatus)
 _FREE_PATH = PathCheck(True, MotionStatus.FREE, None, 1.0, nan, None, None)
 
 
-class _Found(NamedTuple):
+class _EdgeResults(NamedTuple):
     """What is known of n edges; pairs by number, `FREE` for none."""
 
     status: Ints
@@ -147,11 +147,11 @@ def motion_free(
     if step is not None and certify:
         proven = certified_of_one(cell, q0, q1, tolerance)
         if proven is not None:
-            return _told(cell, *proven)
+            return _motion_check(cell, *proven)
     elif step is not None:
-        known = edge_of_one(cell, q0, q1, step)
-        if known is not None:
-            return _one(cell, *known)
+        quick = edge_of_one(cell, q0, q1, step)
+        if quick is not None:
+            return _sampled_check(cell, *quick)
     check_workers(workers)
     first, stack0 = cell.robot.configurations(q0, "q0")
     second, stack1 = cell.robot.configurations(q1, "q1")
@@ -161,20 +161,20 @@ def motion_free(
         )
     count = len(first) if stack0 else len(second)
     first, second = (np.require(np.broadcast_to(q, (count, q.shape[1])), None, ["C", "W"]) for q in (first, second))
-    found = _ask(cell, first, second, certify, steps_of(cell.robot, resolution), tolerance, workers)
+    edges = _check_edges(cell, first, second, certify, steps_of(cell.robot, resolution), tolerance, workers)
     if stack0 or stack1:
-        names = [None if p == FREE else cell.names(p) for p in found.pair.tolist()]
-        return MotionCheck(found.status == MotionStatus.FREE, found.status, found.safe, found.hit, names)
-    return _told(cell, found.status.item(), found.safe.item(), found.hit.item(), found.pair.item())
+        names = [None if p == FREE else cell.names(p) for p in edges.pair.tolist()]
+        return MotionCheck(edges.status == MotionStatus.FREE, edges.status, edges.safe, edges.hit, names)
+    return _motion_check(cell, edges.status.item(), edges.safe.item(), edges.hit.item(), edges.pair.item())
 
 
-def _told(cell: Cell, status: int, safe: float, hit: float, pair: int) -> OneMotion:
+def _motion_check(cell: Cell, status: int, safe: float, hit: float, pair: int) -> OneMotion:
     return MotionCheck(
         status == MotionStatus.FREE, _STATUSES[status], safe, hit, None if pair == FREE else cell.names(pair)
     )
 
 
-def _one(cell: Cell, steps: int, at: int, p: int) -> OneMotion:
+def _sampled_check(cell: Cell, steps: int, at: int, p: int) -> OneMotion:
     if p == FREE:
         return MotionCheck(True, MotionStatus.FREE, 1.0, nan, None)
     most = max(steps, 1)
@@ -192,28 +192,28 @@ def path_free(
             if proven is not None:
                 return _path_of(cell, 0, *proven, path[0], path[1])
     elif step is not None:
-        known = first_hit_of_path(cell, path, step)
-        if known is not None:
-            edge, *told = known
+        quick = first_hit_of_path(cell, path, step)
+        if quick is not None:
+            edge, *sample = quick
             if edge < 0:
                 return _FREE_PATH
-            _, status, safe, hit, pair = _one(cell, *told)
+            _, status, safe, hit, pair = _sampled_check(cell, *sample)
             return PathCheck(False, status, edge, safe, hit, pair, (1.0 - hit) * path[edge] + hit * path[edge + 1])
     check_workers(workers)
     points, stacked = cell.robot.configurations(path, "path")
     if not stacked or not len(points):
         raise RobotError(f"path has shape {np.shape(path)}, expected (m, {cell.robot.dof}) waypoints, at least one")
-    each = steps_of(cell.robot, resolution)
+    spacing = steps_of(cell.robot, resolution)
     first, second = (points[:-1], points[1:]) if len(points) > 1 else (points, points)
     # a few edges first, then more: what lies behind the first that is not free is not asked
     start, size = 0, 16 if workers == 1 else 64 * workers
     while start < len(first):
         some = slice(start, start + size)
-        found = _ask(cell, first[some].copy(), second[some].copy(), certify, each, tolerance, workers)
-        bad = np.flatnonzero(found.status != MotionStatus.FREE)
+        edges = _check_edges(cell, first[some].copy(), second[some].copy(), certify, spacing, tolerance, workers)
+        bad = np.flatnonzero(edges.status != MotionStatus.FREE)
         if len(bad):
             k = int(bad[0])
-            known_of = found.status[k].item(), found.safe[k].item(), found.hit[k].item(), found.pair[k].item()
+            known_of = edges.status[k].item(), edges.safe[k].item(), edges.hit[k].item(), edges.pair[k].item()
             return _path_of(cell, start + k, *known_of, first[start + k], second[start + k])
         start, size = start + size, 2 * size
     return _FREE_PATH
@@ -242,50 +242,52 @@ def steps_of(robot: Robot, resolution: Number | VectorLike) -> Array:
     if type(resolution) is float and resolution > 0.0:
         return np.full(dof, resolution)
     try:
-        each = np.asarray(resolution, dtype=np.float64)
+        spacing = np.asarray(resolution, dtype=np.float64)
     except (TypeError, ValueError):
-        each = np.full(1, np.nan)
-    if each.shape not in ((), (dof,)) or not (each > 0.0).all():
+        spacing = np.full(1, np.nan)
+    if spacing.shape not in ((), (dof,)) or not (spacing > 0.0).all():
         raise RobotError(
             f"resolution is {resolution!r:.80}, expected a number above 0, or one for each of the {dof} numbers of a "
             "configuration"
         )
-    return np.array(np.broadcast_to(each, (dof,)))
+    return np.array(np.broadcast_to(spacing, (dof,)))
 
 
-def _ask(cell: Cell, first: Array, second: Array, certify: bool, each: Array, tolerance: float, workers: int) -> _Found:
+def _check_edges(
+    cell: Cell, first: Array, second: Array, certify: bool, spacing: Array, tolerance: float, workers: int
+) -> _EdgeResults:
     if isinstance(tolerance, bool) or not isinstance(tolerance, (Real, np.floating)) or not 0.0 < tolerance < 1.0:
         raise RobotError(
             f"tolerance is {tolerance!r:.80}, expected a number above 0 and below 1: a share of the motion"
         )
     if certify:
-        return _Found(*certified(cell, lines(first, second), float(tolerance), workers))
-    pair, safe, hit = sampled(cell, first, second, each, workers)
-    return _Found(np.where(pair == FREE, int(MotionStatus.FREE), int(MotionStatus.HIT)), safe, hit, pair)
+        return _EdgeResults(*certified(cell, lines(first, second), float(tolerance), workers))
+    pair, safe, hit = sampled(cell, first, second, spacing, workers)
+    return _EdgeResults(np.where(pair == FREE, int(MotionStatus.FREE), int(MotionStatus.HIT)), safe, hit, pair)
 
 
 _AT_ONCE = 256  #: configurations that are asked about general pairs before what they say is looked at
 
 
-def sampled(cell: Cell, first: Array, second: Array, each: Array, workers: int) -> tuple[Ints, Array, Array]:
+def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: int) -> tuple[Ints, Array, Array]:
     """Return of each edge the first pair that hits, `FREE` for none, and between which parameters it does.
 
-    Samples are as close that no number of q changes by more than ``each`` (dof,) from one to the next.
+    Samples are as close that no number of q changes by more than ``spacing`` (dof,) from one to the next.
     """
-    steps, at, which = queries.walk_edges(cell, first, second, each, np.zeros(len(first), dtype=np.int64), workers)
+    steps, at, which = queries.walk_edges(cell, first, second, spacing, np.zeros(len(first), dtype=np.int64), workers)
     if (which == REFUSED).any():
         e = int(np.argmax(which == REFUSED))
         with np.errstate(over="ignore"):
-            wanted = np.ceil((np.abs(second[e] - first[e]) / each).max())
+            wanted = np.ceil((np.abs(second[e] - first[e]) / spacing).max())
         raise RobotError(f"motion {e} would take {wanted:.3g} samples: give a coarser resolution")
     for e in np.flatnonzero(which == UNSURE).tolist():
-        one = slice(e, e + 1)
+        row = slice(e, e + 1)
         while which[e] == UNSURE:  # GJK alone cannot tell; then on from the next sample
             t = at[e] / steps[e] if at[e] else 0.0
             which[e] = queries.hits(cell, ((1.0 - t) * first[e] + t * second[e])[None], 1)[0]
             if which[e] == FREE:
-                rest = first[one].copy(), second[one].copy(), each, at[one] + 1
-                _, at[one], which[one] = queries.walk_edges(cell, *rest, workers=1)
+                remaining = first[row].copy(), second[row].copy(), spacing, at[row] + 1
+                _, at[row], which[row] = queries.walk_edges(cell, *remaining, workers=1)
     if len(cell.general.pairs):
         _look_at_general_pairs(cell, first, second, steps, at, which)
     most = np.maximum(steps, 1)
@@ -299,10 +301,10 @@ def _look_at_general_pairs(cell: Cell, first: Array, second: Array, steps: Ints,
         count = int(steps[e] if which[e] == FREE else at[e] - 1) + 1
         for start in range(0, count, _AT_ONCE):
             t = np.arange(start, min(start + _AT_ONCE, count))[:, None] / max(int(steps[e]), 1)
-            found = general_pairs.hits(cell, (1.0 - t) * first[e] + t * second[e])
-            if (found != FREE).any():
-                at[e] = start + int(np.argmax(found != FREE))
-                which[e] = found[at[e] - start]
+            hits = general_pairs.hits(cell, (1.0 - t) * first[e] + t * second[e])
+            if (hits != FREE).any():
+                at[e] = start + int(np.argmax(hits != FREE))
+                which[e] = hits[at[e] - start]
                 break
 
 
@@ -350,43 +352,43 @@ class PathProof(NamedTuple):
 class Edges(NamedTuple):
     """What is proven of the edges of a path."""
 
-    room: Array  #: farther apart than its margin and this each pair stays; -inf where an edge is not proven
+    clearance: Array  #: farther apart than its margin and this each pair stays; -inf where an edge is not proven
     stops: Array  #: where an edge that is not proven collides, or stops to be proven
     pair: list[PairName]  #: and of whom
 
     @property
     def bad(self) -> Bools:
         """Which are not proven."""
-        bad: Bools = self.room == -inf
+        bad: Bools = self.clearance == -inf
         return bad
 
 
 def edges_of(cell: Cell, path: Array, tolerance: float) -> Edges:
     """Return what is proven of each edge of a path."""
     first, second = (path[:-1], path[1:]) if len(path) > 1 else (path, path)
-    found = Edges(np.full(len(first), -inf), np.zeros(len(first)), [None] * len(first))
+    edges = Edges(np.full(len(first), -inf), np.zeros(len(first)), [None] * len(first))
     if not len(cell.slots):
-        found.room[:] = inf
-    room = _room(cell, path) if len(cell.slots) else 0.0
-    for share in _SHARES if room > 0.0 else (0.0,):
-        left = np.flatnonzero(found.bad)
+        edges.clearance[:] = inf
+    clearance = _sampled_clearance(cell, path) if len(cell.slots) else 0.0
+    for share in _SHARES if clearance > 0.0 else (0.0,):
+        left = np.flatnonzero(edges.bad)
         if not len(left):
             break
-        wider = _wider(cell, share * room)
-        told = _proof(wider, first[left], second[left], tolerance)
-        cell.kept.bounds = wider.kept.bounds
-        found.room[left[told.free]] = share * room
-        found.stops[left] = np.where(np.isnan(told.hit), told.safe, told.hit)
-        for k, pair in zip(left.tolist(), told.pair, strict=True):
-            found.pair[k] = pair
-    return found
+        wider = _wider(cell, share * clearance)
+        check = _proof(wider, first[left], second[left], tolerance)
+        cell.cache.bounds = wider.cache.bounds
+        edges.clearance[left[check.free]] = share * clearance
+        edges.stops[left] = np.where(np.isnan(check.hit), check.safe, check.hit)
+        for k, pair in zip(left.tolist(), check.pair, strict=True):
+            edges.pair[k] = pair
+    return edges
 
 
 def _proof(cell: Cell, first: Array, second: Array, tolerance: float) -> MotionCheck[Any, Any, Any, Any]:
     return motion_free(cell, first, second, True, 1.0, tolerance, 1)
 
 
-def _room(cell: Cell, path: Array) -> float:
+def _sampled_clearance(cell: Cell, path: Array) -> float:
     """Return about how much farther apart than its margin each pair is all along a path, 0 where that is not clear."""
     steps = [ceil(float(np.abs(b - a).max(initial=0.0)) / _STEP) for a, b in pairwise(path)]
     places = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(steps) if n)])
@@ -400,9 +402,9 @@ def _wider(cell: Cell, more: float) -> Cell:
     """Return a cell with larger margins, and what is known of how far its links move."""
     if more == 0.0:
         return cell
-    kept = Kept()
-    kept.bounds = cell.kept.bounds
-    return cell._replace(margins=cell.margins + more, kept=kept)
+    cache = Cache()
+    cache.bounds = cell.cache.bounds
+    return cell._replace(margins=cell.margins + more, cache=cache)
 
 
 def runs(bad: Bools) -> list[tuple[int, int]]:
@@ -426,8 +428,8 @@ def detour(
         size = np.where(spread > 0.0, spread, 1.0)
         length = sum(np.linalg.norm((drawn - end) / size, axis=1) for end in ends)
         for waypoint in drawn[np.argsort(length, kind="stable")]:
-            way = np.array([ends[0], waypoint, ends[1]])
-            if _proof(cell, way[:-1], way[1:], tolerance).free.all():
-                found: Array = waypoint
-                return found
+            path = np.array([ends[0], waypoint, ends[1]])
+            if _proof(cell, path[:-1], path[1:], tolerance).free.all():
+                chosen: Array = waypoint
+                return chosen
     return None

@@ -88,13 +88,13 @@ def in_metres(shape: Any, what: str) -> Any:
     return shape._cached("in metres", lambda: shape.scaled(factor, unit="meters"))
 
 
-def names_in(given: Any, what: str) -> tuple[str, ...]:
+def names_in(value: Any, what: str) -> tuple[str, ...]:
     """Return names in a list or the like; `RobotError` where it has none."""
-    if isinstance(given, str):
-        raise RobotError(f"{what} is the text {given!r}, expected names in a list")
-    if not isinstance(given, Iterable):
-        raise RobotError(f"{what} is {kind_of(given)}, expected names in a list")
-    names = tuple(given)
+    if isinstance(value, str):
+        raise RobotError(f"{what} is the text {value!r}, expected names in a list")
+    if not isinstance(value, Iterable):
+        raise RobotError(f"{what} is {kind_of(value)}, expected names in a list")
+    names = tuple(value)
     if wrong := [name for name in names if not isinstance(name, str)]:
         raise RobotError(f"{what} has {kind_of(wrong[0])}, expected names")
     return names

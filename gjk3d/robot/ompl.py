@@ -51,8 +51,8 @@ def _setup_of(space: Any) -> tuple[Any, Any]:
     try:
         setup = og.SimpleSetup(space)
         information = setup.getSpaceInformation()
-        for each in (setup, information):
-            ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(each))
+        for wrapper in (setup, information):
+            ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(wrapper))
     finally:
         if collecting:
             gc.enable()
@@ -135,7 +135,7 @@ class Planning:
             bounds.setHigh(k, float(high[k]))
         self.space.setBounds(bounds)
         self._low, self._high = low, high
-        self._questions = Questions(
+        self._queries = StateQueries(
             checker,
             self.space,
             columns,
@@ -155,15 +155,15 @@ class Planning:
     @property
     def motions(self) -> int:
         """How many motions were asked for so far."""
-        return self._questions.motions
+        return self._queries.motions
 
     def _bounds(self, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
         robot = self.checker.robot
         turning = {j.name for j in robot.joints if j is not None and KINDS[j.type] == TURNING}
-        owner = {column: name for name, own in robot.columns.items() for column in range(own.start, own.stop)}
-        found = []
-        for what, own, given, way in (("lower", robot.lower, lower, -1.0), ("upper", robot.upper, upper, 1.0)):
-            row = own[list(self.columns)].copy() if given is None else np.array(given, dtype=np.float64)
+        owner = {column: name for name, limits in robot.columns.items() for column in range(limits.start, limits.stop)}
+        rows = []
+        for what, limits, bound, sign in (("lower", robot.lower, lower, -1.0), ("upper", robot.upper, upper, 1.0)):
+            row = limits[list(self.columns)].copy() if bound is None else np.array(bound, dtype=np.float64)
             if row.shape != (len(self.columns),):
                 raise RobotError(f"{what} has shape {row.shape}, expected {len(self.columns)} numbers")
             for k, column in enumerate(self.columns):
@@ -173,9 +173,9 @@ class Planning:
                             f"joint {owner[column]!r} has no limits to plan within: give lower= and "
                             f"upper=, between which each of the {len(self.columns)} numbers may be"
                         )
-                    row[k] = way * pi
-            found.append(row)
-        low, high = found
+                    row[k] = sign * pi
+            rows.append(row)
+        low, high = rows
         if not (low < high).all():
             k = int(np.argmin(high - low))
             raise RobotError(f"joint {owner[self.columns[k]]!r}: lower {low[k]} is not less than upper {high[k]}")
@@ -193,7 +193,7 @@ class Planning:
         -------
         (dof,) float
         """
-        return self._questions.configuration(state)
+        return self._queries.configuration(state)
 
     def state(self, q: Row) -> Any:
         """Return a state of ``space`` with the numbers that move, of a whole configuration.
@@ -239,7 +239,7 @@ class Planning:
 
     def state_checker(self) -> Callable[[Any], bool]:
         """Return a function that tells whether a state is free."""
-        return self._questions.state_free
+        return self._queries.state_free
 
     def planner(self, kind: str) -> Any:
         """Return a planner of OMPL.
@@ -264,10 +264,10 @@ class Planning:
                 f"{kind} reads lastValid, how far a motion was valid, which OMPL's Python bindings never hand back: it "
                 "would keep motions nobody checked, or lose its own; take RRTConnect, PRM, BITstar, RRTstar ..."
             )
-        made = getattr(og, kind, None)
-        if not (isinstance(made, type) and issubclass(made, ob.Planner)):
+        planner_class = getattr(og, kind, None)
+        if not (isinstance(planner_class, type) and issubclass(planner_class, ob.Planner)):
             raise RobotError(f"OMPL has no planner {kind!r} here; it has RRTConnect, PRM, BITstar, RRTstar ...")
-        return made(self.setup.getSpaceInformation())
+        return planner_class(self.setup.getSpaceInformation())
 
     def plan(
         self,
@@ -309,19 +309,19 @@ class Planning:
             hit = self.checker.hit(q)
             if hit is not None:
                 raise RobotError(f"{name} is not free: {hit[0]!r} and {hit[1]!r} are too close")
-        self._questions.motions_free(ends[0], ends[0])  # compiles, if need be, before the clock runs
+        self._queries.motions_free(ends[0], ends[0])  # compiles, if need be, before the clock runs
         self.checker.collisions(ends[0])  # and what decides where the others are unsure
         self.proof, level, begin = None, util.getLogLevel(), time.perf_counter()
         util.setLogLevel(util.LogLevel.LOG_ERROR)
         try:
-            paths = self._found(ends, planner, seconds, simplify)
+            paths = self._solve(ends, planner, seconds, simplify)
             if not paths or not self._prove:
                 return paths[0] if paths else None
             return self._proven(paths, ends, begin + seconds, simplify)
         finally:
             util.setLogLevel(level)
 
-    def _found(self, ends: Sequence[Array], planner: str, seconds: float, simplify: bool) -> list[Array]:
+    def _solve(self, ends: Sequence[Array], planner: str, seconds: float, simplify: bool) -> list[Array]:
         """Return the path that OMPL finds, behind what it makes shorter of it."""
         self.setup.clear()
         self.setup.setStartAndGoalStates(*map(self.state, ends))
@@ -333,7 +333,7 @@ class Planning:
         if simplify:
             self.setup.simplifySolution(1.0)
             shorter = self._path()
-            if self._prove or self._questions.motions_free(shorter[:-1], shorter[1:]):
+            if self._prove or self._queries.motions_free(shorter[:-1], shorter[1:]):
                 paths.insert(0, shorter)
         return paths
 
@@ -342,30 +342,30 @@ class Planning:
 
     def _proven(self, paths: list[Array], ends: Sequence[Array], until: float, simplify: bool) -> Array | None:
         """Return the first of some paths that can be proven, or another path; and write down what is proven of it."""
-        begin, how, pair = time.process_time(), self._questions.how, None
-        asked = how["certify"]
+        begin, how, pair = time.process_time(), self._queries.how, None
+        certify = how["certify"]
         try:
             for replanned in (False, True):
                 if replanned:
                     how["certify"] = True
                     left = until - time.perf_counter()
-                    paths = self._found(ends, "RRTConnect", left, simplify) if left > 0.0 else []
+                    paths = self._solve(ends, "RRTConnect", left, simplify) if left > 0.0 else []
                 for path in paths:
-                    found, room, repaired, who = self._repaired(path)
+                    proven, clearance, repaired, who = self._repaired(path)
                     pair = pair or who
-                    if found is not None:
+                    if proven is not None:
                         spent = time.process_time() - begin
-                        self.proof = PathProof(True, room, repaired, replanned, None, spent)
-                        return found
+                        self.proof = PathProof(True, clearance, repaired, replanned, None, spent)
+                        return proven
         finally:
-            how["certify"] = asked
+            how["certify"] = certify
         self.proof = PathProof(False, -inf, 0, False, pair, time.process_time() - begin)
         return None
 
     def _repaired(self, path: Array) -> tuple[Array | None, float, int, PairName]:
         """Return a path with detours where it is not proven, its room, and how many; None and who is in the way."""
-        cell, found = self.checker._cell(), [path[:1]]
-        proof, done, columns = edges_of(cell, path, self._tolerance), 0, list(self.columns)
+        cell, pieces = self.checker._cell(), [path[:1]]
+        proof, copied, columns = edges_of(cell, path, self._tolerance), 0, list(self.columns)
         stretches, spread = runs(proof.bad), np.zeros(path.shape[1])
         spread[columns] = self._high - self._low
         bounds = self._rest.copy(), self._rest.copy()
@@ -376,14 +376,14 @@ class Planning:
             waypoint = detour(cell, path[[first, last]], at, spread, bounds, self._tolerance)
             if waypoint is None:
                 return None, -inf, 0, proof.pair[first]
-            found += [path[done + 1 : first + 1], waypoint[None]]
-            done = last - 1
-        whole = np.concatenate([*found, path[done + 1 :]])
+            pieces += [path[copied + 1 : first + 1], waypoint[None]]
+            copied = last - 1
+        repaired = np.concatenate([*pieces, path[copied + 1 :]])
         if stretches:
-            proof = edges_of(cell, whole, self._tolerance)
+            proof = edges_of(cell, repaired, self._tolerance)
         if proof.bad.any():  # what the prover remembers may tip what is very close
             return None, -inf, 0, proof.pair[int(np.argmax(proof.bad))]
-        return whole, float(proof.room.min()), len(stretches), None
+        return repaired, float(proof.clearance.min()), len(stretches), None
 
 
 class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
@@ -391,7 +391,7 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
 
     def __init__(self, planning: Planning) -> None:
         super().__init__(planning.setup.getSpaceInformation())
-        self._motion_free = planning._questions.motion_free
+        self._motion_free = planning._queries.motion_free
 
     def checkMotion(self, first: Any, second: Any, *more: Any) -> bool:
         """Tell whether the straight line between two states is free."""
@@ -425,22 +425,22 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
         if not (enough > 0.0 and weight >= 0.0):
             raise RobotError(f"enough is {enough} and weight {weight}, expected more than 0 and at least 0")
         super().__init__(planning.setup.getSpaceInformation())
-        self._questions, self._enough, self._weight = planning._questions, float(enough), float(weight)
+        self._queries, self._enough, self._weight = planning._queries, float(enough), float(weight)
 
     def stateCost(self, state: Any) -> Any:
         """Return by how many times a stretch counts here."""
-        return ob.Cost(float(self._factors(self._questions.configuration(state)[None])[0]))
+        return ob.Cost(float(self._factors(self._queries.configuration(state)[None])[0]))
 
     def motionCost(self, first: Any, second: Any) -> Any:
         """Return the length of a motion, each stretch of it as many times as it counts."""
-        a, b = self._questions.configuration(first), self._questions.configuration(second)
+        a, b = self._queries.configuration(first), self._queries.configuration(second)
         length = float(np.linalg.norm(b - a))
-        count = max(int(np.ceil((np.abs(b - a) / self._questions.each).max())), 1)
+        count = max(int(np.ceil((np.abs(b - a) / self._queries.each).max())), 1)
         middles = (np.arange(count) + 0.5) / count
         return ob.Cost(length * float(self._factors(a + middles[:, None] * (b - a)).mean()))
 
     def _factors(self, q: Array) -> Array:
-        distance = self._questions.checker.clearance(q, max_distance=self._enough).distance
+        distance = self._queries.checker.clearance(q, max_distance=self._enough).distance
         lacking: Array = 1.0 - np.clip(distance, 0.0, self._enough) / self._enough
         return 1.0 + self._weight * lacking
 
@@ -465,20 +465,20 @@ class Numbers:
         return self.row
 
 
-class Questions:
+class StateQueries:
     """What OMPL's callbacks ask of a checker.
 
     It knows nothing of OMPL's setup, which holds the callbacks: Python never sees, and so never collects, a cycle that
     leads through C++.
     """
 
-    def __init__(self, checker: Checker, space: Any, columns: Ints, rest: Array, **how: Any) -> None:
-        self.checker, self.rest, self.how, self.motions = checker, rest, how, 0
+    def __init__(self, checker: Checker, space: Any, columns: Ints, resting: Array, **how: Any) -> None:
+        self.checker, self.rest, self.how, self.motions = checker, resting, how, 0
         self.each = steps_of(checker.robot, how["resolution"])
         dense = len(columns) == columns[-1] - columns[0] + 1 and (np.diff(columns) == 1).all()
         self.columns: Any = slice(int(columns[0]), int(columns[-1]) + 1) if dense else columns
         self._numbers, self._lock = (Numbers(space), Numbers(space)), Lock()
-        self._ends: Array = np.tile(rest, (2, 1))
+        self._ends: Array = np.tile(resting, (2, 1))
         self._first = self._ends[0]
 
     def configuration(self, state: Any) -> Array:
@@ -497,13 +497,13 @@ class Questions:
     def motion_free(self, first: Any, second: Any) -> bool:
         """Tell whether the motion between two states is free."""
         if not self.how["certify"]:
-            ends, columns, (one, two) = self._ends, self.columns, self._numbers
+            ends, columns, (a, b) = self._ends, self.columns, self._numbers
             with self._lock:
-                ends[0, columns], ends[1, columns] = one.read(first), two.read(second)
-                told = queries.quick_edge(self.checker._cell(), ends, self.each)
-            if told >= FREE:
+                ends[0, columns], ends[1, columns] = a.read(first), b.read(second)
+                pair = queries.quick_edge(self.checker._cell(), ends, self.each)
+            if pair >= FREE:
                 self.motions += 1
-                return told == FREE
+                return pair == FREE
         return self.motions_free(self.configuration(first), self.configuration(second))
 
     def motions_free(self, first: Array, second: Array) -> bool:

@@ -21,7 +21,7 @@ from gjk3d.shapes.layout import Core
 from gjk3d.shapes.simplices import Point
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2
 
-OUT, IN, ASK = range(3)  #: of a point and a slot: apart, or not, or only what the slot really is can tell
+OUT, IN, UNDECIDED = range(3)  #: of a point and a slot: apart, or not, or only what the slot really is can tell
 
 
 @inlined
@@ -56,14 +56,14 @@ def _of_slot(
         if not _near_axis(frames, f, o, k, p, margin):
             continue
         if not exact:
-            answer[i] = ASK
+            answer[i] = UNDECIDED
             continue
         row[9], row[10], row[11] = p
         c = cores_at(core, frames.rows[k], dot, row)
-        told = quick_collide(c, margin, solver.room.simplex, solver.one[:0], plain(0))
-        if told == 2:
-            told = settle(c, margin, solver)
-        if told != 0:
+        verdict = quick_collide(c, margin, solver.room.simplex, solver.one[:0], plain(0))
+        if verdict == 2:
+            verdict = settle(c, margin, solver)
+        if verdict != 0:
             answer[i] = IN
 
 
@@ -92,24 +92,26 @@ _CHUNK = 16  #: configurations a call into the kernel
 
 def outside(cell: Cell, rows: Array, points: Array, margin: float, workers: int) -> Bools:
     """Answer `gjk3d.robot.Checker.outside` at configurations (k, dof): (k, n)."""
-    own = cell.own[np.argsort(~cell.exact[cell.own], kind="stable")]
-    slots = np.column_stack([own, cell.exact[own]]).astype(np.int64)
-    told = np.empty((len(rows), len(points)), dtype=np.int64)
+    ordered = cell.robot_slots[np.argsort(~cell.exact[cell.robot_slots], kind="stable")]
+    slots = np.column_stack([ordered, cell.exact[ordered]]).astype(np.int64)
+    verdicts = np.empty((len(rows), len(points)), dtype=np.int64)
     places = points if points.flags.writeable else points.copy()
 
     def run(start: int, stop: int) -> None:
         row = translations(np.zeros((1, 3)))[0]
-        points_of_robot(cell.task(), rows, slots, places, _DOT, row, margin, start, stop, told)
+        points_of_robot(cell.task(), rows, slots, places, _DOT, row, margin, start, stop, verdicts)
 
     in_chunks(len(rows), workers, run, _CHUNK)
-    for k in np.flatnonzero((told == ASK).any(axis=1)).tolist():
+    for k in np.flatnonzero((verdicts == UNDECIDED).any(axis=1)).tolist():
         links = cell.robot.link_poses(rows[k : k + 1])
-        for slot in own[~cell.exact[own]].tolist():
-            at = np.flatnonzero(told[k] == ASK)
+        for slot in ordered[~cell.exact[ordered]].tolist():
+            at = np.flatnonzero(verdicts[k] == UNDECIDED)
             if len(at):
                 where = np.tile(np.eye(4), (len(at), 1, 1))
                 where[:, :3, 3] = points[at]
                 pose = cell.placed(links, slot)[0]
-                told[k, at[np.asarray(two_shapes.collide(cell.shapes[slot], Point(), pose, where, margin=margin))]] = IN
-    answer: Bools = told != IN
+                verdicts[
+                    k, at[np.asarray(two_shapes.collide(cell.shapes[slot], Point(), pose, where, margin=margin))]
+                ] = IN
+    answer: Bools = verdicts != IN
     return answer

@@ -24,7 +24,7 @@ from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row
 
 
-class _Said(NamedTuple):
+class _Settings(NamedTuple):
     """What a user said of the surroundings; replaced at each change, never changed."""
 
     objects: dict[str, CollisionObject]
@@ -36,8 +36,8 @@ class _Said(NamedTuple):
 class PlanningScene:
     """What of a `gjk3d.robot.Checker` is said and not asked; see there."""
 
-    __slots__ = ("__dict__", "__weakref__", "_quick", "_said")
-    _said: _Said
+    __slots__ = ("__dict__", "__weakref__", "_quick", "_settings")
+    _settings: _Settings
     _quick: Any  #: what `gjk3d.robot.single` asks the present state with, if anything
 
     def __init__(
@@ -53,18 +53,18 @@ class PlanningScene:
         check_margin(margin)
         self._robot = robot
         self._base: tuple[Any, Base] | None = None  #: and the pairs of links that it was made for
-        self._said = _Said({}, float(margin), (), {})
+        self._settings = _Settings({}, float(margin), (), {})
         robot.allowed._taken_by([self])
-        self._made: tuple[_Said, Cell] | None = None
+        self._made: tuple[_Settings, Cell] | None = None
         for name, shape, pose in taken_over(surroundings):
             self.add(name, shape, pose)
-        objects = dict(self._said.objects)
+        objects = dict(self._settings.objects)
         for pair in touching:
             if len(pair) != 2 or pair[0] not in robot.links or pair[1] not in objects:
                 raise RobotError(f"touching: {tuple(pair)!r} is no link with an object of the surroundings")
             old = objects[pair[1]]
             objects[pair[1]] = old._replace(touch=old.touch | {pair[0]})
-        self._said = self._said._replace(objects=objects)
+        self._settings = self._settings._replace(objects=objects)
 
     @property
     def robot(self) -> Robot:
@@ -93,7 +93,7 @@ class PlanningScene:
         UnsupportedPair
             The shape is none.
         """
-        self._put(collision_object(name, shape, pose, WORLD, touching), "touching")
+        self._add_object(collision_object(name, shape, pose, WORLD, touching), "touching")
 
     def attach(
         self,
@@ -155,16 +155,16 @@ class PlanningScene:
             )
         number = self.robot.link_number(link)
         if shape is None:
-            self._take(name, number, pose, touch_links, q)
+            self._attach_obstacle(name, number, pose, touch_links, q)
         elif q is not None:
             raise RobotError(
                 f"attach: q is given with the shape of {name!r}, but it is where an obstacle is taken from. "
                 "Leave out q, or the shape."
             )
         else:
-            self._put(collision_object(name, shape, pose, number, touch_links), "touch_links")
+            self._add_object(collision_object(name, shape, pose, number, touch_links), "touch_links")
 
-    def _take(self, name: str, link: int, pose: OnePose, touch_links: Iterable[str], q: Row | None) -> None:
+    def _attach_obstacle(self, name: str, link: int, pose: OnePose, touch_links: Iterable[str], q: Row | None) -> None:
         """Attach an obstacle where it is at a configuration."""
         old = self._object(name)
         if old.link != WORLD:
@@ -181,28 +181,28 @@ class PlanningScene:
             raise RobotError(f"attach: q has shape {rows.shape}, expected one configuration ({self.robot.dof},)")
         pose = np.linalg.inv(self.robot.link_poses(rows[0])[link]) @ old.pose
         new = collision_object(name, old.shape, pose, link, {*old.touch, *names_in(touch_links, "touch_links")})
-        before = self._said
-        others = {key: each for key, each in before.objects.items() if key != name}
-        self._said = before._replace(objects=others)
+        before = self._settings
+        remaining = {key: item for key, item in before.objects.items() if key != name}
+        self._settings = before._replace(objects=remaining)
         try:
-            self._put(new, "touch_links")
+            self._add_object(new, "touch_links")
             cell = self._cell()
             pairs = {pair for _, some, _ in near(cell, rows, np.zeros(len(cell.slots))) for pair in some.tolist()}
         except BaseException:
-            self._said = before
+            self._settings = before
             raise
-        touched = {each for pair in pairs if name in (names := cell.names(pair)) for each in names} - {name}
-        self._said = self._said._replace(objects={**others, name: new._replace(touch=new.touch | touched)})
+        touched = {item for pair in pairs if name in (names := cell.names(pair)) for item in names} - {name}
+        self._settings = self._settings._replace(objects={**remaining, name: new._replace(touch=new.touch | touched)})
 
-    def _put(self, new: CollisionObject, what: str) -> None:
-        objects = self._said.objects
+    def _add_object(self, new: CollisionObject, what: str) -> None:
+        objects = self._settings.objects
         if new.name in objects or new.name in self.robot.links:
             owner, cure = ("an object", f"remove({new.name!r}) first, or") if new.name in objects else ("a link", "")
             raise RobotError(f"{new.name!r} is the name of {owner} already: {cure} choose another".replace("  ", " "))
         for name in new.touch:
             if name not in self.robot.links and name not in objects:
                 raise RobotError(f"{new.name!r}: {what} has {self._unknown(name)}")
-        self._said = self._said._replace(objects={**objects, new.name: new})
+        self._settings = self._settings._replace(objects={**objects, new.name: new})
 
     def move(self, name: str, pose: OnePose) -> None:
         """Give an object another pose: in the world, or in the frame of its link where it is attached.
@@ -222,8 +222,8 @@ class PlanningScene:
         old = self._object(name)
         new = collision_object(name, old.shape, pose, old.link, old.touch)
         cell = self._cell().moved(name, new.pose)
-        self._said = self._said._replace(objects={**self._said.objects, name: new})
-        self._made = self._said, cell
+        self._settings = self._settings._replace(objects={**self._settings.objects, name: new})
+        self._made = self._settings, cell
 
     def remove(self, name: str) -> None:
         """Take an object away, attached or not, and what was said of it: margins, and what may touch it.
@@ -240,12 +240,10 @@ class PlanningScene:
         """
         self._object(name)
         objects = {
-            other: each._replace(touch=each.touch - {name})
-            for other, each in self._said.objects.items()
-            if other != name
+            key: item._replace(touch=item.touch - {name}) for key, item in self._settings.objects.items() if key != name
         }
-        rules = tuple(rule for rule in self._said.rules if name not in (rule.a, rule.b))
-        self._said = self._said._replace(objects=objects, rules=rules)
+        rules = tuple(rule for rule in self._settings.rules if name not in (rule.a, rule.b))
+        self._settings = self._settings._replace(objects=objects, rules=rules)
 
     def detach(self, name: str) -> None:
         """Take an attached object off its link, and out of all checks; `add` puts it where it is left.
@@ -291,7 +289,7 @@ class PlanningScene:
         >>> checker.hit([0.0, 0.0])
         ('post', 'ball')
         """
-        self._say(a, b, True)
+        self._set_allowed(a, b, True)
 
     def forbid(self, a: str, b: str) -> None:
         """Check two links or objects against each other from now on, in this checker alone: as `allow` takes them.
@@ -316,30 +314,30 @@ class PlanningScene:
         >>> checker.hit([0.0, 0.0])
         ('beam', 'hand')
         """
-        self._say(a, b, False)
+        self._set_allowed(a, b, False)
 
-    def _say(self, a: str, b: str, may: bool) -> None:
-        objects, links = dict(self._said.objects), self._said.links
+    def _set_allowed(self, a: str, b: str, may: bool) -> None:
+        objects, links = dict(self._settings.objects), self._settings.links
         for name in (a, b):
             self._check_known(name)
         if a == b:
             raise RobotError(f"{a!r} twice, expected two names: nothing is checked against itself")
         if a in objects or b in objects:
-            for one, two in ((a, b), (b, a)):
-                if one in objects:
-                    touch = objects[one].touch
-                    objects[one] = objects[one]._replace(touch=touch | {two} if may else touch - {two})
+            for owner, partner in ((a, b), (b, a)):
+                if owner in objects:
+                    touch = objects[owner].touch
+                    objects[owner] = objects[owner]._replace(touch=touch | {partner} if may else touch - {partner})
         else:
             first, second = sorted((a, b), key=self.robot.links.index)
             links = {**links, (first, second): may}
-        self._said = self._said._replace(objects=objects, links=links)
+        self._settings = self._settings._replace(objects=objects, links=links)
 
     def _check_known(self, name: Any, where: str = "") -> None:
-        if not isinstance(name, str) or (name not in self.robot.links and name not in self._said.objects):
+        if not isinstance(name, str) or (name not in self.robot.links and name not in self._settings.objects):
             raise RobotError(f"{where}{self._unknown(name)}")
 
     def _unknown(self, name: Any) -> str:
-        objects = ", ".join(map(repr, self._said.objects)) or "none"
+        objects = ", ".join(map(repr, self._settings.objects)) or "none"
         links = ", ".join(map(repr, self.robot.links))
         return f"{name!r:.80}, which is neither a link ({links:.300}) nor an object ({objects:.300})"
 
@@ -376,7 +374,7 @@ class PlanningScene:
             self._check_known(name, "set_margin: ")
         if b is not None and not self._cell().has(a, b):
             raise RobotError(f"set_margin: {a!r} and {b!r} are no pair that is checked")
-        self._set_margins(self.margin, (*self._said.rules, Rule(a, b, float(margin))))
+        self._set_margins(self.margin, (*self._settings.rules, Rule(a, b, float(margin))))
 
     def set_padding(self, name: str, padding: float) -> None:
         """Say how close is too close for a link or an attached object and all obstacles, those to come too.
@@ -410,32 +408,34 @@ class PlanningScene:
         check_margin(padding, f"set_padding({name!r:.80}): padding", "in the robot's unit")
         if not isinstance(name, str) or (name not in self.robot.links and name not in self.attached):
             raise RobotError(f"set_padding: {name!r:.80} is no link and not attached: set_margin takes all objects")
-        self._set_margins(self.margin, (*self._said.rules, Rule(name, OBSTACLES, float(padding))))
+        self._set_margins(self.margin, (*self._settings.rules, Rule(name, OBSTACLES, float(padding))))
 
     def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None:
         cell = self._cell().with_margins(margin, rules)
-        self._said = self._said._replace(margin=margin, rules=rules)
-        self._made = self._said, cell
+        self._settings = self._settings._replace(margin=margin, rules=rules)
+        self._made = self._settings, cell
 
     @property
     def margin(self) -> float:
         """How close is too close where `set_margin` said nothing else."""
-        return self._said.margin
+        return self._settings.margin
 
     @margin.setter
     def margin(self, margin: float) -> None:
         check_margin(margin)
-        self._set_margins(float(margin), self._said.rules)
+        self._set_margins(float(margin), self._settings.rules)
 
     @property
     def objects(self) -> tuple[str, ...]:
         """Names of the obstacles."""
-        return tuple(each.name for each in self._said.objects.values() if each.link == WORLD)
+        return tuple(item.name for item in self._settings.objects.values() if item.link == WORLD)
 
     @property
     def attached(self) -> dict[str, str]:
         """Names of attached objects, and the link of each."""
-        return {each.name: self.robot.links[each.link] for each in self._said.objects.values() if each.link != WORLD}
+        return {
+            item.name: self.robot.links[item.link] for item in self._settings.objects.values() if item.link != WORLD
+        }
 
     def shape(self, name: str) -> Any:
         """Return the shape of an object.
@@ -478,7 +478,7 @@ class PlanningScene:
         return self._object(name).pose.copy()
 
     def _object(self, name: str) -> CollisionObject:
-        objects = self._said.objects
+        objects = self._settings.objects
         if not isinstance(name, str) or name not in objects:
             raise RobotError(f"there is no object {name!r}; there is {', '.join(map(repr, objects)) or 'none'}")
         return objects[name]
@@ -491,12 +491,12 @@ class PlanningScene:
         Checker
             Cheap, unlike a new one: nothing is prepared again.
         """
-        other = object.__new__(type(self))
-        said, cell = self._state()
-        other.__dict__.update(self.__dict__, _made=(said, cell.copy()))
-        other._said = said
-        self.robot.allowed._taken_by([other])
-        return other
+        new = object.__new__(type(self))
+        settings, cell = self._state()
+        new.__dict__.update(self.__dict__, _made=(settings, cell.copy()))
+        new._settings = settings
+        self.robot.allowed._taken_by([new])
+        return new
 
     __copy__ = copy
 
@@ -527,16 +527,16 @@ class PlanningScene:
         >>> checker.free([0.0, 0.0]), checker.with_robot(larger).hit([0.0, 0.0])
         (True, ('hand', 'floor'))
         """
-        other = type(self)(robot, margin=self.margin)
+        new = type(self)(robot, margin=self.margin)
         if robot.links != self.robot.links:
             raise RobotError(
                 f"robot {robot.name!r} has other links than {self.robot.name!r}: make a checker of its own for it"
             )
-        other._said = self._said
-        return other
+        new._settings = self._settings
+        return new
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_made": None, "_said": self._said}
+        return {**self.__dict__, "_made": None, "_settings": self._settings}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
@@ -545,33 +545,36 @@ class PlanningScene:
 
     def _pairs_changed(self) -> None:
         """Take the pairs of the robot anew, at the next question."""
-        self._said = self._said._replace(links=dict(self._said.links))
+        self._settings = self._settings._replace(links=dict(self._settings.links))
 
-    def _base_of(self, said: _Said) -> Base:
-        made = self._base
-        if made is None or made[0] is not said.links:
-            self._base = made = said.links, Base(self.robot, self.robot._pairs_with(said.links))
-        return made[1]
+    def _base_of(self, settings: _Settings) -> Base:
+        cached = self._base
+        if cached is None or cached[0] is not settings.links:
+            self._base = cached = settings.links, Base(self.robot, self.robot._pairs_with(settings.links))
+        return cached[1]
 
-    def _state(self) -> tuple[_Said, Cell]:
+    def _state(self) -> tuple[_Settings, Cell]:
         """Return what was said, and its cell.
 
         They are kept together: what another thread has made meanwhile of what was said before is not taken for it.
         """
-        made, said = self._made, self._said
-        if made is None or made[0] is not said:
-            if not self.robot.geometries and all(each.link == WORLD for each in said.objects.values()):
+        current, settings = self._made, self._settings
+        if current is None or current[0] is not settings:
+            if not self.robot.geometries and all(item.link == WORLD for item in settings.objects.values()):
                 raise no_shapes(self.robot)
-            self._made = made = said, build(self._base_of(said), said.objects.values(), said.margin, said.rules)
-        return made
+            self._made = current = (
+                settings,
+                build(self._base_of(settings), settings.objects.values(), settings.margin, settings.rules),
+            )
+        return current
 
     def _cell(self) -> Cell:
         """Return what the kernels take of the present state: a question takes it once."""
         return self._state()[1]
 
     def _surroundings(self) -> Surroundings:
-        said, cell = self._state()
-        return Surroundings(self._base_of(said), said.objects, said.margin, said.rules, cell)
+        settings, cell = self._state()
+        return Surroundings(self._base_of(settings), settings.objects, settings.margin, settings.rules, cell)
 
     _repr_mimebundle_ = shown
 

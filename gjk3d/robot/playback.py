@@ -35,10 +35,10 @@ class State(NamedTuple):
 
 def state_of(checker: Checker, q: Row) -> State:
     """Ask who collides at a configuration, and where none does, who is closest."""
-    found = checker.collisions(q)
-    if found:
-        pairs = tuple(dict.fromkeys((each.a, each.b) for each in found))
-        deepest = found[0]
+    collisions = checker.collisions(q)
+    if collisions:
+        pairs = tuple(dict.fromkeys((collision.a, collision.b) for collision in collisions))
+        deepest = collisions[0]
         ends = deepest.point_a, deepest.point_b
         return State(pairs, deepest.distance, deepest.lower, deepest.upper, deepest.pair, ends)
     near = checker.clearance(q)
@@ -46,7 +46,7 @@ def state_of(checker: Checker, q: Row) -> State:
     return State((), float(near.distance), float(near.lower), float(near.upper), near.pair, ends)
 
 
-class Way(NamedTuple):
+class PathFrames(NamedTuple):
     """Where a robot goes, evenly, from its first configuration to its last, or to the first that is not free."""
 
     free: bool
@@ -56,9 +56,9 @@ class Way(NamedTuple):
     moved: dict[str, Array]  #: where obstacles are that move, by name, (frames, 4, 4)
 
 
-def way_of(
+def path_frames(
     checker: Checker, path: Any, moving: Moving | None, certify: bool, resolution: Number | VectorLike, frames: int
-) -> Way:
+) -> PathFrames:
     """Ask about waypoints, or about a motion over time, and return so many configurations along it.
 
     Raises
@@ -74,44 +74,46 @@ def way_of(
     return _over_edges(checker, path, certify, resolution, int(frames))
 
 
-def _over_edges(checker: Checker, path: Rows, certify: bool, resolution: Number | VectorLike, frames: int) -> Way:
+def _over_edges(
+    checker: Checker, path: Rows, certify: bool, resolution: Number | VectorLike, frames: int
+) -> PathFrames:
     points = checker.robot.configurations(path, "path")[0]
-    found = checker.path_free(points, certify=certify, resolution=resolution)
+    check = checker.path_free(points, certify=certify, resolution=resolution)
     if len(points) == 1:
-        verdict = _verdict(found, "the only waypoint", "at the only waypoint")
-        return Way(found.free, verdict, np.repeat(points, frames, axis=0), ["at the only waypoint"] * frames, {})
+        verdict = _verdict(check, "the only waypoint", "at the only waypoint")
+        return PathFrames(check.free, verdict, np.repeat(points, frames, axis=0), ["at the only waypoint"] * frames, {})
     edges = len(points) - 1
-    if found.edge is not None:
-        points = np.concatenate([points[: found.edge + 1], np.asarray(found.configuration)[None]])
+    if check.edge is not None:
+        points = np.concatenate([points[: check.edge + 1], np.asarray(check.configuration)[None]])
     q, edge = along(points, frames)
     where = [f"edge {k}, from waypoint {k} to {k + 1} of {edges}" for k in edge.tolist()]
-    verdict = _verdict(found, f"{count(edges, 'edge')}, {_KNOWN[certify]}", f"on edge {found.edge}")
-    return Way(found.free, verdict, q, where, {})
+    verdict = _verdict(check, f"{count(edges, 'edge')}, {_EVIDENCE[certify]}", f"on edge {check.edge}")
+    return PathFrames(check.free, verdict, q, where, {})
 
 
 def _over_time(
     checker: Checker, path: Any, moving: Moving | None, certify: bool, resolution: Number | VectorLike, frames: int
-) -> Way:
-    one = checker._asked(path, moving)
-    found = checker.trajectory_free(path, moving=moving, certify=certify, resolution=resolution)
-    start, end = one.trajectory.start, one.trajectory.end
-    last = end if found.free else found.safe if np.isnan(found.hit) else found.hit
+) -> PathFrames:
+    query = checker._timed_query(path, moving)
+    check = checker.trajectory_free(path, moving=moving, certify=certify, resolution=resolution)
+    start, end = query.trajectory.start, query.trajectory.end
+    last = end if check.free else check.safe if np.isnan(check.hit) else check.hit
     times = np.linspace(start, last, frames)
     where = [f"at {number(time, 3)}, of {number(start, 3)} to {number(end, 3)}" for time in times]
-    whole = f"from {number(start, 3)} to {number(end, 3)}, {_KNOWN[certify]}"
-    verdict = _verdict(found, whole, f"at {number(last)}")
-    return Way(found.free, verdict, one.trajectory.at(times), where, one.moved(moving, times))
+    extent = f"from {number(start, 3)} to {number(end, 3)}, {_EVIDENCE[certify]}"
+    verdict = _verdict(check, extent, f"at {number(last)}")
+    return PathFrames(check.free, verdict, query.trajectory.at(times), where, query.moved(moving, times))
 
 
 #: Where a motion that is free is known to be so, by whether it is certified.
-_KNOWN = {True: "proven between samples too", False: "at every sample"}
+_EVIDENCE = {True: "proven between samples too", False: "at every sample"}
 
 
-def _verdict(found: PathCheck | TrajectoryCheck, whole: str, place: str) -> str:
-    if found.free:
-        return f"Free: {whole}"
-    what = "Unresolved" if np.isnan(found.hit) else "Collision"
-    return f"{what} {place}, {' with '.join(found.pair or ())}"
+def _verdict(check: PathCheck | TrajectoryCheck, extent: str, place: str) -> str:
+    if check.free:
+        return f"Free: {extent}"
+    what = "Unresolved" if np.isnan(check.hit) else "Collision"
+    return f"{what} {place}, {' with '.join(check.pair or ())}"
 
 
 def check_frames(frames: Any) -> None:

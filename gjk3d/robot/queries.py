@@ -15,9 +15,9 @@ from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.robot import general_pairs
-from gjk3d.robot.cell import Cell, Kept, Memory
+from gjk3d.robot.cell import Cache, Cell, Memory
 from gjk3d.robot.kinematics import LARGE_ANGLE, distance_gradients
-from gjk3d.robot.lanes import Edges, Task, first_hits_of_many, room
+from gjk3d.robot.lanes import Edges, Task, first_hits_of_many, lane_scratch
 from gjk3d.robot.walk import FAR, FREE, REFUSED, UNSURE, clearance_many, collide_many, every_many, hit_of_one
 from gjk3d.robot.walk import Task as WalkTask
 from gjk3d.typing import Array, Bools, Device, Ints
@@ -34,10 +34,10 @@ def quick(cell: Cell, q: Any) -> int:
     if q is None or len(q) != cell.robot.dof or not cell.memory.lock.acquire(blocking=False):
         return REFUSED
     try:
-        kept = prepared(cell)
-        hit_of_one(q, *kept.free)
-        found = int(kept.told[0])
-        return general_pairs.hit_of_one(cell, q[None]) if found == FREE and len(cell.general.pairs) else found
+        cache = prepared(cell)
+        hit_of_one(q, *cache.free)
+        pair = int(cache.answer[0])
+        return general_pairs.hit_of_one(cell, q[None]) if pair == FREE and len(cell.general.pairs) else pair
     finally:
         cell.memory.lock.release()
 
@@ -53,16 +53,16 @@ def plain_row(q: Any) -> Array | None:
     return q if plain else None
 
 
-def prepared(cell: Cell) -> Kept:
+def prepared(cell: Cell) -> Cache:
     """Return what one question of `hit_of_one` is asked with, for who holds the lock of the memory."""
-    kept, memory = cell.kept, cell.memory
-    if kept.free is None:
-        kept.told = np.empty(1, dtype=np.int64)
-        kept.free = (
+    cache, memory = cell.cache, cell.memory
+    if cache.free is None:
+        cache.answer = np.empty(1, dtype=np.int64)
+        cache.free = (
             cell.robot._chain, cell.layout, memory.order, cell.margins, memory.axes, cell.frames(),
-            np.empty((6, 10)), kept.told,
+            np.empty((6, 10)), cache.answer,
         )  # fmt: skip
-    return kept
+    return cache
 
 
 def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, int] | None:
@@ -75,8 +75,8 @@ def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, in
             return None
     if not len(q0) == len(q1) == cell.robot.dof:
         return None
-    told = _quick_edges(cell, q0[None], q1[None], np.full(len(q0), step), whole=False)
-    return None if told is None or told.item(2) < FREE else (told.item(0), told.item(1), told.item(2))
+    hit = _quick_edges(cell, q0[None], q1[None], np.full(len(q0), step), any_hit=False)
+    return None if hit is None or hit.item(2) < FREE else (hit.item(0), hit.item(1), hit.item(2))
 
 
 def first_hit_of_path(cell: Cell, path: Any, step: float) -> tuple[int, int, int, int] | None:
@@ -88,70 +88,73 @@ def first_hit_of_path(cell: Cell, path: Any, step: float) -> tuple[int, int, int
         return None
     if path.shape[1] != cell.robot.dof or len(path) < 2:
         return None
-    each = np.full(path.shape[1], step)
+    spacing = np.full(path.shape[1], step)
     start, size = 0, _FEW
     while start < len(path) - 1:
-        told = _quick_edges(cell, path[start:-1][:size], path[start + 1 :][:size], each, whole=False)
-        if told is None:
+        hits = _quick_edges(cell, path[start:-1][:size], path[start + 1 :][:size], spacing, any_hit=False)
+        if hits is None:
             return None
-        which = told[2].tolist()
+        which = hits[2].tolist()
         for k, p in enumerate(which):
             if p < FREE:
                 return None
             if p != FREE:
-                return start + k, told.item(0, k), told.item(1, k), p
+                return start + k, hits.item(0, k), hits.item(1, k), p
         start, size = start + size, 2 * size
     return -1, 0, 0, FREE
 
 
-def quick_edge(cell: Cell, ends: Array, each: Array) -> int:
-    """Answer whether an edge, (2, dof), is free as `quick` does, of samples no farther apart than ``each`` (dof,)."""
-    told = _quick_edges(cell, ends[:1], ends[1:], each, whole=True)
-    return REFUSED if told is None else told.item(2)
+def quick_edge(cell: Cell, ends: Array, spacing: Array) -> int:
+    """Return a pair that collides on an edge (2, dof), `FREE`, or another value as `quick` does.
+
+    Samples are no farther apart than ``spacing`` (dof,).
+    """
+    hit = _quick_edges(cell, ends[:1], ends[1:], spacing, any_hit=True)
+    return REFUSED if hit is None else hit.item(2)
 
 
-def _quick_edges(cell: Cell, first: Array, second: Array, each: Array, whole: bool) -> Ints | None:
+def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, any_hit: bool) -> Ints | None:
     """Return what `first_hits_of_many` tells of some edges: their steps, the samples that hit, and the pairs."""
     if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
         task, count = lanes_of(cell, cell.memory), len(first)
-        told = np.empty((3, count), dtype=np.int64)
+        hits = np.empty((3, count), dtype=np.int64)
         begin = _FIRST if count == 1 else np.zeros(count, dtype=np.int64)
-        first_hits_of_many(task, Edges(first, second, each, begin, told[0], told[1], told[2]), 0, count, whole)
+        first_hits_of_many(task, Edges(first, second, spacing, begin, hits[0], hits[1], hits[2]), 0, count, any_hit)
     finally:
         cell.memory.lock.release()
-    return told
+    return hits
 
 
 def lanes_of(cell: Cell, memory: Memory) -> Task:
     """Return what `first_hits_of_many` works in; kept for who holds the lock of the memory."""
-    own, dof = memory is cell.memory, cell.robot.dof
-    kept: Task | None = cell.kept.lanes if own else None
-    if kept is not None:
-        return kept
-    made = Task(
+    persistent, dof = memory is cell.memory, cell.robot.dof
+    cached: Task | None = cell.cache.lanes if persistent else None
+    if cached is not None:
+        return cached
+    task = Task(
         cell.robot._chain, cell.layout, memory.order, cell.margins, memory.axes,
-        room(dof, len(cell.robot.links), cell.layout), np.empty((2, 4, 4)), np.empty((6, 10)), np.empty(dof),
+        lane_scratch(dof, len(cell.robot.links), cell.layout), np.empty((2, 4, 4)), np.empty((6, 10)), np.empty(dof),
     )  # fmt: skip
-    if own:
-        cell.kept.lanes = made
-    return made
+    if persistent:
+        cell.cache.lanes = task
+    return task
 
 
 def walk_edges(
-    cell: Cell, first: Array, second: Array, each: Array, begin: Ints, workers: int
+    cell: Cell, first: Array, second: Array, spacing: Array, begin: Ints, workers: int
 ) -> tuple[Ints, Ints, Ints]:
     """Return of each edge how many steps it takes, at which it hits first, and the pair: see `first_hits_of_many`."""
-    told = np.empty((3, len(first)), dtype=np.int64)
-    edges = Edges(first, second, each, begin, told[0], told[1], told[2])
+    hits = np.empty((3, len(first)), dtype=np.int64)
+    edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
 
     def run(start: int, stop: int) -> None:
         first_hits_of_many(lanes_of(cell, lent or cell.memory.fresh()), edges, start, stop, False)
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(first), workers, run)
-    return told[0], told[1], told[2]
+    return hits[0], hits[1], hits[2]
 
 
 def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
@@ -182,19 +185,19 @@ def _not_apart(cell: Cell, rows: Array, margins: Array) -> Bools:
     return close(*every(cell, rows, margins)[:2], margins)
 
 
-def collide(cell: Cell, rows: Array, asked: Ints) -> Bools:
+def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
     """Tell of each configuration, and each of the pairs asked, whether the two touch, margins left out."""
-    known, margins = asked < len(cell.layout.pairs), np.zeros(len(cell.layout.pairs))
-    told = np.empty((len(rows), int(known.sum())), dtype=np.int64)
+    compiled, margins = selected < len(cell.layout.pairs), np.zeros(len(cell.layout.pairs))
+    verdicts = np.empty((len(rows), int(compiled.sum())), dtype=np.int64)
     collide_many(
-        rows, cell.robot._chain, cell.layout, asked[known], margins, cell.memory.fresh().axes, cell.frames(),
-        scratch(FIRST_POINTS)[2], told,
+        rows, cell.robot._chain, cell.layout, selected[compiled], margins, cell.memory.fresh().axes, cell.frames(),
+        scratch(FIRST_POINTS)[2], verdicts,
     )  # fmt: skip
-    for k in np.flatnonzero(((told != 0) & (told != 1)).any(axis=1)):
-        told[k] = _not_apart(cell, rows[k : k + 1], margins)[0, asked[known]]
-    answer = np.empty((len(rows), len(asked)), dtype=bool)
-    answer[:, known] = told == 1
-    answer[:, ~known] = general_pairs.collide(cell, rows, asked[~known])
+    for k in np.flatnonzero(((verdicts != 0) & (verdicts != 1)).any(axis=1)):
+        verdicts[k] = _not_apart(cell, rows[k : k + 1], margins)[0, selected[compiled]]
+    answer = np.empty((len(rows), len(selected)), dtype=bool)
+    answer[:, compiled] = verdicts == 1
+    answer[:, ~compiled] = general_pairs.collide(cell, rows, selected[~compiled])
     return answer
 
 
@@ -208,7 +211,7 @@ def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
     if len(rows) != 1 or not cell.memory.lock.acquire(blocking=False):
         return out, which, every_many(cell.task(), rows, most, out, which)
     try:
-        task = _kept(cell).task._replace(axes=_NOTHING)
+        task = _clearance_scratch(cell).task._replace(axes=_NOTHING)
         return out, which, every_many(task, rows, most, out, which)
     finally:
         cell.memory.lock.release()
@@ -238,10 +241,10 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
     if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
-        kept = _kept(cell)
-        kept.row[0] = row
-        clearance_many(kept.task, kept.row, min(most, 1e50), 0, 1, kept.out, kept.which)
-        pair, row = kept.which.item(0), kept.out[0].copy()
+        cached = _clearance_scratch(cell)
+        cached.row[0] = row
+        clearance_many(cached.task, cached.row, min(most, 1e50), 0, 1, cached.out, cached.which)
+        pair, row = cached.which.item(0), cached.out[0].copy()
     finally:
         cell.memory.lock.release()
     if pair == REFUSED:
@@ -251,19 +254,19 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
     return row, pair
 
 
-def _kept(cell: Cell) -> _OneKept:
+def _clearance_scratch(cell: Cell) -> _ClearanceScratch:
     """Return that for the cell as it is, for who holds the lock of its memory; it keeps the scratch of other states."""
-    kept: _OneKept | None = cell.kept.clearance
-    if kept is None:
+    cached: _ClearanceScratch | None = cell.cache.clearance
+    if cached is None:
         row, out, which = np.empty((1, cell.robot.dof)), np.empty((1, narrow.FLOATS)), np.empty((1, 2), dtype=np.int64)
-        kept = cell.kept.clearance = _OneKept(cell.task(axes=cell.memory.axes, own=True), row, out, which)
-    elif kept.task.layout is not cell.layout:
-        task = kept.task._replace(chain=cell.robot._chain, layout=cell.layout, axes=cell.memory.axes)
-        kept = cell.kept.clearance = kept._replace(task=task)
-    return kept
+        cached = cell.cache.clearance = _ClearanceScratch(cell.task(axes=cell.memory.axes, fresh=True), row, out, which)
+    elif cached.task.layout is not cell.layout:
+        task = cached.task._replace(chain=cell.robot._chain, layout=cell.layout, axes=cell.memory.axes)
+        cached = cell.cache.clearance = cached._replace(task=task)
+    return cached
 
 
-class _OneKept(NamedTuple):
+class _ClearanceScratch(NamedTuple):
     """What `nearest_of_one` asks with, and where it answers."""
 
     task: WalkTask
@@ -281,10 +284,10 @@ def gradient(cell: Cell, rows: Array) -> Array:
 def gradient_of_one(cell: Cell, q: Any) -> Array | None:
     """Answer `gradient` of one configuration as `nearest_of_one` does."""
     row = plain_row(q)
-    known = None if row is None else nearest_of_one(cell, row)
-    if known is None or row is None:
+    result = None if row is None else nearest_of_one(cell, row)
+    if result is None or row is None:
         return None
-    nearest, pair = known
+    nearest, pair = result
     if pair < 0:
         return np.zeros(len(row))
     link = cell.layout.link[cell.slots[pair]][None]
@@ -326,16 +329,16 @@ def gpu_hits(cell: Cell, rows: Array) -> Ints:
     from gjk3d._kernels.gpu import Back, Own, Rows, run  # numba-cuda is loaded where it is asked for
 
     chain, order = cell.robot._chain, cell.memory.fresh().order
-    told = np.empty((len(rows), 1), dtype=np.int64)
-    own = (cell.frames(), scratch(FIRST_POINTS)[2])
+    answers = np.empty((len(rows), 1), dtype=np.int64)
+    private = (cell.frames(), scratch(FIRST_POINTS)[2])
     run(
         hit_of_one,
         (
-            Rows(rows), chain, cell.layout, Own(order, kept=True), cell.margins, NO_CACHE, *map(Own, own),
-            Back(told, rows=True),
+            Rows(rows), chain, cell.layout, Own(order, kept=True), cell.margins, NO_CACHE, *map(Own, private),
+            Back(answers, rows=True),
         ),
     )  # fmt: skip
-    which = told[:, 0]
+    which = answers[:, 0]
     # a turn is of one number of q, or of the length of three
     turns = 2.0 * np.abs(rows).max(axis=1, initial=0.0) * max(np.abs(chain.multiplier).max(initial=0.0), 1.0)
     which[turns + np.abs(chain.offset).max(initial=0.0) > LARGE_ANGLE] = UNSURE

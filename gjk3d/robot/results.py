@@ -179,45 +179,54 @@ _AT_ONCE = 1 << 16  #: most configurations times pairs that are held
 
 def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
     """Return the pairs of each configuration that are closer than their margin, the deepest first."""
-    found: list[dict[tuple[str, str], RobotCollision]] = [{} for _ in rows]
+    per_row: list[dict[tuple[str, str], RobotCollision]] = [{} for _ in rows]
     for k, p, row in _within(cell, rows, cell.margins):
         pair = cell.names(p)
-        old = found[k].get(pair)
+        old = per_row[k].get(pair)
         if old is None or row[0] < old.distance:
             lower = min(row[1], old.lower) if old else row[1]
-            found[k][pair] = RobotCollision(*pair, float(row[0]), float(lower), float(row[2]), *row[3:12].reshape(3, 3))
+            per_row[k][pair] = RobotCollision(
+                *pair, float(row[0]), float(lower), float(row[2]), *row[3:12].reshape(3, 3)
+            )
         elif row[1] < old.lower:
-            found[k][pair] = old._replace(lower=float(row[1]))
-    return [sorted(each.values(), key=lambda one: (one.distance, one.pair)) for each in found]
+            per_row[k][pair] = old._replace(lower=float(row[1]))
+    return [sorted(by_pair.values(), key=lambda collision: (collision.distance, collision.pair)) for by_pair in per_row]
 
 
 def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> list[list[RobotContact]]:
     """Return where bodies touch or come within a distance, of each configuration, pair by pair."""
     check_patches(within, max_points)
-    found: list[list[RobotContact]] = [[] for _ in rows]
+    per_row: list[list[RobotContact]] = [[] for _ in rows]
     at, links = -1, rows
     for k, p, row in _within(cell, rows, np.full(len(cell.slots), float(within))):
         names = cell.names(p)
         a, b = cell.slots[p].tolist()
         if p >= len(cell.layout.pairs) and not all(isinstance(cell.shapes[slot], Shape) for slot in (a, b)):
             normal, point_a, point_b = row[3:12].reshape(3, 3)
-            found[k].append(RobotContact(*names, normal, point_a[None], point_b[None], row[:1], *row[:3].tolist()))
+            per_row[k].append(RobotContact(*names, normal, point_a[None], point_b[None], row[:1], *row[:3].tolist()))
             continue
         first, last = cell.layout.pairs[p, 2:].tolist() if p < len(cell.layout.pairs) else (0, 0)
         if k != at:
             at, links = k, cell.robot.link_poses(rows[k : k + 1])
         for i, j in cell.layout.subs[first:last].tolist() if last > first else ((a, b),):
-            one: Any = contact(
+            patch: Any = contact(
                 cell.shapes[i], cell.shapes[j], cell.placed(links, i)[0], cell.placed(links, j)[0], within=within,
                 max_points=max_points,
             )  # fmt: skip
-            if one.count:
-                found[k].append(
+            if patch.count:
+                per_row[k].append(
                     RobotContact(
-                        *names, one.normal, one.points_a, one.points_b, one.gaps, one.distance, one.lower, one.upper
+                        *names,
+                        patch.normal,
+                        patch.points_a,
+                        patch.points_b,
+                        patch.gaps,
+                        patch.distance,
+                        patch.lower,
+                        patch.upper,
                     )
                 )
-    return found
+    return per_row
 
 
 def near(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[Ints, Ints, Array]]:
@@ -228,24 +237,24 @@ def near(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[Ints, Ints, Arr
     count = len(cell.layout.pairs)
     size = max(1, _AT_ONCE // max(count, 1))
     for start in range(0, len(rows), size):
-        out, which, found = queries.every(cell, rows[start : start + size], most[:count])
-        if found:
+        out, which, close_count = queries.every(cell, rows[start : start + size], most[:count])
+        if close_count:
             n = np.flatnonzero(queries.close(out, which, most[:count]))
             k, p = np.divmod(n, count)
             yield k + start, p, out.reshape(-1, out.shape[2])[n]
-    others = list(general_pairs.rows_within(cell, rows, most)) if len(cell.general.pairs) else []
-    if others:
+    general = list(general_pairs.rows_within(cell, rows, most)) if len(cell.general.pairs) else []
+    if general:
         yield (
-            np.array([k for k, _, _ in others]),
-            np.array([p for _, p, _ in others]),
-            np.array([row for _, _, row in others]),
+            np.array([k for k, _, _ in general]),
+            np.array([p for _, p, _ in general]),
+            np.array([row for _, _, row in general]),
         )
 
 
 def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
     """Yield the same one by one."""
-    for k, p, found in near(cell, rows, most):
-        yield from zip(k.tolist(), p.tolist(), found, strict=True)
+    for k, p, gap_rows in near(cell, rows, most):
+        yield from zip(k.tolist(), p.tolist(), gap_rows, strict=True)
 
 
 class RobotDistances(NamedTuple):
@@ -451,29 +460,29 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
     check_workers(workers)
     robot = cell.robot
     if workers == 1 and type(tolerance) is float and 0.0 <= tolerance < inf:
-        known = _one(cell, queries.plain_row(q), limits)
-        if known is not None:
-            return known
+        quick = _quick_validity(cell, queries.plain_row(q), limits)
+        if quick is not None:
+            return quick
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not isfinite(float(tolerance)):
         raise RobotError(f"tolerance is {tolerance!r:.80}, expected a finite number")
     try:
-        given = np.array(q)
+        values = np.array(q)
     except ValueError:
-        given = np.empty(0, dtype=bool)
-    if given.dtype.kind not in "fiu":
+        values = np.empty(0, dtype=bool)
+    if values.dtype.kind not in "fiu":
         robot.configurations(q)  # which says what is wrong
-    given = given.astype(np.float64)
-    lost = ~np.isfinite(np.atleast_2d(given)).all(axis=1)
+    values = values.astype(np.float64)
+    lost = ~np.isfinite(np.atleast_2d(values)).all(axis=1)
     if lost.any():
-        given[~np.isfinite(given)] = 0.0
-    rows, stacked = robot.configurations(given)
+        values[~np.isfinite(values)] = 0.0
+    rows, stacked = robot.configurations(values)
     reason = np.where(lost, _NOT_FINITE, _VALID)
     joint: list[str | None] = [None] * len(rows)
     pair: list[PairName] = [None] * len(rows)
     if limits:
-        beyond = np.maximum(robot.lower - rows, rows - robot.upper)
-        for k in np.flatnonzero((reason == _VALID) & (beyond > tolerance).any(axis=1)).tolist():
-            reason[k], joint[k] = _LIMIT, _joint(robot, int(beyond[k].argmax()))
+        excess = np.maximum(robot.lower - rows, rows - robot.upper)
+        for k in np.flatnonzero((reason == _VALID) & (excess > tolerance).any(axis=1)).tolist():
+            reason[k], joint[k] = _LIMIT, _joint(robot, int(excess[k].argmax()))
     left = np.flatnonzero(reason == _VALID)
     hit = queries.hits(cell, rows[left], workers)
     for k, p in zip(left[hit != FREE].tolist(), hit[hit != FREE].tolist(), strict=True):
@@ -483,19 +492,19 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
     return Validity(bool(reason[0] == _VALID), Reason(reason.item(0)), joint[0], pair[0])
 
 
-def _one(cell: Cell, row: Array | None, limits: bool) -> Validity[Any, Any, Any] | None:
+def _quick_validity(cell: Cell, row: Array | None, limits: bool) -> Validity[Any, Any, Any] | None:
     """Answer about one configuration within the limits; None where something else is to be said of it."""
     robot = cell.robot
     if row is None or len(row) != robot.dof:
         return None
     if limits and not ((robot.lower <= row) & (row <= robot.upper)).all():
         return None
-    told = queries.quick(cell, row)
-    if told == FREE:
+    pair = queries.quick(cell, row)
+    if pair == FREE:
         return Validity(True, Reason.VALID, None, None)
-    return Validity(False, Reason.TOO_CLOSE, None, cell.names(told)) if told >= 0 else None
+    return Validity(False, Reason.TOO_CLOSE, None, cell.names(pair)) if pair >= 0 else None
 
 
 def _joint(robot: Robot, column: int) -> str:
     """Return the joint that a number of a configuration is of."""
-    return next(name for name, own in robot.columns.items() if own.start <= column < own.stop)
+    return next(name for name, columns in robot.columns.items() if columns.start <= column < columns.stop)

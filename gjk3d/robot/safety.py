@@ -21,11 +21,11 @@ from gjk3d.errors import RobotError
 from gjk3d.robot.cell import Base, build
 from gjk3d.robot.motions import MotionStatus
 from gjk3d.robot.timed import (
-    Asked,
     Moving,
     Surroundings,
+    TimedQuery,
     TrajectoryClearance,
-    asked,
+    timed_query,
     trajectory_clearance,
     trajectory_free,
 )
@@ -197,15 +197,15 @@ class SafetyReport:
 
     def to_text(self) -> str:
         """Return both tables as text."""
-        first = [motion_cells(each) for each in self.motions]
+        first = [motion_cells(item) for item in self.motions]
         parts = [self.headline, _table(MOTION_HEAD, first)]
         if self.rows:
-            parts.append(_table(ROW_HEAD, [row_cells(each) for each in self.rows]))
+            parts.append(_table(ROW_HEAD, [row_cells(item) for item in self.rows]))
         return "\n\n".join(parts) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON has it: None for what is not finite."""
-        motions, rows = ([asdict(each) for each in some] for some in (self.motions, self.rows))
+        motions, rows = ([asdict(item) for item in some] for some in (self.motions, self.rows))
         document = {
             "schema_version": SCHEMA_VERSION, "kind": "safety", "kept": bool(self), "robot": self.robot,
             "margin": self.margin, "motions": motions, "rows": rows,
@@ -257,9 +257,9 @@ class SafetyReport:
         >>> gk.robot.Checker(gk.robot.Robot.example()).safety({"turn": [[0.0, 0.0], [1.0, 0.0]]}).headline
         'example: 1 of 1 motion keep every margin, proven; all pairs keep theirs'
         """
-        kept = sum(motion.verdict == "kept" for motion in self.motions)
-        found = f"{count(len(self.rows), 'pair')} without that proof" if self.rows else "all pairs keep theirs"
-        return f"{self.robot}: {kept} of {count(len(self.motions), 'motion')} keep every margin, proven; {found}"
+        passed = sum(motion.verdict == "kept" for motion in self.motions)
+        summary = f"{count(len(self.rows), 'pair')} without that proof" if self.rows else "all pairs keep theirs"
+        return f"{self.robot}: {passed} of {count(len(self.motions), 'motion')} keep every margin, proven; {summary}"
 
     def __repr__(self) -> str:
         return f"<SafetyReport of {self.headline}>"
@@ -307,42 +307,44 @@ def safety(checker: Any, around: Surroundings, programme: Programme, how: How) -
     if not isinstance(programme, Mapping) or not programme:
         raise RobotError("safety: the programme is empty or no mapping, expected a motion for each name")
     motions, rows = [], []
-    for name, given in programme.items():
-        path, moving = given if _is_pair(given) else (given, None)
+    for name, entry in programme.items():
+        path, moving = entry if _is_pair(entry) else (entry, None)
         if isinstance(path, (list, tuple, np.ndarray)):  # waypoints without times are a second apart
             path = Trajectory(path, np.arange(float(len(path))))
         trajectory = as_trajectory(path, around.base.robot)
-        found = _undercut(around, name, trajectory, moving, how)
-        rows += found
-        one = asked(around, trajectory, moving)
-        nearest = trajectory_clearance(one, how.resolution, how.tolerance, how.workers)
+        undercut = _undercut(around, name, trajectory, moving, how)
+        rows += undercut
+        query = timed_query(around, trajectory, moving)
+        nearest = trajectory_clearance(query, how.resolution, how.tolerance, how.workers)
         # what is not listed is proven to keep its margin
-        least = min([float(one.cell.margins.min(initial=inf)), *(row.lower for row in found)])
+        least = min([float(query.cell.margins.min(initial=inf)), *(row.lower for row in undercut)])
         lower = max(nearest.lower, min(least, nearest.upper))
-        motions.append(_motion(name, trajectory, found, nearest._replace(lower=lower), _place(nearest, one, moving)))
+        motions.append(
+            _motion(name, trajectory, undercut, nearest._replace(lower=lower), _place(nearest, query, moving))
+        )
     verdicts = ("collision", "too close", "open")
     rows.sort(key=lambda row: (verdicts.index(row.verdict), row.upper - row.margin, row.motion))
     base = around.base.robot
     return SafetyReport(base.name, around.margin, tuple(motions), tuple(rows), checker)
 
 
-def _is_pair(given: Any) -> bool:
-    return isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
+def _is_pair(entry: Any) -> bool:
+    return isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[1], Mapping)
 
 
-def _place(nearest: TrajectoryClearance, one: Asked, moving: Moving | None) -> SafetyPlace:
+def _place(nearest: TrajectoryClearance, query: TimedQuery, moving: Moving | None) -> SafetyPlace:
     """Return where all is at the nearest configuration."""
-    moved = tuple((name, poses[0].tolist()) for name, poses in one.moved(moving, np.array([nearest.time])).items())
+    moved = tuple((name, poses[0].tolist()) for name, poses in query.moved(moving, np.array([nearest.time])).items())
     configuration, point_a, point_b = (
-        tuple(each.tolist()) for each in (nearest.configuration, nearest.point_a, nearest.point_b)
+        tuple(values.tolist()) for values in (nearest.configuration, nearest.point_a, nearest.point_b)
     )
     return SafetyPlace(configuration, point_a, point_b, moved)
 
 
 def _motion(
-    name: str, trajectory: Trajectory, found: list[SafetyRow], nearest: TrajectoryClearance, place: SafetyPlace
+    name: str, trajectory: Trajectory, rows: list[SafetyRow], nearest: TrajectoryClearance, place: SafetyPlace
 ) -> SafetyMotion:
-    worst = next((v for v in ("collision", "too close", "open") if any(row.verdict == v for row in found)), "kept")
+    worst = next((v for v in ("collision", "too close", "open") if any(row.verdict == v for row in rows)), "kept")
     return SafetyMotion(
         name, trajectory.start, trajectory.end, worst, nearest.distance, nearest.lower, nearest.upper,
         nearest.time, nearest.pair, place,
@@ -353,19 +355,19 @@ def _undercut(
     around: Surroundings, name: str, trajectory: Trajectory, moving: Moving | None, how: How
 ) -> list[SafetyRow]:
     """Return the pairs that are not proven to keep their margins."""
-    found: list[SafetyRow] = []
+    rows: list[SafetyRow] = []
     left = around
     while True:
-        one = asked(left, trajectory, moving)
-        proof = trajectory_free(one, True, how.resolution, 1e-6 * (trajectory.end - trajectory.start), how.workers)
+        query = timed_query(left, trajectory, moving)
+        proof = trajectory_free(query, True, how.resolution, 1e-6 * (trajectory.end - trajectory.start), how.workers)
         if proof.status == MotionStatus.FREE or proof.pair is None:
-            return found
+            return rows
         pair = proof.pair
-        alone = _only(around, pair)
-        mine = None if not moving else {key: value for key, value in moving.items() if key in alone.objects}
-        own = asked(alone, trajectory, mine)
-        nearest = trajectory_clearance(own, how.resolution, how.tolerance, how.workers)
-        margin = float(own.cell.margins.max(initial=-inf))
+        isolated = _only(around, pair)
+        mine = None if not moving else {key: value for key, value in moving.items() if key in isolated.objects}
+        pair_query = timed_query(isolated, trajectory, mine)
+        nearest = trajectory_clearance(pair_query, how.resolution, how.tolerance, how.workers)
+        margin = float(pair_query.cell.margins.max(initial=-inf))
         hit = proof.hit
         if nearest.upper <= 0.0:
             verdict = "collision"
@@ -376,10 +378,10 @@ def _undercut(
         if verdict:
             if verdict != "open" and not isfinite(hit):
                 hit = nearest.time
-            found.append(
+            rows.append(
                 SafetyRow(
                     name, *pair, margin, nearest.distance, nearest.lower, nearest.upper, nearest.time,
-                    hit if isfinite(hit) else nan, verdict, _place(nearest, own, mine),
+                    hit if isfinite(hit) else nan, verdict, _place(nearest, pair_query, mine),
                 )
             )  # fmt: skip
         left = _without(left, pair)
@@ -389,36 +391,36 @@ def _named(base: Base, pairs: Any, pair: Pair) -> Any:
     """Tell which pairs of units are of two links."""
     links = base.robot.links
     names = [{links[base.units[a].link], links[base.units[b].link]} for a, b in pairs.tolist()]
-    return np.array([each == set(pair) for each in names], dtype=bool)
+    return np.array([item == set(pair) for item in names], dtype=bool)
 
 
 def _with_pairs(base: Base, pairs: Any) -> Base:
     """Return a base that checks these pairs of units alone."""
-    other = object.__new__(Base)
-    other.robot, other.slots, other.units, other.pairs = base.robot, base.slots, base.units, pairs
-    return other
+    new = object.__new__(Base)
+    new.robot, new.slots, new.units, new.pairs = base.robot, base.slots, base.units, pairs
+    return new
 
 
 def _without(around: Surroundings, pair: Pair) -> Surroundings:
     """Return the surroundings with a pair left out."""
     base = _with_pairs(around.base, around.base.pairs[~_named(around.base, around.base.pairs, pair)])
     objects = {
-        name: each._replace(touch=each.touch | (set(pair) - {name})) if name in pair else each
-        for name, each in around.objects.items()
+        name: item._replace(touch=item.touch | (set(pair) - {name})) if name in pair else item
+        for name, item in around.objects.items()
     }
-    return _made(around, base, objects)
+    return _rebuilt(around, base, objects)
 
 
 def _only(around: Surroundings, pair: Pair) -> Surroundings:
     """Return the surroundings with no other pair than this."""
     base = _with_pairs(around.base, around.base.pairs[_named(around.base, around.base.pairs, pair)])
     links = frozenset(around.base.robot.links) - set(pair)
-    objects = {name: each for name, each in around.objects.items() if name in pair}
-    objects = {name: each._replace(touch=each.touch | links) for name, each in objects.items()}
-    return _made(around, base, objects)
+    objects = {name: item for name, item in around.objects.items() if name in pair}
+    objects = {name: item._replace(touch=item.touch | links) for name, item in objects.items()}
+    return _rebuilt(around, base, objects)
 
 
-def _made(around: Surroundings, base: Base, objects: Any) -> Surroundings:
+def _rebuilt(around: Surroundings, base: Base, objects: Any) -> Surroundings:
     names = {*base.robot.links, *objects}
     rules = tuple(rule for rule in around.rules if rule.a in names and (not rule.b or rule.b in names))
     cell = build(base, objects.values(), around.margin, rules)

@@ -105,20 +105,20 @@ def allow_by_sampling(
         pairs = pairs[~at_rest]
 
     link_pairs, rng = LinkPairs(robot, pairs), np.random.default_rng(seed)
-    seen, free = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
+    collided, free = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
     for start in range(0, samples, _AT_ONCE):
         # a pair that was seen in both ways is checked, whatever follows
-        open_ = np.flatnonzero(~(seen & free))
+        open_ = np.flatnonzero(~(collided & free))
         q = _draw(robot, rng, min(_AT_ONCE, samples - start), low, high)
         hits = link_pairs.touch(q, open_)
-        seen[open_] |= hits.any(axis=0)
+        collided[open_] |= hits.any(axis=0)
         free[open_] |= ~hits.all(axis=0)
     prover = Prover(robot, low, high)
-    for (a, b), hit, miss in zip(pairs.tolist(), seen.tolist(), free.tolist(), strict=True):
+    for (a, b), hit, miss in zip(pairs.tolist(), collided.tolist(), free.tolist(), strict=True):
         if hit and miss:
             continue
         names = robot.links[a], robot.links[b]
-        verdict = OPEN if hit or prove < 1 else prover.ask(a, b, prove)
+        verdict = OPEN if hit or prove < 1 else prover.prove(a, b, prove)
         if verdict == HIT:  # the proof found what the samples missed
             continue
         allowed.allow(*names, "always" if hit else "never")
@@ -138,8 +138,8 @@ def allow_by_sampling(
 def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
     """Return finite limits: those given, else the robot's, else half a turn; 0 where nothing depends on it."""
     low, high = (
-        (own if given is None else robot.configurations(given, name)[0][0]).copy()
-        for own, given, name in ((robot.lower, lower, "lower"), (robot.upper, upper, "upper"))
+        (limit if bound is None else robot.configurations(bound, name)[0][0]).copy()
+        for limit, bound, name in ((robot.lower, lower, "lower"), (robot.upper, upper, "upper"))
     )
     for k, kind in enumerate(robot._chain.kind.tolist()):
         column = int(robot._chain.source[k])
@@ -208,16 +208,16 @@ class LinkPairs:
         #: of each pair of shapes the pair of links
         self._links = np.array([number[tuple(pair)] for pair in of.tolist()], dtype=np.int64)
 
-    def touch(self, q: Array, asked: Ints | slice = slice(None)) -> Bools:
+    def touch(self, q: Array, selected: Ints | slice = slice(None)) -> Bools:
         """Tell which pairs touch, all or those asked, at configurations: (n configurations, pairs)."""
         links = self._links
         answer, wanted = np.zeros((len(q), self._count), dtype=bool), np.zeros(self._count, dtype=bool)
-        wanted[asked] = True
+        wanted[selected] = True
         shapes = np.flatnonzero(wanted[links])
-        found = queries.collide(self._cell, q, shapes)
+        touching = queries.collide(self._cell, q, shapes)
         for column, pair in enumerate(links[shapes].tolist()):
-            answer[:, pair] |= found[:, column]
-        return answer[:, asked]
+            answer[:, pair] |= touching[:, column]
+        return answer[:, selected]
 
 
 class Prover:
@@ -228,33 +228,33 @@ class Prover:
     def __init__(self, robot: Robot, low: Array, high: Array) -> None:
         self._robot, self._low, self._high = robot, low, high
 
-    def ask(self, a: int, b: int, most: int) -> int:
+    def prove(self, a: int, b: int, most: int) -> int:
         """Return FREE where links a and b are proven apart, HIT where they were seen to touch, else OPEN.
 
         No more than ``most`` configurations are looked at. Hulls stand for the shapes of links.
         """
         pair = np.array([sorted((a, b))], dtype=np.int64)
         cell = build(Base(self._robot, pair, hulls=True))
-        found = self.weights(cell)
-        if found is None:
+        bounds = self.weights(cell)
+        if bounds is None:
             return OPEN
-        weights, slack = found
+        weights, slack = bounds
         columns = np.flatnonzero(weights.max(axis=0, initial=0.0))
         weights = weights[:, columns]
         middle = 0.5 * (self._low + self._high)[None, columns]
         half = 0.5 * (self._high - self._low)[None, columns]
-        looked = 0
+        count = 0
         while len(middle):
-            looked += len(middle)
-            if looked > most:
+            count += len(middle)
+            if count > most:
                 return OPEN
             q = np.tile(0.5 * (self._low + self._high), (len(middle), 1))
             q[:, columns] = middle
-            apart = queries.every(cell, q, np.full(len(cell.slots), 1e50))[0][..., 1]
-            met = (apart <= 0.0).any(axis=1)
-            if met.any():
-                return HIT if LinkPairs(self._robot, pair).touch(q[met]).any() else OPEN
-            left = (apart - slack <= half @ weights.T).any(axis=1)
+            distance = queries.every(cell, q, np.full(len(cell.slots), 1e50))[0][..., 1]
+            touching = (distance <= 0.0).any(axis=1)
+            if touching.any():
+                return HIT if LinkPairs(self._robot, pair).touch(q[touching]).any() else OPEN
+            left = (distance - slack <= half @ weights.T).any(axis=1)
             middle, half = middle[left], half[left]
             if not len(middle):
                 break

@@ -86,7 +86,7 @@ class RobotSpheres(NamedTuple):
     excess: float
 
     def __repr__(self) -> str:
-        spheres = sum(len(own.radii) for own in self.links.values())
+        spheres = sum(len(link.radii) for link in self.links.values())
         return f"<RobotSpheres of {len(self.links)} links: {spheres} spheres, no more than {self.excess:.3g} too large>"
 
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
@@ -102,8 +102,8 @@ class RobotSpheres(NamedTuple):
         >>> spheres.to_urdf("arm_spheres.urdf")  # doctest: +SKIP
         """
         placed: dict[str, list[Placed]] = {name: [] for name in self.robot.links}
-        for name, own in self.links.items():
-            for center, radius in zip(own.centers, own.radii.tolist(), strict=True):
+        for name, spheres in self.links.items():
+            for center, radius in zip(spheres.centers, spheres.radii.tolist(), strict=True):
                 pose = np.eye(4)
                 pose[:3, 3] = center
                 placed[name].append((Sphere(radius), pose))
@@ -123,9 +123,9 @@ class RobotSpheres(NamedTuple):
         """
         lines = [f"# each link is covered; no sphere reaches farther than {self.excess!r} outside it"]
         lines.append("collision_spheres:")
-        for name, own in self.links.items():
+        for name, spheres in self.links.items():
             lines.append(f"  {_quoted(name)}:")
-            for center, radius in zip(own.centers.tolist(), own.radii.tolist(), strict=True):
+            for center, radius in zip(spheres.centers.tolist(), spheres.radii.tolist(), strict=True):
                 lines += [f"    - center: [{', '.join(map(_float, center))}]", f"      radius: {_float(radius)}"]
         Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -149,7 +149,7 @@ def cover(robot: Robot, excess: float) -> RobotSpheres:
     for k, name in enumerate(robot.links):
         if bodies := [body for body in robot.bodies if body.link == k]:
             links[name] = _covered(bodies, float(excess), name)
-    return RobotSpheres(robot, links, max((each.excess for each in links.values()), default=0.0))
+    return RobotSpheres(robot, links, max((spheres.excess for spheres in links.values()), default=0.0))
 
 
 def _covered(bodies: list[Body], excess: float, name: str) -> LinkSpheres:
@@ -165,8 +165,8 @@ def _covered(bodies: list[Body], excess: float, name: str) -> LinkSpheres:
     reach = np.maximum(excess - upper, ball)
     chosen, owners = _greedy(middles, reach - ball)
     radii = np.empty(len(chosen))
-    for k, (j, own) in enumerate(zip(chosen, owners, strict=True)):
-        far = float(np.linalg.norm(middles[own] - middles[j], axis=1).max())
+    for k, (j, owned) in enumerate(zip(chosen, owners, strict=True)):
+        far = float(np.linalg.norm(middles[owned] - middles[j], axis=1).max())
         radii[k] = far + ball + rounding
     # The sum and the radii are rounded by a few u, and bounds of distances hold; so the factor is more than needed.
     outside = float((upper[chosen] + radii).max())
@@ -199,8 +199,8 @@ def _distances(bodies: list[Body], points: Array) -> tuple[Array, Array]:
     poses = np.tile(np.eye(4), (len(points), 1, 1))
     poses[:, :3, 3] = points
     for body in bodies:
-        found = signed_distance(Point(), body.shape, poses, body.pose)
-        lower, upper = np.minimum(lower, found.lower), np.minimum(upper, found.upper)
+        distance = signed_distance(Point(), body.shape, poses, body.pose)
+        lower, upper = np.minimum(lower, distance.lower), np.minimum(upper, distance.upper)
     return lower, upper
 
 
@@ -212,21 +212,21 @@ def _greedy(points: Array, reach: Array) -> tuple[list[int], list[Ints]]:
     choice = np.unique(np.concatenate([order[::step], order[: _CHOICE // 4]]))
 
     def reached(j: int) -> Ints:  # itself too, at least
-        found = tree.query_ball_point(points[j], reach[j] * (1.0 - _ROUNDING))
-        return np.array(found, dtype=np.int64)
+        indices = tree.query_ball_point(points[j], reach[j] * (1.0 - _ROUNDING))
+        return np.array(indices, dtype=np.int64)
 
     within = {j: reached(j) for j in choice.tolist()}
     open_ = np.ones(len(points), dtype=bool)
-    heap = [(-len(found), j) for j, found in within.items()]
+    heap = [(-len(indices), j) for j, indices in within.items()]
     heapq.heapify(heap)
     chosen: list[int] = []
     owners: list[Ints] = []
 
-    def take(j: int, found: Ints) -> None:
-        own = found[open_[found]]
-        open_[own] = False
+    def choose(j: int, indices: Ints) -> None:
+        covered = indices[open_[indices]]
+        open_[covered] = False
         chosen.append(j)
-        owners.append(own)
+        owners.append(covered)
 
     while heap and open_.any():
         gain, j = heapq.heappop(heap)
@@ -236,8 +236,8 @@ def _greedy(points: Array, reach: Array) -> tuple[list[int], list[Ints]]:
         if heap and now < -heap[0][0] and now < -gain:
             heapq.heappush(heap, (-now, j))
             continue
-        take(j, within[j])
+        choose(j, within[j])
     while open_.any():  # what none of the choice reaches: the open point of the widest reach takes what it can
         j = int(np.flatnonzero(open_)[np.argmax(reach[open_])])
-        take(j, reached(j))
+        choose(j, reached(j))
     return chosen, owners

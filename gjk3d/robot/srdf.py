@@ -201,11 +201,11 @@ class AllowedPairs:
 
     def copy(self) -> AllowedPairs:
         """Return a list of its own."""
-        other = AllowedPairs(self._number, evidence=self.evidence)
-        other._codes, other._reasons = self._codes.copy(), dict(self._reasons)
-        other.proven = list(self.proven)
-        other.unknown = list(self.unknown)
-        return other
+        copy = AllowedPairs(self._number, evidence=self.evidence)
+        copy._codes, copy._reasons = self._codes.copy(), dict(self._reasons)
+        copy.proven = list(self.proven)
+        copy.unknown = list(self.unknown)
+        return copy
 
     def _changed(self) -> None:
         for checker in list(self._users):
@@ -223,18 +223,18 @@ class AllowedPairs:
         for name, value in state.items():
             setattr(self, name, value)
 
-    def _allow_all(self, links: Ints, others: Ints, reason: str) -> None:
+    def _allow_all(self, links: Ints, partners: Ints, reason: str) -> None:
         """Leave all pairs of a link and another one unchecked, by their numbers."""
-        self._set(links[:, None], others, reason)
+        self._set(links[:, None], partners, reason)
         np.fill_diagonal(self._codes, 0)
         self._changed()
 
-    def _set(self, links: Any, others: Any, reason: str) -> None:
+    def _set(self, links: Any, partners: Any, reason: str) -> None:
         number = 1 + self._reasons.setdefault(reason, len(self._reasons))
         if number > np.iinfo(self._codes.dtype).max:
             self._codes = self._codes.astype(np.int64)
-        self._codes[links, others] = number
-        self._codes[others, links] = number
+        self._codes[links, partners] = number
+        self._codes[partners, links] = number
 
     def _are_checked(self, pairs: Ints) -> Bools:
         """Return which of some pairs of links, (n, 2), are checked."""
@@ -247,13 +247,13 @@ class AllowedPairs:
 
     def _pair(self, link_a: str, link_b: str) -> tuple[int, int]:
         """Return the numbers of two links, the lower first, which must be two and be there."""
-        one, two = self._number.get(link_a, -1), self._number.get(link_b, -1)
-        if one < 0 or two < 0:
-            name = link_a if one < 0 else link_b
+        a, b = self._number.get(link_a, -1), self._number.get(link_b, -1)
+        if a < 0 or b < 0:
+            name = link_a if a < 0 else link_b
             raise RobotError(f"there is no link {name!r}; links are {', '.join(self._number)}")
-        if one == two:
+        if a == b:
             raise RobotError(f"{link_a!r} twice, expected two links: a link is never checked against itself")
-        return min(one, two), max(one, two)
+        return min(a, b), max(a, b)
 
     def __contains__(self, pair: object) -> bool:
         return isinstance(pair, tuple) and len(pair) == 2 and self.reason(*pair) is not None
@@ -297,7 +297,7 @@ class Srdf(NamedTuple):
     states: dict[str, State]  #: reference poses: the numbers of some joints, by name
     groups: Groups
     unused: str  #: which elements are not used, for a warning; empty if there are none
-    others: tuple[str, ...]  #: groups, end effectors and so on, as XML
+    elements: tuple[str, ...]  #: groups, end effectors and so on, as XML
 
 
 def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
@@ -305,21 +305,21 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
     file, root = read_root(path)
     top = Place(root, str(file))
     names = list(links)
-    known = set(names)
+    link_names = set(names)
     allowed = AllowedPairs(names)
     for place in top.children("disable_default_collisions"):
         link = place.text("link")
-        if link in known:
+        if link in link_names:
             allowed._allow_all(np.array([allowed._number[link]]), np.arange(len(names)), "default link")
     for place in top.children("disable_collisions"):
         pair = AllowedPair(place.text("link1"), place.text("link2"), place.element.get("reason") or "user")
-        if pair.link_a not in known or pair.link_b not in known:
+        if pair.link_a not in link_names or pair.link_b not in link_names:
             allowed.unknown.append(pair)
         elif pair.link_a != pair.link_b:
             allowed.allow(pair.link_a, pair.link_b, _plain(pair.reason))
     for place in top.children("enable_collisions"):
         a, b = place.text("link1"), place.text("link2")
-        if a in known and b in known and a != b:
+        if a in link_names and b in link_names and a != b:
             allowed.forbid(a, b)
     if root.tag != "robot" or (root.find("joint") is not None and root.find("disable_collisions") is None):
         raise ParseError(
@@ -333,8 +333,8 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
             f"{file} is the SRDF of another robot: none of its {len(allowed.unknown)} pairs names two links of this "
             f"one, the first is {first.link_a!r} with {first.link_b!r}"
         )
-    others = tuple(_xml(child) for child in root if child.tag not in _ABOUT_PAIRS)
-    return Srdf(root.get("name", ""), allowed, _states(top), read_groups(top), _unused(file, root), others)
+    elements = tuple(_xml(child) for child in root if child.tag not in _ABOUT_PAIRS)
+    return Srdf(root.get("name", ""), allowed, _states(top), read_groups(top), _unused(file, root), elements)
 
 
 def _unused(file: Path, root: Element) -> str:
@@ -344,7 +344,9 @@ def _unused(file: Path, root: Element) -> str:
             names.setdefault(child.tag, []).append(child.get("name", ""))
     if not names:
         return ""
-    words = ", ".join(f"<{tag}> {listed([each for each in own if each])}".rstrip() for tag, own in names.items())
+    words = ", ".join(
+        f"<{tag}> {listed([name for name in tag_names if name])}".rstrip() for tag, tag_names in names.items()
+    )
     cure = ". Robot.join(..., joints=...) makes a base that moves." if "virtual_joint" in names else ""
     return f"{file}: not used: {words}{cure}"
 
@@ -378,11 +380,11 @@ def _states(top: Place) -> dict[str, State]:
     return states
 
 
-def srdf_text(name: str, allowed: AllowedPairs, others: Iterable[str] = ()) -> str:
+def srdf_text(name: str, allowed: AllowedPairs, elements: Iterable[str] = ()) -> str:
     """Return the text of an SRDF."""
     root = Element("robot", {"name": name})
-    for each in others:
-        root.append(ElementTree.fromstring(each))
+    for element in elements:
+        root.append(ElementTree.fromstring(element))
     for pair in [*allowed, *allowed.unknown]:
         reason = pair.reason.capitalize() if pair.reason in REASONS else pair.reason
         ElementTree.SubElement(
@@ -423,25 +425,25 @@ def read_groups(top: Place) -> Groups:
         if name in groups:
             raise ParseError(f"{place.where}: there are two groups of the name {name!r}. Rename or remove one.")
         joints, links, subgroups = (
-            tuple(each.text("name") for each in place.children(tag)) for tag in ("joint", "link", "group")
+            tuple(child.text("name") for child in place.children(tag)) for tag in ("joint", "link", "group")
         )
-        chains = tuple((each.text("base_link"), each.text("tip_link")) for each in place.children("chain"))
+        chains = tuple((child.text("base_link"), child.text("tip_link")) for child in place.children("chain"))
         groups[name] = Group(joints, links, chains, subgroups)
-    virtual = [each.element for each in top.children("virtual_joint")]
-    names, frames = (frozenset(each.get(key, "") for each in virtual) for key in ("name", "parent_frame"))
+    virtual = [child.element for child in top.children("virtual_joint")]
+    names, frames = (frozenset(child.get(key, "") for child in virtual) for key in ("name", "parent_frame"))
     return Groups(groups, names, frames)
 
 
-def resolved(given: Groups, robot: Mechanism) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+def resolved(file_groups: Groups, robot: Mechanism) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Return the joints of each group in the order of q, and the names in groups that the robot lacks.
 
     A link stands for the joint above it, a chain for the joints between its links. Joints without numbers in q are
     left out: fixed ones, and those that mimic another.
     """
-    tree = _Tree(robot, given)
-    members = {name: set(tree.joints_of(name, group)) for name, group in given.groups.items()}
+    tree = _Tree(robot, file_groups)
+    members = {name: set(tree.joints_of(name, group)) for name, group in file_groups.groups.items()}
     parents: dict[str, list[str]] = defaultdict(list)
-    for name, group in given.groups.items():
+    for name, group in file_groups.groups.items():
         for subgroup in group.subgroups:
             parents[subgroup].append(name)
             if subgroup not in members:
@@ -464,21 +466,21 @@ def resolved(given: Groups, robot: Mechanism) -> tuple[dict[str, tuple[str, ...]
 class _Tree:
     """The joints of a robot by their links."""
 
-    def __init__(self, robot: Mechanism, given: Groups) -> None:
+    def __init__(self, robot: Mechanism, groups: Groups) -> None:
         self.above: Mapping[str, tuple[str, str] | None] = {
             link: joint and (joint.name, joint.parent) for link, joint in zip(robot.links, robot.joints, strict=True)
-        } | dict.fromkeys(given.frames - set(robot.links))
+        } | dict.fromkeys(groups.frames - set(robot.links))
         self.names = {joint.name for joint in robot.joints if joint is not None}
-        self.virtual = given.virtual_joints
+        self.virtual = groups.virtual_joints
         self.unknown: list[str] = []
         self._joints = 0
 
     def joints_of(self, name: str, group: Group) -> Iterator[str]:
         """Yield the joints of a group without those of its subgroups; note the names that the robot lacks."""
         where = f"in group {name!r}"
-        self.unknown += [f"joint {each!r} {where}" for each in group.joints if each not in self.names | self.virtual]
+        self.unknown += [f"joint {item!r} {where}" for item in group.joints if item not in self.names | self.virtual]
         links = [*group.links, *(link for chain in group.chains for link in chain)]
-        self.unknown += [f"link {each!r} {where}" for each in links if each not in self.above]
+        self.unknown += [f"link {item!r} {where}" for item in links if item not in self.above]
         yield from self.names.intersection(group.joints)
         for link in group.links:
             if above := self.above.get(link):

@@ -123,12 +123,12 @@ class SweptVolume(NamedTuple):
 
     def boxes(self) -> dict[str, Array]:
         """Return the box along the axes of the world that holds what each link sweeps, (2, 3): least, greatest."""
-        found: dict[str, Array] = {}
+        boxes: dict[str, Array] = {}
         for piece in self.pieces:
             box = piece.shape.bounds
-            old = found.get(piece.link, box)
-            found[piece.link] = np.array([np.minimum(old[0], box[0]), np.maximum(old[1], box[1])])
-        return found
+            old = boxes.get(piece.link, box)
+            boxes[piece.link] = np.array([np.minimum(old[0], box[0]), np.maximum(old[1], box[1])])
+        return boxes
 
     def mesh(self, resolution: int = 16) -> Mesh:
         """Return all pieces as one mesh, for pictures: their surfaces, which overlap.
@@ -140,10 +140,10 @@ class SweptVolume(NamedTuple):
         """
         vertices, faces, count = [], [], 0
         for piece in self.pieces:
-            own = piece.shape.surface(resolution)
-            vertices.append(own.vertices)
-            faces.append(own.faces + count)
-            count += len(own.vertices)
+            surface = piece.shape.surface(resolution)
+            vertices.append(surface.vertices)
+            faces.append(surface.faces + count)
+            count += len(surface.vertices)
         return Mesh(np.concatenate(vertices), np.concatenate(faces))
 
     def __repr__(self) -> str:
@@ -162,7 +162,7 @@ class _Holder(NamedTuple):
 class _Speeds(NamedTuple):
     """Of a body on each curve, by the curve's parameter: how fast its points move and gain speed, how fast it turns."""
 
-    way: Array
+    speed: Array
     bend: Array
     turn: Array
 
@@ -171,7 +171,7 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
     """Answer `Checker.swept`."""
     if not is_finite(excess) or not excess > 0.0:
         raise RobotError(f"excess is {excess!r}, expected a length above 0")
-    names = {cell.owners[cell.owner[slot]] for slot in cell.own.tolist()}
+    names = {cell.owners[cell.owner[slot]] for slot in cell.robot_slots.tolist()}
     wanted = () if links is None else names_in(links, "swept: links")
     for name in wanted:
         if name not in names:
@@ -182,15 +182,15 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
     joints = np.zeros((len(parts.curves.controls), 6, len(cell.robot.links)))
     for e in range(len(joints)):
         curve_speeds(cell.robot._chain, parts.curves.controls[e], parts.curves.loose[e], joints[e])
-    found: list[SweptPiece] = []
+    pieces: list[SweptPiece] = []
     worst = 0.0
-    slots = [s for s in cell.own.tolist() if cell.owners[cell.owner[s]] in (wanted or names)]
+    slots = [s for s in cell.robot_slots.tolist() if cell.owners[cell.owner[s]] in (wanted or names)]
     for slot in sorted(slots, key=lambda s: int(cell.owner[s])):
         speeds, wrong = _speeds(cell, joints, reach[slot], int(cell.layout.link[slot]))
         for holder in _holders(cell.shapes[slot]):
-            more = _pieces(cell, parts, slot, holder, speeds, slack + wrong, float(excess), found)
+            more = _pieces(cell, parts, slot, holder, speeds, slack + wrong, float(excess), pieces)
             worst = max(worst, more)
-    return SweptVolume(tuple(found), worst)
+    return SweptVolume(tuple(pieces), worst)
 
 
 def _speeds(cell: Cell, joints: Array, reach: Array, link: int) -> tuple[_Speeds, float]:
@@ -201,62 +201,62 @@ def _speeds(cell: Cell, joints: Array, reach: Array, link: int) -> tuple[_Speeds
         if chain.kind[k] != FIXED:
             above.append(k)
         k = int(chain.parent[k])
-    way, bend, before = (np.zeros(len(joints)) for _ in range(3))
+    speed, bend, before = (np.zeros(len(joints)) for _ in range(3))
     wrong = 0.0
-    for j in reversed(above):  # from the world on, as `motion_bounds.ways` sums for the second of a pair
+    for j in reversed(above):  # from the world on, as `motion_bounds.pair_motion` sums for the second of a pair
         turn, slide, arm = joints[:, 0, j], joints[:, 1, j], float(reach[j])
-        way += slide + turn * arm
+        speed += slide + turn * arm
         bend += joints[:, 5, j] + joints[:, 4, j] * arm + 2.0 * slide * (before + turn)
         bend += turn * arm * (turn + 2.0 * before)
         if chain.kind[j] == FLOATING:
             bend[turn + slide > 0.0] = inf
         before += turn
         wrong += float((joints[:, 3, j] + joints[:, 2, j] * arm).max(initial=0.0))
-    return _Speeds(way, bend, before), wrong
+    return _Speeds(speed, bend, before), wrong
 
 
 def _pieces(
     cell: Cell, parts: Parts, slot: int, holder: _Holder, speeds: _Speeds, wrong: float, excess: float,
-    found: list[SweptPiece],
+    pieces: list[SweptPiece],
 ) -> float:  # fmt: skip
     """Add the pieces of a body; return how far they reach beyond what it sweeps."""
     name, worst = cell.owners[cell.owner[slot]], 0.0
     rho = _reach(holder.points, holder.points.mean(axis=0)) + holder.radius
-    if not speeds.way.any():
+    if not speeds.speed.any():
         count = [1]
         spans = [(0, len(parts.curves.controls))]  # it stands
     else:
-        rows = zip(*(each.tolist() for each in speeds), strict=True)
-        count = [_count(way, bend, turn, rho, excess) for way, bend, turn in rows]
+        rows = zip(*(column.tolist() for column in speeds), strict=True)
+        count = [_count(speed, bend, turn, rho, excess) for speed, bend, turn in rows]
         spans = [(e, e + 1) for e in range(len(count))]
-    if len(found) + sum(count) > _MOST_PIECES:
+    if len(pieces) + sum(count) > _MOST_PIECES:
         raise RobotError(f"swept: {name!r} takes {sum(count)} pieces: allow a greater excess")
     for (e, last), n in zip(spans, count, strict=True):
         t = np.linspace(0.0, 1.0, n + 1)
         poses = cell.placed(cell.robot.link_poses(points_on(parts.curves.controls[e], t)), slot)
         points = np.einsum("nij,kj->nki", poses[:, :3, :3], holder.points) + poses[:, None, :3, 3]
-        stray = _stray(float(speeds.way[e]), float(speeds.bend[e]), 1.0 / n) if speeds.way.any() else 0.0
+        stray = _stray(float(speeds.speed[e]), float(speeds.bend[e]), 1.0 / n) if speeds.speed.any() else 0.0
         pad = (stray + wrong) * (1.0 + 1e-9)
         radius = holder.radius + pad
         turned = 0.5 * float(speeds.turn[e]) * rho / n
         worst = max(worst, pad + stray + turned + holder.more)
         ends = parts.times[e] + t * (parts.times[last] - parts.times[e])
         for k in range(n):
-            both = points[k] if not speeds.way.any() else np.concatenate([points[k], points[k + 1]])
-            shape = Rounded(ConvexHull(both), radius)
-            found.append(SweptPiece(name, shape, float(ends[k]), float(ends[k + 1])))
+            corners = points[k] if not speeds.speed.any() else np.concatenate([points[k], points[k + 1]])
+            shape = Rounded(ConvexHull(corners), radius)
+            pieces.append(SweptPiece(name, shape, float(ends[k]), float(ends[k + 1])))
     return worst
 
 
-def _stray(way: float, bend: float, h: float) -> float:
+def _stray(speed: float, bend: float, h: float) -> float:
     """Return how far a point may be from the straight line between its ends on a piece of a curve."""
-    return min(0.5 * way * h, 0.125 * bend * h * h)
+    return min(0.5 * speed * h, 0.125 * bend * h * h)
 
 
-def _count(way: float, bend: float, turn: float, rho: float, excess: float) -> int:
+def _count(speed: float, bend: float, turn: float, rho: float, excess: float) -> int:
     """Return into how many pieces a curve is cut, so that none is too large by more than the excess."""
     n = 1
-    while 2.0 * _stray(way, bend, 1.0 / n) + 0.5 * turn * rho / n > 0.99 * excess and n < _MOST_PIECES:
+    while 2.0 * _stray(speed, bend, 1.0 / n) + 0.5 * turn * rho / n > 0.99 * excess and n < _MOST_PIECES:
         n = ceil(1.25 * n)
     return n
 
@@ -270,11 +270,11 @@ def _holders(shape: Any) -> list[_Holder]:
     """Return what holds a body: the parts of a compound one by one, anything else at once."""
     if not isinstance(shape, Compound):
         return [_holder(shape)]
-    found = []
+    holders = []
     for part, pose in shape.parts:
-        own = _holder(part)
-        found.append(own._replace(points=own.points @ pose[:3, :3].T + pose[:3, 3]))
-    return found
+        holder = _holder(part)
+        holders.append(holder._replace(points=holder.points @ pose[:3, :3].T + pose[:3, 3]))
+    return holders
 
 
 def _holder(shape: Any) -> _Holder:

@@ -52,7 +52,7 @@ class Clocked(NamedTuple):
 class _Mover(NamedTuple):
     """How an obstacle moves: two joints, and where the shape is behind them."""
 
-    way: Array  #: of the centre in a unit of time
+    velocity: Array  #: of the centre in a unit of time
     turn: Array
     begin: float  #: the time since the start at which it is at its first pose
     center: Array  #: there
@@ -66,31 +66,31 @@ def clocked(
     """Return the cell of a robot some of whose obstacles move between two times, first and last."""
     if not isinstance(moving, Mapping):
         raise RobotError(f"moving is {kind_of(moving)}, expected a gjk3d.Motion by the name of each obstacle")
-    movers = {name: _mover(name, given, objects, times) for name, given in moving.items()}
-    own = object.__new__(Base)
-    own.robot = _with_carriers(base.robot, list(movers.values()), times[1] - times[0])
-    own.slots, own.units, own.pairs = base.slots, base.units, base.pairs
+    movers = {name: _mover(name, entry, objects, times) for name, entry in moving.items()}
+    clock_base = object.__new__(Base)
+    clock_base.robot = _with_carriers(base.robot, list(movers.values()), times[1] - times[0])
+    clock_base.slots, clock_base.units, clock_base.pairs = base.slots, base.units, base.pairs
     link = {name: len(base.robot.links) + 2 * k + 1 for k, name in enumerate(movers)}
-    standing = frozenset(name for name, each in objects.items() if each.link == WORLD)
+    standing = frozenset(name for name, item in objects.items() if item.link == WORLD)
     # what hangs on the robot stands first of a pair; obstacles are not asked about each other
-    every = [each for each in objects.values() if each.link != WORLD] + [
-        each._replace(link=link[name], pose=movers[name].local, touch=each.touch | standing) if name in movers else each
-        for name, each in objects.items()
+    every = [item for item in objects.values() if item.link != WORLD] + [
+        item._replace(link=link[name], pose=movers[name].local, touch=item.touch | standing) if name in movers else item
+        for name, item in objects.items()
         if name in standing
     ]
-    slides, turns = (max((float(np.linalg.norm(each[k])) for each in movers.values()), default=0.0) for k in (0, 1))
+    slides, turns = (max((float(np.linalg.norm(item[k])) for item in movers.values()), default=0.0) for k in (0, 1))
     # what is said of all that stands holds for what stood, too
-    said = [
-        each for rule in rules for each in (rule, *(rule._replace(b=name) for name in movers if rule.b == OBSTACLES))
+    all_rules = [
+        item for rule in rules for item in (rule, *(rule._replace(b=name) for name in movers if rule.b == OBSTACLES))
     ]
-    return Clocked(build(own, every, margin, said), slides, turns)
+    return Clocked(build(clock_base, every, margin, all_rules), slides, turns)
 
 
-def _mover(name: str, given: Any, objects: Mapping[str, CollisionObject], times: tuple[float, float]) -> _Mover:
+def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times: tuple[float, float]) -> _Mover:
     """Check and return how an obstacle moves."""
-    motion, when = given if isinstance(given, tuple) and len(given) == 2 else (given, times)
+    motion, when = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, times)
     if name not in objects or objects[name].link != WORLD:
-        names = ", ".join(repr(each.name) for each in objects.values() if each.link == WORLD)
+        names = ", ".join(repr(item.name) for item in objects.values() if item.link == WORLD)
         raise RobotError(f"moving: {name!r} is no obstacle; there is {names or 'none'}")
     if outline(objects[name].shape).plane is not None:
         raise RobotError(f"moving: {name!r} is {kind_of(objects[name].shape)}, which has no end: it stands")
@@ -118,7 +118,7 @@ def _with_carriers(robot: Robot, movers: Sequence[_Mover], duration: float) -> R
     rows: list[tuple[Any, ...]] = []
     for k, mover in enumerate(movers):
         # on the root, which stands: a tree has one
-        for parent, kind, rate in ((0, SLIDING, mover.way), (count + 2 * k, TURNING, mover.turn)):
+        for parent, kind, rate in ((0, SLIDING, mover.velocity), (count + 2 * k, TURNING, mover.turn)):
             origin, size = np.eye(4), float(np.linalg.norm(rate))
             if parent == 0:
                 origin[:3, 3] = mover.center
@@ -127,8 +127,8 @@ def _with_carriers(robot: Robot, movers: Sequence[_Mover], duration: float) -> R
             rows.append((parent, kind if size > 0.0 else FIXED, axis, origin, robot.dof, size, -size * mover.begin))
     more = [np.array(column) for column in zip(*rows, strict=True)]
     new._chain = Chain(*(
-        np.ascontiguousarray(np.concatenate([old, each.reshape(-1, *old.shape[1:]).astype(old.dtype)]))
-        for old, each in zip(chain, more, strict=True)
+        np.ascontiguousarray(np.concatenate([old, extra.reshape(-1, *old.shape[1:]).astype(old.dtype)]))
+        for old, extra in zip(chain, more, strict=True)
     ))  # fmt: skip
     new.links = robot.links + tuple(f"(carrier {k})" for k in range(2 * len(movers)))
     new.joints = robot.joints + (None,) * (2 * len(movers))
@@ -227,7 +227,7 @@ class TrajectoryClearance(NamedTuple):
     configuration: Array
 
 
-class Asked(NamedTuple):
+class TimedQuery(NamedTuple):
     """A trajectory, cut into curves, and the cell that is asked about them."""
 
     cell: Cell
@@ -242,11 +242,11 @@ class Asked(NamedTuple):
 
     def samples(self, resolution: Number | VectorLike) -> Iterator[tuple[Array, Array]]:
         """Yield configurations and their times, some at once, no farther apart than the resolution says."""
-        each = steps_of(self.robot, resolution)
-        if len(each) < self.cell.robot.dof:  # the time: obstacles that move count like joints
+        spacing = steps_of(self.robot, resolution)
+        if len(spacing) < self.cell.robot.dof:  # the time: obstacles that move count like joints
             least = float(np.min(np.asarray(resolution, dtype=np.float64)))
-            each = np.append(each, least / self.speed if self.speed > 0.0 else inf)
-        steps, controls = self.parts.steps(each), self.parts.curves.controls
+            spacing = np.append(spacing, least / self.speed if self.speed > 0.0 else inf)
+        steps, controls = self.parts.steps(spacing), self.parts.curves.controls
         ends = np.cumsum(steps)
         first = 0
         while first < len(steps):
@@ -273,7 +273,7 @@ class Asked(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """What `asked` needs of a checker."""
+    """What `timed_query` needs of a checker."""
 
     base: Base
     objects: dict[str, CollisionObject]
@@ -282,61 +282,63 @@ class Surroundings(NamedTuple):
     cell: Cell
 
 
-def asked(around: Surroundings, path: Any, moving: Moving | None) -> Asked:
+def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> TimedQuery:
     """Return a trajectory of a checker's robot, with obstacles that move or without."""
     trajectory = as_trajectory(path, around.base.robot)
     parts = Parts(trajectory, around.base.robot)
     if not moving:
-        return Asked(around.cell, around.base.robot, trajectory, parts, 0.0)
+        return TimedQuery(around.cell, around.base.robot, trajectory, parts, 0.0)
     times = trajectory.start, trajectory.end
     cell, slides, turns = clocked(around.base, around.objects, around.margin, around.rules, moving, times)
-    return Asked(cell, around.base.robot, trajectory, parts.clocked(times[0]), max(slides, turns))
+    return TimedQuery(cell, around.base.robot, trajectory, parts.clocked(times[0]), max(slides, turns))
 
 
 def trajectory_free(
-    one: Asked, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
+    query: TimedQuery, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> TrajectoryCheck:
     """Answer `Checker.trajectory_free`."""
     check_workers(workers)
-    share = float(np.clip(_above_zero(tolerance, "a time") / np.diff(one.parts.times).max(), 2.0**-40, 0.5))
-    status, safe, hit, pair = _certified(one, share, workers) if certify else _sampled(one, resolution, workers)
+    share = float(np.clip(_above_zero(tolerance, "a time") / np.diff(query.parts.times).max(), 2.0**-40, 0.5))
+    status, safe, hit, pair = _certified(query, share, workers) if certify else _sampled(query, resolution, workers)
     if status == MotionStatus.FREE:
-        return TrajectoryCheck(True, status, one.trajectory.end, nan, None, None)
+        return TrajectoryCheck(True, status, query.trajectory.end, nan, None, None)
     return TrajectoryCheck(
-        False, status, safe, hit, one.cell.names(pair), one.configuration(safe if np.isnan(hit) else hit)
+        False, status, safe, hit, query.cell.names(pair), query.configuration(safe if np.isnan(hit) else hit)
     )
 
 
-_Found = tuple[MotionStatus, float, float, int]  # status, safe and hit as times, the pair
+_FirstHit = tuple[MotionStatus, float, float, int]  # status, safe and hit as times, the pair
 
 
-def _sampled(one: Asked, resolution: Number | VectorLike, workers: int) -> _Found:
-    safe = one.trajectory.start
-    for rows, times in one.samples(resolution):
-        which = queries.hits(one.cell, rows, workers)
+def _sampled(query: TimedQuery, resolution: Number | VectorLike, workers: int) -> _FirstHit:
+    safe = query.trajectory.start
+    for rows, times in query.samples(resolution):
+        which = queries.hits(query.cell, rows, workers)
         bad = np.flatnonzero(which != FREE)
         if len(bad):
             k = int(bad[0])
             return MotionStatus.HIT, float(times[k - 1]) if k else safe, float(times[k]), int(which[k])
         safe = float(times[-1])
-    return MotionStatus.FREE, one.trajectory.end, nan, FREE
+    return MotionStatus.FREE, query.trajectory.end, nan, FREE
 
 
-def _certified(one: Asked, share: float, workers: int) -> _Found:
+def _certified(query: TimedQuery, share: float, workers: int) -> _FirstHit:
     # a few curves first, then more: what lies behind the first that is not free is not asked
     start, size = 0, 16 if workers == 1 else 64 * workers
-    count = len(one.parts.curves.controls)
+    count = len(query.parts.curves.controls)
     while start < count:
-        status, safe, hit, pair = certified(one.cell, one.parts.curves.some(slice(start, start + size)), share, workers)
+        status, safe, hit, pair = certified(
+            query.cell, query.parts.curves.some(slice(start, start + size)), share, workers
+        )
         bad = np.flatnonzero(status != PROVEN)
         if len(bad):
             k = int(bad[0])
-            known = MotionStatus(int(status[k]))
-            begin = one.parts.when(start + k, float(safe[k]))[0]
-            end = nan if np.isnan(hit[k]) else one.parts.when(start + k, float(hit[k]))[1]
-            return known, begin, end, int(pair[k])
+            state = MotionStatus(int(status[k]))
+            begin = query.parts.when(start + k, float(safe[k]))[0]
+            end = nan if np.isnan(hit[k]) else query.parts.when(start + k, float(hit[k]))[1]
+            return state, begin, end, int(pair[k])
         start, size = start + size, 2 * size
-    return MotionStatus.FREE, one.trajectory.end, nan, FREE
+    return MotionStatus.FREE, query.trajectory.end, nan, FREE
 
 
 def _above_zero(tolerance: Any, what: str) -> float:
@@ -357,65 +359,65 @@ class _Nearest(NamedTuple):
 
 
 def trajectory_clearance(
-    one: Asked, resolution: Number | VectorLike, tolerance: float, workers: int
+    query: TimedQuery, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> TrajectoryClearance:
     """Answer `Checker.trajectory_clearance`."""
     check_workers(workers)
     wanted = _above_zero(tolerance, "a length")
     best, gap = None, 0.0
-    for rows, times in one.samples(resolution):
-        best = _better(one, best, rows, times, workers)
+    for rows, times in query.samples(resolution):
+        best = _better(query, best, rows, times, workers)
         gap = max(gap, float(np.diff(times).max(initial=0.0)))
     assert best is not None
-    best = _zoomed(one, best, gap)
+    best = _zoomed(query, best, gap)
     lower = inf if best.pair < 0 else -inf
     if best.pair >= 0:
-        best, lower = _bracketed(one, best, wanted, workers)
+        best, lower = _bracketed(query, best, wanted, workers)
     distance, _, upper = best.row[:3].tolist()
     return TrajectoryClearance(
-        distance, lower, upper, best.time, None if best.pair < 0 else one.cell.names(best.pair), best.row[3:6],
-        best.row[6:9], best.row[9:12], one.configuration(best.time),
+        distance, lower, upper, best.time, None if best.pair < 0 else query.cell.names(best.pair), best.row[3:6],
+        best.row[6:9], best.row[9:12], query.configuration(best.time),
     )  # fmt: skip
 
 
-def _better(one: Asked, best: _Nearest | None, rows: Array, times: Array, workers: int = 1) -> _Nearest:
+def _better(query: TimedQuery, best: _Nearest | None, rows: Array, times: Array, workers: int = 1) -> _Nearest:
     """Return the nearest of some configurations and what is known."""
-    out, which = queries.nearest(one.cell, rows, inf if best is None else max(float(best.row[2]), 0.0), workers)
+    out, which = queries.nearest(query.cell, rows, inf if best is None else max(float(best.row[2]), 0.0), workers)
     k = int(out[:, 2].argmin())
     if best is None or out[k, 2] < best.row[2]:
         return _Nearest(out[k].copy(), float(times[k]), int(which[k, 0]))
     return best
 
 
-def _zoomed(one: Asked, best: _Nearest, gap: float) -> _Nearest:
+def _zoomed(query: TimedQuery, best: _Nearest, gap: float) -> _Nearest:
     """Look closer and closer round the nearest: within a step of samples distances mostly have one valley."""
     for _ in range(_ZOOMS if best.pair >= 0 else 0):
-        low, high = max(best.time - gap, one.trajectory.start), min(best.time + gap, one.trajectory.end)
+        low, high = max(best.time - gap, query.trajectory.start), min(best.time + gap, query.trajectory.end)
         times = np.linspace(low, high, 9)
-        best = _better(one, best, one.at(times), times)
+        best = _better(query, best, query.at(times), times)
         gap /= 4.0
     return best
 
 
-def _bracketed(one: Asked, best: _Nearest, tolerance: float, workers: int) -> tuple[_Nearest, float]:
+def _bracketed(query: TimedQuery, best: _Nearest, tolerance: float, workers: int) -> tuple[_Nearest, float]:
     """Return the nearest, and what all of the motion is proven to be apart by, a tolerance below it if possible."""
-    curves = one.parts.curves
-    known = np.full(len(curves.controls), -inf)  # what each curve is proven to be apart by
+    curves = query.parts.curves
+    proven = np.full(len(curves.controls), -inf)  # what each curve is proven to be apart by
     for _ in range(_ROUNDS):
         wanted = float(best.row[2]) - tolerance
-        left = np.flatnonzero(known < wanted)
+        left = np.flatnonzero(proven < wanted)
         # in overlap what is not convex has no depth that a motion changes evenly: nothing is proven of it
-        if not len(left) or (wanted < 0.0 and len(one.cell.slots) > len(one.cell.layout.pairs)):
+        if not len(left) or (wanted < 0.0 and len(query.cell.slots) > len(query.cell.layout.pairs)):
             break
-        cell = one.cell.with_margins(wanted, ())
+        cell = query.cell.with_margins(wanted, ())
         status, _, hit, _ = certified(cell, curves.some(left), _PROOF, workers)
-        known[left[status == PROVEN]] = wanted
+        proven[left[status == PROVEN]] = wanted
         old, e = best, int(np.argmax(status == HIT))
         if status[e] == HIT:
-            at, width = int(left[e]), np.diff(one.parts.times)[left[e]]
-            times = np.array([one.parts.when(at, float(hit[e]))[1]])
-            best = _better(one, best, one.at(times), times)
-            best = best if best is old else _zoomed(one, best, 0.1 * float(width))
+            at, width = int(left[e]), np.diff(query.parts.times)[left[e]]
+            times = np.array([query.parts.when(at, float(hit[e]))[1]])
+            best = _better(query, best, query.at(times), times)
+            best = best if best is old else _zoomed(query, best, 0.1 * float(width))
         if best is old and not (status == PROVEN).all():
             tolerance *= _COARSER
-    return best, float(known.min())
+    return best, float(proven.min())

@@ -197,14 +197,14 @@ class Trajectory(Frozen):
         RobotError
             A time is not finite.
         """
-        asked = np.asarray(time, dtype=np.float64)
-        if asked.ndim > 1 or not np.isfinite(asked).all():
+        times = np.asarray(time, dtype=np.float64)
+        if times.ndim > 1 or not np.isfinite(times).all():
             raise RobotError(f"Trajectory.at: time is {time!r:.80}, expected a finite number, or a list of such")
-        when = np.clip(np.atleast_1d(asked), self.start, self.end)
+        when = np.clip(np.atleast_1d(times), self.start, self.end)
         k = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self._controls) - 1)
         t = (when - self.times[k]) / (self.times[k + 1] - self.times[k])
-        found = _blossom(self._controls[k], [t] * (self._controls.shape[1] - 1))
-        return found if asked.ndim else found[0]
+        points = _blossom(self._controls[k], [t] * (self._controls.shape[1] - 1))
+        return points if times.ndim else points[0]
 
     def __repr__(self) -> str:
         count, degree = len(self._controls), self._controls.shape[1] - 1
@@ -212,12 +212,14 @@ class Trajectory(Frozen):
         return f"<Trajectory of {self.dof} numbers: {count} {what}, from {self.start:g} to {self.end:g}>"
 
 
-def as_trajectory(given: Any, robot: Robot) -> Trajectory:
+def as_trajectory(path: Any, robot: Robot) -> Trajectory:
     """Return a trajectory of a robot, made of a spline where it is none."""
-    made = given if isinstance(given, Trajectory) else Trajectory(given)
-    if made.dof != robot.dof:
-        raise RobotError(f"the trajectory has {made.dof} numbers a configuration, and {robot.name!r} has {robot.dof}")
-    return made
+    trajectory = path if isinstance(path, Trajectory) else Trajectory(path)
+    if trajectory.dof != robot.dof:
+        raise RobotError(
+            f"the trajectory has {trajectory.dof} numbers a configuration, and {robot.name!r} has {robot.dof}"
+        )
+    return trajectory
 
 
 class Parts:
@@ -235,11 +237,11 @@ class Parts:
             which = np.repeat(np.arange(len(controls)), count)
             nth = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
             a, b = nth / count[which], (nth + 1) / count[which]
-            whole, width = controls[which], np.diff(knots)[which]
+            pieces, width = controls[which], np.diff(knots)[which]
             knots = np.append(knots[:-1][which] + a * width, knots[-1])
             self._off = 2.0 * _U * (np.abs(knots[1:]) + np.abs(knots[:-1]) + 2.0 * width) * (count[which] > 1)
-            controls = np.stack([_blossom(whole, [a] * (degree - i) + [b] * i) for i in range(degree + 1)], axis=1)
-            loose = loose[which] + 6.0 * degree * _U * np.abs(whole).max(axis=1)
+            controls = np.stack([_blossom(pieces, [a] * (degree - i) + [b] * i) for i in range(degree + 1)], axis=1)
+            loose = loose[which] + 6.0 * degree * _U * np.abs(pieces).max(axis=1)
         self.curves = Curves(np.ascontiguousarray(controls), loose)
         self.times = knots
 
@@ -260,13 +262,13 @@ class Parts:
         controls, loose = self.curves
         clock = np.linspace(self.times[:-1] - start, self.times[1:] - start, controls.shape[1], axis=1)
         off = 8.0 * _U * (np.abs(clock).max(axis=1) + np.abs(start))
-        other = object.__new__(Parts)
-        other.curves = Curves(np.concatenate([controls, clock[:, :, None]], axis=2), np.column_stack([loose, off]))
-        other.times, other._off = self.times, self._off
-        return other
+        new = object.__new__(Parts)
+        new.curves = Curves(np.concatenate([controls, clock[:, :, None]], axis=2), np.column_stack([loose, off]))
+        new.times, new._off = self.times, self._off
+        return new
 
-    def steps(self, each: Array) -> Ints:
-        """Return how many steps each curve takes if no number of it changes by more than ``each`` from one to the next.
+    def steps(self, spacing: Array) -> Ints:
+        """Return how many steps each curve takes so that no step changes a number of q by more than ``spacing``.
 
         Raises
         ------
@@ -277,7 +279,7 @@ class Parts:
         degree = controls.shape[1] - 1
         with np.errstate(over="ignore"):
             far = degree * np.abs(np.diff(controls, axis=1)).max(axis=1, initial=0.0)
-            count = np.maximum(np.ceil((far / each).max(axis=1, initial=1.0)), 1.0)
+            count = np.maximum(np.ceil((far / spacing).max(axis=1, initial=1.0)), 1.0)
         if not count.sum() < 1e8:
             raise RobotError(f"the trajectory would take {count.sum():.3g} samples: give a coarser resolution")
         return np.asarray(count, dtype=np.int64)
@@ -285,11 +287,11 @@ class Parts:
 
 def _turning(robot: Robot) -> Ints:
     """Return which numbers of a configuration are turns."""
-    chain, found = robot._chain, set[int]()
+    chain, columns = robot._chain, set[int]()
     for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
         first = source + _first_turn.get(kind, 0)
-        found |= set(range(first, first + _turns.get(kind, 0)))
-    return np.array(sorted(found), dtype=np.int64)
+        columns |= set(range(first, first + _turns.get(kind, 0)))
+    return np.array(sorted(columns), dtype=np.int64)
 
 
 def _blossom(controls: Array, at: list[Array]) -> Array:
@@ -329,12 +331,12 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
         raise RobotError(f"Trajectory: the values of the spline are no rows of real numbers, {spline.c.shape}")
     if degree > MOST_DEGREE:
         raise RobotError(f"Trajectory: the spline is of degree {degree}, and {MOST_DEGREE} is the most")
-    given = np.array(spline.c, dtype=np.float64)
+    coefficients = np.array(spline.c, dtype=np.float64)
     if isinstance(spline, BSpline):
-        return _of_basis(np.array(spline.t, dtype=np.float64), given, degree)
+        return _of_basis(np.array(spline.t, dtype=np.float64), coefficients, degree)
     knots = np.array(spline.x, dtype=np.float64)
     wide = np.diff(knots) != 0.0  # a B-spline that was made a PPoly has pieces of no width
-    knots, controls = np.append(knots[:-1][wide], knots[-1:]), np.moveaxis(given, 0, 1)[wide]
+    knots, controls = np.append(knots[:-1][wide], knots[-1:]), np.moveaxis(coefficients, 0, 1)[wide]
     loose = np.zeros(controls.shape[::2])
     if isinstance(spline, PPoly):
         controls, loose = _of_powers(knots, controls[:, ::-1])

@@ -174,10 +174,10 @@ def described(file: Path, root: Element, collision: str) -> Description:
 
 
 def _link(place: Place, visual: bool) -> Link:
-    own, drawn = list(place.children("collision")), list(place.children("visual"))
+    collisions, drawn = list(place.children("collision")), list(place.children("visual"))
     if visual:
-        own = own or drawn
-    return Link(place.text("name"), tuple(_geometry(each) for each in own), bool(drawn) and not own)
+        collisions = collisions or drawn
+    return Link(place.text("name"), tuple(_geometry(item) for item in collisions), bool(drawn) and not collisions)
 
 
 def _geometry(place: Place) -> Geometry:
@@ -207,12 +207,12 @@ def _joint(place: Place) -> Joint:
     if kind not in KINDS:
         raise ParseError(f"{place.where} has type {kind!r}, expected one of {', '.join(KINDS)}")
     axis: Any = (1.0, 0.0, 0.0)
-    given = place.child("axis")
-    if given is not None and KINDS[kind] not in (FIXED, FLOATING):
-        axis = given.numbers("xyz", 3, axis)
+    axis_place = place.child("axis")
+    if axis_place is not None and KINDS[kind] not in (FIXED, FLOATING):
+        axis = axis_place.numbers("xyz", 3, axis)
         length = hypot(*axis)
         if not length > 0.0:
-            raise ParseError(f"{given.where}: xyz={given.text('xyz')!r} has no direction")
+            raise ParseError(f"{axis_place.where}: xyz={axis_place.text('xyz')!r} has no direction")
         axis = tuple(value / length for value in axis)
     lower, upper = -inf, inf
     limit = place.child("limit")
@@ -355,7 +355,7 @@ _LONGEST_MIMIC = 100  #: joints that a joint follows through each other
 def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, float, float]:
     """Return the joint with numbers of its own that this one follows, through any chain, and how."""
     multiplier, offset = 1.0, 0.0
-    seen = [joint.name]
+    chain = [joint.name]
     while joint.mimic is not None:
         where = f"{file}, joint {joint.name!r}: it mimics {joint.mimic.joint!r}"
         follows = joints.get(joint.mimic.joint)
@@ -364,19 +364,19 @@ def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, flo
                 f"{where}, which is no joint of the file: correct the name, or take the <mimic> out, and the joint has "
                 "a number of its own"
             )
-        if follows.name in seen:
+        if follows.name in chain:
             raise ParseError(f"{where}, which mimics it in turn")
-        if len(seen) > _LONGEST_MIMIC:
+        if len(chain) > _LONGEST_MIMIC:
             raise ParseError(
-                f"{file}, joint {seen[0]!r} follows more than {_LONGEST_MIMIC} joints, each of which mimics the next: "
+                f"{file}, joint {chain[0]!r} follows more than {_LONGEST_MIMIC} joints, each of which mimics the next: "
                 "let it mimic the last one"
             )
-        for each in (joint, follows):
-            if NUMBERS[KINDS[each.type]] != 1:
-                raise ParseError(f"{where}; {each.name!r} is {each.type}, expected joints of one number")
+        for member in (joint, follows):
+            if NUMBERS[KINDS[member.type]] != 1:
+                raise ParseError(f"{where}; {member.name!r} is {member.type}, expected joints of one number")
         offset += multiplier * joint.mimic.offset
         multiplier *= joint.mimic.multiplier
-        seen.append(follows.name)
+        chain.append(follows.name)
         joint = follows
     return joint.name, multiplier, offset
 
@@ -391,10 +391,10 @@ def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: It
     """
     root = Element("robot", {"name": name})
     folder = file.with_name(f"{file.stem}_meshes")
-    made: dict[int, str] = {}  # one file a shape, however often it stands there
+    files: dict[int, str] = {}  # one file a shape, however often it stands there
     for link, placed in links.items():
         element = SubElement(root, "link", {"name": link})
-        for shape, pose in (part for each in placed for part in _parts(*each)):
+        for shape, pose in (part for item in placed for part in _parts(*item)):
             collision = SubElement(element, "collision")
             _origin(collision, pose)
             inner = SubElement(collision, "geometry")
@@ -405,11 +405,11 @@ def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: It
             elif isinstance(shape, Cylinder):
                 SubElement(inner, "cylinder", {"radius": repr(shape.radius), "length": repr(shape.height)})
             else:
-                if id(shape) not in made:
+                if id(shape) not in files:
                     folder.mkdir(exist_ok=True)
-                    made[id(shape)] = f"{folder.name}/{len(made)}.obj"
-                    (file.parent / made[id(shape)]).write_text(_obj(shape), encoding="utf-8")
-                SubElement(inner, "mesh", {"filename": made[id(shape)]})
+                    files[id(shape)] = f"{folder.name}/{len(files)}.obj"
+                    (file.parent / files[id(shape)]).write_text(_obj(shape), encoding="utf-8")
+                SubElement(inner, "mesh", {"filename": files[id(shape)]})
     if not np.array_equal(base, np.eye(4)):
         stand = "stand"
         while stand in links:
@@ -491,4 +491,4 @@ def _origin(parent: Element, pose: Array) -> None:
 
 
 def _words(numbers: Iterable[float]) -> str:
-    return " ".join(repr(float(each)) for each in numbers)
+    return " ".join(repr(float(value)) for value in numbers)

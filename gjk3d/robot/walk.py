@@ -164,16 +164,16 @@ def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: floa
             a, b, row = layout.subs[r, 0], layout.subs[r, 1], layout.pairs.shape[0] + r
             place(layout, frames, a, now)
             place(layout, frames, b, now)
-        told = 0
+        verdict = 0
         far = (
             between_capsules(rows, floats, starts, a, b) > margin or between_boxes(rows, floats, starts, a, b) > margin
         )
         if not far:
-            told = slots_collide(layout, frames, a, b, margin, axes, row, simplex)
-        if r < first and (told == 0 or last == first):
-            return told
-        if r >= first and told != 0:
-            return told
+            verdict = slots_collide(layout, frames, a, b, margin, axes, row, simplex)
+        if r < first and (verdict == 0 or last == first):
+            return verdict
+        if r >= first and verdict != 0:
+            return verdict
     return 0
 
 
@@ -191,21 +191,21 @@ def hit_at(
         p = order[n]
         if not balls_meet(layout, frames, now, p, margins[p]):
             continue
-        told = pair_collides(layout, frames, now, p, margins[p], axes, simplex)
-        if told == 0:
+        verdict = pair_collides(layout, frames, now, p, margins[p], axes, simplex)
+        if verdict == 0:
             continue
-        if told == 1 and n > 0:
+        if verdict == 1 and n > 0:
             half = n // 2
             order[n] = order[half]
             order[half] = p
-        return p if told == 1 else UNSURE
+        return p if verdict == 1 else UNSURE
     return FREE
 
 
 @entry
 def hit_of_one(
     q: Array1, chain: Chain, layout: Layout, order: Ints1, margins: Array1, axes: Array2, frames: Frames,
-    simplex: Array2, told: Ints1,
+    simplex: Array2, answer: Ints1,
 ) -> None:  # fmt: skip
     """Write what `hit_at` tells of a configuration, or `REFUSED` where it is not finite; told is (1,).
 
@@ -214,22 +214,22 @@ def hit_of_one(
     frames.stamp[:] = -1
     for c in range(q.shape[0]):
         if q[c] - q[c] != 0.0:
-            told[0] = REFUSED
+            answer[0] = REFUSED
             return
-    told[0] = hit_at(chain, layout, frames, plain(0), q, order, margins, axes, simplex)
+    answer[0] = hit_at(chain, layout, frames, plain(0), q, order, margins, axes, simplex)
 
 
 @entry
 def collide_many(
-    q: Array2, chain: Chain, layout: Layout, asked: Ints1, margins: Array1, axes: Array2, frames: Frames,
+    q: Array2, chain: Chain, layout: Layout, selected: Ints1, margins: Array1, axes: Array2, frames: Frames,
     simplex: Array2, answer: Ints2,
 ) -> None:  # fmt: skip
     """Write for each configuration, and each of the pairs that are asked, what `pair_collides` tells."""
     frames.stamp[:] = -1
     for k in range(q.shape[0]):
         link_poses(chain, q[k], frames.matrix, frames.links)
-        for n in range(asked.shape[0]):
-            p = asked[n]
+        for n in range(selected.shape[0]):
+            p = selected[n]
             answer[k, n] = 0
             if balls_meet(layout, frames, k, p, margins[p]):
                 answer[k, n] = pair_collides(layout, frames, k, p, margins[p], axes, simplex)
@@ -241,22 +241,22 @@ def collide_many(
 @kernel
 def nearest(gaps: Array, first: int, last: int, most: float) -> int:
     """Return where the least gap between two places is, if at most ``most``, or -1."""
-    found, least = -1, most
+    index, least = -1, most
     for n in range(first, last):
         if gaps[n] <= least:
-            found, least = n, gaps[n]
-    return found
+            index, least = n, gaps[n]
+    return index
 
 
 @inlined
 def nearest_in_pair(
-    layout: Layout, frames: Frames, solver: Solver, now: int, p: int, best: float, known: bool, axes: Array,
+    layout: Layout, frames: Frames, solver: Solver, now: int, p: int, best: float, has_best: bool, axes: Array,
     gaps: Array, out: Array,
 ) -> tuple[float, float, int]:  # fmt: skip
     """Write the least distance of a placed pair if it is less than the best, a row of `solve`.
 
     Returns the best then, the least lower bound seen, and the sub-pair that it is of, -1 for the pair, `FAR` for none.
-    Where no distance is ``known`` yet, the best is a limit, and what reaches it counts. Sub-pairs are asked in the
+    Where no distance is ``has_best`` yet, the best is a limit, and what reaches it counts. Sub-pairs are asked in the
     order of what their capsules prove; ``gaps`` has frames for them behind the pairs.
     """
     floats, starts, rows = layout.floats, layout.starts, frames.rows
@@ -268,7 +268,7 @@ def nearest_in_pair(
         place(layout, frames, b, now)
         gaps[count + r] = between_capsules(rows, floats, starts, a, b)
         few += 1 if gaps[count + r] <= best else 0
-    one, lower, found = solver.one, 1e308, FAR
+    solved, lower, sub = solver.one, 1e308, FAR
     r = first - 1  # the pair itself, its shapes or the hulls round its bodies
     if last > first and few <= _FEW:
         r = nearest(gaps, count + first, count + last, best) - count
@@ -281,18 +281,18 @@ def nearest_in_pair(
             mode = narrow.UNSIGNED
         solve_slots(layout, frames, a, b, mode, max(best, 0.0), 0.0, solver, axes[row : row + 1])
         if mode == narrow.UNSIGNED:
-            if one[0, 1] > max(best, 0.0):
+            if solved[0, 1] > max(best, 0.0):
                 break  # the hulls are farther apart than the nearest, so are all the bodies in them
         else:
-            lower = min(lower, one[0, 1])
-            if one[0, 0] < best or (not known and one[0, 1] <= best):
-                best, known, found = one[0, 0], True, r if last > first else -1
+            lower = min(lower, solved[0, 1])
+            if solved[0, 0] < best or (not has_best and solved[0, 1] <= best):
+                best, has_best, sub = solved[0, 0], True, r if last > first else -1
                 for i in range(12):
-                    out[i] = one[0, i]
+                    out[i] = solved[0, i]
         if last == first:
             break
         r = nearest(gaps, count + first, count + last, best) - count
-    return best, lower, found
+    return best, lower, sub
 
 
 @entry

@@ -25,10 +25,10 @@ from gjk3d.shapes.cylinder import Cylinder
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
 
-NO_CAPSULE = -1  #: where the capsule of a half-space begins: it has none
-#: floats of a capsule: both ends, in the frame of the shape, and the radius
+NO_CAPSULE = -1  #: in place of the first index of the capsule of a half-space, which has none
+#: number of floats of a capsule: both ends, in the frame of the shape, and the radius
 CAPSULE_SIZE = 7
-_ROUNDS = 20  #: towards the middle of the smallest circle round the points seen along an axis
+_ROUNDS = 20  #: steps towards the centre of the smallest circle around the points projected along an axis
 _ROUNDING = 1e-12
 _NORMAL = layout.FLOAT_HEAD  #: of a half-space, where its normal begins, and its offset behind that
 
@@ -36,9 +36,9 @@ _NORMAL = layout.FLOAT_HEAD  #: of a half-space, where its normal begins, and it
 def with_bounds(
     shapes: list[Shape], bound: Callable[[Shape], Array], floats: Array, starts: Ints
 ) -> tuple[Array, Ints]:
-    """Return the numbers of an arena with those of bounds behind them, and its starts with a column that says where.
+    """Return packed shapes with the numbers of their bounds appended, and a further column of first indices.
 
-    ``bound`` is `bounding_capsule` or `gjk3d.robot.bounding.bounding_box`. A half-space has none.
+    ``bound`` is `bounding_capsule` or `bounding_box`. A half-space has neither.
     """
     rows = [None if isinstance(shape, Halfspace) else bound(shape) for shape in shapes]
     sizes = np.array([0 if row is None else len(row) for row in rows], dtype=np.int64)
@@ -49,9 +49,9 @@ def with_bounds(
 
 @lru_cache(maxsize=1024)
 def bounding_capsule(shape: Shape) -> Array:
-    """Return the ends and the radius of a capsule round a shape; where nothing better is known, of the ball round it.
+    """Return the ends and the radius of a capsule around a shape, by default of its bounding ball.
 
-    Polytopes have the smallest of those along a few axes, which are those of their frame and of their spread.
+    A polytope gets the capsule of least volume along the axes of its frame and its principal axes.
     """
     if isinstance(shape, (Box, ConvexHull)):
         return _round_points(shape.vertices)
@@ -75,6 +75,7 @@ def _round_points(points: Array) -> Array:
         for k in range(_ROUNDS):  # Badoiu and Clarkson: a step towards the farthest, shorter each time
             farthest = np.argmax(((flat - centre) ** 2).sum(axis=1))
             centre += (flat[farthest] - centre) / (k + 2)
+        # within the cylinder of the farthest point, each point allows its own ball centre along the axis
         square = ((flat - centre) ** 2).sum(axis=1)
         inside = np.sqrt(square.max() - square)
         top, bottom = (along - inside).max(), (along + inside).min()
@@ -93,7 +94,7 @@ def _round_points(points: Array) -> Array:
 
 @kernel
 def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
-    """Return an end of the capsule round slot k, whose numbers are f[o : o + 3]."""
+    """Return an end f[o : o + 3] of the capsule of slot k in the world."""
     x, y, z = f[o], f[o + 1], f[o + 2]
     return (
         rows[k, 0] * x + rows[k, 1] * y + rows[k, 2] * z + rows[k, 9],
@@ -104,7 +105,7 @@ def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
 
 @kernel
 def _above(rows: Array, k: int, f: Array, o: int, p: Vec3, q: Vec3) -> float:
-    """Return how high the lower of two points is above the half-space of slot k."""
+    """Return a lower bound of the height of the lower of two points above the half-space of slot k."""
     n = (f[o + _NORMAL], f[o + _NORMAL + 1], f[o + _NORMAL + 2])
     n = (
         rows[k, 0] * n[0] + rows[k, 1] * n[1] + rows[k, 2] * n[2],
@@ -119,10 +120,10 @@ def _above(rows: Array, k: int, f: Array, o: int, p: Vec3, q: Vec3) -> float:
 
 @kernel
 def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
-    """Return how far apart the capsules round two slots are at least, rounding left out; the second may have no end.
+    """Return a lower bound of the distance of the capsules of two slots; the second may be a half-space.
 
-    The nearest points of the segments only give a direction; the bound is what that direction proves, however well
-    they were found. Ericson, Real-Time Collision Detection, 2005, sec. 5.1.9.
+    The nearest points of the segments (Ericson, Real-Time Collision Detection, 2005, sec. 5.1.9) only give a direction.
+    The bound is the gap of the projections on that direction, so it holds however exact these points are.
     """
     oa, ob = starts[a, 2], starts[b, 2]
     px, py, pz = end_of(rows, a, f, oa)
@@ -137,7 +138,7 @@ def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> flo
     uu, vv = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz
     uv = ux * vx + uy * vy + uz * vz
     ur, vr = ux * rx + uy * ry + uz * rz, vx * rx + vy * ry + vz * rz
-    s = 0.0
+    s = 0.0  # nearly parallel segments: any s will do, as t is computed from it
     cross = uu * vv - uv * uv
     if cross > 1e-12 * uu * vv:
         s = min(max((uv * vr - ur * vv) / cross, 0.0), 1.0)
@@ -151,23 +152,23 @@ def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> flo
     radii = (f[oa + 6] + f[ob + 6]) * (1.0 + 1e-9)
     if not length > 0.0:
         return float(-radii)
-    # along it A begins at the lower of its ends, and B ends at the higher of its own
+    # A begins at the lower of its two projected ends, and B ends at the higher of its own
     low = (x * rx + y * ry + z * rz) + min(x * ux + y * uy + z * uz, 0.0)
     gap = (low - max(x * vx + y * vy + z * vz, 0.0)) / length
     return float(gap - radii - 1e-9 * abs(gap))
 
 
-#: floats of a box in the frame of the shape: its centre, its axes, how far it reaches along each, and how far from the
-#: origin at most
+#: number of floats of a box in the frame of the shape: centre, axes, half widths, and a bound of its distance from the
+#: origin
 BOX_SIZE = 16
-NO_BOX = -1  #: where the box of a half-space begins: it has none
-#: of where boxes are and how large: what rotations miss of orthonormal, and rounding
+NO_BOX = -1  #: in place of the first index of the box of a half-space, which has none
+#: relative to positions and sizes of boxes: the residuals of rotations, and rounding
 _PLACED = 2e-13
 
 
 @lru_cache(maxsize=1024)
 def bounding_box(shape: Shape) -> Array:
-    """Return a box round a shape: along the axes of its frame, or of the spread of its vertices where that is less."""
+    """Return a box around a shape: along the axes of its frame, or its principal axes if that box is smaller."""
     frames = [np.eye(3)]
     if isinstance(shape, (Box, ConvexHull)):
         points = shape.vertices
@@ -197,18 +198,19 @@ def _axes(m: Array, f: Array, o: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @inlined
 def _reach(axis: Vec3, axes: tuple[Vec3, Vec3, Vec3], f: Array, o: int) -> float:
-    """Return how far a box reaches from its centre along an axis."""
+    """Return the half width of a box along an axis."""
     x, y, z = axes
     return float(f[o + 12] * abs(dot(axis, x)) + f[o + 13] * abs(dot(axis, y)) + f[o + 14] * abs(dot(axis, z)))
 
 
 @kernel
 def between_boxes(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
-    """Return how far apart the boxes round two slots are at least, as far as their own axes tell; negative if not."""
+    """Return a lower bound of the distance of the boxes of two slots by their six axes; negative if none separates."""
     oa, ob = starts[a, 3], starts[b, 3]
     if ob == NO_BOX:
         return -inf
     p, q = place(rows[a], (f[oa], f[oa + 1], f[oa + 2])), place(rows[b], (f[ob], f[ob + 1], f[ob + 2]))
+    # separating axes (Gottschalk, Lin, Manocha 1996): the gap along any unit axis is a lower bound of the distance
     d = sub(q, p)
     x, y = _axes(rows[a], f, oa), _axes(rows[b], f, ob)
     gap = abs(dot(d, x[0])) - f[oa + 12] - _reach(x[0], y, f, ob)

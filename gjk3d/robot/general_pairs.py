@@ -1,10 +1,10 @@
-"""Pairs that the walk cannot answer: with meshes and other bodies, and functions of a user's.
+"""Pairs that `gjk3d.robot.walk` cannot test: those with meshes and other bodies, and with user-defined supports.
 
-A body against convex shapes is answered by its tree, all of its pairs in one call, see `gjk3d.robot.trees`. Of the
-rest, two bodies and the like, each shape has something convex that stands for it, see `gjk3d.robot.obstacles.outline`.
-Where these are far enough apart nothing else is asked; the others go to the functions of two shapes, all configurations
-of a pair at once, and so does what a tree leaves open. Configurations are (n, dof) rows, checked; pairs are numbers
-behind those of the walk, see `gjk3d.robot.cell.Cell`.
+The tree of a body tests all its pairs with convex shapes in one call, see `gjk3d.robot.trees`. In fallback pairs, such
+as two bodies, each shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If the outlines are far enough
+apart, the pair is decided. All other pairs, and those that a tree leaves undecided, go to the functions of two shapes,
+all configurations of a pair at once. Configurations are (n, dof) rows, checked. Pairs are numbers after those of
+`walk`, see `gjk3d.robot.cell.Cell`.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Bools, Bools2, Ints
 
-TOUCHING = -1e308  #: the bound of two outlines that touch: nothing is known of what is in them
-_AT_ONCE = 1 << 18  #: most numbers of configurations times pairs that are held
+TOUCHING = -1e308  #: lower bound of the distance of shapes whose outlines touch: none
+_AT_ONCE = 1 << 18  #: most configurations times pairs in memory at once
 _CHUNK = 256  #: configurations a call into the kernels about trees: each may take a millisecond
 _RADIUS = shape_layout.RADIUS
 
 
-# how far apart outlines are -------------------------------------------------------------------------------------------
+# outlines -------------------------------------------------------------------------------------------------------------
 
 
 @kernel
 def _above_plane(layout: Layout, frames: Frames, a: int, planes: Array, b: int) -> float:
-    """Return how far slot a is above the half-space of slot b at least."""
+    """Return a lower bound of the height of slot a above the half-space of slot b."""
     rows, balls, core = frames.rows, frames.balls, core_of(layout, a)
     x, y, z = planes[b, 0], planes[b, 1], planes[b, 2]
     u = rows[b, 0] * x + rows[b, 1] * y + rows[b, 2] * z
@@ -54,6 +54,7 @@ def _above_plane(layout: Layout, frames: Frames, a: int, planes: Array, b: int) 
     offset = planes[b, 3] + u * rows[b, 9] + v * rows[b, 10] + w * rows[b, 11]
     size = abs(offset) + abs(balls[a, 0]) + abs(balls[a, 1]) + abs(balls[a, 2]) + balls[a, 3]
     size += abs(rows[b, 9]) + abs(rows[b, 10]) + abs(rows[b, 11])
+    # the support along -n in the frame of the shape: the lowest point of its core; the radius is subtracted below
     d = (
         -(rows[a, 0] * u + rows[a, 3] * v + rows[a, 6] * w),
         -(rows[a, 1] * u + rows[a, 4] * v + rows[a, 7] * w),
@@ -69,9 +70,9 @@ def _far_many(
     q: Array2, chain: Chain, layout: Layout, planes: Array2, margins: Array1, frames: Frames, nothing: Array2,
     simplex: Array2, out: Bools2,
 ) -> bool:  # fmt: skip
-    """Write for each configuration and pair whether its outlines are proven farther apart than its margin.
+    """Write for each configuration and pair whether the outlines are proven farther apart than the margin.
 
-    Returns whether all are.
+    Returns whether all of them are.
     """
     frames.stamp[:] = -1
     pairs, every = layout.pairs, True
@@ -80,7 +81,7 @@ def _far_many(
         for p in range(pairs.shape[0]):
             a, b = pairs[p, 0], pairs[p, 1]
             near = balls_meet(layout, frames, k, p, margins[p])
-            if planes[b, 0] == planes[b, 0]:
+            if planes[b, 0] == planes[b, 0]:  # not NaN: the outline of b is a half-space
                 out[k, p] = _above_plane(layout, frames, a, planes, b) > margins[p]
             else:
                 out[k, p] = not near or pair_collides(layout, frames, k, p, margins[p], nothing, simplex) == 0
@@ -90,9 +91,9 @@ def _far_many(
 
 @entry
 def _gaps_many(task: Task, q: Array2, planes: Array2, most: Array1, out: Array2) -> None:
-    """Write for each configuration and pair a lower bound of the signed distance, `TOUCHING` where its outlines touch.
+    """Write a lower bound of the signed distance for each configuration and pair, `TOUCHING` if its outlines touch.
 
-    Where it is more than ``most`` of the pair it is not looked for closely.
+    The first bound that is greater than ``most`` of the pair is written.
     """
     chain, layout, frames, solver, axes, _ = task
     pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
@@ -107,6 +108,7 @@ def _gaps_many(task: Task, q: Array2, planes: Array2, most: Array1, out: Array2)
             if planes[b, 0] == planes[b, 0]:
                 out[k, p] = _above_plane(layout, frames, a, planes, b)
                 continue
+            # from the cheapest bound to the tightest; most pairs end at the balls
             out[k, p] = between_balls(balls, a, b)
             if out[k, p] > most[p]:
                 continue
@@ -119,7 +121,7 @@ def _gaps_many(task: Task, q: Array2, planes: Array2, most: Array1, out: Array2)
 
 
 def hit_of_one(cell: Cell, q: Array) -> int:
-    """Answer `hits` of one configuration (1, dof), for who holds the lock of the cell's memory."""
+    """Return `hits` of one configuration (1, dof); the caller holds the lock of the cell's memory."""
     prepared = cell.cache.general
     if prepared is None:
         trees = [(host, _verdicts(host, 1), _tree_args(cell, host, fresh=True)) for host in cell.hosts]
@@ -135,7 +137,7 @@ def hit_of_one(cell: Cell, q: Array) -> int:
 
 
 def _sure(cell: Cell, host: Host, verdicts: Ints) -> Bools:
-    """Tell which pairs of a host are known to be closer than their margin by what `meet_many` told."""
+    """Return which pairs of a host `meet_many` proves closer than their margin."""
     sure: Bools = ((verdicts == _CONTACT) | (verdicts == HELD)) & (cell.margins[host.first : host.last] >= 0.0)
     return sure
 
@@ -145,23 +147,23 @@ def _verdicts(host: Host, count: int) -> Ints:
 
 
 def _tree_args(cell: Cell, host: Host, fresh: bool = False) -> Any:
-    """Return what `meet_many` takes behind the configurations, as far as the margins."""
+    """Return the arguments of `meet_many` from the chain to the margins."""
     margins = np.ascontiguousarray(cell.margins[host.first : host.last])
     return cell.robot._chain, _around(cell, host, cell.layout_of(host), fresh), margins
 
 
 def _around(cell: Cell, host: Host, layout: Layout, fresh: bool = False) -> Around:
-    """Return a host, and what is needed to ask about some of its pairs: this thread's scratch or one to be kept."""
+    """Return a host with some of its pairs, and scratch memory: that of this thread, or fresh memory to retain."""
     return Around(layout, cell.frames(), cell.guests, cell.body(host), new_bench() if fresh else bench())
 
 
 def _fallback_layout(cell: Cell) -> Layout:
-    """Return the layout of the pairs that no kernel answers."""
+    """Return the layout of the fallback pairs."""
     return cell.general._replace(pairs=cell.general.pairs[cell.fallback_start - len(cell.layout.pairs) :])
 
 
 def _far_args(cell: Cell, count: int, simplex: Array) -> Any:
-    """Return what `_far_many` takes behind the configurations; its last is the answer."""
+    """Return the arguments of `_far_many` after the configurations; the last is its output."""
     return (
         cell.robot._chain, _fallback_layout(cell), cell.planes, cell.margins[cell.fallback_start :], cell.frames(),
         np.empty((0, MEMORY)), simplex, np.empty((count, len(cell.slots) - cell.fallback_start), dtype=bool),
@@ -169,7 +171,7 @@ def _far_args(cell: Cell, count: int, simplex: Array) -> Any:
 
 
 def _gaps(cell: Cell, rows: Array, most: Array, which: Ints | None = None) -> Array:
-    """Return lower bounds of some of the pairs that no kernel answers, numbered from 0, (n, pairs)."""
+    """Return lower bounds of the distances of some fallback pairs, numbered from 0, (n, pairs)."""
     layout = _fallback_layout(cell)
     if which is not None:
         layout = layout._replace(pairs=np.ascontiguousarray(layout.pairs[which]))
@@ -178,11 +180,11 @@ def _gaps(cell: Cell, rows: Array, most: Array, which: Ints | None = None) -> Ar
     return out
 
 
-# what trees say -------------------------------------------------------------------------------------------------------
+# pairs of trees -------------------------------------------------------------------------------------------------------
 
 
 def _tree_hits(cell: Cell, host: Host, rows: Array, workers: int) -> Ints:
-    """Return for each configuration a pair of a host that is closer than its margin, or `FREE`."""
+    """Return a pair of a host that is closer than its margin for each configuration, or `FREE`."""
     verdicts = _verdicts(host, len(rows))
 
     def run(start: int, stop: int) -> None:
@@ -192,6 +194,7 @@ def _tree_hits(cell: Cell, host: Host, rows: Array, workers: int) -> Ints:
     in_chunks(len(rows), workers, run, _CHUNK)
     sure = _sure(cell, host, verdicts)
     answer: Ints = np.where(sure.any(axis=1), host.first + sure.argmax(axis=1), FREE)
+    # the exact functions decide only configurations that have no certain collision
     open_ = (verdicts != APART) & ~sure & (answer == FREE)[:, None]
     for k, s in np.argwhere(open_).tolist():
         if (
@@ -203,7 +206,7 @@ def _tree_hits(cell: Cell, host: Host, rows: Array, workers: int) -> Ints:
 
 
 def _tree_touches(cell: Cell, host: Host, rows: Array, some: Ints) -> Bools:
-    """Tell of each configuration, and of some pairs of a host, whether the two touch, margins left out."""
+    """Return for each configuration whether some pairs of a host touch, without margins."""
     layout = cell.layout_of(host)
     layout = layout._replace(pairs=np.ascontiguousarray(layout.pairs[some - host.first]))
     verdicts = np.empty((len(rows), len(some)), dtype=np.int64)
@@ -216,9 +219,9 @@ def _tree_touches(cell: Cell, host: Host, rows: Array, some: Ints) -> Bools:
 
 
 def _tree_gaps(cell: Cell, host: Host, rows: Array, most: Array, best: Array | None = None) -> Array:
-    """Return the signed distance of each pair of a host as far as ``most`` of it, rows as of `solve`, (n, pairs, 12).
+    """Return the signed distance of each pair of a host up to its ``most``, as rows of `solve`, (n, pairs, 12).
 
-    With a ``best`` of each configuration only what is nearer than that, and than the others, is measured closely.
+    With a ``best`` of each configuration, only pairs that are nearer than it and than all others are solved exactly.
     """
     verdicts, pairs = _verdicts(host, len(rows)), host.last - host.first
     out = np.empty((len(rows), pairs, narrow.FLOATS))
@@ -232,18 +235,18 @@ def _tree_gaps(cell: Cell, host: Host, rows: Array, most: Array, best: Array | N
     return out
 
 
-# what shapes themselves say -------------------------------------------------------------------------------------------
+# all general pairs ----------------------------------------------------------------------------------------------------
 
 
 def _spans(pairs: int, count: int) -> Iterator[slice]:
-    """Yield so many configurations at once as so many pairs leave room for; none where there are no pairs."""
+    """Yield slices of configurations whose pairs fit into memory at once; none if there are no pairs."""
     size = max(1, _AT_ONCE // max(pairs, 1))
     for start in range(0, count if pairs else 0, size):
         yield slice(start, min(start + size, count))
 
 
 def hits(cell: Cell, rows: Array, workers: int = 1) -> Ints:
-    """Return for each configuration a pair that is closer than its margin, or `FREE`."""
+    """Return a pair that is closer than its margin for each configuration, or `FREE`."""
     answer = np.full(len(rows), FREE, dtype=np.int64)
     for host in cell.hosts:
         left = np.flatnonzero(answer == FREE)
@@ -253,7 +256,7 @@ def hits(cell: Cell, rows: Array, workers: int = 1) -> Ints:
         args = _far_args(cell, span.stop - span.start, scratch(FIRST_POINTS)[2])
         _far_many(rows[span], *args)
         near = ~args[-1]
-        # the likeliest first: which it is of several is nobody's promise
+        # the pair that is near most often first: the result may be any of several pairs that collide
         counts = near.sum(axis=0)
         for s in sorted(np.flatnonzero(counts).tolist(), key=lambda s: -counts[s]):
             p = cell.fallback_start + s
@@ -269,7 +272,7 @@ def _collide(cell: Cell, rows: Array, p: int, margin: float) -> Bools:
 
 
 def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
-    """Tell of each configuration, and each of the pairs asked, whether the two touch, margins left out."""
+    """Return for each configuration whether the selected pairs touch, without margins."""
     answer = np.zeros((len(rows), len(selected)), dtype=bool)
     for host in cell.hosts:
         which = np.flatnonzero((selected >= host.first) & (selected < host.last))
@@ -286,10 +289,10 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
 
 
 def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | None = None) -> tuple[Array, Array]:
-    """Return bounds of the signed distance of the pairs asked, or of all, (n, pairs) each.
+    """Return bounds of the signed distance of the selected pairs, or of all, (n, pairs) each.
 
-    A pair that is proven to be farther apart than ``most``, one number or one for each pair, is not looked at
-    closely: its lower bound is more than that, and its upper one infinite. Of a host all pairs are asked, or none.
+    A pair that is proven farther apart than ``most``, one number or one for each pair, has a lower bound greater than
+    that and an infinite upper bound. All pairs of a host are selected, or none.
     """
     numbers = np.arange(len(cell.layout.pairs), len(cell.slots)) if selected is None else selected
     lower, upper = np.empty((len(rows), len(numbers))), np.full((len(rows), len(numbers)), inf)
@@ -313,7 +316,7 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
 
 
 def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> None:
-    """Better the rows of `gjk3d.robot.walk.clearance_many`, where a pair here is nearer, within ``most``."""
+    """Replace rows of `gjk3d.robot.walk.clearance_many` if a general pair is nearer, within ``most``."""
     for span in _spans(len(cell.slots) - len(cell.layout.pairs), len(rows)):
         _nearest(cell, rows[span], most, out[span], which[span])
 
@@ -322,7 +325,7 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> N
     best, least = np.minimum(out[:, 0], most), out[:, 1].copy()
 
     def better(at: Ints, candidates: Array, p: Ints) -> None:
-        """Take what is nearer than what is known: rows as of `solve` at configurations, and their pairs."""
+        """Take rows of `solve` at configurations, with their pairs, if they are nearer than the best so far."""
         least[at] = np.minimum(least[at], candidates[:, 1])
         some = np.flatnonzero((candidates[:, 0] < best[at]) | ((candidates[:, 0] == best[at]) & np.isinf(out[at, 0])))
         to = at[some]
@@ -330,6 +333,7 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> N
         which[to, 0], which[to, 1] = p[some], -1
 
     every = np.arange(len(rows))
+    # trees first: they are fast, and each makes the limit smaller for the fallback pairs
     for host in cell.hosts:
         candidates = _tree_gaps(cell, host, rows, np.full(host.last - host.first, inf), best)
         k = candidates[:, :, 0].argmin(axis=1)
@@ -349,7 +353,7 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> N
 
 
 def rows_within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
-    """Yield the pairs that are not farther apart than their ``most``: configuration, pair, and row as of `solve`."""
+    """Yield the pairs that are not proven farther apart than their ``most``: configuration, pair, row of `solve`."""
     for host in cell.hosts:
         limits = most[host.first : host.last]
         for span in _spans(host.last - host.first, len(rows)):
@@ -371,7 +375,7 @@ def signed_distances(cell: Cell, rows: Array, p: int, most: float = inf) -> Dist
 
 
 def _rows_of(distance: Distance) -> Array:
-    """Return answers as rows of `solve`."""
+    """Return distances as rows of `solve`."""
     numbers = np.column_stack([distance.distance, distance.lower, distance.upper])
     return np.hstack([numbers, distance.normal, distance.point_a, distance.point_b])
 
@@ -383,7 +387,7 @@ def shapes_of(cell: Cell, p: int) -> tuple[Any, Any]:
 
 
 def poses_of(cell: Cell, rows: Array, p: int) -> tuple[Array, Array]:
-    """Return where the shapes of a pair are, (n, 4, 4) each."""
+    """Return the poses of the shapes of a pair, (n, 4, 4) each."""
     links = cell.robot.link_poses(rows)
     a, b = cell.slots[p].tolist()
     return cell.placed(links, a), cell.placed(links, b)

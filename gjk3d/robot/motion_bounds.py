@@ -29,18 +29,18 @@ from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 _RADIUS, _CENTER, _SLACK = layout.RADIUS, layout.CENTER, layout.SLACK
-#: directions round a half circle; a point farther than a height in each of them is not by more than this
+#: directions over a half circle; the polygon of 32 support lines is wider than the circle in it by the factor _WIDER
 _AROUND = 16
 _WIDER = 1.0 / cos(pi / (2 * _AROUND))
-_MORE = 1.0 + 1e-9  #: for rounding, and far more
-PLANE = 1.001  #: how long the axes of `plane_axes` may be: next to -z they are rounded
-#: a set is 12 floats: a shape's pose in the link, or a cylinder: its middle, its axis, radius, half its length
+_MORE = 1.0 + 1e-9  #: far more than the rounding of a sum of a few lengths
+PLANE = 1.001  #: greatest length of the axes of `plane_axes`, which are rounded next to -z
+#: a set is 12 floats: the pose of a shape in the link, or a cylinder with middle, axis, radius and half length
 SET = 12
 
 
 @kernel
 def _height(exact: bool, s: Array, core: Core, d: Vec3) -> float:
-    """Return how far the set goes along a unit direction."""
+    """Return the support value of the set along a unit direction."""
     if exact:
         e = (
             s[0] * d[0] + s[3] * d[1] + s[6] * d[2],
@@ -56,10 +56,11 @@ def _height(exact: bool, s: Array, core: Core, d: Vec3) -> float:
 
 @kernel
 def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[float, float, float]:
-    """Return the cylinder about an axis through a point that the set lies in: radius, and from where to where."""
+    """Return the cylinder about an axis through a point that holds the set: its radius, and its two ends."""
     u = perpendicular(axis)
     v = cross(axis, u)
     most = 0.0
+    # the support values bound a polygon around the axis; its corners are farther than its sides by the factor _WIDER
     for k in range(_AROUND):
         c, n = cos(pi * k / _AROUND), sin(pi * k / _AROUND)
         d = (c * u[0] + n * v[0], c * u[1] + n * v[1], c * u[2] + n * v[2])
@@ -76,7 +77,7 @@ def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[fl
 
 @kernel
 def _middle(exact: bool, s: Array, core: Core) -> Vec3:
-    """Return a point in the midst of the set."""
+    """Return a point inside the set."""
     if exact:
         x, y, z = core.floats[_CENTER], core.floats[_CENTER + 1], core.floats[_CENTER + 2]
         return (
@@ -99,13 +100,13 @@ def _sweep(
     exact: bool, s: Array, core: Core, what: int, a: Vec3, box: Array, sign: float,
     out: Array,
 ) -> float:  # fmt: skip
-    """Write the set as it is seen from behind a joint, into out; return how far it may be from the joint's axis.
+    """Write into ``out`` the set swept by a joint; return its greatest distance from the axis of the joint.
 
-    ``what`` is the kind of the joint, a its axis. ``box`` has the middles of the joint's translation, then half its
-    widths. ``sign`` is 1 on the way up, where the translation comes last, and -1 on the way down.
+    ``what`` is the kind of the joint, ``a`` its axis. ``box`` has the middles of the translation of the joint, then its
+    half widths. ``sign`` is 1 towards the root, where the translation comes last, and -1 away from it.
     """
     u, v = plane_axes(a)
-    m = (0.0, 0.0, 0.0)  # the middle of the translation, and how far it goes from there
+    m = (0.0, 0.0, 0.0)  # the middle of the translation; far is the greatest distance from it
     far = 0.0
     if what == 2:
         m = (box[0] * a[0], box[0] * a[1], box[0] * a[2])
@@ -129,7 +130,7 @@ def _sweep(
         _set_cylinder(out, p, a, radius, half)
         return radius
     p = (p[0] + m[0], p[1] + m[1], p[2] + m[2])
-    if what == 2:
+    if what == 2:  # a prismatic joint has no turn: its arm is 1, the length that a point moves for each length of q
         _set_cylinder(out, p, a, radius, half + far)
         return 1.0
     if what == 3 and sign > 0.0:
@@ -140,7 +141,7 @@ def _sweep(
         reach = sqrt(radius * radius + high * high)
         _set_cylinder(out, m, a, reach + far, reach + far)
         return reach
-    # down: first the translation, then the turn about the joint's own origin
+    # away from the root: first the translation, then the turn about the origin of the joint
     along = dot(p, a)
     if what == 3:
         off = (p[0] - along * a[0], p[1] - along * a[1], p[2] - along * a[2])
@@ -188,10 +189,11 @@ def _carry(exact: bool, m: Array, inverse: bool, s: Array) -> None:
 
 @entry
 def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: Ints1, out: Array2) -> None:
-    """Write how far each slot may be from the axis of each joint, (slots, links); 0 for fixed joints and the world's.
+    """Write the greatest distance of each slot from the axis of each joint, (slots, links); 0 for fixed joints.
 
     ``boxes`` (links, 6) are the translations of joints, see `_sweep`. ``sets`` (links, 12) and ``forms`` (links,) are
-    scratch: the slot as seen from each link; known is 0 where it is not yet, 1 for a cylinder, 2 for the shape itself.
+    scratch: the set of the slot in the frame of each link, and its form, 0 for none yet, 1 for a cylinder, 2 for the
+    shape itself. Slots in the world have 0.
     """
     parent, kind, axis, origin, link = chain.parent, chain.kind, chain.axis, chain.origin, layout.link
     count = parent.shape[0]
@@ -206,6 +208,7 @@ def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: In
         for n in range(12):
             sets[j, n] = layout.local[k, n]
         forms[j] = 2
+        # First up to the root, then down all other branches: parents come before their links, so one pass does it.
         while parent[j] >= 0:
             above = parent[j]
             for n in range(12):
@@ -217,7 +220,8 @@ def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: In
                     forms[j] == 2, sets[j], core, kind[j], a, boxes[j], 1.0, sets[above]
                 )  # fmt: skip
                 forms[above] = 1
-            _carry(forms[above] == 2, origin[j], j < 0, sets[above])  # False; a literal would be a type of its own
+            # j < 0 is False; numba would compile a literal False as another type
+            _carry(forms[above] == 2, origin[j], j < 0, sets[above])
             j = above
         for j in range(count):
             if forms[j] != 0:
@@ -234,41 +238,41 @@ def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: In
                 forms[j] = 1
 
 
-_MOST_CACHED = 16  #: bounds, of as far as motions go
+_MOST_CACHED = 16  #: most cached bounds of a cell, one for each extent of motions
 _TRANSLATIONS = {SLIDING: 1, PLANAR: 2, FLOATING: 3}
 
 
 class Arms(NamedTuple):
-    """Which joints lie between the two of each pair, and how far these may be from their axes."""
+    """The joints between the slots of each pair, and the greatest distances of the slots from their axes."""
 
-    begins: Ints1  #: (pairs + 1,), where the joints of a pair begin in the next
-    steps: Ints1  #: joints, from the first of a pair to the second
-    arms: Array2  #: (2, steps), how far either may be from the axis of the joint
+    begins: Ints1  #: (pairs + 1,), the first index of each pair in steps
+    steps: Ints1  #: joints, from the first slot of a pair to the second
+    arms: Array2  #: (2, steps), greatest distance of either slot from the axis of the joint
     floating: Ints1  #: (links,), 1 for a floating joint
-    like: Ints1  #: (pairs,), the first pair that has the same joints, and is as far from them
+    like: Ints1  #: (pairs,), the first pair with the same joints and arms, whose motion bounds are the same
 
 
 class MotionBounds(NamedTuple):
-    """What holds of all configurations whose lengths lie within some limits."""
+    """Bounds that hold for all configurations whose translations are within some limits."""
 
     arms: Arms
-    slack: float  #: what the poses of two slots may be wrong by, together
+    slack: float  #: sum of the errors of the poses of two slots
 
 
 @entry
 def curve_speeds(
     chain: Chain, curve: Array2, loose: Array1, joints: Array2
 ) -> None:  # fmt: skip
-    """Do as `speeds` for Python."""
+    """Call `speeds` from Python."""
     speeds(chain, curve, loose, joints)
 
 
 @kernel
 def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
-    """Write how fast each joint turns and slides on a curve at most, and what it is wrong by at one configuration.
+    """Write bounds of the speed of each joint on a curve, and its error at one configuration.
 
-    ``joints`` (6, links) takes turns, slides, errors of turns and of slides, and how fast turns and slides change;
-    ``loose`` (dof,) is what the curve itself may be wrong by. Of planar and floating joints numbers are taken together.
+    ``joints`` (6, links) has the speeds of turns and slides, their errors, and bounds of their accelerations. ``loose``
+    (dof,) is the error of the curve itself. The columns of a planar or floating joint are combined.
     """
     rounding = 5.0 * (curve.shape[0] - 1) * (curve.shape[0] - 1) * _U
     for j in range(chain.kind.shape[0]):
@@ -287,7 +291,7 @@ def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
             joints[side, j] = rate if what < 3 else joints[side, j] + rate * rate
             joints[2 + side, j] += rounding * size + wrong
             joints[4 + side, j] += bend
-        if what > 2:
+        if what > 2:  # above, the squares of speeds along orthogonal axes were added
             joints[0, j], joints[1, j] = sqrt(joints[0, j]), sqrt(joints[1, j])
             joints[1, j] *= PLANE
             joints[3, j] *= PLANE
@@ -296,9 +300,9 @@ def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
 
 @kernel
 def shares(joints: Array, half: float) -> None:
-    """Write into the last two rows of joints (8, links) how far each turns and slides in half a part of a line.
+    """Write into the last two rows of joints (8, links) the turns and slides in half a part of a line.
 
-    What the two are wrong by is added, so that `width` needs no more than these.
+    Their errors are included, so that `width` needs only these two rows.
     """
     for j in range(joints.shape[1]):
         joints[6, j] = joints[0, j] * half + joints[2, j]
@@ -307,23 +311,24 @@ def shares(joints: Array, half: float) -> None:
 
 @inlined
 def width(arms: Arms, p: int, joints: Array) -> float:
-    """Return how far pair p moves in half a part of a line at most, see `shares`; inf where an arm has no end."""
+    """Return a bound of the motion of pair p in half a part of a line, see `shares`; inf for an infinite arm."""
     total = 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
         j = arms.steps[k]
         total += joints[7, j] + joints[6, j] * min(arms.arms[0, k], arms.arms[1, k])
-    return total if total == total else inf
+    return total if total == total else inf  # NaN: a joint that rests, with an infinite arm
 
 
 @kernel
 def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]:
-    """Return V of pair p, K with the first and with the second of it moving, and what rounding adds to V.
+    """Return V of pair p, K with its first and with its second slot moving, and the rounding error of V.
 
-    See `motion_cover`; ``joints`` (6, links) are those of `speeds`.
+    See `motion_cover`. ``joints`` (6, links) is the output of `speeds`.
     """
     total, first, second, before, wrong = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
         j = arms.steps[k]
+        # either slot may be held fixed, so the smaller arm bounds the motion of the two against each other
         x, w, arm = joints[1, j], joints[0, j], min(arms.arms[0, k], arms.arms[1, k])
         if joints[3, j] > 0.0 or joints[2, j] > 0.0:
             wrong += joints[3, j] + joints[2, j] * arm
@@ -336,10 +341,10 @@ def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float,
                 second += joints[4, j] * arms.arms[1, k]
             first += joints[5, j]
             second += joints[5, j]
-            # a planar joint's slides are turned by its own turn too, seen from one side
+            # from one side, the slides of a planar joint are rotated by its own turn too
             second += 2.0 * x * (before + w) + (w * arms.arms[1, k] * (w + 2.0 * before) if w > 0.0 else 0.0)
             before += w
-    before = 0.0
+    before = 0.0  # the same sum from the other end, for K with the first slot moving
     for k in range(arms.begins[p + 1] - 1, arms.begins[p] - 1, -1):
         j = arms.steps[k]
         x, w = joints[1, j], joints[0, j]
@@ -350,27 +355,27 @@ def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float,
 
 
 def motion_bounds(cell: Cell, curves: Array) -> MotionBounds:
-    """Return what holds on all of some curves, (n, points, dof), and within the robot's limits."""
+    """Return the bounds for curves (n, points, dof) and all configurations within the limits of the robot."""
     return bounds_within(cell, _farthest(cell.robot, curves))
 
 
 def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
-    """Return what holds where lengths go no farther than that, see `how_far`; the cell keeps it."""
+    """Return the bounds for translations up to ``far``, see `how_far`; the cell caches them."""
     every: dict[tuple[float, float], MotionBounds] = cell.cache.bounds or {}
     cached = every.get(far)
     if cached is None:
         boxes = _translations(cell, _ranges(cell.robot, far))
         cached = MotionBounds(_arms(cell, boxes), _slack(cell, boxes))
-        # another dict, for who goes through this one; motions beyond the limits now and then have a few others
+        # a new dict, since another thread may iterate over this one; it is emptied when it is full
         cell.cache.bounds = {**(every if len(every) < _MOST_CACHED else {}), far: cached}
     return cached
 
 
 def how_far(robot: Robot, curves: Array) -> Array:
-    """Return how far from 0 each curve, (n, points, dof), goes in lengths without limits, and in those beyond theirs.
+    """Return the extents of curves (n, points, dof) in translations without limits, and in those beyond them, (n, 2).
 
-    That is (n, 2): the next powers of two, or 0, so that what is kept serves many calls, and of each curve alone, so
-    that it is answered the same among any others.
+    Extents are rounded up to powers of two, or are 0, so that cached bounds serve many calls. They are computed for
+    each curve alone, so that its result does not depend on the other curves of a call.
     """
     far = np.zeros((len(curves), 2))
     how_far_of_curves(robot._chain.kind, robot._chain.source, curves, robot.lower, robot.upper, far)
@@ -381,7 +386,7 @@ def how_far(robot: Robot, curves: Array) -> Array:
 def how_far_of_curves(
     kind: Ints1, source: Ints1, curves: Array3, lower: Array1, upper: Array1, far: Array2
 ) -> None:  # fmt: skip
-    """Do that for Python."""
+    """Write the output of `how_far`, where powers of two make the extents coarse."""
     for c in range(lower.shape[0]):
         lengths = False
         for k in range(kind.shape[0]):
@@ -400,7 +405,7 @@ def how_far_of_curves(
 
 
 def _ranges(robot: Robot, far: tuple[float, float]) -> Array:
-    """Return between what each number of q may lie that is a length, (2, dof); of what turns that is not used."""
+    """Return the range of each number of q, (2, dof); only those of translations are used."""
     free, outside = far
     lower = np.where(robot.lower > -inf, robot.lower, -free)
     upper = np.where(robot.upper < inf, robot.upper, free)
@@ -416,7 +421,7 @@ def _farthest(robot: Robot, curves: Array) -> tuple[float, float]:
 
 @kernel
 def _power_of_two(least: float) -> float:
-    """Return the next power of two, infinity behind the last."""
+    """Return the next power of two, or infinity after the last."""
     power = 1.0
     while power < least:
         power *= 2.0
@@ -426,7 +431,7 @@ def _power_of_two(least: float) -> float:
 
 
 def _translations(cell: Cell, ranges: Array) -> Array:
-    """Return the translations of joints, (links, 6): their middles, then half their widths."""
+    """Return the translations of joints, (links, 6): their middles, then their half widths."""
     chain = cell.robot._chain
     boxes = np.zeros((len(chain.parent), 6))
     for k, kind in enumerate(chain.kind.tolist()):
@@ -440,7 +445,7 @@ def _translations(cell: Cell, ranges: Array) -> Array:
 
 
 def slot_reaches(cell: Cell, curves: Array) -> tuple[Array, float]:
-    """Return how far each slot may be from the axis of each joint on some curves, and what poses may be wrong by."""
+    """Return the greatest distance of each slot from the axis of each joint on some curves, and the error of poses."""
     boxes = _translations(cell, _ranges(cell.robot, _farthest(cell.robot, curves)))
     return _reaches(cell, boxes), _slack(cell, boxes)
 
@@ -454,7 +459,7 @@ def _reaches(cell: Cell, boxes: Array) -> Array:
 
 
 def _arms(cell: Cell, boxes: Array) -> Arms:
-    """Return them; the cell keeps the last, and hands them on: where an obstacle stands is not in them."""
+    """Return the arms; the cell caches the last, also across moves of obstacles, which do not change them."""
     key, cached = boxes.tobytes(), cell.cache.arms
     if cached is None or cached[0] != key:
         cached = cell.cache.arms = key, _compute_arms(cell, boxes)
@@ -465,10 +470,10 @@ def _arms(cell: Cell, boxes: Array) -> Arms:
 def _compute_arms(cell: Cell, boxes: Array) -> Arms:
     layout, chain, reach = cell.layout, cell.robot._chain, _reaches(cell, boxes)
     several = layout.pairs[layout.pairs[:, 3] > layout.pairs[:, 2]]
-    for first, second, start, stop in several.tolist():  # what is said of a hull is said of its bodies
+    for first, second, start, stop in several.tolist():  # the arm of a hull must hold for all bodies in it
         for slot, bodies in ((first, layout.subs[start:stop, 0]), (second, layout.subs[start:stop, 1])):
             reach[slot] = np.maximum(reach[slot], reach[np.unique(bodies)].max(axis=0, initial=0.0))
-    reach[layout.link < 0] = np.inf  # what is fixed to the world may be large and far: the other side's arm holds
+    reach[layout.link < 0] = np.inf  # obstacles may be large and far away: the arm of the other slot counts
     above, depth, joint_of = _moving_joints(chain)
     joint = joint_of[layout.link]
     counts = np.empty(len(cell.slots), dtype=np.int64)
@@ -482,14 +487,14 @@ def _compute_arms(cell: Cell, boxes: Array) -> Arms:
 
 
 def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
-    """Return of each joint the next above that moves, how many there are with it, and of each link the one it is on.
+    """Return the next moving joint above each joint, the number of them, and the moving joint that each link is on.
 
-    Joints have the numbers of the links below them; the last of each array is of the world, on which is nothing.
+    Joints have the numbers of their child links. The last entry of each array is that of the world.
     """
     count = len(chain.parent)
     above, depth, joint_of = np.full(count + 1, count), np.zeros(count + 1, dtype=np.int64), np.full(count + 1, count)
     for k, parent in enumerate(chain.parent.tolist()):
-        joint_of[k] = joint_of[parent]  # of none, which is -1, that of the world
+        joint_of[k] = joint_of[parent]  # index -1 is the last entry, that of the world
         if chain.kind[k] != FIXED:
             above[k], depth[k], joint_of[k] = joint_of[k], depth[joint_of[k]] + 1, k
     return above, depth, joint_of
@@ -497,7 +502,7 @@ def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
 
 @entry
 def count_joints(above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, counts: Ints1) -> None:
-    """Write how many joints lie between the two of each pair."""
+    """Write the number of joints between the slots of each pair."""
     for p in range(slots.shape[0]):
         a, b, count = joint[slots[p, 0]], joint[slots[p, 1]], 0
         while a != b:
@@ -513,7 +518,7 @@ def count_joints(above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, counts:
 def joints_between(
     above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, reach: Array2, begins: Ints1, steps: Ints1, arms: Array2
 ) -> None:
-    """Write them, up from the first and then down to the second, and how far either may be from their axes."""
+    """Write these joints, up from the first slot and down to the second, and the arms of both slots."""
     for p in range(slots.shape[0]):
         slot_a, slot_b = slots[p, 0], slots[p, 1]
         a, b, first, last = joint[slot_a], joint[slot_b], begins[p], begins[p + 1]
@@ -531,12 +536,12 @@ def joints_between(
 
 @entry
 def alike(begins: Ints1, steps: Ints1, arms: Ints2, table: Ints1, like: Ints1) -> None:
-    """Write the first pair that has the same joints and arms, these as bits; the table of hashes has room for more."""
-    last = table.shape[0] - 1  # of a power of two
+    """Write the first pair with the same joints and arms, the arms as bits; ``table`` is a hash table, never full."""
+    last = table.shape[0] - 1  # the size is a power of two
     for p in range(like.shape[0]):
         hashed = 0
         for k in range(begins[p], begins[p + 1]):
-            for x in (steps[k], arms[0, k], arms[1, k]):  # FNV, folded: the low bits of most lengths are 0
+            for x in (steps[k], arms[0, k], arms[1, k]):  # FNV-1a, folded since the low bits of most lengths are 0
                 hashed = (hashed ^ x) * 1099511628211
                 hashed ^= hashed >> 32
         place = hashed & last
@@ -549,7 +554,7 @@ def alike(begins: Ints1, steps: Ints1, arms: Ints2, table: Ints1, like: Ints1) -
 
 @kernel
 def _equal_arms(begins: Ints, steps: Ints, arms: Ints, p: int, q: int) -> bool:
-    """Tell whether two pairs have the same joints and arms."""
+    """Return whether two pairs have the same joints and arms."""
     count = begins[p + 1] - begins[p]
     if begins[q + 1] - begins[q] != count:
         return False
@@ -561,20 +566,20 @@ def _equal_arms(begins: Ints, steps: Ints, arms: Ints, p: int, q: int) -> bool:
 
 
 def _slack(cell: Cell, boxes: Array) -> float:
-    """Return what the poses of two slots may be wrong by: see `motion_cover`."""
+    """Return the sum of the errors of the poses of two slots, see `motion_cover`."""
     layout, chain = cell.layout, cell.robot._chain
-    length, depth = np.zeros(len(chain.parent) + 1), np.zeros(len(chain.parent) + 1)  # the last is the world's
+    length, depth = np.zeros(len(chain.parent) + 1), np.zeros(len(chain.parent) + 1)  # the last is for the world
     for k, parent in enumerate(chain.parent.tolist()):
         slides = np.linalg.norm(np.abs(boxes[k, :3]) + boxes[k, 3:])
         length[k] = length[parent] + float(np.linalg.norm(chain.origin[k, :3, 3]) + slides)
         depth[k] = depth[parent] + 1.0
-    # how far from the world's origin anything of the robot may be, intermediate sums of its kinematics too
+    # the greatest distance of any point of the robot from the origin of the world, and of all intermediate sums
     at = layout.starts[:, 1]
     extent = sum(layout.floats[at + field] for field in (shape_layout.RHO, shape_layout.RADIUS))
     extent = extent + np.linalg.norm(layout.local[:, 9:12], axis=1)
     center = np.arange(shape_layout.CENTER, shape_layout.CENTER + 3)
     extent = extent + np.linalg.norm(layout.floats[at[:, None] + center], axis=1)
     moves = layout.link >= 0
-    # what stands is where it is said to be, but its balls and capsules are looked at in the world's numbers
+    # the poses of static slots are exact, but their balls and capsules are rounded in world coordinates
     size = float(length.max() + extent[moves].max(initial=0.0) + extent[~moves].max(initial=0.0))
     return 128.0 * (float(depth.max()) + 1.0) * _U * size

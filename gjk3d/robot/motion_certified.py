@@ -44,23 +44,23 @@ from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
 NOBODY = -1
-FINER = 2.0**-12  #: of the tolerance, are the smallest pieces just before a contact; and 1 / FINER is just before
-LEVELS = 64  #: of halves that wait
+FINER = 2.0**-12  #: smallest piece just before a contact, relative to the tolerance; tolerance / FINER is "just before"
+LEVELS = 64  #: depth of the stack of pieces
 _MORE = 1.0 + 2.0**-40
-_FEW = LANES // 2  #: lanes that are asked first
-_HALF = 0.5 / LANES  #: of a part of the line
-_ROUNDED = 2.0**-40 + 8.0 * _U / _HALF  #: of how far a pair moves in that; see `_bound`
-_MOST_TRIES = 40  #: at the contact of one pair
-_NEAR = 0.25  #: of a motion, is a short piece
-MOST_LOOKS = 200_000  #: at configurations of one motion: two shapes may glide along each other, just apart
-MOST_BODY_LOOKS = 20_000  #: the same of a body, whose looks cost more
-_AHEAD = 8  #: configurations at once
-MOST_GENERAL_LOOKS = 2000  #: at so many of one motion: meshes that nearly overlap take milliseconds each
+_FEW = LANES // 2  #: lanes of the first test, spread over the whole line
+_HALF = 0.5 / LANES  #: half of a part of the line
+_ROUNDED = 2.0**-40 + 8.0 * _U / _HALF  #: rounding of the motion in it, relative to that; see `_bound`
+_MOST_TRIES = 40  #: configurations that narrow down one contact
+_NEAR = 0.25  #: longest piece, relative to the motion, whose beginning is tested for the time of contact
+MOST_LOOKS = 200_000  #: most configurations of one motion: two shapes may slide along each other, just apart
+MOST_BODY_LOOKS = 20_000  #: the same for a body, whose tests cost more
+_AHEAD = 8  #: configurations of a stretch that are tested at once
+MOST_GENERAL_LOOKS = 2000  #: the same for fallback pairs: meshes that nearly overlap take milliseconds each
 Edges = tuple[Ints1, Array1, Array1, Ints1]  #: of n edges: status, safe, hit or NaN, and the pair, -1 for none
 
 
 class Pieces(NamedTuple):
-    """Pieces of an edge that wait, each with the pairs that are open in it, and for each from where to where."""
+    """A stack of pieces of an edge: the pairs that are open in each, and the interval that is open for each pair."""
 
     ids: Ints2  #: (LEVELS, pairs)
     near: Array3  #: (2, LEVELS, pairs)
@@ -68,14 +68,14 @@ class Pieces(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Pairs of a cell, those that the walk answers or those of a body, and what a proof about them works in."""
+    """Pairs of a cell, either those of `gjk3d.robot.walk` or those of one body, and scratch memory for their proof."""
 
     chain: Chain
     work: Workspace
     arms: Arms
     margins: Array1
-    slack: float  #: of poses
-    scratch: LaneScratch  #: of lanes; of no slots in use where the pairs are of a body
+    slack: float  #: error of the poses of two slots
+    scratch: LaneScratch  #: for lanes; no slots are in use for the pairs of a body
     poses: Array3  #: (2, 4, 4), scratch
     q: Array1
     joints: Array2  #: (8, links)
@@ -85,14 +85,14 @@ class Task(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """What is asked about a cell, and the bounds that this was made for."""
+    """A task, and the bounds that it was made for."""
 
     bounds: MotionBounds
     task: Task
 
 
 class OneEdge(NamedTuple):
-    """Where one straight line is asked, and where it is answered."""
+    """Input and output arrays for one straight line."""
 
     controls: Array  #: (1, 2, dof)
     loose: Array
@@ -101,7 +101,7 @@ class OneEdge(NamedTuple):
 
 
 def prepared_for(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -> Prepared:
-    """Return what is asked about the pairs of the walk, or of a body; kept for who holds the lock of the memory."""
+    """Return the task for the pairs of `gjk3d.robot.walk`, or of a body; cached under the lock of the memory."""
     cache: dict[int, Prepared] = cell.cache.proofs if memory is cell.memory else {}
     key = -1 if host is None else host.slot
     prepared = cache.get(key)
@@ -111,7 +111,7 @@ def prepared_for(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Me
 
 
 def one_edge(cell: Cell) -> OneEdge:
-    """Return that, for who holds the lock of the memory."""
+    """Return the cached arrays for one line; the caller holds the lock of the memory."""
     cached: OneEdge | None = cell.cache.edge
     if cached is None:
         dof, ints = cell.robot.dof, np.empty((2, 1), dtype=np.int64)
@@ -140,14 +140,14 @@ def _prepare(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory
 
 
 class Moves(NamedTuple):
-    """How far the pairs move against each other on an edge."""
+    """Bounds of the motion of pairs on an edge."""
 
     arms: Arms
     joints: Array  #: (8, links), see `speeds` and `shares`
     margins: Array
-    slack: float  #: what the poses of two slots may be wrong by, velocities too
-    bounds: Array  #: (5, pairs), of those that are open what `Bound` holds
-    widths: Array  #: (pairs,), see `width`, of the first of those that are alike
+    slack: float  #: error of the poses of two slots, and of their velocities
+    bounds: Array  #: (5, pairs), the fields of `Bound` for each open pair
+    widths: Array  #: (pairs,), see `width`; one value for all pairs that are alike
 
 
 @kernel
@@ -157,7 +157,7 @@ def _bound_of(bounds: Array, p: int) -> Bound:
 
 @kernel
 def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> float:
-    """Write how joints move on a curve, and return how far they turn together, and 1 more."""
+    """Write the speeds of joints on a curve, and return 1 plus the sum of their turns."""
     speeds(chain, curve, loose, joints)
     shares(joints, _HALF)
     moved = 1.0
@@ -168,8 +168,10 @@ def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> floa
 
 @inlined
 def _width(moves: Moves, p: int) -> float:
-    """Return how far a pair moves in half a part of a line at most, and what may be lost to rounding."""
+    """Return a bound of the motion of a pair in half a part of a line, with the errors of joints."""
     like = moves.arms.like[p]
+    # pairs are visited in order, so the first of its kind has been computed; a pair of a host may refer before its
+    # range
     if not 0 <= like < p:
         like = plain(p)
         moves.widths[p] = width(moves.arms, p, moves.joints)
@@ -178,24 +180,25 @@ def _width(moves: Moves, p: int) -> float:
 
 @kernel
 def _bound(moves: Moves, p: int) -> None:
-    """Write what bounds the motion of a pair."""
+    """Write the bounds of the motion of a pair."""
     v, first_k, second_k, wrong = pair_motion(moves.arms, p, moves.joints)
     bounds, margin = moves.bounds, moves.margins[p]
     v *= _MORE
     bounds[0, p] = margin
-    # 8 u V: parameters are rounded too. V is at most 4 S (1 + W) for the size S and the turns W of the motion, so the
-    # slack, 128 (D + 1) u S (1 + W), is larger; the term keeps the bound from depending on that.
+    # 8 u V: parameters are rounded too. V is at most 4 S (1 + W) for the size S and the turns W of the motion. So the
+    # slack, 128 (D + 1) u S (1 + W), is larger anyway. The term keeps the bound independent of that.
     bounds[1, p] = margin + moves.slack + wrong + 8.0 * _U * (v + abs(margin))
-    bounds[2, p] = max(v, 1e-300)
+    bounds[2, p] = max(v, 1e-300)  # it is a divisor, also for a pair that does not move
+    # either shape may be held fixed: take the smaller acceleration bound
     bounds[3, p] = min(first_k, second_k) * _MORE
     bounds[4, p] = 1.0 if first_k < second_k else 0.0
 
 
 @kernel
 def _fill(chain: Chain, lanes: Lanes, curve: Array, scratch: Array3, q: Array) -> None:
-    """Put the links where they are in the middle of each of `LANES` parts of a curve; scratch is (2, 4, 4).
+    """Write the link poses at the middles of `LANES` parts of a curve; scratch is (2, 4, 4).
 
-    Every second part comes first, so that the first half of the lanes is spread over all of the curve.
+    Every second part comes first, so that the first half of the lanes is spread over the whole curve.
     """
     for k in range(LANES):
         on_curve(curve, (_part(k) + 0.5) / LANES, q)
@@ -206,13 +209,13 @@ def _fill(chain: Chain, lanes: Lanes, curve: Array, scratch: Array3, q: Array) -
 
 @inlined
 def _part(lane: int) -> int:
-    """Return which part of a curve a lane holds."""
+    """Return the part of a curve that a lane holds."""
     return 2 * lane if lane < _FEW else 2 * (lane - _FEW) + 1
 
 
 @inlined
 def _open_parts(near: int) -> tuple[int, int]:
-    """Return from which part to which a pair is open, of what `near_lanes` told."""
+    """Return the first and the last part in which a pair is open, from the bits of `near_lanes`."""
     first, last = plain(LANES), plain(-1)
     for k in range(LANES):
         if near >> k & 1 != 0:
@@ -223,10 +226,10 @@ def _open_parts(near: int) -> tuple[int, int]:
 
 @kernel
 def _sweep(layout: Layout, lanes: Lanes, used: Ints, moves: Moves, pieces: Pieces, until: float) -> None:
-    """Write which pairs are left, and from where to where, by capsules and the linear bound in the parts of the line.
+    """Write the pairs that capsules and the linear bound do not prove, and the interval of each that is open.
 
-    Before that balls in every second part are asked, which stand for the next parts too. Lanes hold all of the
-    line; without them all pairs are left. What lies between two parts that are open is open too.
+    Balls in every second part are tested first and stand for the next parts too. The lanes hold the whole line; without
+    them all pairs are open. Everything between two open parts counts as open.
     """
     for k in range(used.shape[0]):
         if used[k] != 0:
@@ -237,7 +240,7 @@ def _sweep(layout: Layout, lanes: Lanes, used: Ints, moves: Moves, pieces: Piece
         if used.shape[0] > 0:
             a, b, wide, margin = layout.pairs[p, 0], layout.pairs[p, 1], _width(moves, p), moves.margins[p]
             floor = margin + moves.slack + _ROUNDED * (wide + abs(margin))
-            # a middle is three halves from the far end of the next part
+            # the middle of a part is three half parts from the far end of the next part
             if near_balls(lanes, a, b, floor + 3.0 * wide, plain(_FEW)) == 0:
                 continue
             near = near_lanes(lanes, a, b, floor + wide, plain(LANES))
@@ -253,7 +256,7 @@ def _sweep(layout: Layout, lanes: Lanes, used: Ints, moves: Moves, pieces: Piece
 
 @inlined
 def _forget(work: Workspace, pieces: Pieces) -> None:
-    """Drop what open pairs remember of other edges: so close to a contact answers would hang on that."""
+    """Clear the cached axes of open pairs: near a contact the result would depend on the edges before."""
     if work.around.body.kind >= 0:
         return
     pairs = work.layout.pairs
@@ -266,7 +269,7 @@ def _forget(work: Workspace, pieces: Pieces) -> None:
 
 @kernel
 def _place_links(chain: Chain, work: Workspace, curve: Array, c: float, q: Array) -> None:
-    """Put the links where they are at c of a curve, and say how they move there; q is scratch."""
+    """Write the link poses and twists at parameter c of a curve; q is scratch."""
     on_curve(curve, c, q)
     link_poses(chain, q, work.frames.matrix, work.frames.links)
     rates_on_curve(curve, c, q)
@@ -275,7 +278,7 @@ def _place_links(chain: Chain, work: Workspace, curve: Array, c: float, q: Array
 
 @kernel
 def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, int]:
-    """Drop the pairs of a piece that are proven; return how many stay, from where to where, and the first's pair."""
+    """Drop the proven pairs of a piece; return the number left, their interval, and the pair that is open first."""
     ids, near = pieces.ids, pieces.near
     m, low, high, first = plain(0), 2.0, -1.0, NOBODY
     for i in range(n):
@@ -294,18 +297,20 @@ def _contact(
     chain: Chain, work: Workspace, bound: Bound, p: int, curve: Array, q: Array, low: float, first: float,
     tolerance: float, now: int,
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Narrow down where a pair first comes within its margin, which it is known to be: free up to, and hit.
+    """Return the bracket of the first contact of a pair that is within its margin at ``first``: free up to, and hit.
 
-    Where gap and speed say that it does so is looked at next, a little before it, by less the nearer that was, and in
-    the end just behind. Where that gains too little halves are. It also returns the number of the next configuration.
+    This is Newton's method with a safeguard. Gap and speed give an estimate of the contact. A configuration slightly
+    before the estimate is tested, and in the end one slightly after it. If that gains too little, the bracket is
+    halved. The third value is the number of the next configuration.
     """
     of_body = work.around.body.kind >= 0
     guess, ahead, wide, tries, checked, share = inf, inf, first - low, plain(0), -1.0, 0.0
     while first - low > 0.7 * tolerance and tries < _MOST_TRIES:
+        # every fourth step: fall back to a half if the last four did not shrink the bracket tenfold
         if tries % 4 == 3 and first - low > 0.1 * wide:
             guess = inf
         wide = first - low if tries % 4 == 3 else wide
-        # the beginning of a short piece tells when its end is met
+        # at the beginning of a short piece, gap and speed give a good estimate of the contact
         c = low if first - low < _NEAR and checked < low else 0.5 * (low + first)
         if low <= guess < first:
             c = guess - max(min(0.1, 2.0 * ahead) * ahead, 0.3 * tolerance)
@@ -316,6 +321,7 @@ def _contact(
         backward, forward, hit, ahead = cover(work, bound, now, p, c - low, first - c)
         now, tries, guess, checked = now + 1, tries + 1, c + ahead, max(checked, c if c == low else checked)
         share = min(forward / ahead, 1.0) if of_body else 0.0
+        # the cover counts only if it reaches back to the part that is proven
         if hit:
             first = c
         elif backward >= c - low and forward < first - c:
@@ -330,24 +336,24 @@ def _prove(
     chain: Chain, work: Workspace, bounds: Array, pieces: Pieces, curve: Array, q: Array, until: float,
     tolerance: float, looks: int,
 ) -> tuple[int, float, float, int]:  # fmt: skip
-    """Return what is known of an edge up to a parameter: status, safe, hit or NaN, and the pair.
+    """Return the result for an edge up to a parameter: status, safe, hit or NaN, and the pair.
 
-    Of it is left what pairs have in the first piece, see `_sweep`. The middle of that is looked at, which proves
-    twice as much as an end does, then the ends for what is open next to them, and pieces are halved from left to right.
-    Where a configuration is known to collide, nothing behind it is looked at.
+    The first piece has the intervals that `_sweep` left open. Its middle is tested first, since it covers both sides,
+    then the two ends of the edge for intervals that are open next to them. Pieces are halved from left to right.
+    Nothing after a configuration that collides is tested.
     """
     ids, near, counts = pieces.ids, pieces.near, pieces.counts
     n = counts[0]
     work.frames.stamp[:] = -1
     now, top = plain(0), plain(0)
     first, who = 2.0, NOBODY  # the first parameter that is known to collide
-    begun, ended = False, False  # whether the ends were looked at
+    begun, ended = False, False  # whether the two ends of the edge were tested
     while True:
         n, low, high, open_ = _open_pairs(pieces, top, n)
         if n == 0:
             top -= 1
             if top < 0:
-                # where what collides is all that is left, it is where proof ends
+                # all other intervals are proven, so the edge is safe up to the contact itself
                 return (PROVEN, 1.0, float(nan), NOBODY) if first > 1.0 else (HIT, first, first, who)
             n = counts[top]
             continue
@@ -362,19 +368,19 @@ def _prove(
             c, ended = until, True
         halves = low < c < high
         _place_links(chain, work, curve, c, q)
-        # what comes on slowly has little room before it touches: near a contact pieces may be smaller
-        # A parameter is rounded by u where it is halved and where a bound is added: pieces of a few u do not end.
+        # Slow approach: the gap just before the contact is tiny, so pieces may be smaller there. A parameter is rounded
+        # by u when it is halved and when a bound is added, so pieces of a few u would never be covered.
         least = max(tolerance * FINER if first - low <= 1.5 * tolerance / FINER else tolerance, 8.0 * _U)
         touching, stuck, further = NOBODY, False, min(top + 1, LEVELS - 1)
         for i in range(n):
             p, left, right = ids[top, i], near[0, top, i], near[1, top, i]
             so_back, so_forth = max(c - left, 0.0), max(right - c, 0.0)
             backward, forward, hit, _ = cover(work, _bound_of(bounds, p), now, p, so_back, so_forth)
-            # c - (c - left) may miss left by a digit
+            # c - (c - left) may differ from left by rounding, so the end itself is taken if it is covered
             till, on = (left if backward >= so_back else c - backward), (right if forward >= so_forth else c + forward)
             if hit and touching == NOBODY:
                 touching = i
-            # the right half takes the place of the piece, the left one that above it
+            # the right half replaces the piece, the left half is pushed above it
             ids[further, i], near[0, further, i], near[1, further, i] = p, left, min(right, till)
             near[0, top, i] = max(left, on)
             stuck = stuck or ((left < till or on < right) and not hit and backward + forward < 0.5 * least)
@@ -395,7 +401,7 @@ def _prove(
                 chain, work, _bound_of(bounds, who), who, curve, q, low, first, tolerance, now
             )  # fmt: skip
             near[0, further, touching] = low
-        for i in range(n):  # what is behind is not looked at
+        for i in range(n):  # the stack is cut: nothing after the contact is tested
             ids[0, i], near[0, 0, i] = ids[further, i], near[0, further, i]
             near[1, 0, i] = min(near[1, further, i], first)
         top = plain(0)
@@ -407,10 +413,10 @@ def certified_many(
     task: Task, curves: Array3, loose: Array2, tolerance: float, until: Array1, looks: int, start: int, stop: int,
     edges: Edges,
 ) -> None:  # fmt: skip
-    """Write for each edge whether it is proven free, or the bracket of its first contact, or where proof ends.
+    """Write the result of each edge: proven free, the bracket of its first contact, or the end of the proof.
 
-    Edges are curves, see `trajectories`, and what each may be wrong by. Only up to a parameter of each edge. Found are
-    status, safe, hit or NaN, and the pair.
+    Edges are curves, see `trajectories`, each with its error ``loose``, and are tested up to the parameter ``until``.
+    The output has status, safe, hit or NaN, and the pair.
     """
     chain, work, scratch, q, pieces, bounds = task.chain, task.work, task.scratch, task.q, task.pieces, task.bounds
     status, safe, hit, which = edges
@@ -429,12 +435,13 @@ def certified_many(
 
 
 def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edges:
-    """Return what is known of motions along curves, of each the same as alone."""
+    """Return the results of motions along curves; the result of a motion does not depend on the others."""
     count, far = len(curves.controls), how_far(cell.robot, curves.controls)
     edges: Edges = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count or (far == far[0]).all():
         edges = _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers)
         return _hits_at_ends(cell, curves.controls, edges, tolerance)
+    # motions of different extents have different bounds: each extent is a call of its own
     groups, group = np.unique(far, axis=0, return_inverse=True)
     for k, (free, outside) in enumerate(groups.tolist()):
         which = np.flatnonzero(group.ravel() == k)
@@ -445,9 +452,9 @@ def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edg
 
 
 def _hits_at_ends(cell: Cell, controls: Array, edges: Edges, tolerance: float) -> Edges:
-    """Write HIT for edges whose proof ends at an end that is not free.
+    """Write HIT for edges whose proof stops at an end that is not free.
 
-    Two shapes that touch there are proven neither apart nor within their margin, but `Checker.free` is False.
+    Two shapes that just touch there are proven neither apart nor within their margin, but `Checker.free` is False.
     """
     status, safe, hit, pair = edges
     for e in np.flatnonzero(status == OPEN).tolist():
@@ -462,7 +469,7 @@ def _hits_at_ends(cell: Cell, controls: Array, edges: Edges, tolerance: float) -
 
 
 def _certified(cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: float, workers: int) -> Edges:
-    """Do that of curves that the same bounds are made for."""
+    """Return the results for curves that share their motion bounds."""
     count = len(curves.controls)
     edges = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count:
@@ -490,7 +497,7 @@ def _certified(cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: floa
 
 
 def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[int, float, float, int] | None:
-    """Return what is known of one straight line with hardly any Python; None where `certified` must."""
+    """Return the result for one straight line with little overhead, or None if `certified` has to compute it."""
     first, second = queries.plain_row(q0), queries.plain_row(q1)
     if first is None or second is None or not len(first) == len(second) == cell.robot.dof:
         return None
@@ -506,7 +513,7 @@ def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[in
         certified_many(task, controls, edge.loose, tolerance, edge.until, MOST_LOOKS, 0, 1, edges)
         if edges[0][0] != OPEN:
             return edges[0].item(), edges[1].item(), edges[2].item(), edges[3].item()
-        # others may use the lent arrays next
+        # once the lock is released, other threads may overwrite the cached arrays
         controls = controls.copy()
         edges = edges[0].copy(), edges[1].copy(), edges[2].copy(), edges[3].copy()
     finally:
@@ -519,7 +526,7 @@ def _walk(
     cell: Cell, host: Host | None, bounds: MotionBounds, curves: Curves, until: Array, tolerance: float, workers: int,
     edges: Edges,
 ) -> None:  # fmt: skip
-    """Fill in what is known of edges from the pairs of the walk, or those of a body."""
+    """Write the results of edges for the pairs of `gjk3d.robot.walk`, or for those of a body."""
     looks = MOST_LOOKS if host is None else MOST_BODY_LOOKS
 
     def run(start: int, stop: int) -> None:
@@ -531,20 +538,20 @@ def _walk(
 
 
 def _until(edges: Edges) -> Array:
-    """Return up to where edges are not known to be anything but free, or where they are not free anyway."""
+    """Return the parameter up to which further pairs matter: the end of each edge, its hit, or the end of its proof."""
     status, safe, hit, _ = edges
     until: Array = np.where(status == PROVEN, 1.0, np.where(np.isnan(hit), safe, hit))
     return until
 
 
 def _add(edges: Edges, e: int, state: int, start: float, end: float, pair: int, tolerance: float) -> None:
-    """Say of an edge what other pairs say, which were looked at up to where it is not free."""
+    """Merge the result of further pairs, which were tested up to `_until`, into the result of an edge."""
     status, safe, hit, which = edges
     if not np.isnan(end):
         hit[e] = end
     safe[e] = min(safe[e], start)
     near = hit[e] - safe[e] <= tolerance
-    if not (near and state == OPEN):  # else what was hit before is as near
+    if not (near and state == OPEN):  # otherwise the hit of the pairs before is within the tolerance
         which[e] = pair
     status[e] = HIT if near else OPEN
 
@@ -552,13 +559,13 @@ def _add(edges: Edges, e: int, state: int, start: float, end: float, pair: int, 
 def certified_general(
     cell: Cell, curves: Curves, e: int, until: float, tolerance: float, bounds: MotionBounds, numbers: Ints
 ) -> tuple[int, float, float, int]:
-    """Return what is known of one edge and some pairs up to a parameter: status, safe, hit or NaN, and the pair."""
+    """Return the result of one edge for some pairs up to a parameter: status, safe, hit or NaN, and the pair."""
     joints, curve = np.zeros((6, len(cell.robot.links))), curves.controls[e]
     curve_speeds(cell.robot._chain, curve, curves.loose[e], joints)
     margins = cell.margins[numbers]
     motion, wrong = (_general_motion(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:4]))
     motion = np.maximum(motion * _MORE, 1e-300)
-    # a gap less its floor, divided by the way, is rounded by a few parts of the way and of the margin
+    # the cover (gap - floor) / motion is rounded by a few u of the motion and of the margin
     floor = np.maximum(margins, 0.0) + bounds.slack + wrong + 8.0 * _U * (motion + np.abs(margins))
     safe = np.zeros(len(motion))  # of each pair
     first, who, step = 2.0, NOBODY, min(0.25, until)
@@ -578,7 +585,7 @@ def certified_general(
         touching = np.argwhere(upper <= margins)
         if len(touching):
             first, who = float(t[touching[0, 0]]), int(numbers[touching[0, 1]])
-        with np.errstate(over="ignore"):  # of what does not move
+        with np.errstate(over="ignore"):  # a pair that does not move has a motion of 1e-300
             reach = np.maximum(lower - floor, 0.0) / motion
         for c, far in zip(t, reach, strict=True):
             covers = (c - far <= safe) & (far > 0.0)
@@ -593,7 +600,7 @@ def certified_general(
             c = min(low + tolerance / FINER, until)
             if first <= 1.0 or low >= until or c <= low:
                 break
-            # is a contact near?
+            # nothing is gained by smaller steps: is there a contact just ahead?
             _, upper = general_pairs.bounds(cell, points_on(curve, np.array([c])), floor, numbers)
             touching = np.argwhere(upper <= margins)
             if not len(touching):
@@ -603,7 +610,7 @@ def certified_general(
 
 
 def _general_motion(arms: Arms, turn: Array, slide: Array) -> Array:
-    """Return how far the two of each pair move against each other at most."""
+    """Return the linear bound of the motion of each pair."""
     steps, counts = arms.steps, np.diff(arms.begins)
     terms = slide[steps] + turn[steps] * arms.arms.min(axis=0)
     owner = np.repeat(np.arange(len(counts)), counts)

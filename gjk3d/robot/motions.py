@@ -131,7 +131,7 @@ _FREE_PATH = PathCheck(True, MotionStatus.FREE, None, 1.0, nan, None, None)
 
 
 class _EdgeResults(NamedTuple):
-    """What is known of n edges; pairs by number, `FREE` for none."""
+    """Results of n edges; pairs are numbers, `FREE` for none."""
 
     status: Ints
     safe: Array
@@ -142,7 +142,8 @@ class _EdgeResults(NamedTuple):
 def motion_free(
     cell: Cell, q0: Rows, q1: Rows, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> OneMotion | ManyMotions:
-    """Answer `Checker.motion_free`."""
+    """Return the result of `Checker.motion_free`."""
+    # one plain motion takes microseconds in the kernel, so most of its time would be the checks below
     step = _plain_step(resolution, tolerance, workers)
     if step is not None and certify:
         proven = certified_of_one(cell, q0, q1, tolerance)
@@ -184,7 +185,7 @@ def _sampled_check(cell: Cell, steps: int, at: int, p: int) -> OneMotion:
 def path_free(
     cell: Cell, path: Any, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> PathCheck:
-    """Answer `Checker.path_free`."""
+    """Return the result of `Checker.path_free`."""
     step = _plain_step(resolution, tolerance, workers)
     if step is not None and certify:
         if type(path) is np.ndarray and path.shape == (2, cell.robot.dof):
@@ -205,7 +206,7 @@ def path_free(
         raise RobotError(f"path has shape {np.shape(path)}, expected (m, {cell.robot.dof}) waypoints, at least one")
     spacing = steps_of(cell.robot, resolution)
     first, second = (points[:-1], points[1:]) if len(points) > 1 else (points, points)
-    # a few edges first, then more: what lies behind the first that is not free is not asked
+    # a few edges first, then more: edges after the first that is not free need no test
     start, size = 0, 16 if workers == 1 else 64 * workers
     while start < len(first):
         some = slice(start, start + size)
@@ -222,7 +223,7 @@ def path_free(
 def _path_of(
     cell: Cell, edge: int, status: int, safe: float, hit: float, pair: int, first: Array, second: Array
 ) -> PathCheck:
-    """Return what is known of a path by that of an edge; those before it are free, and all if it is."""
+    """Return the result of a path from its first edge that is not free, or from its last edge."""
     if status == MotionStatus.FREE:
         return _FREE_PATH
     t = hit if hit == hit else safe
@@ -231,7 +232,7 @@ def _path_of(
 
 
 def _plain_step(resolution: Any, tolerance: Any, workers: int) -> float | None:
-    """Return the largest step between samples where kernels may answer at once, with nothing else to be checked."""
+    """Return the step between samples if all arguments are plain values that need no further check, else None."""
     plain = type(workers) is int and workers == 1 and type(resolution) is float and resolution > 0.0
     return resolution if plain and type(tolerance) is float and 0.0 < tolerance < 1.0 else None
 
@@ -266,13 +267,13 @@ def _check_edges(
     return _EdgeResults(np.where(pair == FREE, int(MotionStatus.FREE), int(MotionStatus.HIT)), safe, hit, pair)
 
 
-_AT_ONCE = 256  #: configurations that are asked about general pairs before what they say is looked at
+_AT_ONCE = 256  #: configurations of a call about general pairs: a collision in an early one saves the rest
 
 
 def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: int) -> tuple[Ints, Array, Array]:
-    """Return of each edge the first pair that hits, `FREE` for none, and between which parameters it does.
+    """Return the first pair that collides on each edge, `FREE` for none, and the two samples around the first contact.
 
-    Samples are as close that no number of q changes by more than ``spacing`` (dof,) from one to the next.
+    No number of q changes by more than ``spacing`` (dof,) from one sample to the next.
     """
     steps, at, which = queries.walk_edges(cell, first, second, spacing, np.zeros(len(first), dtype=np.int64), workers)
     if (which == REFUSED).any():
@@ -282,7 +283,7 @@ def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: in
         raise RobotError(f"motion {e} would take {wanted:.3g} samples: give a coarser resolution")
     for e in np.flatnonzero(which == UNSURE).tolist():
         row = slice(e, e + 1)
-        while which[e] == UNSURE:  # GJK alone cannot tell; then on from the next sample
+        while which[e] == UNSURE:  # the exact functions decide this sample; if it is free, the next ones follow
             t = at[e] / steps[e] if at[e] else 0.0
             which[e] = queries.hits(cell, ((1.0 - t) * first[e] + t * second[e])[None], 1)[0]
             if which[e] == FREE:
@@ -296,7 +297,7 @@ def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: in
 
 
 def _look_at_general_pairs(cell: Cell, first: Array, second: Array, steps: Ints, at: Ints, which: Ints) -> None:
-    """Look for earlier hits of what the walk leaves open."""
+    """Replace results of edges on which a general pair collides earlier."""
     for e in range(len(first)):
         count = int(steps[e] if which[e] == FREE else at[e] - 1) + 1
         for start in range(0, count, _AT_ONCE):
@@ -308,9 +309,9 @@ def _look_at_general_pairs(cell: Cell, first: Array, second: Array, steps: Ints,
                 break
 
 
-_STEP = 0.1  #: radians, or lengths, between the samples that tell how much room there is
-_SHARES = (0.5, 0.1, 0.0)  #: of that room, tried one after the other
-_SPREADS = (0.01, 0.02, 0.04, 0.08, 0.16)  #: of the bounds, how far from a hit waypoints are drawn
+_STEP = 0.1  #: radians, or lengths, between the samples of the clearance
+_SHARES = (0.5, 0.1, 0.0)  #: shares of the sampled clearance that are certified as a margin, the largest first
+_SPREADS = (0.01, 0.02, 0.04, 0.08, 0.16)  #: standard deviations of waypoints from a hit, relative to the bounds
 _DRAWN = 24  #: waypoints of each spread
 
 
@@ -350,21 +351,21 @@ class PathProof(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """What is proven of the edges of a path."""
+    """Proofs of the edges of a path."""
 
-    clearance: Array  #: farther apart than its margin and this each pair stays; -inf where an edge is not proven
-    stops: Array  #: where an edge that is not proven collides, or stops to be proven
-    pair: list[PairName]  #: and of whom
+    clearance: Array  #: each pair stays farther apart than its margin plus this; -inf for an edge without a proof
+    stops: Array  #: where an edge without a proof collides, or where its proof ends
+    pair: list[PairName]  #: the pair there
 
     @property
     def bad(self) -> Bools:
-        """Which are not proven."""
+        """True for each edge without a proof."""
         bad: Bools = self.clearance == -inf
         return bad
 
 
 def edges_of(cell: Cell, path: Array, tolerance: float) -> Edges:
-    """Return what is proven of each edge of a path."""
+    """Return the proof of each edge of a path."""
     first, second = (path[:-1], path[1:]) if len(path) > 1 else (path, path)
     edges = Edges(np.full(len(first), -inf), np.zeros(len(first)), [None] * len(first))
     if not len(cell.slots):
@@ -389,7 +390,7 @@ def _proof(cell: Cell, first: Array, second: Array, tolerance: float) -> MotionC
 
 
 def _sampled_clearance(cell: Cell, path: Array) -> float:
-    """Return about how much farther apart than its margin each pair is all along a path, 0 where that is not clear."""
+    """Return the least distance beyond the margins at samples of a path, or 0 if it is negative."""
     steps = [ceil(float(np.abs(b - a).max(initial=0.0)) / _STEP) for a, b in pairwise(path)]
     places = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(steps) if n)])
     at = np.arange(len(path))
@@ -399,7 +400,7 @@ def _sampled_clearance(cell: Cell, path: Array) -> float:
 
 
 def _wider(cell: Cell, more: float) -> Cell:
-    """Return a cell with larger margins, and what is known of how far its links move."""
+    """Return a cell with larger margins that shares the motion bounds, which do not depend on margins."""
     if more == 0.0:
         return cell
     cache = Cache()
@@ -408,7 +409,7 @@ def _wider(cell: Cell, more: float) -> Cell:
 
 
 def runs(bad: Bools) -> list[tuple[int, int]]:
-    """Return from which edge to which, the last left out, edges are bad without a break."""
+    """Return the runs of consecutive bad edges as (first, last + 1)."""
     ends = np.flatnonzero(np.diff(np.concatenate([[False], bad, [False]]).astype(np.int8)))
     return [(int(a), int(b)) for a, b in ends.reshape(-1, 2)]
 
@@ -416,15 +417,15 @@ def runs(bad: Bools) -> list[tuple[int, int]]:
 def detour(
     cell: Cell, ends: Array, hit: Array, spread: Array, bounds: tuple[Array, Array], tolerance: float
 ) -> Array | None:
-    """Return a waypoint near a hit by way of which the line between two ends is proven free, or None.
+    """Return a waypoint near a hit so that both lines from it to the two ends are proven free, or None.
 
-    ``spread`` (dof,) is how wide the bounds are, 0 for what does not move. What is drawn is the same each time.
+    ``spread`` (dof,) is the width of the bounds, 0 for joints that do not move.
     """
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(0)  # a fixed seed: the same path gets the same detour
     for share in _SPREADS:
         drawn = np.clip(hit + share * spread * rng.standard_normal((_DRAWN, len(hit))), *bounds)
         drawn = drawn[queries.hits(cell, drawn, 1) == FREE]
-        # short ways first, in what part of their bounds joints move
+        # short detours first; lengths are relative to the bounds, as joints have different units
         size = np.where(spread > 0.0, spread, 1.0)
         length = sum(np.linalg.norm((drawn - end) / size, axis=1) for end in ends)
         for waypoint in drawn[np.argsort(length, kind="stable")]:

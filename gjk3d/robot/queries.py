@@ -25,11 +25,14 @@ from gjk3d.typing import Array, Bools, Device, Ints
 _NOTHING = np.empty((0, MEMORY))
 _FIRST = np.zeros(1, dtype=np.int64)
 _FLOAT = np.dtype(np.float64)
-_FEW = 16  #: edges of a path that are asked first: what lies behind one that hits is not asked
+_FEW = 16  #: edges of a path that are tested first: edges after one that collides need no test
 
 
 def quick(cell: Cell, q: Any) -> int:
-    """Answer one configuration with hardly any Python: a pair, `FREE`, or something else where `hits` must."""
+    """Return a pair that collides at one configuration, or `FREE`; any other value means that `hits` has to decide.
+
+    It has little overhead in Python and gives up if another thread uses the memory of the cell.
+    """
     q = plain_row(q)
     if q is None or len(q) != cell.robot.dof or not cell.memory.lock.acquire(blocking=False):
         return REFUSED
@@ -43,7 +46,7 @@ def quick(cell: Cell, q: Any) -> int:
 
 
 def plain_row(q: Any) -> Array | None:
-    """Return one configuration as kernels take it, None where something has to be looked at."""
+    """Return one configuration as an array that kernels accept, or None if it needs checks or a conversion."""
     if type(q) is list:
         try:
             q = np.array(q)
@@ -54,7 +57,7 @@ def plain_row(q: Any) -> Array | None:
 
 
 def prepared(cell: Cell) -> Cache:
-    """Return what one question of `hit_of_one` is asked with, for who holds the lock of the memory."""
+    """Return the cache with the arguments of `hit_of_one`; the caller holds the lock of the memory."""
     cache, memory = cell.cache, cell.memory
     if cache.free is None:
         cache.answer = np.empty(1, dtype=np.int64)
@@ -66,9 +69,9 @@ def prepared(cell: Cell) -> Cache:
 
 
 def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, int] | None:
-    """Return how many steps an edge takes, at which it hits first, and which pair; None where `walk_edges` must.
+    """Return the steps of an edge, the first that collides, and its pair; None if `walk_edges` has to decide.
 
-    Samples are so close that no number of q changes by more than a step.
+    No number of q changes by more than ``step`` from one sample to the next.
     """
     for q in (q0, q1):
         if not (type(q) is np.ndarray and q.ndim == 1 and q.dtype is _FLOAT and q.flags.carray):
@@ -80,9 +83,9 @@ def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, in
 
 
 def first_hit_of_path(cell: Cell, path: Any, step: float) -> tuple[int, int, int, int] | None:
-    """Return the first edge of a path that hits, and what `edge_of_one` says of it; None where `walk_edges` must.
+    """Return the first edge of a path that collides, and its result as of `edge_of_one`.
 
-    The edge is -1 where none hits.
+    The edge is -1 if none collides. The result is None if `walk_edges` has to decide.
     """
     if not (type(path) is np.ndarray and path.ndim == 2 and path.dtype is _FLOAT and path.flags.carray):
         return None
@@ -114,7 +117,7 @@ def quick_edge(cell: Cell, ends: Array, spacing: Array) -> int:
 
 
 def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, any_hit: bool) -> Ints | None:
-    """Return what `first_hits_of_many` tells of some edges: their steps, the samples that hit, and the pairs."""
+    """Return the output of `first_hits_of_many` for some edges: steps, the samples that collide, and the pairs."""
     if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
@@ -128,7 +131,7 @@ def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, any_hi
 
 
 def lanes_of(cell: Cell, memory: Memory) -> Task:
-    """Return what `first_hits_of_many` works in; kept for who holds the lock of the memory."""
+    """Return the task of `first_hits_of_many`; cached under the lock of the memory."""
     persistent, dof = memory is cell.memory, cell.robot.dof
     cached: Task | None = cell.cache.lanes if persistent else None
     if cached is not None:
@@ -145,7 +148,7 @@ def lanes_of(cell: Cell, memory: Memory) -> Task:
 def walk_edges(
     cell: Cell, first: Array, second: Array, spacing: Array, begin: Ints, workers: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Return of each edge how many steps it takes, at which it hits first, and the pair: see `first_hits_of_many`."""
+    """Return the steps of each edge, the first that collides, and its pair: see `first_hits_of_many`."""
     hits = np.empty((3, len(first)), dtype=np.int64)
     edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
 
@@ -158,13 +161,14 @@ def walk_edges(
 
 
 def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
-    """Return for each configuration a pair that is closer than its margin, or `FREE`."""
+    """Return a pair that is closer than its margin for each configuration, or `FREE`."""
     check_workers(workers)
     if check_device(device):
         answer = gpu_hits(cell, rows)
     else:
         one_step, none = np.ones(cell.robot.dof), np.zeros(len(rows), dtype=np.int64)
         answer = walk_edges(cell, rows, rows, one_step, none, workers)[2]
+    # GJK leaves touching pairs undecided: their certified distances decide, one configuration at a time
     for k in np.flatnonzero(answer == UNSURE):
         near = _not_apart(cell, rows[k : k + 1], cell.margins[: len(cell.layout.pairs)])[0]
         answer[k] = np.argmax(near) if near.any() else FREE
@@ -175,18 +179,18 @@ def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
 
 
 def close(out: Array, which: Ints, most: Array) -> Bools:
-    """Tell of what `every` returns where pairs are not proven farther apart than that."""
+    """Return which pairs of the output of `every` are not proven farther apart than ``most``."""
     near: Bools = (which != FAR) & ~(out[..., 1] > most)
     return near
 
 
 def _not_apart(cell: Cell, rows: Array, margins: Array) -> Bools:
-    """Tell which pairs, of those that kernels answer, are not proven farther apart than their margin."""
+    """Return which pairs of `gjk3d.robot.walk` are not proven farther apart than their margin."""
     return close(*every(cell, rows, margins)[:2], margins)
 
 
 def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
-    """Tell of each configuration, and each of the pairs asked, whether the two touch, margins left out."""
+    """Return for each configuration whether the selected pairs touch, without margins."""
     compiled, margins = selected < len(cell.layout.pairs), np.zeros(len(cell.layout.pairs))
     verdicts = np.empty((len(rows), int(compiled.sum())), dtype=np.int64)
     collide_many(
@@ -202,9 +206,9 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
 
 
 def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
-    """Return the signed distance of every pair as far as ``most`` of it, and its sub-pair, -1 or `FAR`.
+    """Return the signed distance of every pair up to its ``most``, its sub-pair, -1 or `FAR`, and a count.
 
-    Rows of what is far may hold anything. Returned too is how many pairs are `close`.
+    The count is the number of pairs that are `close`. The rows of pairs that are `FAR` are undefined.
     """
     shape = len(rows), len(cell.layout.pairs)
     out, which = np.empty((*shape, narrow.FLOATS)), np.empty(shape, dtype=np.int64)
@@ -218,7 +222,7 @@ def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
 
 
 def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Array, Ints]:
-    """Return rows as `solve` makes them and the pairs they are of, (n, 2): see `clearance_many`."""
+    """Return the nearest pair of each configuration: rows of `solve`, and pairs (n, 2) as of `clearance_many`."""
     out, which = np.full((len(rows), narrow.FLOATS), np.nan), np.empty((len(rows), 2), dtype=np.int64)
     out[:, :3] = inf
 
@@ -234,7 +238,7 @@ def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Arr
 
 
 def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] | None:
-    """Answer `nearest` of one configuration with hardly any Python: a row and its pair; None where that must."""
+    """Return `nearest` of one configuration, a row and its pair, or None if `nearest` has to compute it."""
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(most) is not float or not most >= 0.0:
         return None
@@ -255,7 +259,10 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
 
 
 def _clearance_scratch(cell: Cell) -> _ClearanceScratch:
-    """Return that for the cell as it is, for who holds the lock of its memory; it keeps the scratch of other states."""
+    """Return the scratch memory for the present cell; the caller holds the lock of its memory.
+
+    After a move the arrays of the cell before are used again: only their layout is replaced.
+    """
     cached: _ClearanceScratch | None = cell.cache.clearance
     if cached is None:
         row, out, which = np.empty((1, cell.robot.dof)), np.empty((1, narrow.FLOATS)), np.empty((1, 2), dtype=np.int64)
@@ -267,7 +274,7 @@ def _clearance_scratch(cell: Cell) -> _ClearanceScratch:
 
 
 class _ClearanceScratch(NamedTuple):
-    """What `nearest_of_one` asks with, and where it answers."""
+    """Input and output arrays of `nearest_of_one`."""
 
     task: WalkTask
     row: Array
@@ -276,13 +283,13 @@ class _ClearanceScratch(NamedTuple):
 
 
 def gradient(cell: Cell, rows: Array) -> Array:
-    """Return how the clearance changes with q, (n, dof)."""
+    """Return the gradient of the clearance, (n, dof)."""
     out, which = nearest(cell, rows, inf)
     return gradients(cell, rows, np.arange(len(rows)), out, which[:, 0])[0]
 
 
 def gradient_of_one(cell: Cell, q: Any) -> Array | None:
-    """Answer `gradient` of one configuration as `nearest_of_one` does."""
+    """Return `gradient` of one configuration, or None as `nearest_of_one` does."""
     row = plain_row(q)
     result = None if row is None else nearest_of_one(cell, row)
     if result is None or row is None:
@@ -298,9 +305,9 @@ def gradient_of_one(cell: Cell, q: Any) -> Array | None:
 def gradients(
     cell: Cell, rows: Array, of: Ints, answers: Array, pairs: Ints, *, every: bool = False
 ) -> tuple[Array, Array]:
-    """Return how distances change with q, (m, dof), of a pair each, or -1, at the configurations ``of`` some rows.
+    """Return the gradients of m distances, (m, dof), each of a pair, or -1, at the configuration ``of`` its row.
 
-    ``every`` asks for how the points move too, (m, 2, 3, dof).
+    With ``every`` the Jacobians of the points are returned too, (m, 2, 3, dof).
     """
     links = np.full((len(pairs), 2), -1)
     some = pairs >= 0
@@ -311,7 +318,7 @@ def gradients(
 def _gradients(
     cell: Cell, rows: Array, of: Ints, answers: Array, links: Ints, every: bool = False
 ) -> tuple[Array, Array]:
-    """Do that for points on links, negative for none."""
+    """Return `gradients` for points on links, negative for none."""
     robot = cell.robot
     total, moved = np.empty((len(of), robot.dof)), np.empty((len(of) if every else 1, 2, 3, robot.dof))
     distance_gradients(
@@ -322,11 +329,11 @@ def _gradients(
 
 
 def gpu_hits(cell: Cell, rows: Array) -> Ints:
-    """Return as `hit_of_one` does, for each configuration, a pair closer than its margin, `FREE`, or `UNSURE`.
+    """Return the result of `hit_of_one` for each configuration, computed by a graphics card with a thread for each.
 
-    Angles so large that the system's sine is asked are left to the processor.
+    Angles beyond `LARGE_ANGLE`, which need the sine of the system, are `UNSURE` and left to the processor.
     """
-    from gjk3d._kernels.gpu import Back, Own, Rows, run  # numba-cuda is loaded where it is asked for
+    from gjk3d._kernels.gpu import Back, Own, Rows, run  # numba-cuda is imported only for this
 
     chain, order = cell.robot._chain, cell.memory.fresh().order
     answers = np.empty((len(rows), 1), dtype=np.int64)
@@ -339,7 +346,8 @@ def gpu_hits(cell: Cell, rows: Array) -> Ints:
         ),
     )  # fmt: skip
     which = answers[:, 0]
-    # a turn is of one number of q, or of the length of three
+    # the angle of a joint is a number of q times its multiplier, or the length of three of them (less than twice the
+    # max)
     turns = 2.0 * np.abs(rows).max(axis=1, initial=0.0) * max(np.abs(chain.multiplier).max(initial=0.0), 1.0)
     which[turns + np.abs(chain.offset).max(initial=0.0) > LARGE_ANGLE] = UNSURE
     return which

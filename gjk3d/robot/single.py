@@ -1,7 +1,7 @@
-"""`Checker.free` of one configuration as a builtin: it hands the numbers to the kernel that answers one.
+"""`Checker.free` of one configuration as a builtin, which passes the numbers directly to the kernel.
 
-It answers where the Python method has prepared it for the surroundings as they are, and nobody else asks at the time;
-all else is the method's.
+It computes the result only if the Python method has prepared it for the present surroundings and no other thread uses
+the cell at the same time. Otherwise it calls the method.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from gjk3d.robot.walk import FREE, hit_of_one
 if TYPE_CHECKING:
     from gjk3d.robot.cell import Cell
 
-# words of the builtin: the Python method, where a checker has what is prepared, and what was said of its surroundings
+# words of the builtin: the Python method, and the offsets of the slots `_quick` and `_settings` in a checker
 SLOW, PREPARED, SETTINGS_SLOT = range(3)
-# words of what is prepared: what was said, how many joints, where their numbers go, the arguments of the entry and the
-# entry itself, where it answers, the lock's methods, False
+# words of a prepared record: the settings, the number of dof, the address for q, the arguments of the entry, their
+# number, the entry itself, the address of its result, the two methods of the lock, False
 SETTINGS, JOINTS, NUMBERS, ARGS, COUNT, ENTRY, ANSWER, ACQUIRE, RELEASE, NOT_WAITING = range(10)
 
 
 def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
-    """Return what the builtin asks a cell with, once `gjk3d.robot.queries.quick` has: its words, and what they hold."""
+    """Return the record of the builtin for a cell that `gjk3d.robot.queries.quick` has used: words and references."""
     if cell.cache.free is None or len(cell.general.pairs):
         return None
     if cell.cache.single is None:
         row, lock = np.empty(cell.robot.dof), cell.memory.lock
         args, methods = (row, *cell.cache.free), (lock.acquire, lock.release)
+        # the words are addresses: the tuple that is cached below keeps the objects alive
         words = [
             id(settings), cell.robot.dof, row.ctypes.data, id(args) + py.TUPLE, len(args), id(hit_of_one),
             cell.cache.answer.ctypes.data, *map(id, methods), id(False),
@@ -43,7 +44,7 @@ def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
 
 @inlined
 def released(quick: int, answer: int) -> int:
-    """Release the lock and return an answer, -1 for an error."""
+    """Release the lock and return a result, -1 for an error."""
     result = py.call(py.word(quick + 8 * RELEASE), quick, plain(0), plain(0))
     if result == 0:
         return -1
@@ -53,11 +54,12 @@ def released(quick: int, answer: int) -> int:
 
 @kernel
 def free_at(quick: int, numbers: int) -> int:
-    """Return True or False for a configuration, 0 where the method has to answer, -1 for an error."""
+    """Return True or False for a configuration, 0 if the method has to compute it, -1 for an error."""
     got = py.call(py.word(quick + 8 * ACQUIRE), quick + 8 * NOT_WAITING, plain(1), plain(0))
     if got == 0:
         return -1
-    py.drop(got)  # which is True or False, and stays
+    py.drop(got)  # True or False, which other references keep alive
+    # the lock is taken: another thread is in the kernel, and the method allocates memory of its own
     if got != py.known(py.BOOLS + 1):
         return 0
     for k in range(py.word(quick + 8 * JOINTS)):
@@ -75,14 +77,14 @@ def free_at(quick: int, numbers: int) -> int:
 
 @builtin
 def checker_free(words: int, checker: int, args: int, nargs: int, names: int) -> int:
-    """Answer `Checker.free`."""
+    """Return `Checker.free`."""
     record = py.word(checker + py.word(words + 8 * PREPARED))
     if names == 0 and nargs == 1 and record != 0 and record != py.known(py.NONE):
         quick = py.word(py.word(record + py.TUPLE) + py.DATA)
         numbers = py.floats_in(py.word(args), 1)
         current = py.word(quick + 8 * SETTINGS) == py.word(checker + py.word(words + 8 * SETTINGS_SLOT))
         if current and numbers != 0 and py.word(py.word(py.word(args) + py.SHAPE)) == py.word(quick + 8 * JOINTS):
-            py.keep(record)  # the kernel lets others run, who may prepare the checker for something else
+            py.keep(record)  # the kernel releases the GIL, and another thread may then replace the record
             answer = free_at(quick, numbers)
             if answer > 0:
                 py.keep(answer)

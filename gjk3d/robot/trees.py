@@ -1,7 +1,7 @@
-"""Convex shapes of a cell against one body, a cloud, a mesh, ground: the traversals of `gjk3d.bodies` in its frames.
+"""Convex shapes of a cell against one body (mesh, cloud, height field): the tree traversals of `gjk3d.bodies`.
 
-A pair is a row of two slots, one of which is the body, and a flag that says that it is the first. The other one, its
-guest, is a tree of one box. Each entry is about one body, whose tree is walked where it is and as it is.
+A pair is a row of two slots, one of them the body, and a flag that is set if the body is the first. The other slot, the
+guest, is a tree of one box. Each entry takes one body. Its tree is traversed in its own frame and is not copied.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ RIM, REACH = range(2)  #: columns of a guest's sizes
 
 
 class Guests(NamedTuple):
-    """The slots of a cell as trees of one box; rows of slots that are none's guests hold nothing."""
+    """The slots of a cell as trees of one box; the rows of slots that are no guests are unused."""
 
     boxes: Array2  #: (slots, 15)
-    table: Ints2  #: (slots, 3), where the shape begins
-    points: Array2  #: (slots, 3), one of each
+    table: Ints2  #: (slots, 3), first index of the shape
+    points: Array2  #: (slots, 3), a point of each shape
     sizes: Array2  #: (slots, 2)
-    leaf: Ints2  #: (1, 3), the links of each
+    leaf: Ints2  #: (1, 3), the only node, a leaf, shared by all
     place: Array2  #: (1, 13), the pose row of each
 
 
 _NO_ROWS, _NO_LINKS = np.zeros((0, 15)), np.zeros((0, 3), dtype=np.int64)
-#: of pairs that the walk answers
+#: stands for the body of pairs that `gjk3d.robot.walk` tests, so that the kernels have one signature
 NO_BODY = PartTree(
     _NO_ROWS, _NO_LINKS, _NO_ROWS, _NO_LINKS, np.zeros(0, dtype=np.int64), np.zeros(0), _NO_ROWS, _NO_LINKS, _NO_ROWS,
     np.zeros(6), _NO_ROWS, -1, OPEN, 0.0, 0.0,
@@ -42,7 +42,7 @@ NO_BODY = PartTree(
 
 
 class Around(NamedTuple):
-    """A body, and what is needed to ask about it."""
+    """A body with its pairs, and the scratch memory of a traversal."""
 
     layout: Layout
     frames: Frames
@@ -53,7 +53,7 @@ class Around(NamedTuple):
 
 @inlined
 def guest_at(layout: Layout, g: Guests, k: int) -> PartTree:
-    """Return slot k."""
+    """Return slot k as a tree."""
     none = g.boxes[:0]
     return PartTree(
         g.boxes[k : k + 1], g.leaf, g.place, g.table[k : k + 1], layout.ints, layout.floats, none, g.table[:0], none,
@@ -63,7 +63,7 @@ def guest_at(layout: Layout, g: Guests, k: int) -> PartTree:
 
 @kernel
 def pair_of(x: Around, p: int, now: int) -> tuple[Two, int]:
-    """Return the body and the guest of pair p, the body first, and the body's slot."""
+    """Return the body and the guest of pair p, the body first, and the slot of the body."""
     layout, rows = x.layout, x.frames.rows
     host, guest = layout.pairs[p, 1], layout.pairs[p, 0]
     if layout.pairs[p, 2] != 0:
@@ -72,7 +72,8 @@ def pair_of(x: Around, p: int, now: int) -> tuple[Two, int]:
     place(layout, x.frames, guest, now)
     pair = two_at(x.body, guest_at(layout, x.guests, guest), rows[host], rows[guest])
     error = pair.error
-    if layout.link[host] >= 0:  # its frame is a product of rotations, no pose that was checked
+    if layout.link[host] >= 0:
+        # the frame of a link is a product of rotations, so the residual that checked poses satisfy does not hold for it
         m = pair.m
         far = max(abs(m[9]), max(abs(m[10]), abs(m[11])))
         error += 4.0 * rows[host, 12] * (pair.a.reach + pair.b.reach + far)
@@ -81,9 +82,9 @@ def pair_of(x: Around, p: int, now: int) -> tuple[Two, int]:
 
 @kernel
 def nearest_or_contact(pair: Two, most: float, margin: float, share: float, first: int, w: Bench) -> tuple[int, Found]:
-    """Tell whether a body and its guest are proven apart, APART, and find their nearest parts as `nearest` does.
+    """Return APART if a body and its guest are proven apart, and their nearest parts as `nearest` does.
 
-    MEET and HELD are sure; else it is what `meet` says.
+    MEET and HELD are certain. DOUBT is left to the exact functions of two shapes.
     """
     w.last[0] = -1
     gap = nearest(pair, most, margin, share, first, w)
@@ -91,6 +92,7 @@ def nearest_or_contact(pair: Two, most: float, margin: float, share: float, firs
         return MEET if gap.upper <= 0.0 else DOUBT, gap
     if pair.a.kind == PRISMS:
         return meet(pair, 0.0, w), gap
+    # a gap between the surfaces proves nothing for a closed body: the guest may lie inside it
     return held(pair, w) if pair.a.inside != OPEN else APART, gap
 
 
@@ -98,9 +100,9 @@ def nearest_or_contact(pair: Two, most: float, margin: float, share: float, firs
 def meet_many(
     q: Array2, chain: Chain, x: Around, margins: Array1, every: bool, start: int, stop: int, answer: Ints2
 ) -> bool:
-    """Write for configurations start to stop, and each pair, what `gjk3d.bodies.walk.meet` says of it.
+    """Write the result of `gjk3d.bodies.walk.meet` for configurations start to stop and each pair.
 
-    Unless ``every`` is asked for, what is behind the first pair that meets is called APART. Returns whether all are.
+    Without ``every``, pairs after the first that collides are written as APART untested. Returns whether all are APART.
     """
     frames, pairs = x.frames, x.layout.pairs
     frames.stamp[:] = -1
@@ -113,7 +115,7 @@ def meet_many(
             if hit and not every:
                 continue
             pair, _ = pair_of(x, p, k)
-            x.scratch.last[0] = -1
+            x.scratch.last[0] = -1  # no warm start from another pair: answers must not depend on the order
             answer[k, p] = meet(pair, max(margins[p], 0.0), x.scratch)
             all_apart = all_apart and answer[k, p] == APART
             hit = (answer[k, p] == MEET or answer[k, p] == HELD) and margins[p] >= 0.0
@@ -147,7 +149,7 @@ def gaps_many(
                 answer[k, p] = DOUBT
                 continue
             into_world(frames.rows[host], row, plain(0))
-            if pairs[p, 2] == 0:  # the body stands second
+            if pairs[p, 2] == 0:  # the body is the second of the pair, and the row was computed with it first
                 mirror(row, plain(0))
             if least:
                 best[k] = min(best[k], out[k, p, 0])
@@ -155,9 +157,9 @@ def gaps_many(
 
 @kernel
 def gap_bounds(x: Around, p: int, now: int, most: float, margin: float, share: float) -> tuple[float, float]:
-    """Return bounds of the distance of a pair, no more than ``most``, the lower at least `share_of` it; 0 if they meet.
+    """Return bounds of the distance of a pair up to ``most``, the lower at least `share_of` it; 0 for a collision.
 
-    Row 1 of the bench's answers says where the two are nearest, in the world.
+    Row 1 of ``x.scratch.out`` has the nearest points in the world.
     """
     pair, host = pair_of(x, p, now)
     verdict, gap = nearest_or_contact(pair, most, margin, share, x.scratch.last[0], x.scratch)

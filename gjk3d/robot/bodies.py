@@ -23,9 +23,9 @@ from gjk3d.shapes.ellipsoid import Ellipsoid
 from gjk3d.shapes.sphere import Sphere
 from gjk3d.typing import Array
 
-#: what becomes of a mesh
+#: representations of a mesh
 MESH_MODES = ("bodies", "hull", "parts", "mesh")
-_CONVEX = 0.99  #: of the hull's volume: a body that fills so much of it is not cut into parts
+_CONVEX = 0.99  #: a body that fills this share of the volume of its hull is not cut into parts
 _PRIMITIVES: dict[str, Callable[..., Shape]] = {
     "box": lambda *edges: Box(edges),
     "sphere": Sphere,
@@ -73,11 +73,11 @@ class Geometry(NamedTuple):
     pose : (4, 4) float
         In the frame of the link, of all its bodies.
     hull : Shape
-        A convex shape round them all.
+        A convex shape around all of them.
     first, last : int
         Its bodies are ``robot.bodies[first:last]``.
     way : str
-        What they are to what the URDF says: "exact", "bodies", "hull", "parts" or "mesh", see `Robot.from_urdf`.
+        How the bodies represent the geometry: "exact", "bodies", "hull", "parts" or "mesh", see `Robot.from_urdf`.
     source : Path or None
         The file of a mesh.
     error : float or None
@@ -120,6 +120,7 @@ def make_bodies(
     geometries: list[Geometry] = []
     loaded: dict[tuple[Path, tuple[float, ...]], _MeshShapes] = {}
     links = {link.name: link for link in description.links}
+    # a mesh that several links use at one scale, such as fingers, is read and split only once
     for number, name in enumerate(order):
         for geometry in links[name].geometries:
             file = None
@@ -150,7 +151,7 @@ def _primitive(geometry: urdf.Geometry) -> Shape:
 
 
 def of_mesh(file: Path | Mesh, geometry: urdf.Geometry, mode: str) -> _MeshShapes:
-    """Return the hull of a mesh or its file, and what stands for it."""
+    """Return the hull of a mesh or its file, and the shapes that represent it."""
     try:
         mesh = file if isinstance(file, Mesh) else load(file, unit="meters")  # whatever the file states
         if geometry.scale != (1.0, 1.0, 1.0):
@@ -169,7 +170,7 @@ def of_mesh(file: Path | Mesh, geometry: urdf.Geometry, mode: str) -> _MeshShape
 
 
 def _parts(mesh: Mesh) -> _MeshShapes:
-    """Return each body of a mesh cut into convex parts; bodies that are open, or as good as convex, as their hulls."""
+    """Return each body of a mesh cut into convex parts; open or nearly convex bodies become their hulls."""
     hulls: list[ConvexHull] = []
     error = 0.0
     for body in mesh.bodies():
@@ -182,14 +183,14 @@ def _parts(mesh: Mesh) -> _MeshShapes:
         else:
             hulls.append(body.hull())
     hulls = _outer(hulls)
-    # parts may stick out of the mesh a little, and the hull must hold them: it is asked first
+    # parts may reach slightly outside the mesh, and the hull must contain them, since it is tested first
     hull = ConvexHull(np.concatenate([np.asarray(part.vertices) for part in hulls]))
     return _MeshShapes(hull, list(hulls), error)
 
 
 def _outer(hulls: list[ConvexHull]) -> list[ConvexHull]:
-    """Leave out the hulls that lie within another one, as screws within a cover do: the union stays the same."""
-    planes: list[tuple[Array, Array]] = []  # of those kept, the largest first
+    """Return the hulls without those inside another one, such as screws inside a cover: the union is the same."""
+    planes: list[tuple[Array, Array]] = []  # of the hulls that stay, the largest first
     outer: list[int] = []
     for k in sorted(range(len(hulls)), key=lambda k: -float(hulls[k].volume)):
         corners = np.asarray(hulls[k].vertices)
@@ -200,6 +201,6 @@ def _outer(hulls: list[ConvexHull]) -> list[ConvexHull]:
             try:
                 equations = spatial.ConvexHull(corners).equations
             except spatial.QhullError:
-                continue  # too flat for planes: nothing is left out for its sake
+                continue  # a flat hull contains no other one
             planes.append((equations[:, :3], equations[:, 3]))
     return [hulls[k] for k in sorted(outer)]

@@ -5,7 +5,7 @@ bodies, their slots: a collision geometry of the robot, or an object. Pairs are 
 the robot are made once. Those with objects are made again at each change.
 
 A cell never changes, except for the memory of its kernels: each change of a checker makes another cell. A query takes
-its cell once, so it works on one state, whatever other threads add, move or remove meanwhile.
+its cell once, so it works on one state even if other threads add, move or remove objects at the same time.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from gjk3d.typing import Array, Bools, Ints
 
 
 class Host(NamedTuple):
-    """A body, and the pairs of it that are answered together: from which number to which, see `gjk3d.robot.trees`."""
+    """A body, and the range of its pairs, which are tested together, see `gjk3d.robot.trees`."""
 
     slot: int
     first: int
     last: int
 
 
-OBSTACLES = ""  #: in a rule: all that stands in the surroundings; no object has such a name
+OBSTACLES = ""  #: in a rule: all obstacles; no object can have this name
 
 
 class Rule(NamedTuple):
-    """How close is too close for two names, or for one and all others or all `OBSTACLES`; later rules hold."""
+    """The margin of two names, or of one name with all others or all `OBSTACLES`; later rules override earlier ones."""
 
     a: str
     b: str | None
@@ -57,9 +57,9 @@ class Rule(NamedTuple):
 
 
 class Memory:
-    """What kernels remember: in which order pairs are asked, likely hits first, and an axis of each.
+    """State of kernels from call to call: the order of pairs, likely hits first, and the last axis of each.
 
-    Two threads in the same arrays could lose a pair from the order, which would then never be asked.
+    It needs a lock: two threads that swap entries of the same order could lose a pair, which would never be tested.
     """
 
     __slots__ = ("axes", "lock", "order")
@@ -70,12 +70,12 @@ class Memory:
         self.lock = Lock()
 
     def fresh(self) -> Memory:
-        """Return one that remembers nothing; a copy could have what another thread has half written."""
+        """Return an empty memory; a copy could have entries that another thread has written only partly."""
         return Memory(len(self.order), len(self.axes))
 
     @contextmanager
     def lent(self, workers: int) -> Iterator[Memory | None]:
-        """Lend this to one thread; another that asks meanwhile, and several together, get None and take fresh ones."""
+        """Lend this memory to one thread; other threads and calls with several workers get None."""
         if workers != 1 or not self.lock.acquire(blocking=False):
             yield None
             return
@@ -86,17 +86,17 @@ class Memory:
 
 
 class Cache:
-    """What is made for a first question and used again by later ones, by who holds the lock of the memory."""
+    """Arguments and results that later queries use again; only the holder of the lock of the memory may use them."""
 
     __slots__ = ("answer", "arms", "bounds", "clearance", "edge", "free", "general", "lanes", "proofs", "single")
 
     def __init__(self, clearance: Any = None) -> None:
-        self.free: Any = None  #: what `gjk3d.robot.walk.hit_of_one` is called with,
-        self.answer: Any = None  #: where it answers,
-        self.lanes: Any = None  #: what `gjk3d.robot.lanes.first_hits_of_many` is,
-        self.general: Any = None  #: and what `gjk3d.robot.general_pairs.hit_of_one` calls
+        self.free: Any = None  #: arguments of `gjk3d.robot.walk.hit_of_one`
+        self.answer: Any = None  #: its result
+        self.lanes: Any = None  #: task of `gjk3d.robot.lanes.first_hits_of_many`
+        self.general: Any = None  #: arguments of the calls in `gjk3d.robot.general_pairs.hit_of_one`
         self.single: Any = None  #: see `gjk3d.robot.single.prepared`
-        self.clearance = clearance  #: scratch of `gjk3d.robot.walk.clearance_many`
+        self.clearance = clearance  #: scratch memory of `gjk3d.robot.walk.clearance_many`
         self.arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
         self.bounds: Any = None  #: and `motion_bounds` there
         self.proofs: dict[int, Any] = {}  #: see `gjk3d.robot.motion_certified.prepared_for`
@@ -104,7 +104,7 @@ class Cache:
 
 
 class Names:
-    """The names of pairs by their numbers, found when they are first asked for."""
+    """The names of pairs by their numbers, looked up at first use."""
 
     __slots__ = ("_every", "_known", "_owner", "_owners", "_slots")
 
@@ -122,27 +122,27 @@ class Names:
         return names
 
     def every(self) -> tuple[tuple[str, str], ...]:
-        """Return those of all pairs."""
+        """Return the names of all pairs."""
         if self._every is None:
             self._every = tuple(map(self, range(len(self._slots))))
         return self._every
 
 
 class Cell(NamedTuple):
-    """See the module. Pairs are numbered: those that the walk answers, then those of each host, then the others."""
+    """See the docstring of this module. Pairs are numbered: those of `walk`, of each host, and the fallback pairs."""
 
     robot: Robot
     layout: Layout
-    general: Layout  #: the same slots, and the pairs that the walk cannot answer, see `general_pairs`
+    general: Layout  #: the same slots, and the pairs that `walk` cannot test, see `general_pairs`
     guests: Guests
     hosts: tuple[Host, ...]
-    planes: Array  #: (slots, 4), the half-space that holds a slot, or NaN
-    shapes: list[Any]  #: of each slot, what it really is
-    owner: Ints  #: of each slot, in ``owners``
+    planes: Array  #: (slots, 4), the half-space that contains a slot, or NaN
+    shapes: list[Any]  #: the real shape of each slot
+    owner: Ints  #: index of each slot in ``owners``
     owners: list[str]  #: names of links, then of objects
     objects: dict[str, int]  #: name of an object: its slot
-    robot_slots: Ints  #: the slots of the robot and of what hangs on it, hulls round several bodies left out
-    exact: Bools  #: of each slot, whether what kernels know of it is the shape itself
+    robot_slots: Ints  #: the slots of links and attached objects, without hulls around several bodies
+    exact: Bools  #: whether the shape of a slot in the kernels is the real shape
     slots: Ints  #: (pairs, 2)
     names: Names  #: of pairs, by number
     margins: Array  #: (pairs,)
@@ -150,7 +150,7 @@ class Cell(NamedTuple):
     cache: Cache
 
     def placed(self, links: Array, slot: int) -> Array:
-        """Return where a slot is, (n, 4, 4), from the poses of the links (n, links, 4, 4)."""
+        """Return the poses of a slot, (n, 4, 4), from the poses of the links (n, links, 4, 4)."""
         local = np.eye(4)
         local[:3, :3], local[:3, 3] = self.layout.local[slot, :9].reshape(3, 3), self.layout.local[slot, 9:12]
         link = int(self.layout.link[slot])
@@ -159,7 +159,7 @@ class Cell(NamedTuple):
 
     @property
     def fallback_start(self) -> int:
-        """The first pair that no kernel answers."""
+        """The number of the first fallback pair, which no kernel tests."""
         return self.hosts[-1].last if self.hosts else len(self.layout.pairs)
 
     def layout_of(self, host: Host) -> Layout:
@@ -173,7 +173,7 @@ class Cell(NamedTuple):
         return tree
 
     def frames(self) -> Frames:
-        """Return scratch for its links and slots."""
+        """Return scratch memory for the poses of links and slots."""
         links, slots = len(self.robot.links), len(self.layout.link)
         return Frames(
             np.empty((4, 4)), np.empty((links, 4, 4)), np.empty((slots, 13)), np.empty((slots, 4)),
@@ -181,22 +181,22 @@ class Cell(NamedTuple):
         )  # fmt: skip
 
     def task(self, layout: Layout | None = None, axes: Array | None = None, *, fresh: bool = False) -> Task:
-        """Return what a walk over pairs works in, this thread's or one to be kept; these remember nothing or axes."""
+        """Return a task for pairs: with the scratch memory of this thread, or fresh memory to retain."""
         axes = np.empty((0, MEMORY)) if axes is None else axes
         gaps = np.empty(len(self.memory.axes))
         return Task(self.robot._chain, layout or self.layout, self.frames(), solver(fresh=fresh), axes, gaps)
 
     def has(self, a: str, b: str) -> bool:
-        """Tell whether two names are checked against each other."""
+        """Return whether two names are checked against each other."""
         return bool(self._of(a, b).any())
 
     def moved(self, name: str, pose: Array) -> Cell:
-        """Return the cell with an object somewhere else."""
+        """Return the cell with an object at another pose."""
         local = self.layout.local.copy()
         local[self.objects[name]] = local_row(pose)
         layout, general = self.layout._replace(local=local), self.general._replace(local=local)
         cache = Cache(self.cache.clearance)
-        if self.layout.link[self.objects[name]] == WORLD:
+        if self.layout.link[self.objects[name]] == WORLD:  # arms do not depend on the poses of obstacles
             cache.arms = self.cache.arms
         return self._replace(layout=layout, general=general, cache=cache)
 
@@ -206,15 +206,15 @@ class Cell(NamedTuple):
         for rule in rules:
             margins[self._of(rule.a, rule.b)] = rule.margin
         cache = Cache(self.cache.clearance)
-        cache.arms, cache.bounds = self.cache.arms, self.cache.bounds  # which no margin changes
+        cache.arms, cache.bounds = self.cache.arms, self.cache.bounds  # these do not depend on margins
         return self._replace(margins=margins, cache=cache)
 
     def copy(self) -> Cell:
-        """Return the same cell with a memory of its own."""
+        """Return the same cell with its own memory."""
         return self._replace(memory=self.memory.fresh(), cache=Cache())
 
     def _of(self, a: str, b: str | None) -> Bools:
-        """Tell which pairs are of two names, or of one and any other."""
+        """Return which pairs are of two names, or of one name and any other."""
         owner = self.owner[self.slots]
         is_a = owner == self.owners.index(a)
         if b is not None:
@@ -225,7 +225,7 @@ class Cell(NamedTuple):
 
 
 def solver(*, fresh: bool = False) -> Solver:
-    """Return what entries solve pairs in, this thread's or one to be kept."""
+    """Return the scratch memory of solvers: that of this thread, or fresh memory to retain."""
     floats, ints = workspace(FIRST_POINTS)
     work, table = (np.empty(floats), np.empty(ints, np.int64)) if fresh else scratch(FIRST_POINTS)[:2]
     row, marks = np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64)
@@ -233,35 +233,35 @@ def solver(*, fresh: bool = False) -> Solver:
 
 
 def local_row(pose: Array) -> Array:
-    """Return a pose as layouts have it: the rotation row by row, the translation, and the residual of the rotation."""
+    """Return a pose as a row of `Layout.local`: the rotation by rows, the translation, and the rotation's residual."""
     residual = np.abs(pose[:3, :3].T @ pose[:3, :3] - np.eye(3)).max()
     return np.concatenate([pose[:3, :3].ravel(), pose[:3, 3], [residual]])
 
 
 class Slot(NamedTuple):
-    """A shape, where it is fixed, and whose it is."""
+    """A shape that is fixed to a link or to the world, and the name of its owner."""
 
     link: int
-    local: Array  #: thirteen numbers, see `local_row`
+    local: Array  #: 13 numbers, see `local_row`
     shape: Any
     outline: Outline
     owner: str
 
 
 class Unit(NamedTuple):
-    """See the module."""
+    """See the docstring of this module."""
 
     link: int
     slot: int  #: the shape, or the hull
-    first: int  #: its bodies are the slots from here on
-    bodies: int  #: how many; 0 where the shape is its own body
+    first: int  #: the first slot of its bodies
+    bodies: int  #: number of bodies; 0 if the shape is not a hull around several
 
 
 class Base:
     """The slots, units and pairs of a robot alone: made once, and shared by copies of a checker.
 
-    ``link_pairs`` (n, 2) are checked, the lower number first; with ``hulls`` those round all bodies stand for them, and
-    other links are left out.
+    ``link_pairs`` (n, 2) are checked, the lower number first. With ``hulls`` the hull around all bodies of a geometry
+    replaces them, and links without pairs are left out.
     """
 
     __slots__ = ("pairs", "robot", "slots", "units")
@@ -297,7 +297,7 @@ class Base:
 
 
 def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0.0, rules: Iterable[Rule] = ()) -> Cell:
-    """Return the cell of a robot and objects; those that hang on links come before those that stand."""
+    """Return the cell of a robot and objects; attached objects come before obstacles."""
     every = sorted(objects, key=lambda item: item.link == WORLD)
     object_slots = [Slot(item.link, local_row(item.pose), item.shape, outline(item.shape), item.name) for item in every]
     slots = base.slots + object_slots
@@ -343,7 +343,8 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
 
 
 def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
-    """Return the numbers of what stands for each slot, and where they begin: ints, floats, the capsule and the box."""
+    """Return the packed outlines of all slots, and the first indices of ints, floats, capsule and box of each."""
+    # slots with the same outline, such as the wheels of a robot, share one packed copy
     distinct: dict[int, Shape] = {id(item.shape): item.shape for item in outlines}
     number = {key: k for k, key in enumerate(distinct)}
     shapes = list(distinct.values())
@@ -355,14 +356,15 @@ def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
 
 
 def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
-    """Return the pairs of units that objects are in: with links that move against them, and each other."""
+    """Return the pairs of units with objects: with links that move against them, and with each other."""
     if not objects:
         return np.zeros((0, 2), dtype=np.int64)
     count = len(base.units)
     hung = sum(item.link != WORLD for item in objects)
-    checked = np.zeros((count + hung, len(objects)), dtype=bool)  # what moves, and each object
+    checked = np.zeros((count + hung, len(objects)), dtype=bool)  # rows: everything that moves; columns: objects
     link = np.array([*(unit.link for unit in base.units), *(item.link for item in objects)], dtype=np.int64)
     rigid = base.robot.rigid
+    # units of one rigid body, or of the world, never move against each other
     group = np.where(link == WORLD, WORLD, rigid[link]) if len(rigid) else link
     checked[:] = group[: count + hung, None] != group[count:]
     checked[count:, :hung] &= np.triu(np.ones((hung, hung), dtype=bool), 1)
@@ -380,7 +382,7 @@ def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
 
 
 def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, Ints]:
-    """Return pairs of slots and their sub-pairs, as `Layout` has them, and the slots of what kernels cannot answer."""
+    """Return pairs of slots and their sub-pairs as in `Layout`, and the slots of pairs that `walk` cannot test."""
     table = np.array(units, dtype=np.int64).reshape(-1, 4)
     slot, first, count = table[:, 1], np.where(table[:, 3] > 0, table[:, 2], table[:, 1]), np.maximum(table[:, 3], 1)
     plain = np.array([exact[unit.first : unit.first + max(unit.bodies, 1)].all() for unit in units], dtype=bool)
@@ -394,7 +396,7 @@ def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, In
 
 
 def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
-    """Return every body of the one with every body of the other, pair by pair."""
+    """Return all pairs of a body of one unit with a body of the other, pair by pair."""
     a, b = pairs[:, 0], pairs[:, 1]
     sizes = count[a] * count[b]
     which = np.repeat(np.arange(len(pairs)), sizes)
@@ -406,9 +408,9 @@ def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
 
 
 def _by_host(pairs: Ints, slots: list[Slot], before: int) -> tuple[Ints, tuple[Host, ...]]:
-    """Return pairs of slots sorted by the body whose tree answers them, those of none last, and the bodies.
+    """Return pairs of slots sorted by the body whose tree tests them, fallback pairs last, and the bodies.
 
-    Behind the two slots of a pair stands whether the body is the first, and nothing.
+    A row has the two slots, 1 if the body is the first of them, and 0.
     """
     hosts = [isinstance(slot.shape, Body) and not slot.shape._as_parts().any_mapped for slot in slots]
     ends = [slot.outline.exact and slot.outline.plane is None for slot in slots]
@@ -432,7 +434,7 @@ def _by_host(pairs: Ints, slots: list[Slot], before: int) -> tuple[Ints, tuple[H
 
 
 def _guests(slots: list[Slot], starts: Ints, pairs: Ints) -> Guests:
-    """Return slots as trees, those that hosts have pairs with."""
+    """Return the slots that are in pairs with hosts as trees."""
     guests = Guests(
         np.zeros((len(slots), BOX)), starts.copy(), np.zeros((len(slots), 3)), np.zeros((len(slots), 2)),
         np.array([[-1, 0, 1]]), IDENTITY,

@@ -139,7 +139,7 @@ class Checker(ConfigurationChecks):
             q0 or q1 is no configuration, or n of them; the stacks differ; resolution or tolerance is not above 0; or a
             motion would take too many samples.
         ShapeError
-            ``workers`` is no number of threads.
+            ``workers`` is not a number of threads.
 
         Notes
         -----
@@ -188,7 +188,7 @@ class Checker(ConfigurationChecks):
         RobotError
             The path is none; resolution or tolerance is not above 0.
         ShapeError
-            ``workers`` is no number of threads.
+            ``workers`` is not a number of threads.
 
         Examples
         --------
@@ -242,7 +242,7 @@ class Checker(ConfigurationChecks):
             The trajectory is none, or of another robot; ``moving`` names no obstacle, or one that has no end;
             resolution or tolerance is not above 0.
         ShapeError
-            ``workers`` is no number of threads.
+            ``workers`` is not a number of threads.
 
         Examples
         --------

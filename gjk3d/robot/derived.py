@@ -30,25 +30,26 @@ from gjk3d.wording import kind_of
 if TYPE_CHECKING:
     from gjk3d.robot.model import Robot
 
-ROOT = "world"  #: the link that all parts hang on
+ROOT = "world"  #: the root link, to which all parts are attached
 _HOLDS = ("fixed", "planar", "floating")
 _NORMAL = (0.0, 0.0, 1.0)  #: of the plane of a planar joint: the floor that a mobile base drives on
 
 
 class Joined(NamedTuple):
-    """What several robots are as one."""
+    """Several robots as one tree."""
 
     description: Description
     bodies: tuple[Body, ...]
     geometries: tuple[Geometry, ...]
-    unwelded: frozenset[str]  #: links whose fixed children are other bodies than they, as far as adjacency goes
-    worlds: frozenset[str]  #: links that are the surroundings
-    columns: dict[str, slice]  #: of each part
+    unwelded: frozenset[str]  #: links whose fixed children do not count as one body with them for adjacency
+    worlds: frozenset[str]  #: links that belong to the surroundings
+    columns: dict[str, slice]  #: columns of q of each part
 
 
 def joined(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[str, str]) -> Joined:
-    """Return the tree of several robots: names are prefixed by that of their part and a slash."""
+    """Return the tree of several robots; names are prefixed by that of their part and a slash."""
     _check(parts, on, joints)
+    # joints are listed part by part, so the columns of a part are contiguous: first its own joint, then the robot's
     links: list[Link] = [Link(ROOT, ())]
     all_joints: list[Joint] = []
     columns: dict[str, slice] = {}
@@ -115,7 +116,7 @@ def _prefixed(joint: Joint, part: str) -> Joint:
 
 
 def _shapes_of(parts: Mapping[str, Robot], order: Mapping[str, int]) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return the shapes of all parts, by the number of their link."""
+    """Return the shapes of all parts, sorted by the number of their link."""
     geometries = []
     for part, robot in parts.items():
         for geometry in robot.geometries:
@@ -127,7 +128,7 @@ def _shapes_of(parts: Mapping[str, Robot], order: Mapping[str, int]) -> tuple[tu
 def _numbered(
     items: Iterable[tuple[Geometry, tuple[Body, ...]]],
 ) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return geometries and their bodies with the numbers that they have in this order."""
+    """Return geometries and their bodies, renumbered in this order."""
     bodies: list[Body] = []
     geometries: list[Geometry] = []
     for geometry, shapes in items:
@@ -138,7 +139,7 @@ def _numbered(
 
 
 def locked(robot: Robot, q: Array, names: Iterable[str]) -> list[Joint]:
-    """Return the joints with some of them, and those that mimic these, fixed where they are at q."""
+    """Return the joints of a robot; the named ones, and those that mimic them, are fixed at q."""
     locked_columns = {robot.columns[name].start for name in names}
     chain, number = robot._chain, {joint.name: k for k, joint in enumerate(robot.joints) if joint is not None}
     joints = []
@@ -150,7 +151,8 @@ def locked(robot: Robot, q: Array, names: Iterable[str]) -> list[Joint]:
             continue
         pose = np.empty((1, 1, 4, 4))
         row: Any = (values[k : k + 1] for values in chain)
-        single = Chain(*row)._replace(parent=np.array([-1]))  # it hangs on the world
+        # a chain of this joint alone on the world: the pose of its link is the transform of the joint
+        single = Chain(*row)._replace(parent=np.array([-1]))
         many_link_poses(single, q[None], np.empty((4, 4)), pose)
         joints.append(joint._replace(type="fixed", origin=pose[0, 0], mimic=None))
     return joints
@@ -160,7 +162,7 @@ Shapes = Any  #: a shape or mesh, (one, pose), or several of these
 
 
 def with_shapes(robot: Robot, link: int, shapes: Shapes, mode: str) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return the shapes of a robot, a link's replaced."""
+    """Return the shapes of a robot with those of one link replaced."""
     if mode not in MESH_MODES:
         raise RobotError(f"geometry={mode!r}, expected one of {', '.join(map(repr, MESH_MODES))}")
     name = robot.links[link]
@@ -198,24 +200,24 @@ def _shape_of(item: Any, name: str, link: int, mode: str) -> tuple[Geometry, tup
 def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
     """Return a robot whose links are scaled, each geometry about the middle of the box along its axes.
 
-    For a fixed distance all round, `Checker.set_padding` and `Checker.set_margin` are exact and cost nothing.
+    For a fixed distance in all directions, `Checker.set_padding` and `Checker.set_margin` are exact and cost nothing.
 
     Parameters
     ----------
     robot : Robot
-        It is not changed; its allowed pairs are copied.
+        It does not change. Its allowed pairs are copied.
     factors : mapping of str to float
-        By link: how many times as large, above 0.
+        Scale factor of each link, above 0.
 
     Returns
     -------
     Robot
-        The joints are where they were.
+        A robot with the same joints.
 
     Raises
     ------
     RobotError
-        There is no such link, or a factor is not above 0.
+        A link does not exist, or a factor is not above 0.
 
     Examples
     --------
@@ -247,7 +249,7 @@ def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
 
 
 def _scaled(item: Any, factor: float, middle: Array) -> Any:
-    """Return a body or a geometry about a point that stays where it is."""
+    """Return a body or a geometry, scaled about a fixed point."""
     pose = item.pose.copy()
     pose[:3, 3] += pose[:3, :3] @ middle * (1.0 - factor)
     pose.setflags(write=False)

@@ -29,33 +29,33 @@ from gjk3d.wording import count
 
 
 class PairedLinks(Mechanism):
-    """What of a `gjk3d.robot.Robot` has shapes, and which pairs of links are checked; see there."""
+    """The shapes of a robot, and its checked pairs of links; see `gjk3d.robot.Robot`."""
 
     __slots__ = ("_allowed", "_unwelded", "_welded", "_worlds", "bodies", "geometries")
 
     _allowed: AllowedPairs
-    _unwelded: frozenset[str]  #: links whose fixed children are other bodies than they, as far as adjacency goes
-    _welded: Ints  #: (links,), as ``rigid``, of bodies that adjacency goes by
-    _worlds: frozenset[str]  #: links that are the surroundings
+    _unwelded: frozenset[str]  #: links whose fixed children do not count as one body with them for adjacency
+    _welded: Ints  #: (links,), like ``rigid``, the bodies that adjacency uses
+    _worlds: frozenset[str]  #: links that belong to the surroundings
     bodies: tuple[Body, ...]
     geometries: tuple[Geometry, ...]
 
     def adjacent(self) -> list[tuple[str, str, str]]:
-        """Return the pairs of links with shapes that a joint joins, or joints through links that have none.
+        """Return the pairs of links with shapes that are joined by a joint, or by joints through links without shapes.
 
-        Links that are joined by fixed joints alone are one body: each of them is adjacent to the others, and to all of
-        the next body with shapes on the way to the root, as in MuJoCo's filter of parents.
+        Links that only fixed joints join are one body. Each of them is adjacent to the others, and to all links of the
+        next body with shapes towards the root, as in MuJoCo's parent filter.
 
         Returns
         -------
         list of (str, str, str)
-            Both names, the one nearer to the root first, and the reason, "adjacent".
+            Two names, the one nearer to the root first, and the reason, "adjacent".
         """
         first, second = np.array(self.links, dtype=object)[self._adjacent().T].tolist()
         return list(zip(first, second, repeat("adjacent")))
 
     def _adjacent(self) -> Ints:
-        """Return them by number, (n, 2)."""
+        """Return the adjacent pairs by number, (n, 2)."""
         blocks = [np.zeros((2, 0), dtype=np.int64)]
         for links, over in self._neighbours():
             blocks += [links[np.array(np.triu_indices(len(links), 1))]]
@@ -65,7 +65,7 @@ class PairedLinks(Mechanism):
         return ordered
 
     def _neighbours(self) -> Iterator[tuple[Ints, Ints]]:
-        """Yield the links with shapes of each rigid body, and those of the next one on the way to the root."""
+        """Yield the links with shapes of each rigid body, and those of the next body towards the root."""
         welded: dict[int, list[int]] = {}
         for link in sorted({geometry.link for geometry in self.geometries}):
             if self.links[link] not in self._worlds:
@@ -77,12 +77,12 @@ class PairedLinks(Mechanism):
             yield np.array(links), np.array(welded.get(above, ()), dtype=np.int64)
 
     def _above(self, body: int) -> int:
-        """Return the rigid body that a rigid body hangs on, -1 for the root; both by the number of their first link."""
+        """Return the parent of a rigid body, -1 for the root; bodies have the number of their first link."""
         link = int(self._chain.parent[body])
         return link if link < 0 else int(self._welded[link])
 
     def all_pairs(self) -> Ints:
-        """Return the pairs of links that have shapes and are not joined by fixed joints alone, (n, 2)."""
+        """Return the pairs of links with shapes that can move against each other, (n, 2)."""
         shaped = np.unique(np.array([geometry.link for geometry in self.geometries], dtype=np.int64))
         first, second = np.triu_indices(len(shaped), 1)
         pairs = np.column_stack([shaped[first], shaped[second]])
@@ -93,13 +93,12 @@ class PairedLinks(Mechanism):
     def pairs(self) -> Ints:
         """Pairs of links that are checked, (n, 2), the lower number first.
 
-        Both have shapes, they are not allowed to touch, and not joined by fixed joints alone: such links never move
-        against each other.
+        Both links have shapes, may not touch, and can move against each other: not only fixed joints join them.
         """
         return self._pairs_with({})
 
     def _pairs_with(self, overrides: Mapping[tuple[str, str], bool]) -> Ints:
-        """Return them where of some pairs it is said otherwise whether they may touch."""
+        """Return the checked pairs, with overrides for some pairs whether they may touch."""
         pairs = self.all_pairs()
         checked = self.allowed._are_checked(pairs)
         for pair, may in overrides.items():
@@ -109,10 +108,10 @@ class PairedLinks(Mechanism):
 
     @property
     def allowed(self) -> AllowedPairs:
-        """Pairs of links that are left unchecked.
+        """Pairs of links that are not checked.
 
-        Set it to what `allow_by_sampling` returns, or to pairs of names, each with a reason or without: (a, b, reason)
-        or (a, b). A `Checker` takes the pairs as they are when it is asked.
+        Set it to the result of `allow_by_sampling`, or to pairs of names, (a, b, reason) or (a, b). A `Checker` uses
+        the pairs as they are at the time of a query.
         """
         return self._allowed
 
@@ -123,6 +122,7 @@ class PairedLinks(Mechanism):
             raise RobotError("allowed: these pairs are of a robot with other links")
         old = getattr(self, "_allowed", None)
         self._allowed = new
+        # checkers that use the old pairs follow the new ones from now on
         if old is not None:
             new._taken_by(old._users)
             new._changed()
@@ -137,7 +137,7 @@ class PairedLinks(Mechanism):
 
 
 def no_shapes(robot: PairedLinks) -> RobotError:
-    """Return what is said of a robot that would be free everywhere."""
+    """Return the error for a robot without shapes, which would be free everywhere."""
     return RobotError(
         f"robot {robot.name!r} has no collision shapes, so nothing of it can be checked: load it with "
         'collision="visual" (--collision visual) to check what is drawn of it, or attach shapes to its links'
@@ -150,10 +150,10 @@ _FLOAT = np.dtype(np.float64)
 class Robot(PairedLinks):
     """A robot as a URDF describes it, made by `Robot.load`; `Robot.from_urdf` takes URDFs alone.
 
-    A configuration is a row of ``dof`` numbers: one for a revolute, continuous (radians, not wrapped) or prismatic
-    joint; three for a planar one, two along the plane and the turn about its normal; six for a floating one,
-    translation and rotation vector. Joints stand in the order of the file; fixed joints and those that mimic others
-    have no numbers. Limits are there to be read and are not enforced.
+    A configuration is a row of ``dof`` numbers. A revolute or continuous joint (radians, not wrapped) and a prismatic
+    joint have one number. A planar joint has three: two along its plane, and the turn about its normal. A floating
+    joint has six: a translation and a rotation vector. Joints are in the order of the file. Fixed joints and those that
+    mimic others have no numbers. Limits can be read and are not enforced.
 
     Attributes
     ----------
@@ -161,30 +161,30 @@ class Robot(PairedLinks):
     source : Path
         The URDF.
     links : tuple of str
-        Names of the links, parents first; everywhere else a link is its number in this tuple or its name.
+        Names of the links, parents first. Elsewhere a link is given by its number in this tuple or by its name.
     joints : tuple of Joint or None
         The joint above each link.
     columns : dict
-        Name of each joint that has numbers: the slice of q that is its own.
+        The slice of q of each joint that has numbers, by its name.
     dof : int
-        How many numbers a configuration has.
+        The number of values of a configuration.
     lower, upper : (dof,) float
-        Limits; infinite where there are none.
+        Limits; infinite for joints without limits.
     bodies : tuple of Body
         Shapes fixed to links: (link, pose in the link, shape, number of the geometry).
     parts : dict
-        Of robots that were joined, see `join`: the name of each, and the slice of q that is its own.
+        For joined robots, see `join`: the slice of q of each part, by its name.
     geometries : tuple of Geometry
-        Which bodies make one collision geometry of the URDF, and the hull round them.
+        The collision geometries of the URDF, each with its bodies and the hull around them.
     rigid : (links,) int
-        Links of the same number are joined by fixed joints alone.
+        Links with the same number are joined by fixed joints only.
     allowed : AllowedPairs
-        Pairs of links that are left unchecked; checkers go by it as it is when they are asked.
+        Pairs of links that are not checked. Checkers use it as it is at the time of a query.
     states : dict
-        Reference poses of the SRDF: name of the pose: name of the joint: its numbers; see `state`.
+        Named poses of the SRDF: a dict of joint values by the name of the joint for each pose; see `state`.
     groups : dict
-        Groups of the SRDF: name of the group: names of its joints that have numbers in q, in their order. Chains, links
-        and subgroups are resolved as in MoveIt.
+        Groups of the SRDF: for each group the names of its joints with numbers in q, in their order. Chains, links and
+        subgroups are resolved as in MoveIt.
 
     Examples
     --------
@@ -570,7 +570,7 @@ class Robot(PairedLinks):
         Raises
         ------
         RobotError
-            There is no such link, a shape is none of those, or ``geometry`` is no way.
+            The link does not exist, a shape is none of those, or ``geometry`` is no way.
 
         Examples
         --------
@@ -604,7 +604,7 @@ class Robot(PairedLinks):
         Raises
         ------
         RobotError
-            There is no such pose, or ``start`` is no configuration.
+            The pose does not exist, or ``start`` is no configuration.
 
         Examples
         --------

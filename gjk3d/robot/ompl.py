@@ -35,16 +35,16 @@ except ImportError as reason:
         "gjk3d.robot.ompl needs OMPL 2, which is not installed: pip install gjk3d[plan] (Linux and macOS)"
     ) from reason
 
-#: planners that read how far a motion was valid, which OMPL's Python bindings never hand back from a validator
+#: planners that read how far a motion was valid, which OMPL's Python bindings cannot return from a validator
 REFUSED = ("KPIECE1", "BKPIECE1", "LBKPIECE1", "PDST", "RLRT", "BiRLRT")
 
 
 def _setup_of(space: Any) -> tuple[Any, Any]:
-    """Return OMPL's setup of a space, and its space information, both out of the garbage collector's sight.
+    """Return OMPL's setup of a space, and its space information, both untracked by the garbage collector.
 
-    What OMPL 2.0.1 answers the collector for these two is objects that are gone, which the collector then counts down:
-    ``og.SimpleSetup(space); gc.collect()`` reads freed memory, and may write to it. There is one wrapper of each as
-    long as it is held.
+    OMPL 2.0.1 reports freed objects to the collector for these two, and the collector then decrements their counts:
+    ``og.SimpleSetup(space); gc.collect()`` reads freed memory, and may write to it. Each has a single wrapper as long
+    as a reference to it exists.
     """
     collecting = gc.isenabled()
     gc.disable()
@@ -65,16 +65,16 @@ class Planning:
     Parameters
     ----------
     checker : Checker
-        Of one thread at a time.
+        Used by one thread at a time.
     joints : sequence of str, optional
-        Names of the joints that move; all where left out.
+        Names of the joints that move; all by default.
     rest : (dof,) float, optional
-        Where the other joints stay; 0 where left out.
+        Values of the other joints; 0 by default.
     lower, upper : (moved,) float, optional
-        Bounds of what moves; by default the robot's limits, and from -pi to pi for turns without limits.
+        Bounds of the joints that move; by default the robot's limits, and -pi to pi for turns without limits.
     certify : {"end", False, True}
-        What is proven beyond samples of motions: the path that is returned, by default; nothing; or each motion that
-        a planner asks for, of which those that are not proven count as hits.
+        "end" certifies the path that is returned, False nothing, and True each motion that a planner tests. Motions
+        without a proof then count as collisions.
     resolution, tolerance : float
         As in `Checker.motion_free`.
 
@@ -82,9 +82,9 @@ class Planning:
     ----------
     space : ompl.base.RealVectorStateSpace
     setup : ompl.geometric.SimpleSetup
-        With the state checker and the motion validator in place; set a planner, an objective and so on as you like.
+        It has the state checker and the motion validator. Planner, objective and so on can be set.
     proof : PathProof or None
-        Of the path found last; None before there was one, and where none was asked for.
+        Proof of the last path; None before the first one, or with ``certify=False``.
 
     Raises
     ------
@@ -154,7 +154,7 @@ class Planning:
 
     @property
     def motions(self) -> int:
-        """How many motions were asked for so far."""
+        """The number of motions tested so far."""
         return self._queries.motions
 
     def _bounds(self, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
@@ -182,7 +182,7 @@ class Planning:
         return low, high
 
     def configuration(self, state: Any) -> Array:
-        """Return the whole robot's numbers of a state.
+        """Return the configuration of the whole robot at a state.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class Planning:
         return self._queries.configuration(state)
 
     def state(self, q: Row) -> Any:
-        """Return a state of ``space`` with the numbers that move, of a whole configuration.
+        """Return the state of ``space`` for a configuration of the whole robot.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class Planning:
         Raises
         ------
         RobotError
-            q is outside the bounds, or what does not move is not at rest.
+            q is outside the bounds, or a joint that does not move is not at rest.
         """
         row = self._within(q, "q")
         state = self.space.allocState()
@@ -238,7 +238,7 @@ class Planning:
         return row
 
     def state_checker(self) -> Callable[[Any], bool]:
-        """Return a function that tells whether a state is free."""
+        """Return a function that returns whether a state is free."""
         return self._queries.state_free
 
     def planner(self, kind: str) -> Any:
@@ -256,8 +256,8 @@ class Planning:
         Raises
         ------
         RobotError
-            OMPL has none of that name, or it reads how far a motion was valid: OMPL's Python bindings ask a validator
-            for yes or no alone, and leave what such a planner reads unset.
+            OMPL has no planner of that name, or the planner reads how far a motion was valid. A validator in Python can
+            only return True or False, and the value that such a planner reads stays unset.
         """
         if kind in REFUSED:
             raise RobotError(
@@ -278,21 +278,21 @@ class Planning:
         seconds: float = 5.0,
         simplify: bool = True,
     ) -> Array | None:
-        """Return waypoints from start to goal, straight lines between them free; None where none were found in time.
+        """Return waypoints from start to goal with free straight lines between them; None if none are found in time.
 
-        Unless ``certify`` is False all of the path is proven free, also between samples: where it is not, a detour
-        takes the place of a stretch, or the rest of the time goes to planning with proven motions alone. ``proof``
-        then says what came of it.
+        Unless ``certify`` is False the whole path is proven free, also between samples. If a stretch has no proof, a
+        detour replaces it, or the rest of the time is used to plan with certified motions only. ``proof`` has the
+        result.
 
         Parameters
         ----------
         start, goal : (dof,) float
         planner : str
-            See `planner`. One that optimises takes all the time there is.
+            See `planner`. A planner that optimises uses the whole time.
         seconds : float
-            By the clock, at most; not counting the proof.
+            Time limit of planning, without the proof.
         simplify : bool
-            Whether OMPL shortens the path it found, for up to a second.
+            Whether OMPL shortens the path for up to a second.
 
         Returns
         -------
@@ -309,8 +309,8 @@ class Planning:
             hit = self.checker.hit(q)
             if hit is not None:
                 raise RobotError(f"{name} is not free: {hit[0]!r} and {hit[1]!r} are too close")
-        self._queries.motions_free(ends[0], ends[0])  # compiles, if need be, before the clock runs
-        self.checker.collisions(ends[0])  # and what decides where the others are unsure
+        self._queries.motions_free(ends[0], ends[0])  # compiles, if necessary, before the clock runs
+        self.checker.collisions(ends[0])  # also the functions for undecided pairs
         self.proof, level, begin = None, util.getLogLevel(), time.perf_counter()
         util.setLogLevel(util.LogLevel.LOG_ERROR)
         try:
@@ -322,7 +322,7 @@ class Planning:
             util.setLogLevel(level)
 
     def _solve(self, ends: Sequence[Array], planner: str, seconds: float, simplify: bool) -> list[Array]:
-        """Return the path that OMPL finds, behind what it makes shorter of it."""
+        """Return the path that OMPL finds, after its shortened form if there is one."""
         self.setup.clear()
         self.setup.setStartAndGoalStates(*map(self.state, ends))
         self.setup.setPlanner(self.planner(planner))
@@ -341,7 +341,7 @@ class Planning:
         return np.array([self.configuration(state) for state in self.setup.getSolutionPath().getStates()])
 
     def _proven(self, paths: list[Array], ends: Sequence[Array], until: float, simplify: bool) -> Array | None:
-        """Return the first of some paths that can be proven, or another path; and write down what is proven of it."""
+        """Return the first of some paths that can be proven, or a replanned path, and set ``proof``."""
         begin, how, pair = time.process_time(), self._queries.how, None
         certify = how["certify"]
         try:
@@ -363,7 +363,7 @@ class Planning:
         return None
 
     def _repaired(self, path: Array) -> tuple[Array | None, float, int, PairName]:
-        """Return a path with detours where it is not proven, its room, and how many; None and who is in the way."""
+        """Return a path with detours for unproven stretches, its clearance, and their number; else None and a pair."""
         cell, pieces = self.checker._cell(), [path[:1]]
         proof, copied, columns = edges_of(cell, path, self._tolerance), 0, list(self.columns)
         stretches, spread = runs(proof.bad), np.zeros(path.shape[1])
@@ -381,31 +381,31 @@ class Planning:
         repaired = np.concatenate([*pieces, path[copied + 1 :]])
         if stretches:
             proof = edges_of(cell, repaired, self._tolerance)
-        if proof.bad.any():  # what the prover remembers may tip what is very close
+        if proof.bad.any():  # the cached axes of the prover may decide very close cases differently
             return None, -inf, 0, proof.pair[int(np.argmax(proof.bad))]
         return repaired, float(proof.clearance.min()), len(stretches), None
 
 
 class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
-    """OMPL's question about a motion, handed on as one call."""
+    """A motion validator of OMPL that checks a motion in one call."""
 
     def __init__(self, planning: Planning) -> None:
         super().__init__(planning.setup.getSpaceInformation())
         self._motion_free = planning._queries.motion_free
 
     def checkMotion(self, first: Any, second: Any, *more: Any) -> bool:
-        """Tell whether the straight line between two states is free."""
+        """Return whether the straight line between two states is free."""
         if more:
             raise RobotError("a planner asks how far a motion is valid (lastValid), which cannot be handed back to it")
         return self._motion_free(first, second)
 
 
 class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
-    """The length of a path, of which a stretch counts up to ``1 + weight`` times the closer it comes to anything.
+    """The length of a path, weighted by up to ``1 + weight`` for stretches near a collision.
 
-    Set with ``planning.setup.setOptimizationObjective``, for planners that optimise. Where the clearance is ``enough``
-    or more, length alone counts; where it is 0, ``1 + weight`` times it; a motion is judged by its samples at the
-    resolution, in one call.
+    Set it with ``planning.setup.setOptimizationObjective``, for planners that optimise. The weight is 1 for a clearance
+    of ``enough`` or more, and ``1 + weight`` for a clearance of 0. A motion is rated by its samples at the resolution,
+    in one call.
 
     Parameters
     ----------
@@ -418,7 +418,7 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
     Raises
     ------
     RobotError
-        ``enough`` or ``weight`` is no such number.
+        ``enough`` or ``weight`` is not such a number.
     """
 
     def __init__(self, planning: Planning, enough: float, weight: float = 10.0) -> None:
@@ -428,11 +428,11 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
         self._queries, self._enough, self._weight = planning._queries, float(enough), float(weight)
 
     def stateCost(self, state: Any) -> Any:
-        """Return by how many times a stretch counts here."""
+        """Return the weight of length at a state."""
         return ob.Cost(float(self._factors(self._queries.configuration(state)[None])[0]))
 
     def motionCost(self, first: Any, second: Any) -> Any:
-        """Return the length of a motion, each stretch of it as many times as it counts."""
+        """Return the weighted length of a motion."""
         a, b = self._queries.configuration(first), self._queries.configuration(second)
         length = float(np.linalg.norm(b - a))
         count = max(int(np.ceil((np.abs(b - a) / self._queries.each).max())), 1)
@@ -446,9 +446,9 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
 
 
 class Numbers:
-    """A row that OMPL writes the numbers of states into, all in one call.
+    """A row that OMPL writes all numbers of a state into, in one call.
 
-    ``StateSpace.serialize`` copies them to an address, which nanobind takes as a capsule of this name.
+    ``StateSpace.serialize`` copies them to an address, which nanobind accepts as a capsule of this name.
     """
 
     _NAME = b"nb_handle"
@@ -466,10 +466,10 @@ class Numbers:
 
 
 class StateQueries:
-    """What OMPL's callbacks ask of a checker.
+    """The queries of OMPL's callbacks to a checker.
 
-    It knows nothing of OMPL's setup, which holds the callbacks: Python never sees, and so never collects, a cycle that
-    leads through C++.
+    It has no reference to OMPL's setup, which owns the callbacks: Python could not see, and so not collect, a cycle
+    through C++.
     """
 
     def __init__(self, checker: Checker, space: Any, columns: Ints, resting: Array, **how: Any) -> None:
@@ -482,20 +482,20 @@ class StateQueries:
         self._first = self._ends[0]
 
     def configuration(self, state: Any) -> Array:
-        """Return a whole configuration."""
+        """Return the configuration of the whole robot."""
         q = self.rest.copy()
         with self._lock:
             q[self.columns] = self._numbers[0].read(state)
         return q
 
     def state_free(self, state: Any) -> bool:
-        """Tell whether a state is free."""
+        """Return whether a state is free."""
         with self._lock:
             self._ends[0, self.columns] = self._numbers[0].read(state)
             return bool(self.checker.free(self._first))
 
     def motion_free(self, first: Any, second: Any) -> bool:
-        """Tell whether the motion between two states is free."""
+        """Return whether the motion between two states is free."""
         if not self.how["certify"]:
             ends, columns, (a, b) = self._ends, self.columns, self._numbers
             with self._lock:
@@ -507,6 +507,6 @@ class StateQueries:
         return self.motions_free(self.configuration(first), self.configuration(second))
 
     def motions_free(self, first: Array, second: Array) -> bool:
-        """Tell whether all of some motions between configurations are free."""
+        """Return whether all of some motions between configurations are free."""
         self.motions += len(first) if first.ndim == 2 else 1
         return bool(np.all(self.checker.motion_free(first, second, **self.how).free))

@@ -1,4 +1,4 @@
-"""What a checker knows of a path as it is gone through: evenly spaced configurations, and who collides at each."""
+"""Playback of a path: evenly spaced configurations, and the collisions of a checker at each."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Pair = tuple[str, str]
 
 
 class State(NamedTuple):
-    """What a checker says of one configuration."""
+    """The result of a checker for one configuration."""
 
-    pairs: tuple[Pair, ...]  #: that collide, the deepest first
-    distance: float  #: of the closest pair, or the deepest; infinite where no pair is checked
+    pairs: tuple[Pair, ...]  #: pairs that collide, the deepest first
+    distance: float  #: distance of the closest or deepest pair; infinite if no pair is checked
     lower: float  #: bounds of it
     upper: float
     closest: Pair | None
@@ -34,7 +34,7 @@ class State(NamedTuple):
 
 
 def state_of(checker: Checker, q: Row) -> State:
-    """Ask who collides at a configuration, and where none does, who is closest."""
+    """Return the colliding pairs at a configuration, or the closest pair if none collides."""
     collisions = checker.collisions(q)
     if collisions:
         pairs = tuple(dict.fromkeys((collision.a, collision.b) for collision in collisions))
@@ -47,24 +47,24 @@ def state_of(checker: Checker, q: Row) -> State:
 
 
 class PathFrames(NamedTuple):
-    """Where a robot goes, evenly, from its first configuration to its last, or to the first that is not free."""
+    """Even configurations of a path from its first to its last one, or to the first that is not free."""
 
     free: bool
-    verdict: str  #: what is known of it, in words
+    verdict: str  #: the result as text
     q: Array  #: (frames, dof)
-    where: list[str]  #: of each frame, in words
-    moved: dict[str, Array]  #: where obstacles are that move, by name, (frames, 4, 4)
+    where: list[str]  #: a text for each frame
+    moved: dict[str, Array]  #: poses of moving obstacles by name, (frames, 4, 4)
 
 
 def path_frames(
     checker: Checker, path: Any, moving: Moving | None, certify: bool, resolution: Number | VectorLike, frames: int
 ) -> PathFrames:
-    """Ask about waypoints, or about a motion over time, and return so many configurations along it.
+    """Check waypoints or a trajectory, and return the given number of configurations along it.
 
     Raises
     ------
     RobotError
-        There are fewer than two frames, or obstacles move and the path has no times; or what the checker refuses.
+        There are fewer than two frames, obstacles move but the path has no times, or the checker refuses the path.
     """
     check_frames(frames)
     if isinstance(path, Trajectory) or callable(path):
@@ -105,7 +105,7 @@ def _over_time(
     return PathFrames(check.free, verdict, query.trajectory.at(times), where, query.moved(moving, times))
 
 
-#: Where a motion that is free is known to be so, by whether it is certified.
+#: text about the extent of the check, by whether it is certified
 _EVIDENCE = {True: "proven between samples too", False: "at every sample"}
 
 
@@ -117,17 +117,17 @@ def _verdict(check: PathCheck | TrajectoryCheck, extent: str, place: str) -> str
 
 
 def check_frames(frames: Any) -> None:
-    """Refuse a number of pictures that is none, or too few to move."""
+    """Raise `RobotError` unless the number of frames is an integer of at least 2."""
     if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 2:
         raise RobotError(f"frames is {frames!r}, expected a whole number of at least 2")
 
 
 def along(points: Array, count: int) -> tuple[Array, Ints]:
-    """Return configurations evenly along waypoints, by the joint that moves most, and the edge that each is on."""
+    """Return configurations evenly along waypoints, by the joint that moves most, and the edge of each."""
     lengths = np.abs(np.diff(points, axis=0)).max(axis=1, initial=0.0)
     ends = np.concatenate([[0.0], np.cumsum(lengths)])
     at = np.linspace(0.0, ends[-1], count)
     edge = np.clip(np.searchsorted(ends, at, side="right") - 1, 0, len(lengths) - 1)
     share = (at - ends[edge]) / np.where(lengths > 0.0, lengths, 1.0)[edge]
-    share[-1], edge[-1] = 1.0, len(lengths) - 1
+    share[-1], edge[-1] = 1.0, len(lengths) - 1  # exactly the last waypoint
     return points[edge] + share[:, None] * (points[edge + 1] - points[edge]), edge

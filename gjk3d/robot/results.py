@@ -27,12 +27,12 @@ PairName = tuple[str, str] | None
 
 
 class RobotClearance(NamedTuple, Generic[N, P]):
-    """Answer of `Checker.clearance`, for one configuration or n.
+    """Result of `Checker.clearance`, for one configuration or n.
 
     Attributes
     ----------
     distance : float or (n,) float
-        The least signed distance of all pairs; negative is overlap, infinite where no pair is within the limit.
+        The least signed distance of all pairs; negative in overlap, infinite if no pair is within the limit.
     lower, upper : float or (n,) float
         Bounds of it that hold for the poses as computed.
     normal : (3,) or (n, 3) float
@@ -40,7 +40,7 @@ class RobotClearance(NamedTuple, Generic[N, P]):
     point_a, point_b : (3,) or (n, 3) float
         The nearest points, in world axes.
     pair : (str, str) or list of such, or None
-        Names: of links, or of an obstacle, which stands second.
+        Names of links or objects, an obstacle second.
 
     Examples
     --------
@@ -76,14 +76,14 @@ def _nearest(lower: Any, upper: Any, pair: Any) -> str:
 
 
 class RobotCollision(NamedTuple):
-    """A pair that is too close, of one configuration: an item of what `Checker.collisions` answers.
+    """A pair that is too close at one configuration: an item of the result of `Checker.collisions`.
 
     Attributes
     ----------
     a, b : str
         Names: of links, or of an obstacle, which stands second.
     distance, lower, upper : float
-        Signed distance, negative is overlap, and bounds of it; of several shapes of the two the deepest.
+        Signed distance, negative in overlap, and its bounds; if links have several shapes, that of the deepest two.
     normal : (3,) float
         Unit vector from a to b, in world axes.
     point_a, point_b : (3,) float
@@ -115,7 +115,7 @@ class RobotCollision(NamedTuple):
 
     @property
     def depth(self) -> float:
-        """How deep they overlap; 0 where a margin alone is undercut."""
+        """Depth of the overlap; 0 if only the margin is violated."""
         return max(0.0, -self.distance)
 
     def __repr__(self) -> str:
@@ -123,7 +123,7 @@ class RobotCollision(NamedTuple):
 
 
 class RobotContact(NamedTuple):
-    """Where two shapes touch, at one configuration: an item of what `Checker.contacts` answers.
+    """Contact of two shapes at one configuration: an item of the result of `Checker.contacts`.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class RobotContact(NamedTuple):
     points_a, points_b : (count, 3) float
         Points on the two surfaces, in world axes; ``points_b - points_a == gaps * normal``.
     gaps : (count,) float
-        How far apart they are at each; negative is overlap.
+        Gap at each point; negative in overlap.
     distance, lower, upper : float
         Signed distance of the two shapes, and bounds of it.
 
@@ -174,11 +174,13 @@ class RobotContact(NamedTuple):
         return f"<RobotContact of {self.a!r} and {self.b!r}: {count} point{'' if count == 1 else 's'}>"
 
 
-_AT_ONCE = 1 << 16  #: most configurations times pairs that are held
+_AT_ONCE = 1 << 16  #: most configurations times pairs in memory at once
 
 
 def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
     """Return the pairs of each configuration that are closer than their margin, the deepest first."""
+    # two links have a pair for each two geometries: the deepest of them stands for the links, with the least bound of
+    # all
     per_row: list[dict[tuple[str, str], RobotCollision]] = [{} for _ in rows]
     for k, p, row in _within(cell, rows, cell.margins):
         pair = cell.names(p)
@@ -194,13 +196,14 @@ def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
 
 
 def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> list[list[RobotContact]]:
-    """Return where bodies touch or come within a distance, of each configuration, pair by pair."""
+    """Return the contacts of shapes within a distance, for each configuration, pair by pair."""
     check_patches(within, max_points)
     per_row: list[list[RobotContact]] = [[] for _ in rows]
     at, links = -1, rows
     for k, p, row in _within(cell, rows, np.full(len(cell.slots), float(within))):
         names = cell.names(p)
         a, b = cell.slots[p].tolist()
+        # only convex shapes have contact patches; of others the nearest points are the contact
         if p >= len(cell.layout.pairs) and not all(isinstance(cell.shapes[slot], Shape) for slot in (a, b)):
             normal, point_a, point_b = row[3:12].reshape(3, 3)
             per_row[k].append(RobotContact(*names, normal, point_a[None], point_b[None], row[:1], *row[:3].tolist()))
@@ -230,9 +233,9 @@ def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> 
 
 
 def near(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[Ints, Ints, Array]]:
-    """Yield the pairs not proven farther apart than their ``most``, many at once, those that kernels answer first.
+    """Yield the pairs that are not proven farther apart than their ``most``, many at once, those of kernels first.
 
-    They are configurations, pairs, and rows as of `solve`.
+    They are configurations, pairs, and rows of `solve`.
     """
     count = len(cell.layout.pairs)
     size = max(1, _AT_ONCE // max(count, 1))
@@ -252,42 +255,41 @@ def near(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[Ints, Ints, Arr
 
 
 def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
-    """Yield the same one by one."""
+    """Yield the output of `near` one by one."""
     for k, p, gap_rows in near(cell, rows, most):
         yield from zip(k.tolist(), p.tolist(), gap_rows, strict=True)
 
 
 class RobotDistances(NamedTuple):
-    """Answer of `Checker.distances`: a row for each pair within the distance, of n configurations m rows in all.
+    """Result of `Checker.distances`: a row for each pair within the distance, m rows for n configurations.
 
-    Rows stand in the order of the configurations, and of the pairs within each. Points move as fixed to their links.
+    Rows are in the order of configurations, then of pairs. Points count as fixed to their links.
 
     Attributes
     ----------
     starts : (n + 1,) int
         Configuration k has the rows from ``starts[k]`` to ``starts[k + 1]``.
     configuration : (m,) int
-        Of each row.
+        Configuration of each row.
     pair : (m,) int
-        Of each row, a place in ``pairs``.
+        Index of each row in ``pairs``.
     pairs : tuple of (str, str)
-        Names of all pairs that are checked, an obstacle second, in an order that holds until objects are added or
-        removed. A pair is of two collision geometries: the names of two links may stand there several times.
+        Names of all checked pairs, an obstacle second. The order changes only if objects are added or removed. A pair
+        is one of two collision geometries, so the same two links may occur several times.
     distance : (m,) float
-        Signed; negative is overlap.
+        Signed distance; negative in overlap.
     lower, upper : (m,) float
-        Bounds of it that hold for the poses as computed.
+        Bounds of it for the poses as computed.
     normal : (m, 3) float
         Unit vector from the first of the pair to the second, in world axes.
     point_a, point_b : (m, 3) float
         The nearest points, in world axes.
     gradient : (m, dof) float
-        How the distance changes with q.
+        Gradient of the distance.
     jacobian_a, jacobian_b : (m, 3, dof) float or None
-        How the points move with q, in world axes, if asked for: ``gradient`` is
-        ``normal @ (jacobian_b - jacobian_a)``.
+        Jacobians of the points in world axes, if requested: ``gradient`` is ``normal @ (jacobian_b - jacobian_a)``.
     within : float
-        How far was looked.
+        The limit of the search.
 
     Examples
     --------
@@ -317,24 +319,24 @@ class RobotDistances(NamedTuple):
     within: float
 
     def penalty(self, margin: ArrayLike) -> tuple[Array, Array]:
-        """Return the soft cost of what comes closer than a margin, for optimisers: all that is lacking, squared.
+        """Return the soft cost of pairs closer than a margin, for optimisers: the sum of the squared violations.
 
         Parameters
         ----------
         margin : float or (pairs,) float
-            At most as far as was looked for; one number, or one for each of ``pairs``.
+            At most ``within``; one number, or one for each of ``pairs``.
 
         Returns
         -------
         cost : (n,) float
-            Of each configuration the sum of ``max(0, margin - distance) ** 2``.
+            The sum of ``max(0, margin - distance) ** 2`` for each configuration.
         gradient : (n, dof) float
-            How it changes with q.
+            Gradient of the cost.
 
         Raises
         ------
         RobotError
-            The margins are no such numbers, or one is farther than was looked.
+            The margins are not such numbers, or one is greater than ``within``.
 
         Examples
         --------
@@ -357,7 +359,7 @@ class RobotDistances(NamedTuple):
             raise RobotError(
                 f"margin is {margin!r:.80}, expected a finite number, or one for each of the {len(self.pairs)} pairs"
             )
-        # what lies between the two is in no row: the cost would jump where a pair comes near
+        # pairs between `within` and the margin have no row, so the cost would jump when one comes near
         if margins.size and margins.max() > self.within:
             raise RobotError(
                 f"margin is {margins.max():g}, farther than was looked: ask distances(q, within={margins.max():g})"
@@ -376,7 +378,7 @@ class RobotDistances(NamedTuple):
 
 
 def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool) -> RobotDistances:
-    """Answer `Checker.distances`."""
+    """Return the result of `Checker.distances`."""
     if isinstance(within, bool) or not isinstance(within, Real) or within != within:
         raise RobotError(f"within is {within!r:.80}, expected a number")
     most = np.full(len(cell.slots), float(within) if within < 1e50 else 1e50)
@@ -384,7 +386,7 @@ def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool) -> Robot
     of, pair, answers = map(
         np.concatenate, zip((none, none, np.zeros((0, FLOATS))), *near(cell, rows, most), strict=True)
     )
-    if len(cell.general.pairs):
+    if len(cell.general.pairs):  # general pairs come last: sort them in by configuration
         order = np.lexsort((pair, of))
         of, pair, answers = of[order], pair[order], answers[order]
     gradient, moved = queries.gradients(cell, rows, of, answers, pair, every=jacobians)
@@ -408,7 +410,7 @@ class Reason(IntEnum):
     """
 
     VALID = 0  #: within the limits, and no pair closer than its margin
-    NOT_FINITE = 1  #: a number is NaN or infinite, as of a solver that found nothing
+    NOT_FINITE = 1  #: a number is NaN or infinite, as from a solver that failed
     LIMIT = 2  #: a number is beyond its limit
     TOO_CLOSE = 3  #: a pair touches, or is closer than its margin
 
@@ -417,7 +419,7 @@ class Reason(IntEnum):
 
 
 class Validity(NamedTuple, Generic[B, S, P]):
-    """Answer of `Checker.valid`, for one configuration or n; one of its own is true where it is valid.
+    """Result of `Checker.valid`, for one configuration or n; as a bool, a single result is its validity.
 
     Attributes
     ----------
@@ -425,9 +427,9 @@ class Validity(NamedTuple, Generic[B, S, P]):
     reason : Reason or (n,) int
         The first that holds, in the order of `Reason`.
     joint : str or list of str, or None
-        Of what is beyond a limit, the joint that is by most.
+        The joint that violates its limit most.
     pair : (str, str) or list of such, or None
-        Of what is too close, a pair that is; an obstacle stands second.
+        A pair that is too close; an obstacle second.
 
     Examples
     --------
@@ -456,7 +458,7 @@ _VALID, _NOT_FINITE, _LIMIT, _TOO_CLOSE = map(int, Reason)
 
 
 def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Validity[Any, Any, Any]:
-    """Answer `Checker.valid`."""
+    """Return the result of `Checker.valid`."""
     check_workers(workers)
     robot = cell.robot
     if workers == 1 and type(tolerance) is float and 0.0 <= tolerance < inf:
@@ -470,10 +472,10 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
     except ValueError:
         values = np.empty(0, dtype=bool)
     if values.dtype.kind not in "fiu":
-        robot.configurations(q)  # which says what is wrong
+        robot.configurations(q)  # raises the error
     values = values.astype(np.float64)
     lost = ~np.isfinite(np.atleast_2d(values)).all(axis=1)
-    if lost.any():
+    if lost.any():  # kernels refuse such rows, so 0 replaces them; their result is set below
         values[~np.isfinite(values)] = 0.0
     rows, stacked = robot.configurations(values)
     reason = np.where(lost, _NOT_FINITE, _VALID)
@@ -493,7 +495,7 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
 
 
 def _quick_validity(cell: Cell, row: Array | None, limits: bool) -> Validity[Any, Any, Any] | None:
-    """Answer about one configuration within the limits; None where something else is to be said of it."""
+    """Return the result for one configuration within the limits; None if `valid` has to compute it."""
     robot = cell.robot
     if row is None or len(row) != robot.dof:
         return None
@@ -506,5 +508,5 @@ def _quick_validity(cell: Cell, row: Array | None, limits: bool) -> Validity[Any
 
 
 def _joint(robot: Robot, column: int) -> str:
-    """Return the joint that a number of a configuration is of."""
+    """Return the joint of a column of q."""
     return next(name for name, columns in robot.columns.items() if columns.start <= column < columns.stop)

@@ -33,24 +33,24 @@ from gjk3d.robot.trajectories import Trajectory, as_trajectory
 from gjk3d.wording import count, json_ready, number, told
 
 SCHEMA_VERSION = 1
-#: what a pair can be that is not proven to keep its margin, the worst first
+#: verdicts of a pair that is not proven to keep its margin, the worst first
 VERDICTS = ("collision", "too close", "open")
-#: over the columns of `motion_cells` and of `row_cells`: metres are those of a URDF, seconds those of a trajectory
+#: column heads of `motion_cells` and `row_cells`; metres are those of a URDF, seconds those of a trajectory
 MOTION_HEAD = ("motion", "verdict", "least distance, m", "at, s", "pair")
 ROW_HEAD = ("verdict", "motion", "pair", "margin, m", "least distance, m", "at, s", "too close since, s")
 
 
 @dataclass(frozen=True, slots=True)
 class SafetyPlace:
-    """Where a least distance is: of a `SafetyRow` or a `SafetyMotion`.
+    """The place of the least distance of a `SafetyRow` or a `SafetyMotion`.
 
     Attributes
     ----------
     configuration : tuple of float
     point_a, point_b : tuple of float
-        The nearest points, or the deepest, in world axes; NaN where no pair is checked.
+        The nearest or deepest points, in world axes; NaN if no pair is checked.
     moved : tuple of (str, tuple)
-        Obstacles that move, by name, and the rows of their poses (4, 4) then.
+        Names of moving obstacles with the rows of their poses (4, 4) at that time.
 
     Examples
     --------
@@ -74,19 +74,19 @@ class SafetyRow:
     ----------
     motion : str
     a, b : str
-        An obstacle stands second.
+        Names; an obstacle second.
     margin : float
-        How close is too close for them.
+        The margin of the pair.
     distance, lower, upper : float
-        Their least signed distance of the whole motion as found, and proven bounds of it.
+        The least signed distance that was found for the motion, and proven bounds of it.
     time : float
-        When that is.
+        The time of this distance.
     since : float
-        From when on they are known to be too close, NaN where they are not.
+        The first time at which the pair is known to be too close, NaN if there is none.
     verdict : {"collision", "too close", "open"}
-        They touch; they come closer than their margin; too near to it to tell.
+        The pair touches, comes closer than its margin, or is too near to the margin to decide.
     place : SafetyPlace
-        Where all that is at ``time``.
+        Configuration and points at ``time``.
 
     Examples
     --------
@@ -120,15 +120,15 @@ class SafetyMotion:
     start, end : float
         Times.
     verdict : {"kept", "collision", "too close", "open"}
-        The worst of its pairs; "kept" is proven of all pairs, between samples too.
+        The worst verdict of its pairs; "kept" is proven for all pairs, between samples too.
     distance, lower, upper : float
         The least signed distance of all pairs, and proven bounds of it.
     time : float
-        When that is.
+        The time of this distance.
     pair : (str, str) or None
-        Whose.
+        The pair of this distance.
     place : SafetyPlace
-        Where all that is at ``time``.
+        Configuration and points at ``time``.
 
     Examples
     --------
@@ -152,19 +152,19 @@ class SafetyMotion:
 
 @dataclass(frozen=True, slots=True)
 class SafetyReport:
-    """Answer of `Checker.safety`: true where every pair is proven to keep its margin in every motion.
+    """Result of `Checker.safety`: true if every pair is proven to keep its margin in every motion.
 
     Attributes
     ----------
     robot : str
     margin : float
-        Where `Checker.set_margin` said nothing else.
+        The margin of pairs without one from `Checker.set_margin`.
     motions : tuple of SafetyMotion
         In the order of the programme.
     rows : tuple of SafetyRow
-        What is not proven to keep its margin, the worst first; all else is.
+        Pairs that are not proven to keep their margin, the worst first. All other pairs are proven.
     checker : Checker
-        What was asked, as it was: a copy.
+        A copy of the checker at the time of the query.
 
     Examples
     --------
@@ -204,7 +204,7 @@ class SafetyReport:
         return "\n\n".join(parts) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON has it: None for what is not finite."""
+        """Return the report as JSON values, with None for numbers that are not finite."""
         motions, rows = ([asdict(item) for item in some] for some in (self.motions, self.rows))
         document = {
             "schema_version": SCHEMA_VERSION, "kind": "safety", "kept": bool(self), "robot": self.robot,
@@ -232,7 +232,7 @@ class SafetyReport:
         return text
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
-        """Write the report as one page that needs nothing but a browser, offline, and return its path.
+        """Write the report as one page for any browser, also offline, and return its path.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class SafetyReport:
         Returns
         -------
         Path
-            Of the page.
+            The path of the page.
         """
         from gjk3d.viz.safety import write_safety
 
@@ -249,7 +249,7 @@ class SafetyReport:
 
     @property
     def headline(self) -> str:
-        """How many motions keep every margin, in words.
+        """The number of motions that keep every margin, as text.
 
         Examples
         --------
@@ -270,13 +270,13 @@ def _pair(names: tuple[str, str] | None) -> str:
 
 
 def motion_cells(motion: SafetyMotion) -> tuple[str, ...]:
-    """Return what a table says of a motion."""
+    """Return the cells of a table for a motion."""
     least = told(motion.lower, motion.upper, 4)
     return motion.name, motion.verdict, least, number(motion.time, 4), _pair(motion.pair)
 
 
 def row_cells(row: SafetyRow) -> tuple[str, ...]:
-    """Return what a table says of a pair."""
+    """Return the cells of a table for a pair."""
     since = "-" if row.since != row.since else number(row.since, 4)
     least = told(row.lower, row.upper, 4)
     return row.verdict, row.motion, _pair((row.a, row.b)), number(row.margin, 4), least, number(row.time, 4), since
@@ -289,13 +289,13 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 
 Pair = tuple[str, str]
-#: by the name of a motion: a trajectory, a spline of scipy or waypoints, or such and the obstacles that move meanwhile
+#: motions by name: a trajectory, a spline of scipy or waypoints, alone or in a tuple with moving obstacles
 Programme = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class How:
-    """How a programme is looked at, as of `Checker.trajectory_clearance` and of its proof."""
+    """Parameters of the check of a programme, as in `Checker.trajectory_clearance`."""
 
     resolution: Any
     tolerance: float
@@ -303,7 +303,7 @@ class How:
 
 
 def safety(checker: Any, around: Surroundings, programme: Programme, how: How) -> SafetyReport:
-    """Answer `Checker.safety`."""
+    """Return the result of `Checker.safety`."""
     if not isinstance(programme, Mapping) or not programme:
         raise RobotError("safety: the programme is empty or no mapping, expected a motion for each name")
     motions, rows = [], []
@@ -316,7 +316,7 @@ def safety(checker: Any, around: Surroundings, programme: Programme, how: How) -
         rows += undercut
         query = timed_query(around, trajectory, moving)
         nearest = trajectory_clearance(query, how.resolution, how.tolerance, how.workers)
-        # what is not listed is proven to keep its margin
+        # pairs that are not listed are proven to keep their margins, which is a lower bound of their distances
         least = min([float(query.cell.margins.min(initial=inf)), *(row.lower for row in undercut)])
         lower = max(nearest.lower, min(least, nearest.upper))
         motions.append(
@@ -333,7 +333,7 @@ def _is_pair(entry: Any) -> bool:
 
 
 def _place(nearest: TrajectoryClearance, query: TimedQuery, moving: Moving | None) -> SafetyPlace:
-    """Return where all is at the nearest configuration."""
+    """Return configuration, points and moving obstacles at the least distance."""
     moved = tuple((name, poses[0].tolist()) for name, poses in query.moved(moving, np.array([nearest.time])).items())
     configuration, point_a, point_b = (
         tuple(values.tolist()) for values in (nearest.configuration, nearest.point_a, nearest.point_b)
@@ -355,6 +355,7 @@ def _undercut(
     around: Surroundings, name: str, trajectory: Trajectory, moving: Moving | None, how: How
 ) -> list[SafetyRow]:
     """Return the pairs that are not proven to keep their margins."""
+    # Each round proves all pairs that are left, and removes one that stops the proof, so the loop ends.
     rows: list[SafetyRow] = []
     left = around
     while True:
@@ -388,21 +389,21 @@ def _undercut(
 
 
 def _named(base: Base, pairs: Any, pair: Pair) -> Any:
-    """Tell which pairs of units are of two links."""
+    """Return which pairs of units are of two links."""
     links = base.robot.links
     names = [{links[base.units[a].link], links[base.units[b].link]} for a, b in pairs.tolist()]
     return np.array([item == set(pair) for item in names], dtype=bool)
 
 
 def _with_pairs(base: Base, pairs: Any) -> Base:
-    """Return a base that checks these pairs of units alone."""
+    """Return a base with only these pairs of units."""
     new = object.__new__(Base)
     new.robot, new.slots, new.units, new.pairs = base.robot, base.slots, base.units, pairs
     return new
 
 
 def _without(around: Surroundings, pair: Pair) -> Surroundings:
-    """Return the surroundings with a pair left out."""
+    """Return the surroundings without a pair."""
     base = _with_pairs(around.base, around.base.pairs[~_named(around.base, around.base.pairs, pair)])
     objects = {
         name: item._replace(touch=item.touch | (set(pair) - {name})) if name in pair else item
@@ -412,7 +413,7 @@ def _without(around: Surroundings, pair: Pair) -> Surroundings:
 
 
 def _only(around: Surroundings, pair: Pair) -> Surroundings:
-    """Return the surroundings with no other pair than this."""
+    """Return the surroundings with only this pair."""
     base = _with_pairs(around.base, around.base.pairs[_named(around.base, around.base.pairs, pair)])
     links = frozenset(around.base.robot.links) - set(pair)
     objects = {name: item for name, item in around.objects.items() if name in pair}

@@ -22,12 +22,12 @@ from gjk3d.robot.files import Place, read_root
 from gjk3d.robot.mechanism import Mechanism, listed
 from gjk3d.typing import Bools, Ints
 
-#: reasons that gjk3d gives itself; an SRDF may hold any text
+#: reasons that gjk3d itself gives; an SRDF may have any text
 REASONS = ("adjacent", "default", "always", "never", "user")
 
 
 class AllowedPair(NamedTuple):
-    """Two links that may touch, and why: an item of `AllowedPairs`.
+    """Two links that may touch, and the reason: an item of `AllowedPairs`.
 
     Attributes
     ----------
@@ -51,11 +51,11 @@ class AllowedPair(NamedTuple):
 
 
 class AllowedPairs:
-    """Pairs of links that are left unchecked, to be read and edited by name.
+    """Pairs of links that are not checked, to be read and edited by name.
 
     Reasons are "adjacent" (see `Robot.adjacent`), "default" (in collision at a configuration that is known to be
-    free), "always" (in collision in every sample), "never" (in none; see `evidence`), "user", and whatever an SRDF
-    says.
+    free), "always" (in collision in every sample), "never" (in no sample, see `evidence`), "user", and any text of an
+    SRDF.
 
     Parameters
     ----------
@@ -64,20 +64,20 @@ class AllowedPairs:
     pairs : iterable of (str, str, str)
         Two names and the reason.
     evidence : str
-        What the reasons "always" and "never" rest on, in words.
+        A text about the samples on which the reasons "always" and "never" are based.
 
     Attributes
     ----------
     evidence : str
     proven : list of (str, str)
-        Pairs called never that are proven not to touch within the limits; see `allow_by_sampling`.
+        Pairs with the reason "never" that are proven not to touch within the limits, see `allow_by_sampling`.
     unknown : list of AllowedPair
-        Pairs of an SRDF that name a link which the robot does not have; they are written back and mean nothing.
+        Pairs of an SRDF with a link that the robot does not have. They have no effect and are written back.
 
     Raises
     ------
     RobotError
-        A pair names no link, or one twice.
+        A name is not a link, or a pair has the same link twice.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class AllowedPairs:
 
     _codes: Ints  #: (links, links), symmetric: 1 + the number of the reason, 0 for a checked pair
     _reasons: dict[str, int]  #: the number of each reason
-    _users: weakref.WeakSet[Any]  #: checkers, which are told of each change
+    _users: weakref.WeakSet[Any]  #: checkers, which are notified of each change
     evidence: str
     proven: list[tuple[str, str]]
     unknown: list[AllowedPair]
@@ -121,25 +121,25 @@ class AllowedPairs:
         return tuple(self._number)
 
     def allow(self, link_a: str, link_b: str, reason: str = "user") -> None:
-        """Leave a pair unchecked; a pair that is allowed already gets the new reason.
+        """Allow a pair to touch; a pair that is already allowed gets the new reason.
 
         Parameters
         ----------
         link_a, link_b : str
             Names of two links, in any order.
         reason : str
-            Any text; see `AllowedPairs` for those that gjk3d gives.
+            Any text; see `AllowedPairs` for the reasons that gjk3d gives.
 
         Raises
         ------
         RobotError
-            There is no such link, or one is named twice.
+            The link does not exist, or one is named twice.
         """
         self._set(*self._pair(link_a, link_b), str(reason))
         self._changed()
 
     def forbid(self, link_a: str, link_b: str) -> None:
-        """Check a pair again; nothing happens to a pair that is checked already.
+        """Check a pair again; a pair that is already checked does not change.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class AllowedPairs:
         Raises
         ------
         RobotError
-            There is no such link, or one is named twice.
+            The link does not exist, or one is named twice.
         """
         a, b = self._pair(link_a, link_b)
         self._codes[a, b] = self._codes[b, a] = 0
@@ -161,12 +161,12 @@ class AllowedPairs:
         Parameters
         ----------
         reason : str
-            As it was given to `allow`, or read.
+            The reason in `allow` or in the SRDF.
 
         Returns
         -------
         int
-            How many they are.
+            The number of these pairs.
         """
         chosen = self._codes == 1 + self._reasons.get(reason, len(self._reasons))
         self._codes[chosen] = 0
@@ -174,7 +174,7 @@ class AllowedPairs:
         return int(chosen.sum()) // 2
 
     def reason(self, link_a: str, link_b: str) -> str | None:
-        """Return why a pair is allowed.
+        """Return the reason of an allowed pair.
 
         Parameters
         ----------
@@ -184,23 +184,23 @@ class AllowedPairs:
         Returns
         -------
         str or None
-            None where it is checked.
+            None for a pair that is checked.
 
         Raises
         ------
         RobotError
-            There is no such link, or one is named twice.
+            The link does not exist, or one is named twice.
         """
         code = self._codes[self._pair(link_a, link_b)]
         return [*self._reasons][code - 1] if code else None
 
     def counts(self) -> dict[str, int]:
-        """Return how many pairs are allowed for each reason."""
+        """Return the number of allowed pairs for each reason."""
         counts = np.bincount(self._codes.ravel(), minlength=1 + len(self._reasons))[1:] // 2
         return {reason: number for reason, number in zip(self._reasons, counts.tolist(), strict=True) if number}
 
     def copy(self) -> AllowedPairs:
-        """Return a list of its own."""
+        """Return an independent copy."""
         copy = AllowedPairs(self._number, evidence=self.evidence)
         copy._codes, copy._reasons = self._codes.copy(), dict(self._reasons)
         copy.proven = list(self.proven)
@@ -212,7 +212,7 @@ class AllowedPairs:
             checker._pairs_changed()
 
     def _taken_by(self, checkers: Iterable[Any]) -> None:
-        """Tell checkers of changes to come."""
+        """Notify these checkers of all later changes."""
         self._users.update(checkers)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -224,7 +224,7 @@ class AllowedPairs:
             setattr(self, name, value)
 
     def _allow_all(self, links: Ints, partners: Ints, reason: str) -> None:
-        """Leave all pairs of a link and another one unchecked, by their numbers."""
+        """Allow all pairs of a link with a partner, by their numbers."""
         self._set(links[:, None], partners, reason)
         np.fill_diagonal(self._codes, 0)
         self._changed()
@@ -246,7 +246,7 @@ class AllowedPairs:
         return np.flatnonzero(np.triu(self._codes))
 
     def _pair(self, link_a: str, link_b: str) -> tuple[int, int]:
-        """Return the numbers of two links, the lower first, which must be two and be there."""
+        """Return the numbers of two different links, the lower first; `RobotError` for other names."""
         a, b = self._number.get(link_a, -1), self._number.get(link_b, -1)
         if a < 0 or b < 0:
             name = link_a if a < 0 else link_b
@@ -283,21 +283,21 @@ class AllowedPairs:
         return f"<AllowedPairs: {counts or 'none'}>"
 
 
-#: elements that say which pairs are checked: they are written anew, all others are kept as they are
+#: elements about checked pairs, which are written from `AllowedPairs`; all others are written back unchanged
 _ABOUT_PAIRS = ("disable_default_collisions", "disable_collisions", "enable_collisions")
 
 State = dict[str, tuple[float, ...]]
 
 
 class Srdf(NamedTuple):
-    """What an SRDF says."""
+    """The content of an SRDF."""
 
     name: str
     allowed: AllowedPairs
-    states: dict[str, State]  #: reference poses: the numbers of some joints, by name
+    states: dict[str, State]  #: named poses: numbers of some joints
     groups: Groups
-    unused: str  #: which elements are not used, for a warning; empty if there are none
-    elements: tuple[str, ...]  #: groups, end effectors and so on, as XML
+    unused: str  #: a warning about elements that are not used, or empty
+    elements: tuple[str, ...]  #: groups, end effectors and other elements as XML, to be written back
 
 
 def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
@@ -307,6 +307,7 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
     names = list(links)
     link_names = set(names)
     allowed = AllowedPairs(names)
+    # in this order, as in MoveIt: defaults first, then pairs, and enabled pairs override both
     for place in top.children("disable_default_collisions"):
         link = place.text("link")
         if link in link_names:
@@ -352,19 +353,19 @@ def _unused(file: Path, root: Element) -> str:
 
 
 def _xml(element: Element) -> str:
-    """Return an element as text, indented in one way so that what was written reads the same."""
+    """Return an element as text with fixed indentation, so that writing and reading it again changes nothing."""
     element.tail = None
     ElementTree.indent(element, "  ")
     return ElementTree.tostring(element, encoding="unicode")
 
 
 def _plain(reason: str) -> str:
-    """Return our own words for those of MoveIt: Adjacent, Never, Default, Always, User."""
+    """Return MoveIt's reasons Adjacent, Never, Default, Always and User in lower case, others unchanged."""
     return reason.lower() if reason.lower() in REASONS else reason
 
 
 def _states(top: Place) -> dict[str, State]:
-    """Return the poses by name; by group/name where several groups have one of the same name."""
+    """Return the poses by name, or by group/name if several groups have a pose of that name."""
     places = list(top.children("group_state"))
     names = [place.text("name") for place in places]
     counts = Counter(names)
@@ -396,12 +397,12 @@ def srdf_text(name: str, allowed: AllowedPairs, elements: Iterable[str] = ()) ->
     return f'<?xml version="1.0"?>\n{note}{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-#: Names of joints that the chains and subgroups of a file become, at most
+#: Most names of joints that the chains and subgroups of a file may expand to
 MAX_JOINTS = 1_000_000
 
 
 class Group(NamedTuple):
-    """What an SRDF writes in a group."""
+    """A group of an SRDF as written."""
 
     joints: tuple[str, ...]
     links: tuple[str, ...]
@@ -410,7 +411,7 @@ class Group(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """The groups of a file, and names in them that no robot has."""
+    """The groups of a file, and names of virtual joints and frames, which no robot has."""
 
     groups: dict[str, Group]
     virtual_joints: frozenset[str]
@@ -435,10 +436,10 @@ def read_groups(top: Place) -> Groups:
 
 
 def resolved(file_groups: Groups, robot: Mechanism) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Return the joints of each group in the order of q, and the names in groups that the robot lacks.
+    """Return the joints of each group in the order of q, and the names in groups that the robot does not have.
 
-    A link stands for the joint above it, a chain for the joints between its links. Joints without numbers in q are
-    left out: fixed ones, and those that mimic another.
+    A link means the joint above it, a chain the joints between its links. Joints without numbers in q are left out:
+    fixed joints, and those that mimic another.
     """
     tree = _Tree(robot, file_groups)
     members = {name: set(tree.joints_of(name, group)) for name, group in file_groups.groups.items()}
@@ -448,7 +449,7 @@ def resolved(file_groups: Groups, robot: Mechanism) -> tuple[dict[str, tuple[str
             parents[subgroup].append(name)
             if subgroup not in members:
                 tree.unknown.append(f"group {subgroup!r} in group {name!r}")
-    # each joint goes once from a group to each that holds it, so loops of groups end
+    # each joint is added only once to each parent group, so loops of groups end
     news = [(name, joint) for name, joints in members.items() for joint in joints]
     while news:
         name, joint = news.pop()
@@ -476,7 +477,7 @@ class _Tree:
         self._joints = 0
 
     def joints_of(self, name: str, group: Group) -> Iterator[str]:
-        """Yield the joints of a group without those of its subgroups; note the names that the robot lacks."""
+        """Yield the joints of a group without those of its subgroups, and record unknown names."""
         where = f"in group {name!r}"
         self.unknown += [f"joint {item!r} {where}" for item in group.joints if item not in self.names | self.virtual]
         links = [*group.links, *(link for chain in group.chains for link in chain)]
@@ -487,10 +488,11 @@ class _Tree:
                 yield above[0]
         for base, tip in group.chains:
             if base in self.above and tip in self.above:
+                # the joints on exactly one of the two paths to the root are those between base and tip
                 yield from self._up(base) ^ self._up(tip)
 
     def _up(self, link: str) -> set[str]:
-        """Return the joints between a link and the first one."""
+        """Return the joints between a link and the root."""
         joints = set()
         while above := self.above[link]:
             joints.add(above[0])
@@ -499,7 +501,7 @@ class _Tree:
         return joints
 
     def count(self, joints: int) -> None:
-        """Count what chains and subgroups become; a small file of nested groups can ask for any number."""
+        """Limit the number of joints of chains and subgroups: a small file of nested groups may expand without end."""
         self._joints += joints
         if self._joints > MAX_JOINTS:
             raise ParseError(f"groups of the SRDF become more than {MAX_JOINTS} names of joints. Remove some groups.")

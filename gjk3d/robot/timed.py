@@ -37,7 +37,7 @@ from gjk3d.robot.walk import FREE
 from gjk3d.typing import Array, Number, VectorLike
 from gjk3d.wording import kind_of
 
-#: by the name of an obstacle: how it moves, over all of a trajectory or between two times of it
+#: the motion of each moving obstacle by its name, over a whole trajectory or between two of its times
 Moving = Mapping[str, Motion | tuple[Motion, tuple[float, float]]]
 
 
@@ -45,25 +45,25 @@ class Clocked(NamedTuple):
     """A cell whose configurations end with the time since the start."""
 
     cell: Cell
-    slides: float  #: how far any obstacle slides, and turns, in a unit of time
-    turns: float
+    slides: float  #: greatest speed of any obstacle
+    turns: float  #: greatest rate of turn of any obstacle
 
 
 class _Mover(NamedTuple):
-    """How an obstacle moves: two joints, and where the shape is behind them."""
+    """The motion of an obstacle: two joints, and the pose of its shape after them."""
 
-    velocity: Array  #: of the centre in a unit of time
-    turn: Array
-    begin: float  #: the time since the start at which it is at its first pose
-    center: Array  #: there
-    local: Array  #: the pose about the centre there
+    velocity: Array  #: velocity of the centre
+    turn: Array  #: angular velocity
+    begin: float  #: time since the start at which it is at its first pose
+    center: Array  #: its centre then
+    local: Array  #: its pose relative to the centre then
 
 
 def clocked(
     base: Base, objects: Mapping[str, CollisionObject], margin: float, rules: Iterable[Rule], moving: Moving,
     times: tuple[float, float],
 ) -> Clocked:  # fmt: skip
-    """Return the cell of a robot some of whose obstacles move between two times, first and last."""
+    """Return the cell of a robot with obstacles that move between two times, first and last."""
     if not isinstance(moving, Mapping):
         raise RobotError(f"moving is {kind_of(moving)}, expected a gjk3d.Motion by the name of each obstacle")
     movers = {name: _mover(name, entry, objects, times) for name, entry in moving.items()}
@@ -72,14 +72,14 @@ def clocked(
     clock_base.slots, clock_base.units, clock_base.pairs = base.slots, base.units, base.pairs
     link = {name: len(base.robot.links) + 2 * k + 1 for k, name in enumerate(movers)}
     standing = frozenset(name for name, item in objects.items() if item.link == WORLD)
-    # what hangs on the robot stands first of a pair; obstacles are not asked about each other
+    # attached objects come first in pairs; obstacles are not checked against each other, so all may touch
     every = [item for item in objects.values() if item.link != WORLD] + [
         item._replace(link=link[name], pose=movers[name].local, touch=item.touch | standing) if name in movers else item
         for name, item in objects.items()
         if name in standing
     ]
     slides, turns = (max((float(np.linalg.norm(item[k])) for item in movers.values()), default=0.0) for k in (0, 1))
-    # what is said of all that stands holds for what stood, too
+    # a moving obstacle is attached to a carrier, so rules for all obstacles are repeated for it by name
     all_rules = [
         item for rule in rules for item in (rule, *(rule._replace(b=name) for name in movers if rule.b == OBSTACLES))
     ]
@@ -87,7 +87,7 @@ def clocked(
 
 
 def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times: tuple[float, float]) -> _Mover:
-    """Check and return how an obstacle moves."""
+    """Check and return the motion of an obstacle."""
     motion, when = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, times)
     if name not in objects or objects[name].link != WORLD:
         names = ", ".join(repr(item.name) for item in objects.values() if item.link == WORLD)
@@ -112,12 +112,12 @@ def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times:
 
 
 def _with_carriers(robot: Robot, movers: Sequence[_Mover], duration: float) -> Robot:
-    """Return a robot with two links more for each moving obstacle, and the time as its last number."""
+    """Return a robot with two more links for each moving obstacle, and the time as its last number."""
     new = robot._copied()
     chain, count = robot._chain, len(robot.links)
     rows: list[tuple[Any, ...]] = []
     for k, mover in enumerate(movers):
-        # on the root, which stands: a tree has one
+        # on the root, which is static, since a tree has only one root
         for parent, kind, rate in ((0, SLIDING, mover.velocity), (count + 2 * k, TURNING, mover.turn)):
             origin, size = np.eye(4), float(np.linalg.norm(rate))
             if parent == 0:
@@ -132,38 +132,38 @@ def _with_carriers(robot: Robot, movers: Sequence[_Mover], duration: float) -> R
     ))  # fmt: skip
     new.links = robot.links + tuple(f"(carrier {k})" for k in range(2 * len(movers)))
     new.joints = robot.joints + (None,) * (2 * len(movers))
-    # nothing is fixed to a carrier but its obstacle, also where it does not move
+    # each carrier is a rigid body of its own, even if its joint does not move
     new.rigid = np.append(robot.rigid, np.arange(count, count + 2 * len(movers)))
     new.dof = robot.dof + 1
     new.lower, new.upper = np.append(robot.lower, 0.0), np.append(robot.upper, duration)
     return new
 
 
-_AT_ONCE = 4096  #: configurations that are asked before what they say is looked at
-_ZOOMS = 12  #: rounds of samples round the nearest, each closer by four
-_ROUNDS = 40  #: proofs at most, of one least clearance
-_PROOF = 1e-6  #: of a curve: where a proof of a margin fails is not told more closely
-_COARSER = 4.0  #: than before is the bracket that is tried next, where a proof stays open
+_AT_ONCE = 4096  #: samples of a call: a collision in an early one saves the rest
+_ZOOMS = 12  #: rounds of samples around the nearest one, each with a quarter of the step
+_ROUNDS = 40  #: most proofs for one least clearance
+_PROOF = 1e-6  #: tolerance of these proofs, relative to a curve: only their outcome matters
+_COARSER = 4.0  #: factor of the bracket after a proof that stays open
 
 
 class TrajectoryCheck(NamedTuple):
-    """Answer of `Checker.trajectory_free`; true where all of the motion is free.
+    """Result of `Checker.trajectory_free`; true if the whole motion is free.
 
     Attributes
     ----------
     free : bool
-        All samples are free; certified: all configurations are, proven.
+        All samples are free; certified: all configurations are proven free.
     status : MotionStatus
     safe : float
-        Free up to this time: the last free sample before the first that hits. Certified: proven up to there, rounded
-        down.
+        Free up to this time: the last free sample before the first collision. Certified: proven up to this time, which
+        is rounded down.
     hit : float
-        The first sample that collides, NaN where none is known to. Certified: a collision is proven, and its time is
-        rounded up. Contact begins after ``safe``, and at ``hit`` it has begun.
+        The first sample that collides, NaN without a known collision. Certified: the collision is proven, and the time
+        is rounded up. Contact begins after ``safe``, and has begun at ``hit``.
     pair : (str, str) or None
-        Who collides there, or who is too close to tell; an obstacle stands second.
+        The pair that collides there, or is too close to decide; an obstacle second.
     configuration : (dof,) float or None
-        At ``hit``, or at ``safe`` where no collision is known.
+        The configuration at ``hit``, or at ``safe`` without a known collision.
 
     Examples
     --------
@@ -186,20 +186,20 @@ class TrajectoryCheck(NamedTuple):
 
 
 class TrajectoryClearance(NamedTuple):
-    """Answer of `Checker.trajectory_clearance`: how near a motion brings anything, and where.
+    """Result of `Checker.trajectory_clearance`: the least clearance of a motion, and where it occurs.
 
     Attributes
     ----------
     distance : float
-        The least signed distance that was found, at ``time``; infinite where no pair is checked.
+        The least signed distance that was found, at ``time``; infinite if no pair is checked.
     lower, upper : float
-        Proven bounds of the least of the whole motion. ``lower`` is minus infinity where a proof fails: of what is not
-        convex in overlap.
+        Proven bounds of the least distance of the whole motion. ``lower`` is minus infinity if the proof fails, as for
+        non-convex bodies in overlap.
     time : float
     pair : (str, str) or None
-        Whose distance it is.
+        The pair of this distance.
     normal, point_a, point_b : (3,) float
-        At that time, as of `RobotClearance`.
+        At that time, as in `RobotClearance`.
     configuration : (dof,) float
         At that time.
 
@@ -228,20 +228,20 @@ class TrajectoryClearance(NamedTuple):
 
 
 class TimedQuery(NamedTuple):
-    """A trajectory, cut into curves, and the cell that is asked about them."""
+    """A trajectory, cut into curves, and the cell that they are checked in."""
 
     cell: Cell
     robot: Robot  #: without the clock
     trajectory: Trajectory
     parts: Parts
-    speed: float  #: how far any obstacle slides or turns in a unit of time, at most
+    speed: float  #: greatest speed or rate of turn of any obstacle
 
     def configuration(self, time: float) -> Array:
-        """Return where the robot is at a time."""
+        """Return the configuration of the robot at a time."""
         return self.trajectory.at(time)
 
     def samples(self, resolution: Number | VectorLike) -> Iterator[tuple[Array, Array]]:
-        """Yield configurations and their times, some at once, no farther apart than the resolution says."""
+        """Yield blocks of configurations and their times, no farther apart than the resolution."""
         spacing = steps_of(self.robot, resolution)
         if len(spacing) < self.cell.robot.dof:  # the time: obstacles that move count like joints
             least = float(np.min(np.asarray(resolution, dtype=np.float64)))
@@ -260,20 +260,20 @@ class TimedQuery(NamedTuple):
             first = last
 
     def at(self, times: Array) -> Array:
-        """Return rows of the cell at some times."""
+        """Return configurations of the cell at some times."""
         knots, controls = self.parts.times, self.parts.curves.controls
         k = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(controls) - 1)
         t = np.clip((times - knots[k]) / (knots[k + 1] - knots[k]), 0.0, 1.0)
         return np.concatenate([points_on(controls[e], t[n : n + 1]) for n, e in enumerate(k.tolist())])
 
     def moved(self, moving: Moving | None, times: Array) -> dict[str, Array]:
-        """Return where obstacles that move are at some times, by their names, (n, 4, 4) each."""
+        """Return the poses of moving obstacles at some times, by their names, (n, 4, 4) each."""
         links = self.cell.robot.link_poses(self.at(times)) if moving else np.zeros(0)
         return {name: self.cell.placed(links, self.cell.objects[name]) for name in moving or ()}
 
 
 class Surroundings(NamedTuple):
-    """What `timed_query` needs of a checker."""
+    """The state of a checker, as `timed_query` needs it."""
 
     base: Base
     objects: dict[str, CollisionObject]
@@ -283,7 +283,7 @@ class Surroundings(NamedTuple):
 
 
 def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> TimedQuery:
-    """Return a trajectory of a checker's robot, with obstacles that move or without."""
+    """Return the query for a trajectory of a robot, with or without moving obstacles."""
     trajectory = as_trajectory(path, around.base.robot)
     parts = Parts(trajectory, around.base.robot)
     if not moving:
@@ -296,8 +296,9 @@ def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> Timed
 def trajectory_free(
     query: TimedQuery, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> TrajectoryCheck:
-    """Answer `Checker.trajectory_free`."""
+    """Return the result of `Checker.trajectory_free`."""
     check_workers(workers)
+    # the tolerance is a time, the proof needs a share of a curve: that of the longest curve is the strictest
     share = float(np.clip(_above_zero(tolerance, "a time") / np.diff(query.parts.times).max(), 2.0**-40, 0.5))
     status, safe, hit, pair = _certified(query, share, workers) if certify else _sampled(query, resolution, workers)
     if status == MotionStatus.FREE:
@@ -323,7 +324,7 @@ def _sampled(query: TimedQuery, resolution: Number | VectorLike, workers: int) -
 
 
 def _certified(query: TimedQuery, share: float, workers: int) -> _FirstHit:
-    # a few curves first, then more: what lies behind the first that is not free is not asked
+    # a few curves first, then more: curves after the first that is not free need no proof
     start, size = 0, 16 if workers == 1 else 64 * workers
     count = len(query.parts.curves.controls)
     while start < count:
@@ -351,7 +352,7 @@ def _above_zero(tolerance: Any, what: str) -> float:
 
 
 class _Nearest(NamedTuple):
-    """The nearest configuration that is known: its row as of `solve`, its time, and the pair."""
+    """The nearest configuration so far: its row of `solve`, its time, and its pair."""
 
     row: Array
     time: float
@@ -361,7 +362,7 @@ class _Nearest(NamedTuple):
 def trajectory_clearance(
     query: TimedQuery, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> TrajectoryClearance:
-    """Answer `Checker.trajectory_clearance`."""
+    """Return the result of `Checker.trajectory_clearance`."""
     check_workers(workers)
     wanted = _above_zero(tolerance, "a length")
     best, gap = None, 0.0
@@ -381,7 +382,7 @@ def trajectory_clearance(
 
 
 def _better(query: TimedQuery, best: _Nearest | None, rows: Array, times: Array, workers: int = 1) -> _Nearest:
-    """Return the nearest of some configurations and what is known."""
+    """Return the nearest of some configurations and the nearest one so far."""
     out, which = queries.nearest(query.cell, rows, inf if best is None else max(float(best.row[2]), 0.0), workers)
     k = int(out[:, 2].argmin())
     if best is None or out[k, 2] < best.row[2]:
@@ -390,7 +391,8 @@ def _better(query: TimedQuery, best: _Nearest | None, rows: Array, times: Array,
 
 
 def _zoomed(query: TimedQuery, best: _Nearest, gap: float) -> _Nearest:
-    """Look closer and closer round the nearest: within a step of samples distances mostly have one valley."""
+    """Return the nearest configuration of samples ever closer to it."""
+    # within a step of the resolution a distance mostly has a single minimum, so each round may narrow the interval
     for _ in range(_ZOOMS if best.pair >= 0 else 0):
         low, high = max(best.time - gap, query.trajectory.start), min(best.time + gap, query.trajectory.end)
         times = np.linspace(low, high, 9)
@@ -400,18 +402,19 @@ def _zoomed(query: TimedQuery, best: _Nearest, gap: float) -> _Nearest:
 
 
 def _bracketed(query: TimedQuery, best: _Nearest, tolerance: float, workers: int) -> tuple[_Nearest, float]:
-    """Return the nearest, and what all of the motion is proven to be apart by, a tolerance below it if possible."""
+    """Return the nearest configuration and a proven lower bound for the motion, a tolerance below it if possible."""
     curves = query.parts.curves
-    proven = np.full(len(curves.controls), -inf)  # what each curve is proven to be apart by
+    proven = np.full(len(curves.controls), -inf)  # proven lower bound of each curve
     for _ in range(_ROUNDS):
         wanted = float(best.row[2]) - tolerance
         left = np.flatnonzero(proven < wanted)
-        # in overlap what is not convex has no depth that a motion changes evenly: nothing is proven of it
+        # in overlap the depth of non-convex bodies is not a distance that changes evenly, so nothing is proven
         if not len(left) or (wanted < 0.0 and len(query.cell.slots) > len(query.cell.layout.pairs)):
             break
         cell = query.cell.with_margins(wanted, ())
         status, _, hit, _ = certified(cell, curves.some(left), _PROOF, workers)
         proven[left[status == PROVEN]] = wanted
+        # a hit is nearer than the best sample: zoom in there, and try again below it
         old, e = best, int(np.argmax(status == HIT))
         if status[e] == HIT:
             at, width = int(left[e]), np.diff(query.parts.times)[left[e]]

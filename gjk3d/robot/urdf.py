@@ -40,14 +40,14 @@ _SIZES = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "lengt
 
 
 class Mimic(NamedTuple):
-    """A joint follows another, as fingers of a gripper do.
+    """A joint that follows another, like a finger of a gripper.
 
     Attributes
     ----------
     joint : str
-        The name of the other.
+        Name of the joint that it follows.
     multiplier, offset : float
-        The value is ``multiplier`` times the other's, plus ``offset``.
+        The value is ``multiplier`` times the value of that joint, plus ``offset``.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Mimic(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """A joint, as the URDF has it: an item of `Robot.joints`.
+    """A joint of a URDF: an item of `Robot.joints`.
 
     Attributes
     ----------
@@ -72,13 +72,13 @@ class Joint(NamedTuple):
     parent, child : str
         Names of the links that it joins.
     origin : (4, 4) float
-        Where it is in the frame of the parent.
+        Its pose in the frame of the parent.
     axis : (3,) float
-        About which it turns, along which it slides, or the normal of its plane; of length 1.
+        Axis of rotation, direction of sliding, or normal of the plane; a unit vector.
     lower, upper : float
-        Limits, radians or the robot's unit of length; infinite where there are none.
+        Limits, in radians or the robot's unit of length; infinite without a limit.
     mimic : Mimic or None
-        What it follows.
+        The joint that it follows.
 
     Examples
     --------
@@ -100,27 +100,27 @@ class Joint(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """One collision geometry of a link, as the URDF has it."""
+    """One collision geometry of a link in a URDF."""
 
-    where: str  #: which one it is, in words
-    kind: str  #: box, sphere, cylinder, capsule, mesh, or ellipsoid, which no URDF has
+    where: str  #: its place in the file, for error messages
+    kind: str  #: box, sphere, cylinder, capsule, mesh, or ellipsoid (only from an MJCF)
     sizes: tuple[float, ...]  #: edges; radius; radius and length; half axes
-    filename: str  #: of a mesh, "" where it comes from no file
-    scale: tuple[float, ...]  #: of a mesh
+    filename: str  #: file of a mesh, "" if it comes from no file
+    scale: tuple[float, ...]  #: scale of a mesh
     origin: Array
-    mesh: tuple[Array, Ints] | None = None  #: vertices and triangles that come from no file
+    mesh: tuple[Array, Ints] | None = None  #: vertices and triangles of a mesh that comes from no file
 
 
 class Link(NamedTuple):
-    """A link, as the URDF has it."""
+    """A link of a URDF."""
 
     name: str
     geometries: tuple[Geometry, ...]
-    only_drawn: bool = False  #: it has a visual, and nothing to be checked
+    only_drawn: bool = False  #: it has a visual but no collision geometry
 
 
 class Description(NamedTuple):
-    """A whole URDF, or another file that says the same."""
+    """The content of a URDF, or of another file converted to it."""
 
     file: Path
     name: str
@@ -128,8 +128,8 @@ class Description(NamedTuple):
     joints: tuple[Joint, ...]
     allowed: tuple[tuple[str, str, str], ...] = ()  #: pairs of links that need no check, each with its reason
     states: Mapping[str, dict[str, tuple[float, ...]]] = MappingProxyType({})  #: named poses
-    worlds: frozenset[str] = frozenset()  #: links that are the surroundings: they are adjacent to none
-    left_out: tuple[str, ...] = ()  #: what of the file is not taken over, in words for a warning
+    worlds: frozenset[str] = frozenset()  #: links that belong to the surroundings: they are adjacent to no link
+    left_out: tuple[str, ...] = ()  #: messages about parts of the file that are not supported, for a warning
 
 
 #: which geometry of a link is checked
@@ -139,27 +139,27 @@ COLLISION = ("collision", "visual")
 def read_urdf(
     source: str | os.PathLike[str], collision: str, arguments: Mapping[str, str] | None = None
 ) -> Description:
-    """Read a URDF or its text, or an expanded xacro; nothing is loaded or placed yet.
+    """Read a URDF, its text, or a xacro; meshes are not loaded.
 
     Raises
     ------
     FileError
-        There is no such file.
+        The file does not exist.
     ParseError
-        It is no URDF; the message says where.
+        It is not a URDF; the message names the place.
     """
     return described(*read_root(source, arguments=arguments), collision)
 
 
 def checked_collision(collision: str) -> str:
-    """Return one of `COLLISION`."""
+    """Check and return one of `COLLISION`."""
     if collision not in COLLISION:
         raise ShapeError(f"collision={collision!r}, expected one of {', '.join(map(repr, COLLISION))}")
     return collision
 
 
 def described(file: Path, root: Element, collision: str) -> Description:
-    """Return what the root element of a URDF says."""
+    """Return the description of the root element of a URDF."""
     checked_collision(collision)
     top = Place(root, str(file))
     links = tuple(_link(place, collision == "visual") for place in top.children("link"))
@@ -238,7 +238,7 @@ def _joint(place: Place) -> Joint:
 
 
 def transform(place: Place | None) -> Array:
-    """Return the transform of an <origin>: turned about the fixed x, y and z axes by rpy, then moved by xyz."""
+    """Return the transform of an <origin>: a rotation about the fixed x, y and z axes by rpy, then a translation."""
     matrix = np.eye(4)
     if place is None:
         return matrix
@@ -261,7 +261,7 @@ def transform(place: Place | None) -> Array:
 
 
 class Tree(NamedTuple):
-    """The links by number, the joint above each, the columns of the joints that have some, and the arrays."""
+    """The links by number, the joint above each, the columns of q of each joint, and the arrays for kernels."""
 
     links: tuple[str, ...]
     above: tuple[Joint | None, ...]
@@ -270,11 +270,12 @@ class Tree(NamedTuple):
 
 
 def tree_of(description: Description) -> Tree:
-    """Return the tree of a robot; `ParseError` where its joints make none."""
+    """Return the tree of a robot; `ParseError` if its joints do not form one."""
     file = description.file
     above = _parents(description)
     order = _order(description, above)
     number = {name: k for k, name in enumerate(order)}
+    # numbers of q are in the order of joints in the file, links in the order of the tree
     columns: dict[str, slice] = {}
     count = 0
     for joint in description.joints:
@@ -326,7 +327,7 @@ def _parents(description: Description) -> dict[str, Joint]:
 
 
 def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]:
-    """Return the links from the root downwards, each branch to its end, branches as the file has them."""
+    """Return the links depth first from the root, branches in the order of the file."""
     roots = [link.name for link in description.links if link.name not in above]
     if len(roots) > 1:
         raise ParseError(
@@ -349,11 +350,11 @@ def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]
     return tuple(order)
 
 
-_LONGEST_MIMIC = 100  #: joints that a joint follows through each other
+_LONGEST_MIMIC = 100  #: longest chain of joints that mimic each other
 
 
 def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, float, float]:
-    """Return the joint with numbers of its own that this one follows, through any chain, and how."""
+    """Return the joint with its own numbers at the end of the chain of mimics, and the total multiplier and offset."""
     multiplier, offset = 1.0, 0.0
     chain = [joint.name]
     while joint.mimic is not None:
@@ -385,13 +386,14 @@ Placed = tuple[Shape | Mesh, Array]  #: a shape, and its pose in the frame of it
 
 
 def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: Iterable[Joint], base: Array) -> None:
-    """Write a URDF, and an OBJ for each hull or mesh into a folder beside it, which is named after it.
+    """Write a URDF, and an OBJ for each hull or mesh into a folder next to it, which is named after it.
 
-    The first link is the root, which stands at ``base``: elsewhere than at the origin it hangs on one more link.
+    The first link is the root at the pose ``base``. If that is not the identity, one more link is written above it,
+    since a URDF has no pose for its root.
     """
     root = Element("robot", {"name": name})
     folder = file.with_name(f"{file.stem}_meshes")
-    files: dict[int, str] = {}  # one file a shape, however often it stands there
+    files: dict[int, str] = {}  # one file for each shape, also if several links use it
     for link, placed in links.items():
         element = SubElement(root, "link", {"name": link})
         for shape, pose in (part for item in placed for part in _parts(*item)):
@@ -425,7 +427,7 @@ def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: It
 
 
 def _parts(shape: Shape | Mesh, pose: Array) -> list[Placed]:
-    """Return shapes that a URDF has and that are together what this one is; a hull round an ellipsoid."""
+    """Return shapes of the URDF format whose union is this shape; for an ellipsoid a hull around it."""
     if isinstance(shape, Capsule):
         if not shape.height:
             return [(Sphere(shape.radius), pose)]
@@ -444,18 +446,18 @@ def _up(height: float) -> Array:
 
 
 def _round_a_ball(rings: int = 12) -> Array:
-    """Return corners of a polytope whose faces all lie outside the unit ball, by less than 4 %."""
+    """Return the corners of a polytope that contains the unit ball and is less than 4 % larger."""
     turns = np.arange(2 * rings) * np.pi / rings
     heights = (np.arange(rings) + 0.5) * np.pi / rings
     across, up = np.sin(heights)[:, None], np.cos(heights)[:, None]
     sides = across * np.cos(turns), across * np.sin(turns), np.broadcast_to(up, (rings, 2 * rings))
     corners = np.stack(sides, axis=2).reshape(-1, 3)
-    inner = -spatial.ConvexHull(corners).equations[:, 3].max()  # how far the nearest face is from the middle
+    inner = -spatial.ConvexHull(corners).equations[:, 3].max()  # distance of the nearest face from the centre
     return np.asarray(corners / inner * (1.0 + 1e-12))
 
 
 def _obj(shape: Any) -> str:
-    """Return a hull or mesh as the text of an OBJ, each number as it is."""
+    """Return a hull or mesh as the text of an OBJ, with all digits of its numbers."""
     vertices, faces = np.asarray(shape.vertices), np.asarray(shape.faces)
     lines = [f"v {_words(row)}" for row in vertices]
     lines += ["f " + " ".join(str(k + 1) for k in face) for face in faces.tolist()]
@@ -481,7 +483,7 @@ def _joint_element(root: Element, joint: Joint) -> None:
 
 
 def _origin(parent: Element, pose: Array) -> None:
-    """Write a pose; the roll is what is left after yaw and pitch, so that it holds where these are not unique."""
+    """Write a pose; the roll is computed after yaw and pitch, so that it is right even if these are not unique."""
     r = pose[:3, :3].tolist()
     yaw = atan2(r[1][0], r[0][0])
     c, s = cos(yaw), sin(yaw)

@@ -231,34 +231,35 @@ class Robot(PairedLinks):
         path : path or str
             The file, or the text of one, which begins with ``<``.
         srdf : path, optional
-            Which pairs of links are left unchecked, named poses, and groups of joints. Without one, the pairs that are
-            `adjacent`; `allow_by_sampling` finds more.
+            Allowed pairs of links, named poses, and groups of joints. Without it, the `adjacent` pairs are allowed;
+            `allow_by_sampling` finds more.
         package_dirs : sequence of paths
-            Folders of packages, or that hold packages, for meshes named ``package://``; the folders above the URDF
-            and those of ROS are searched too.
+            Folders of packages, or folders that contain packages, for meshes named ``package://``. The folders above
+            the URDF and those of ROS are searched too.
         geometry : str
-            What a mesh becomes: ``"bodies"``, one convex hull for each connected body of it; ``"hull"``, one for all;
-            ``"parts"``, each body cut into convex parts by coacd, which may take minutes, and lies near the mesh, not
-            round it: each geometry has its ``error``; ``"mesh"``, its triangles. Boxes, cylinders, spheres and the
-            capsules of the ``<capsule>`` extension (length between the centres of the caps) stay exact.
+            The representation of meshes. ``"bodies"``: one convex hull for each connected body. ``"hull"``: one hull
+            for all. ``"parts"``: each body is cut into convex parts by coacd, which may take minutes; the parts are
+            near the mesh, not around it, and each geometry has its ``error``. ``"mesh"``: the triangles. Boxes,
+            cylinders, spheres and the capsules of the ``<capsule>`` extension (length between the centres of the caps)
+            stay exact.
         collision : str
             ``"collision"``: links are checked with their collision geometry, and a `RobotWarning` names those that
-            have only a visual one. ``"visual"``: those are checked with what is drawn of them.
+            have only a visual one. ``"visual"``: those links are checked with their visual geometry.
 
         Raises
         ------
         FileError
-            The URDF is not there, or a mesh of it; the message says where it was looked for.
+            The URDF or one of its meshes is missing; the message lists the searched paths.
         ParseError
-            The file is no URDF, or its joints make no tree.
+            The file is not a URDF, or its joints do not form a tree.
         ShapeError
-            ``geometry`` or ``collision`` is none of those.
+            ``geometry`` or ``collision`` is not one of these values.
 
         Warns
         -----
         RobotWarning
-            Links have a visual and nothing to be checked. Elements of the SRDF are not used, such as end effectors and
-            virtual joints, or its groups name joints and links that the robot lacks.
+            Links have a visual but no collision geometry, elements of the SRDF are not used, such as end effectors and
+            virtual joints, or its groups name joints and links that the robot does not have.
 
         Examples
         --------
@@ -282,22 +283,23 @@ class Robot(PairedLinks):
     ) -> Robot:
         """Read a robot from a URDF, a xacro or an MJCF, or from the text of one.
 
-        All that `from_urdf` says holds. A xacro is expanded by the package of that name (``gjk3d[robot]``): it is a
-        program, which runs for as long as it likes, so trust it first. An MJCF is read by MuJoCo (``gjk3d[mjcf]``):
-        links are its bodies, named poses its keyframes; unchecked are pairs that it excludes, whose masks never meet,
-        or that are `adjacent`, the world and what is welded to it to none, as in MuJoCo. Where masks of any two geoms
-        of two bodies meet, all of them are checked, which is more than MuJoCo does. Geoms of no contacts count as
-        drawn. A free joint has a translation and a rotation vector from where the file has the body. Not taken over are
-        planes and height fields, and equalities other than one joint following another; a `RobotWarning` says so.
+        See also `from_urdf`. A xacro is expanded by the package of that name (``gjk3d[robot]``). It is a program that
+        can run for any time, so load only files that you trust. An MJCF is read by MuJoCo (``gjk3d[mjcf]``). Links are
+        its bodies, and named poses its keyframes. Allowed pairs are those that it excludes, those with incompatible
+        masks, and `adjacent` ones; the world and bodies welded to it are adjacent to no body, as in MuJoCo. If the
+        masks of any two geoms of two bodies are compatible, all their geoms are checked, which is more than MuJoCo
+        does. Geoms without contacts count as visuals. A free joint has a translation and a rotation vector from the
+        pose of the body in the file. Planes, height fields, and equalities other than one joint following another are
+        not supported; a `RobotWarning` names them.
 
         Parameters
         ----------
         source : path or str
             The file, or the text of one, which begins with ``<``.
         srdf, package_dirs, geometry, collision
-            As of `from_urdf`. An SRDF takes the place of what an MJCF says of pairs and poses.
+            As in `from_urdf`. An SRDF replaces the pairs and poses of an MJCF.
         arguments : mapping of str, optional
-            Of a xacro, by name; one that it does not ask for is refused.
+            Arguments of a xacro by name; unknown arguments are refused.
 
         Returns
         -------
@@ -306,14 +308,14 @@ class Robot(PairedLinks):
         Raises
         ------
         FileError, ParseError, ShapeError
-            As of `from_urdf`; also where xacro or MuJoCo refuse the file, or it has a ball joint.
+            As in `from_urdf`; also if xacro or MuJoCo refuses the file, or it has a ball joint.
         ImportError
             MuJoCo is not installed.
 
         Warns
         -----
         RobotWarning
-            Something of the file is not checked.
+            Parts of the file are not checked.
 
         Examples
         --------
@@ -363,7 +365,7 @@ class Robot(PairedLinks):
         cls, description: Description, bodies: tuple[Body, ...], geometries: tuple[Geometry, ...], *,
         unwelded: frozenset[str] = frozenset(), worlds: frozenset[str] = frozenset(),
     ) -> Robot:  # fmt: skip
-        """Return a robot that has everything but pairs and poses; `ParseError` where joints make no tree."""
+        """Return a robot without pairs and poses; `ParseError` if the joints do not form a tree."""
         self = cls()
         self._put_together(description)
         self.source, self.parts, self.groups, self._srdf_elements = description.file, {}, {}, ()
@@ -377,11 +379,11 @@ class Robot(PairedLinks):
         cls, parts: Mapping[str, Robot], *, on: Mapping[str, str] | None = None,
         joints: Mapping[str, str] | None = None,
     ) -> Robot:  # fmt: skip
-        """Make one robot of several, which are then checked against each other, moved and planned together.
+        """Return one robot made of several, which are then checked against each other, moved and planned together.
 
-        The names of links, joints, groups and poses are prefixed by the name of their part, as in "left/hand".
-        Configurations stand side by side, in the order of the parts: ``parts`` of what is returned has the columns of
-        each. All hang on a link "world", each at its `base`.
+        The names of links, joints, groups and poses are prefixed by the name of their part, as in "left/hand". A
+        configuration has those of the parts in their order; ``parts`` of the result has the columns of each. All parts
+        are attached to a link "world", each at its `base`.
 
         Parameters
         ----------
@@ -389,26 +391,26 @@ class Robot(PairedLinks):
             By names of your own. A robot may stand there several times; `at` says where, and `held` what is not to
             move.
         on : mapping of str to str, optional
-            Name of a part: the link of another, as "cart/deck", that it stands on instead of the world. Its base is in
-            the frame of that link.
+            The link that a part is attached to in place of the world, such as "cart/deck", by the name of the part. Its
+            base is then in the frame of that link.
         joints : mapping of str to str, optional
-            Name of a part: how it is held, "fixed" where left out; "planar", three numbers x, y and a turn about z,
-            as a mobile base drives on a floor; "floating", a translation and a rotation vector. The joint has the
-            name of the part.
+            The joint of a part by its name. "fixed" is the default. "planar" has the numbers x, y and a turn about z,
+            as a mobile base on a floor. "floating" has a translation and a rotation vector. The joint has the name of
+            the part.
 
         Returns
         -------
         Robot
-            Unchecked are the pairs that were, and those that are adjacent where a part stands on another.
+            Allowed are the allowed pairs of the parts, and pairs that are adjacent where a part is on another.
 
         Raises
         ------
         RobotError
-            A name is none for a part, a part is no robot, or ``on`` or ``joints`` say what cannot be.
+            A name is not valid for a part, a part is not a robot, or ``on`` or ``joints`` is not possible.
 
         Notes
         -----
-        What never moves against each other is not checked: two fixed bases, or robots that are held.
+        Pairs that never move against each other are not checked, such as two fixed bases or held robots.
 
         Examples
         --------
@@ -446,9 +448,10 @@ class Robot(PairedLinks):
 
     @classmethod
     def example(cls) -> Robot:
-        """Return a small robot to try things with: an arm of two links that turns in the plane.
+        """Return a small robot for examples: an arm of two links in the plane.
 
-        Its links are "post", "beam" (1 m) and "hand" (0.5 m), its joints "shoulder" and "elbow"; at 0 it goes along x.
+        Its links are "post", "beam" (1 m) and "hand" (0.5 m). Its joints are "shoulder" and "elbow". At 0 it points
+        along x.
 
         Returns
         -------
@@ -470,17 +473,17 @@ class Robot(PairedLinks):
         return copy
 
     def at(self, pose: OnePose) -> Robot:
-        """Return the robot standing somewhere else.
+        """Return the robot at another pose of its base.
 
         Parameters
         ----------
         pose : (4, 4) float, RigidTransform or None
-            Of the first link, world from link; None is where the file has it.
+            Pose of the first link, world from link; None is the identity, as in the file.
 
         Returns
         -------
         Robot
-            Which shares all else with this one, shapes too.
+            It shares everything else with this robot, also the shapes.
 
         Raises
         ------
@@ -502,17 +505,17 @@ class Robot(PairedLinks):
         return copy
 
     def held(self, q: Row, joints: Iterable[str] | None = None) -> Robot:
-        """Return the robot with joints that no longer move, nor have numbers in q.
+        """Return the robot with locked joints, which have no numbers in q.
 
-        Such a robot stands around another one, see `join`, or has fewer joints to plan for. Its links are checked
-        against all that moves.
+        Such a robot can be an obstacle for another one, see `join`, or has fewer joints to plan for. Its links are
+        checked against everything that moves.
 
         Parameters
         ----------
         q : (dof,) float
-            Where they are held: radians, and the robot's unit of length.
+            Values of the locked joints: radians, and the robot's unit of length.
         joints : iterable of str, optional
-            Which; all where left out. Those that mimic them are held too.
+            Names of the joints; all by default. Joints that mimic them are locked too.
 
         Returns
         -------
@@ -521,7 +524,7 @@ class Robot(PairedLinks):
         Raises
         ------
         RobotError
-            q is no configuration, or there is no such joint.
+            q is not a configuration, or a joint does not exist.
 
         Examples
         --------
@@ -550,22 +553,21 @@ class Robot(PairedLinks):
     def with_geometry(self, link: str | int, shapes: Shapes, *, geometry: str = "bodies") -> Robot:
         """Return the robot with other shapes on a link, such as another tool; nothing is loaded again.
 
-        What is taken up and put down while it runs is rather attached to a checker; a tool that has joints is joined,
-        see `join`.
+        Attach objects that are grasped and released to a checker instead. For a tool with joints see `join`.
 
         Parameters
         ----------
         link : str or int
         shapes : Shape, Mesh, (one, (4, 4) pose), list of these, or None
-            In place of all that the link had, in its frame. Convex shapes that have an end, and meshes. A mesh with a
-            unit is scaled to metres.
+            They replace all shapes of the link, and are in its frame. Bounded convex shapes and meshes are supported. A
+            mesh with a unit is scaled to metres.
         geometry : str
-            What becomes of meshes, as in `load`.
+            The representation of meshes, as in `load`.
 
         Returns
         -------
         Robot
-            Which shares all else with this one; `Checker.with_robot` keeps what stands around.
+            It shares everything else with this robot. `Checker.with_robot` keeps the surroundings.
 
         Raises
         ------
@@ -587,15 +589,14 @@ class Robot(PairedLinks):
     def state(self, name: str, start: Row | None = None) -> Array:
         """Return a named pose of the SRDF as a configuration.
 
-        What it says of joints that have no numbers here, fixed ones, ones that mimic, the world's virtual one, is left
-        out.
+        Values of joints without numbers in q are ignored: fixed and virtual joints, and those that mimic others.
 
         Parameters
         ----------
         name : str
             One of ``states``.
         start : (dof,) float, optional
-            Of the joints that it does not name; 0 by default.
+            Values of the joints that the pose does not name; 0 by default.
 
         Returns
         -------
@@ -619,7 +620,7 @@ class Robot(PairedLinks):
         return self.configuration({k: v for k, v in self.states[name].items() if k in self.columns}, start)
 
     def to_srdf(self, path: str | os.PathLike[str]) -> None:
-        """Write the allowed pairs as an SRDF, with the groups, poses and all else of the SRDF that was read.
+        """Write the allowed pairs as an SRDF, with the groups, poses and other elements of the SRDF that was read.
 
         Parameters
         ----------
@@ -633,16 +634,16 @@ class Robot(PairedLinks):
         Path(path).write_text(srdf_text(self.name, self.allowed, self._srdf_elements), encoding="utf-8")
 
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot as a URDF with the shapes that are checked: each hull or mesh becomes an OBJ beside it.
+        """Write the robot as a URDF with its checked shapes; each hull or mesh becomes an OBJ in a folder next to it.
 
-        Joints, limits and mimics are written as they were read; inertias, visuals, efforts and velocities were not
-        read, and are left out or 0. A capsule becomes a cylinder and two spheres, which is the same; an ellipsoid,
-        which no URDF has, a hull round it that is up to 4 % larger.
+        Joints, limits and mimics are written as they were read. Inertias, visuals, efforts and velocities are not read,
+        so they are left out or 0. A capsule becomes a cylinder and two spheres, which is the same volume. An ellipsoid,
+        which a URDF cannot have, becomes a hull around it that is up to 4 % larger.
 
         Parameters
         ----------
         path : path
-            The file; one that is there is replaced, and so are files in the folder beside it, ``arm_meshes`` for
+            The file. An existing file is replaced, and so are files in the folder next to it, ``arm_meshes`` for
             ``arm.urdf``.
 
         Examples
@@ -659,25 +660,25 @@ class Robot(PairedLinks):
         write_urdf(Path(path), self.name, placed, self._in_file_order(), self.base)
 
     def spheres(self, excess: float) -> RobotSpheres:
-        """Cover each link with spheres, for planners that take nothing else, such as cuRobo and VAMP.
+        """Return spheres that cover each link, for planners that accept only spheres, such as cuRobo and VAMP.
 
-        All points of a link's shapes are in one of its spheres, and no sphere reaches farther outside them than the
-        ``excess`` of what is returned: both are proven. So what the spheres are free of, the robot is.
+        Each point of the shapes of a link is in one of its spheres, and no sphere reaches farther outside the shapes
+        than the ``excess`` of the result. Both are proven. So if the spheres are free, the robot is free.
 
         Parameters
         ----------
         excess : float
-            The most that spheres may reach outside, in the robot's unit; half of it means four to ten times as many.
+            How far spheres may reach outside, in the robot's unit. Half of it takes four to ten times as many spheres.
 
         Returns
         -------
         RobotSpheres
-            To be written with its ``to_curobo`` or ``to_urdf``.
+            Write it with its ``to_curobo`` or ``to_urdf``.
 
         Raises
         ------
         RobotError
-            ``excess`` is no length above 0, or too little for the size of a link.
+            ``excess`` is not a length above 0, or too small for the size of a link.
 
         Examples
         --------
@@ -701,7 +702,7 @@ class Robot(PairedLinks):
 
 
 def _warn(description: Description) -> None:
-    """Name what is left out of a file, and the links that are drawn and not checked."""
+    """Warn about unsupported parts of a file, and about links with visuals but no collision geometry."""
     for words in description.left_out:
         warnings.warn(words, RobotWarning, stacklevel=3)
     if drawn := [link.name for link in description.links if link.only_drawn]:

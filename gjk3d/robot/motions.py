@@ -30,7 +30,7 @@ from gjk3d.typing import Array, B, Bools, Ints, N, Number, P, Rows, S, VectorLik
 
 
 class MotionStatus(IntEnum):
-    """What is known of a motion.
+    """The status of a motion.
 
     Examples
     --------
@@ -40,31 +40,31 @@ class MotionStatus(IntEnum):
     """
 
     FREE = 0  #: all samples are free; certified: no configuration of the motion comes closer than its margins
-    HIT = 1  #: the first contact is between ``safe`` and ``hit``, also one that only touches at the start or end
-    UNRESOLVED = 2  #: certified only: free up to ``safe``, and there too close to a margin, or for too long, to tell
+    HIT = 1  #: the first contact is between ``safe`` and ``hit``, also a mere touch at the start or end
+    UNRESOLVED = 2  #: certified only: free up to ``safe``, then too close to a margin, or for too long, to decide
 
     def __str__(self) -> str:
         return self.name
 
 
 class MotionCheck(NamedTuple, Generic[B, S, N, P]):
-    """Answer of `Checker.motion_free`, for one motion or n; one of its own is true where it is free.
+    """Result of `Checker.motion_free`, for one motion or n; as a bool, a single result is true if it is free.
 
     Parameters run from 0, the first configuration, to 1, the second.
 
     Attributes
     ----------
     free : bool or (n,) bool
-        All samples are free; certified: all configurations are, proven.
+        All samples are free; certified: all configurations are proven free.
     status : MotionStatus or (n,) int
         FREE, HIT or UNRESOLVED.
     safe : float or (n,) float
-        Free up to there: the last free sample before the first that hits, 1 where none does, 0 where the first
-        configuration hits. Certified: everything before it is proven free.
+        Free up to this parameter: the last free sample before the first collision, 1 without a collision, 0 if the
+        first configuration collides. Certified: everything before it is proven free.
     hit : float or (n,) float
-        The first parameter that is known to collide, NaN where none is.
+        The first parameter that is known to collide, or NaN.
     pair : (str, str) or list of such, or None
-        Who collides there, or who is too close to tell; an obstacle stands second.
+        The pair that collides there, or is too close to decide; an obstacle second.
 
     Examples
     --------
@@ -92,19 +92,19 @@ ManyMotions = MotionCheck[NDArray[np.bool_], Ints, Array, list[PairName]]
 
 
 class PathCheck(NamedTuple):
-    """Answer of `Checker.path_free`; true where the path is free.
+    """Result of `Checker.path_free`; true if the path is free.
 
     Attributes
     ----------
     free : bool
     status : MotionStatus
     edge : int or None
-        Which motion between two waypoints, from 0, is the first that is not free.
+        The first motion between two waypoints that is not free, counted from 0.
     safe, hit : float
-        As in `MotionCheck`, parameters of that motion; 1 and NaN where the path is free.
+        As in `MotionCheck`, parameters of that motion; 1 and NaN for a free path.
     pair : (str, str) or None
     configuration : (dof,) float or None
-        At ``hit``, or at ``safe`` where no collision is known.
+        The configuration at ``hit``, or at ``safe`` without a known collision.
 
     Examples
     --------
@@ -316,22 +316,22 @@ _DRAWN = 24  #: waypoints of each spread
 
 
 class PathProof(NamedTuple):
-    """What is proven of the path that `gjk3d.robot.ompl.Planning.plan` found last.
+    """The proof of the last path of `gjk3d.robot.ompl.Planning.plan`.
 
     Attributes
     ----------
     proven : bool
         No configuration of the path comes closer than its margins.
     clearance : float
-        Each pair stays farther apart than its margin and this all the way, proven; -inf where nothing is.
+        Proven: each pair stays farther apart than its margin plus this along the whole path; -inf without a proof.
     repaired : int
-        Stretches that samples called free and the proof did not, and that detours stand for now.
+        Number of stretches that were free at samples, had no proof, and were replaced by detours.
     replanned : bool
-        Detours were not found, and the path is another, all edges of which were proven as they were found.
+        No detours were found, and the path was planned again with certified edges only.
     pair : (str, str) or None
-        Who is in the way of a path that is not proven.
+        The pair that prevents the proof of a path.
     seconds : float
-        What proof, repairs and replanning took of this process's time.
+        Process time of proof, repairs and replanning.
 
     Examples
     --------

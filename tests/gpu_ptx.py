@@ -24,7 +24,7 @@ SCRATCH = {"simplex", "work", "table", "order", "matrix", "links", "rows", "ball
 
 
 def places_of(entry: object) -> tuple[str, ...]:
-    """Return what of each argument a call takes, as `gjk3d.convex.rows` and `gjk3d.robot.card` pass them."""
+    """Return what of each argument a call takes, as `gjk3d.convex.rows` and `gjk3d.robot.queries` pass them."""
     names = list(gpu.parameters(entry))
     rows = {"q", "told"} if entry is hit_of_one else set()
     return tuple("[k]" if name in rows else "[thread]" if name in SCRATCH else "" for name in names)

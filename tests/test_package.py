@@ -174,7 +174,7 @@ def test_nothing_is_imported_by_text_but_lazy_names():
 CALLS_UPWARD = {
     "gjk3d.shown": {"gjk3d.viz.picture"},  # a picture of whatever has one
     "gjk3d.results": {"gjk3d.replay"},  # Distance.to_json
-    "gjk3d.robot.safety_report": {"gjk3d.viz.safety"},  # SafetyReport.to_html
+    "gjk3d.robot.safety": {"gjk3d.viz.safety"},  # SafetyReport.to_html
     # Shape.contains, inflated, placed, scaled, support
     "gjk3d.shapes.base": {
         f"gjk3d.{name}" for name in ("convex.solve", "shapes.composed", "shapes.polytopes", "shapes.table")

@@ -19,9 +19,9 @@ from gjk3d.shapes.curved import Capsule, Cylinder, Ellipsoid, Sphere
 from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.typing import Array
 
-#: what becomes of a mesh
-WAYS = ("bodies", "hull", "parts", "mesh")
-_CONVEX = 0.99  #: of the hull's volume: a body that fills so much of it is not cut into parts
+#: representations of a mesh
+MESH_MODES = ("bodies", "hull", "parts", "mesh")
+_CONVEX = 0.99  #: a body that fills this share of the volume of its hull is not cut into parts
 _PRIMITIVES: dict[str, Callable[..., Shape]] = {
     "box": lambda *edges: Box(edges),
     "sphere": Sphere,
@@ -69,11 +69,11 @@ class Geometry(NamedTuple):
     pose : (4, 4) float
         In the frame of the link, of all its bodies.
     hull : Shape
-        A convex shape round them all.
+        A convex shape around all of them.
     first, last : int
         Its bodies are ``robot.bodies[first:last]``.
     way : str
-        What they are to what the URDF says: "exact", "bodies", "hull", "parts" or "mesh", see `Robot.from_urdf`.
+        How the bodies represent the geometry: "exact", "bodies", "hull", "parts" or "mesh", see `Robot.from_urdf`.
     source : Path or None
         The file of a mesh.
     error : float or None
@@ -97,7 +97,7 @@ class Geometry(NamedTuple):
     error: float | None
 
 
-class _Made(NamedTuple):
+class _MeshShapes(NamedTuple):
     hull: Shape
     shapes: list[Shape | Mesh]
     error: float | None
@@ -107,65 +107,66 @@ def make_bodies(
     description: urdf.Description,
     order: Sequence[str],
     package_dirs: Sequence[str | os.PathLike[str]],
-    way: str,
+    mode: str,
 ) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
     """Return the bodies and geometries of all links; ``order`` has the names of the links by number."""
-    if way not in WAYS:
-        raise ShapeError(f"geometry={way!r}, expected one of {', '.join(map(repr, WAYS))}")
+    if mode not in MESH_MODES:
+        raise ShapeError(f"geometry={mode!r}, expected one of {', '.join(map(repr, MESH_MODES))}")
     bodies: list[Body] = []
     geometries: list[Geometry] = []
-    made: dict[tuple[Path, tuple[float, ...]], _Made] = {}
+    loaded: dict[tuple[Path, tuple[float, ...]], _MeshShapes] = {}
     links = {link.name: link for link in description.links}
+    # a mesh that several links use at one scale, such as fingers, is read and split only once
     for number, name in enumerate(order):
-        for given in links[name].geometries:
+        for geometry in links[name].geometries:
             file = None
-            if given.mesh is not None:
-                hull, shapes, error = of_mesh(Mesh(*given.mesh), given, way)
-            elif given.kind == "mesh":
-                file = files.find(given.filename, description.file, package_dirs, given.where)
-                if (file, given.scale) not in made:
-                    made[file, given.scale] = of_mesh(file, given, way)
-                hull, shapes, error = made[file, given.scale]
+            if geometry.mesh is not None:
+                hull, shapes, error = of_mesh(Mesh(*geometry.mesh), geometry, mode)
+            elif geometry.kind == "mesh":
+                file = files.find(geometry.filename, description.file, package_dirs, geometry.where)
+                if (file, geometry.scale) not in loaded:
+                    loaded[file, geometry.scale] = of_mesh(file, geometry, mode)
+                hull, shapes, error = loaded[file, geometry.scale]
             else:
-                hull, error = _primitive(given), None
+                hull, error = _primitive(geometry), None
                 shapes = [hull]
             first = len(bodies)
-            pose = given.origin.copy()
+            pose = geometry.origin.copy()
             pose.setflags(write=False)
             bodies += [Body(number, pose, shape, len(geometries)) for shape in shapes]
-            stands = way if given.kind == "mesh" else "exact"
-            geometries.append(Geometry(number, pose, hull, first, len(bodies), stands, file, error))
+            used = mode if geometry.kind == "mesh" else "exact"
+            geometries.append(Geometry(number, pose, hull, first, len(bodies), used, file, error))
     return tuple(bodies), tuple(geometries)
 
 
-def _primitive(given: urdf.Geometry) -> Shape:
+def _primitive(geometry: urdf.Geometry) -> Shape:
     try:
-        return _PRIMITIVES[given.kind](*given.sizes)
+        return _PRIMITIVES[geometry.kind](*geometry.sizes)
     except ShapeError as reason:
-        raise ParseError(f"{given.where}: {reason}") from None
+        raise ParseError(f"{geometry.where}: {reason}") from None
 
 
-def of_mesh(file: Path | Mesh, given: urdf.Geometry, way: str) -> _Made:
-    """Return the hull of a mesh or its file, and what stands for it."""
+def of_mesh(file: Path | Mesh, geometry: urdf.Geometry, mode: str) -> _MeshShapes:
+    """Return the hull of a mesh or its file, and the shapes that represent it."""
     try:
         mesh = file if isinstance(file, Mesh) else load(file, unit="meters")  # whatever the file states
-        if given.scale != (1.0, 1.0, 1.0):
-            mesh = mesh._mapped(np.diag(given.scale), unit=None, source=mesh.source)
+        if geometry.scale != (1.0, 1.0, 1.0):
+            mesh = mesh._mapped(np.diag(geometry.scale), unit=None, source=mesh.source)
         hull = mesh.hull()
-        if way == "mesh":
-            return _Made(hull, [mesh], None)
-        if way == "hull" or mesh.is_convex:
-            return _Made(hull, [hull], 0.0 if way == "parts" else None)
-        if way == "parts":
+        if mode == "mesh":
+            return _MeshShapes(hull, [mesh], None)
+        if mode == "hull" or mesh.is_convex:
+            return _MeshShapes(hull, [hull], 0.0 if mode == "parts" else None)
+        if mode == "parts":
             return _parts(mesh)
         parts = [body.hull() for body in mesh.bodies()]
     except Gjk3dError as reason:
-        raise type(reason)(f"{given.where}: {reason}") from None
-    return _Made(hull, [hull] if len(parts) == 1 else list(_outer(parts)), None)
+        raise type(reason)(f"{geometry.where}: {reason}") from None
+    return _MeshShapes(hull, [hull] if len(parts) == 1 else list(_outer(parts)), None)
 
 
-def _parts(mesh: Mesh) -> _Made:
-    """Return each body of a mesh cut into convex parts; bodies that are open, or as good as convex, as their hulls."""
+def _parts(mesh: Mesh) -> _MeshShapes:
+    """Return each body of a mesh cut into convex parts; open or nearly convex bodies become their hulls."""
     hulls: list[ConvexHull] = []
     error = 0.0
     for body in mesh.bodies():
@@ -178,24 +179,24 @@ def _parts(mesh: Mesh) -> _Made:
         else:
             hulls.append(body.hull())
     hulls = _outer(hulls)
-    # parts may stick out of the mesh a little, and the hull must hold them: it is asked first
-    hull = ConvexHull(np.concatenate([np.asarray(each.vertices) for each in hulls]))
-    return _Made(hull, list(hulls), error)
+    # parts may reach slightly outside the mesh, and the hull must contain them, since it is tested first
+    hull = ConvexHull(np.concatenate([np.asarray(part.vertices) for part in hulls]))
+    return _MeshShapes(hull, list(hulls), error)
 
 
 def _outer(hulls: list[ConvexHull]) -> list[ConvexHull]:
-    """Leave out the hulls that lie within another one, as screws within a cover do: the union stays the same."""
-    planes: list[tuple[Array, Array]] = []  # of those kept, the largest first
-    kept: list[int] = []
+    """Return the hulls without those inside another one, such as screws inside a cover: the union is the same."""
+    planes: list[tuple[Array, Array]] = []  # of the hulls that stay, the largest first
+    outer: list[int] = []
     for k in sorted(range(len(hulls)), key=lambda k: -float(hulls[k].volume)):
         corners = np.asarray(hulls[k].vertices)
         if any(np.all(normals @ corners.T + offsets[:, None] <= 0.0) for normals, offsets in planes):
             continue
-        kept.append(k)
+        outer.append(k)
         if hulls[k].volume > 0.0:
             try:
                 equations = spatial.ConvexHull(corners).equations
             except spatial.QhullError:
-                continue  # too flat for planes: nothing is left out for its sake
+                continue  # a flat hull contains no other one
             planes.append((equations[:, :3], equations[:, 3]))
-    return [hulls[k] for k in sorted(kept)]
+    return [hulls[k] for k in sorted(outer)]

@@ -1,9 +1,11 @@
-"""A cell: one state of a checker, as the kernels take it; a robot, the objects around it and on it, and their pairs.
+"""A cell: one state of a checker as the kernels take it, with the robot, all objects, and their pairs.
 
-A slot is a shape that is fixed to a link or to the world; `cell_build` makes them, and pairs of them.
+A slot is a shape that is fixed to a link or to the world. A unit is a slot and, if that slot is a hull around several
+bodies, their slots: a collision geometry of the robot, or an object. Pairs are made of units. The slots and pairs of
+the robot are made once. Those with objects are made again at each change.
 
-A cell never changes, but for what it remembers from question to question: each change of a checker makes another. So a
-question that takes its cell once is about one state, whatever other threads add, move or remove meanwhile.
+A cell never changes, except for the memory of its kernels: each change of a checker makes another cell. A query takes
+its cell once, so it works on one state even if other threads add, move or remove objects at the same time.
 """
 
 from __future__ import annotations
@@ -15,31 +17,39 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.part_tree import PartTree
-from gjk3d.convex.rows import FIRST_POINTS, scratch
+from gjk3d.bodies.base import Body
+from gjk3d.bodies.bvh import BOX
+from gjk3d.bodies.part_tree import ROW, PartTree
+from gjk3d.bodies.parts import parts_of
+from gjk3d.convex.rows import FIRST_POINTS, join_packed, scratch
+from gjk3d.convex.solve import plane_core
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.room import Solver, solver_in, workspace
+from gjk3d.poses import IDENTITY
+from gjk3d.robot.bounding import bounding_box, bounding_capsule, with_bounds
 from gjk3d.robot.model import Robot
-from gjk3d.robot.obstacles import WORLD
+from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
 from gjk3d.robot.trees import Guests
 from gjk3d.robot.walk import Frames, Layout, Task
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Bools, Ints
 
 
 class Host(NamedTuple):
-    """A body, and the pairs of it that are answered together: from which number to which, see `gjk3d.robot.trees`."""
+    """A body, and the range of its pairs, which are tested together, see `gjk3d.robot.trees`."""
 
     slot: int
     first: int
     last: int
 
 
-OBSTACLES = ""  #: in a rule: all that stands in the surroundings; no object has such a name
+OBSTACLES = ""  #: in a rule: all obstacles; no object can have this name
 
 
 class Rule(NamedTuple):
-    """How close is too close for two names, or for one and all others or all `OBSTACLES`; later rules hold."""
+    """The margin of two names, or of one name with all others or all `OBSTACLES`; later rules override earlier ones."""
 
     a: str
     b: str | None
@@ -47,9 +57,9 @@ class Rule(NamedTuple):
 
 
 class Memory:
-    """What kernels remember: in which order pairs are asked, likely hits first, and an axis of each.
+    """State of kernels from call to call: the order of pairs, likely hits first, and the last axis of each.
 
-    Two threads in the same arrays could lose a pair from the order, which would then never be asked.
+    It needs a lock: two threads that swap entries of the same order could lose a pair, which would never be tested.
     """
 
     __slots__ = ("axes", "lock", "order")
@@ -60,12 +70,12 @@ class Memory:
         self.lock = Lock()
 
     def fresh(self) -> Memory:
-        """Return one that remembers nothing; a copy could have what another thread has half written."""
+        """Return an empty memory; a copy could have entries that another thread has written only partly."""
         return Memory(len(self.order), len(self.axes))
 
     @contextmanager
     def lent(self, workers: int) -> Iterator[Memory | None]:
-        """Lend this to one thread; another that asks meanwhile, and several together, get None and take fresh ones."""
+        """Lend this memory to one thread; other threads and calls with several workers get None."""
         if workers != 1 or not self.lock.acquire(blocking=False):
             yield None
             return
@@ -75,26 +85,26 @@ class Memory:
             self.lock.release()
 
 
-class Kept:
-    """What is made for a first question and used again by later ones, by who holds the lock of the memory."""
+class Cache:
+    """Arguments and results that later queries use again; only the holder of the lock of the memory may use them."""
 
-    __slots__ = ("arms", "bounds", "clearance", "edge", "free", "general", "lanes", "proofs", "single", "told")
+    __slots__ = ("answer", "arms", "bounds", "clearance", "edge", "free", "general", "lanes", "proofs", "single")
 
     def __init__(self, clearance: Any = None) -> None:
-        self.free: Any = None  #: what `gjk3d.robot.walk.hit_of_one` is called with,
-        self.told: Any = None  #: where it answers,
-        self.lanes: Any = None  #: what `gjk3d.robot.lanes_walk.first_hits_of_many` is,
-        self.general: Any = None  #: and what `gjk3d.robot.general_pairs.hit_of_one` calls
+        self.free: Any = None  #: arguments of `gjk3d.robot.walk.hit_of_one`
+        self.answer: Any = None  #: its result
+        self.lanes: Any = None  #: task of `gjk3d.robot.lanes.first_hits_of_many`
+        self.general: Any = None  #: arguments of the calls in `gjk3d.robot.general_pairs.hit_of_one`
         self.single: Any = None  #: see `gjk3d.robot.single.prepared`
-        self.clearance = clearance  #: scratch of `gjk3d.robot.walk.clearance_many`
+        self.clearance = clearance  #: scratch memory of `gjk3d.robot.walk.clearance_many`
         self.arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
         self.bounds: Any = None  #: and `motion_bounds` there
-        self.proofs: dict[int, Any] = {}  #: see `gjk3d.robot.motion_asked.asked_of`
-        self.edge: Any = None  #: and `gjk3d.robot.motion_asked.one_edge`
+        self.proofs: dict[int, Any] = {}  #: see `gjk3d.robot.motion_certified.prepared_for`
+        self.edge: Any = None  #: and `gjk3d.robot.motion_certified.one_edge`
 
 
 class Names:
-    """The names of pairs by their numbers, found when they are first asked for."""
+    """The names of pairs by their numbers, looked up at first use."""
 
     __slots__ = ("_every", "_known", "_owner", "_owners", "_slots")
 
@@ -112,35 +122,35 @@ class Names:
         return names
 
     def every(self) -> tuple[tuple[str, str], ...]:
-        """Return those of all pairs."""
+        """Return the names of all pairs."""
         if self._every is None:
             self._every = tuple(map(self, range(len(self._slots))))
         return self._every
 
 
 class Cell(NamedTuple):
-    """See the module. Pairs are numbered: those that the walk answers, then those of each host, then the others."""
+    """See the docstring of this module. Pairs are numbered: those of `walk`, of each host, and the fallback pairs."""
 
     robot: Robot
     layout: Layout
-    general: Layout  #: the same slots, and the pairs that the walk cannot answer, see `general_pairs`
+    general: Layout  #: the same slots, and the pairs that `walk` cannot test, see `general_pairs`
     guests: Guests
     hosts: tuple[Host, ...]
-    planes: Array  #: (slots, 4), the half-space that holds a slot, or NaN
-    shapes: list[Any]  #: of each slot, what it really is
-    owner: Ints  #: of each slot, in ``owners``
+    planes: Array  #: (slots, 4), the half-space that contains a slot, or NaN
+    shapes: list[Any]  #: the real shape of each slot
+    owner: Ints  #: index of each slot in ``owners``
     owners: list[str]  #: names of links, then of objects
     objects: dict[str, int]  #: name of an object: its slot
-    own: Ints  #: the slots of the robot and of what hangs on it, hulls round several bodies left out
-    exact: Bools  #: of each slot, whether what kernels know of it is the shape itself
+    robot_slots: Ints  #: the slots of links and attached objects, without hulls around several bodies
+    exact: Bools  #: whether the shape of a slot in the kernels is the real shape
     slots: Ints  #: (pairs, 2)
     names: Names  #: of pairs, by number
     margins: Array  #: (pairs,)
     memory: Memory
-    kept: Kept
+    cache: Cache
 
     def placed(self, links: Array, slot: int) -> Array:
-        """Return where a slot is, (n, 4, 4), from the poses of the links (n, links, 4, 4)."""
+        """Return the poses of a slot, (n, 4, 4), from the poses of the links (n, links, 4, 4)."""
         local = np.eye(4)
         local[:3, :3], local[:3, 3] = self.layout.local[slot, :9].reshape(3, 3), self.layout.local[slot, 9:12]
         link = int(self.layout.link[slot])
@@ -148,14 +158,14 @@ class Cell(NamedTuple):
         return poses
 
     @property
-    def rest(self) -> int:
-        """The first pair that no kernel answers."""
+    def fallback_start(self) -> int:
+        """The number of the first fallback pair, which no kernel tests."""
         return self.hosts[-1].last if self.hosts else len(self.layout.pairs)
 
     def layout_of(self, host: Host) -> Layout:
         """Return the layout of the pairs of a host."""
-        behind = len(self.layout.pairs)
-        return self.general._replace(pairs=self.general.pairs[host.first - behind : host.last - behind])
+        compiled = len(self.layout.pairs)
+        return self.general._replace(pairs=self.general.pairs[host.first - compiled : host.last - compiled])
 
     def body(self, host: Host) -> PartTree:
         """Return the tree of a host."""
@@ -163,66 +173,274 @@ class Cell(NamedTuple):
         return tree
 
     def frames(self) -> Frames:
-        """Return scratch for its links and slots."""
+        """Return scratch memory for the poses of links and slots."""
         links, slots = len(self.robot.links), len(self.layout.link)
         return Frames(
             np.empty((4, 4)), np.empty((links, 4, 4)), np.empty((slots, 13)), np.empty((slots, 4)),
             np.empty(slots, dtype=np.int64),
         )  # fmt: skip
 
-    def task(self, layout: Layout | None = None, axes: Array | None = None, *, own: bool = False) -> Task:
-        """Return what a walk over pairs works in, this thread's or one to be kept; these remember nothing or axes."""
+    def task(self, layout: Layout | None = None, axes: Array | None = None, *, fresh: bool = False) -> Task:
+        """Return a task for pairs: with the scratch memory of this thread, or fresh memory to retain."""
         axes = np.empty((0, MEMORY)) if axes is None else axes
         gaps = np.empty(len(self.memory.axes))
-        return Task(self.robot._chain, layout or self.layout, self.frames(), solver(own=own), axes, gaps)
+        return Task(self.robot._chain, layout or self.layout, self.frames(), solver(fresh=fresh), axes, gaps)
 
     def has(self, a: str, b: str) -> bool:
-        """Tell whether two names are checked against each other."""
+        """Return whether two names are checked against each other."""
         return bool(self._of(a, b).any())
 
     def moved(self, name: str, pose: Array) -> Cell:
-        """Return the cell with an object somewhere else."""
+        """Return the cell with an object at another pose."""
         local = self.layout.local.copy()
         local[self.objects[name]] = local_row(pose)
         layout, general = self.layout._replace(local=local), self.general._replace(local=local)
-        kept = Kept(self.kept.clearance)
-        if self.layout.link[self.objects[name]] == WORLD:
-            kept.arms = self.kept.arms
-        return self._replace(layout=layout, general=general, kept=kept)
+        cache = Cache(self.cache.clearance)
+        if self.layout.link[self.objects[name]] == WORLD:  # arms do not depend on the poses of obstacles
+            cache.arms = self.cache.arms
+        return self._replace(layout=layout, general=general, cache=cache)
 
     def with_margins(self, margin: float, rules: Iterable[Rule]) -> Cell:
         """Return the cell with other margins."""
         margins = np.full(len(self.slots), margin)
         for rule in rules:
             margins[self._of(rule.a, rule.b)] = rule.margin
-        kept = Kept(self.kept.clearance)
-        kept.arms, kept.bounds = self.kept.arms, self.kept.bounds  # which no margin changes
-        return self._replace(margins=margins, kept=kept)
+        cache = Cache(self.cache.clearance)
+        cache.arms, cache.bounds = self.cache.arms, self.cache.bounds  # these do not depend on margins
+        return self._replace(margins=margins, cache=cache)
 
     def copy(self) -> Cell:
-        """Return the same cell with a memory of its own."""
-        return self._replace(memory=self.memory.fresh(), kept=Kept())
+        """Return the same cell with its own memory."""
+        return self._replace(memory=self.memory.fresh(), cache=Cache())
 
     def _of(self, a: str, b: str | None) -> Bools:
-        """Tell which pairs are of two names, or of one and any other."""
+        """Return which pairs are of two names, or of one name and any other."""
         owner = self.owner[self.slots]
-        met = owner == self.owners.index(a)
+        is_a = owner == self.owners.index(a)
         if b is not None:
-            other = self.layout.link[self.slots] == WORLD if b == OBSTACLES else owner == self.owners.index(b)
-            met = met[:, ::-1] & other
-        found: Bools = met.any(axis=1)
-        return found
+            is_b = self.layout.link[self.slots] == WORLD if b == OBSTACLES else owner == self.owners.index(b)
+            is_a = is_a[:, ::-1] & is_b
+        selected: Bools = is_a.any(axis=1)
+        return selected
 
 
-def solver(*, own: bool = False) -> Solver:
-    """Return what entries solve pairs in, this thread's or one to be kept."""
+def solver(*, fresh: bool = False) -> Solver:
+    """Return the scratch memory of solvers: that of this thread, or fresh memory to retain."""
     floats, ints = workspace(FIRST_POINTS)
-    work, table = (np.empty(floats), np.empty(ints, np.int64)) if own else scratch(FIRST_POINTS)[:2]
-    one, marks = np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64)
-    return solver_in(work, table, FIRST_POINTS, one, marks)
+    work, table = (np.empty(floats), np.empty(ints, np.int64)) if fresh else scratch(FIRST_POINTS)[:2]
+    row, marks = np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64)
+    return solver_in(work, table, FIRST_POINTS, row, marks)
 
 
 def local_row(pose: Array) -> Array:
-    """Return a pose as layouts have it: the rotation row by row, the translation, and the residual of the rotation."""
+    """Return a pose as a row of `Layout.local`: the rotation by rows, the translation, and the rotation's residual."""
     residual = np.abs(pose[:3, :3].T @ pose[:3, :3] - np.eye(3)).max()
     return np.concatenate([pose[:3, :3].ravel(), pose[:3, 3], [residual]])
+
+
+class Slot(NamedTuple):
+    """A shape that is fixed to a link or to the world, and the name of its owner."""
+
+    link: int
+    local: Array  #: 13 numbers, see `local_row`
+    shape: Any
+    outline: Outline
+    owner: str
+
+
+class Unit(NamedTuple):
+    """See the docstring of this module."""
+
+    link: int
+    slot: int  #: the shape, or the hull
+    first: int  #: the first slot of its bodies
+    bodies: int  #: number of bodies; 0 if the shape is not a hull around several
+
+
+class Base:
+    """The slots, units and pairs of a robot alone: made once, and shared by copies of a checker.
+
+    ``link_pairs`` (n, 2) are checked, the lower number first. With ``hulls`` the hull around all bodies of a geometry
+    replaces them, and links without pairs are left out.
+    """
+
+    __slots__ = ("pairs", "robot", "slots", "units")
+
+    def __init__(self, robot: Robot, link_pairs: Ints, *, hulls: bool = False) -> None:
+        self.robot = robot
+        self.slots: list[Slot] = []
+        self.units: list[Unit] = []
+        wanted = set(np.unique(link_pairs).tolist()) if hulls else range(len(robot.links))
+        for geometry in robot.geometries:
+            if geometry.link not in wanted:
+                continue
+            bodies = () if hulls else robot.bodies[geometry.first : geometry.last]
+            owner, first = robot.links[geometry.link], len(self.slots)
+            several = len(bodies) > 1
+            if several or hulls:
+                self._add(geometry.link, geometry.pose, geometry.hull, owner)
+            for body in bodies:
+                self._add(body.link, body.pose, body.shape, owner)
+            self.units.append(Unit(geometry.link, first, first + several, len(bodies) if several else 0))
+        i, j = np.triu_indices(len(self.units), 1)
+        of = np.array([unit.link for unit in self.units], dtype=np.int64)
+        low, high = np.minimum(of[i], of[j]), np.maximum(of[i], of[j])
+        count = len(robot.links)
+        checked = np.isin(low * count + high, link_pairs[:, 0] * count + link_pairs[:, 1])
+        pairs = np.column_stack([i, j])[checked]
+        turned = of[pairs[:, 0]] > of[pairs[:, 1]]
+        pairs[turned] = pairs[turned, ::-1]
+        self.pairs: Ints = pairs.astype(np.int64)
+
+    def _add(self, link: int, pose: Array, shape: Any, owner: str) -> None:
+        self.slots.append(Slot(link, local_row(pose), shape, outline(shape), owner))
+
+
+def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0.0, rules: Iterable[Rule] = ()) -> Cell:
+    """Return the cell of a robot and objects; attached objects come before obstacles."""
+    every = sorted(objects, key=lambda item: item.link == WORLD)
+    object_slots = [Slot(item.link, local_row(item.pose), item.shape, outline(item.shape), item.name) for item in every]
+    slots = base.slots + object_slots
+    units = base.units + [Unit(item.link, k, k, 0) for k, item in enumerate(every, len(base.slots))]
+    owners = [*base.robot.links, *(item.name for item in every)]
+    number = {name: k for k, name in enumerate(owners)}
+    ints, floats, starts = _packed([slot.outline for slot in slots])
+    planes = np.full((len(slots), 4), np.nan)
+    for k, slot in enumerate(slots):
+        if slot.outline.plane is not None:
+            planes[k] = slot.outline.plane
+    exact = np.array([slot.outline.exact for slot in slots], dtype=bool)
+    pairs, subs, general = _split(units, np.concatenate([base.pairs, _with_objects(base, every)]), exact)
+    general, hosts = _by_host(general, slots, len(pairs))
+    layout = Layout(
+        np.array([slot.link for slot in slots], dtype=np.int64),
+        np.array([slot.local for slot in slots]).reshape(-1, 13), ints, floats, starts, pairs, subs,
+    )  # fmt: skip
+    owner = np.array([number[slot.owner] for slot in slots], dtype=np.int64)
+    every_pair = np.concatenate([pairs[:, :2], general[:, :2]])
+    return Cell(
+        robot=base.robot,
+        layout=layout,
+        general=layout._replace(pairs=general, subs=np.zeros((0, 2), np.int64)),
+        guests=_guests(slots, starts, general[: hosts[-1].last - len(pairs)] if hosts else general[:0]),
+        hosts=hosts,
+        planes=planes,
+        shapes=[slot.shape for slot in slots],
+        owner=owner,
+        owners=owners,
+        objects={item.name: k for k, item in enumerate(every, len(base.slots))},
+        robot_slots=np.array(
+            [k for unit in units if unit.link != WORLD for k in range(unit.first, unit.first + max(unit.bodies, 1))],
+            dtype=np.int64,
+        ),
+        exact=exact,
+        slots=every_pair,
+        names=Names(every_pair, owner, owners),
+        margins=np.zeros(0),
+        memory=Memory(len(pairs), len(pairs) + len(subs)),
+        cache=Cache(),
+    ).with_margins(margin, rules)
+
+
+def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
+    """Return the packed outlines of all slots, and the first indices of ints, floats, capsule and box of each."""
+    # slots with the same outline, such as the wheels of a robot, share one packed copy
+    distinct: dict[int, Shape] = {id(item.shape): item.shape for item in outlines}
+    number = {key: k for k, key in enumerate(distinct)}
+    shapes = list(distinct.values())
+    packed = [plane_core(shape) if isinstance(shape, Halfspace) else shape._packed for shape in shapes]
+    ints, floats, starts = join_packed(packed)
+    floats, starts = with_bounds(shapes, bounding_box, *with_bounds(shapes, bounding_capsule, floats, starts))
+    which = np.array([number[id(item.shape)] for item in outlines], dtype=np.int64)
+    return ints, floats, np.ascontiguousarray(starts[which].reshape(-1, 4))
+
+
+def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
+    """Return the pairs of units with objects: with links that move against them, and with each other."""
+    if not objects:
+        return np.zeros((0, 2), dtype=np.int64)
+    count = len(base.units)
+    hung = sum(item.link != WORLD for item in objects)
+    checked = np.zeros((count + hung, len(objects)), dtype=bool)  # rows: everything that moves; columns: objects
+    link = np.array([*(unit.link for unit in base.units), *(item.link for item in objects)], dtype=np.int64)
+    rigid = base.robot.rigid
+    # units of one rigid body, or of the world, never move against each other
+    group = np.where(link == WORLD, WORLD, rigid[link]) if len(rigid) else link
+    checked[:] = group[: count + hung, None] != group[count:]
+    checked[count:, :hung] &= np.triu(np.ones((hung, hung), dtype=bool), 1)
+    owner = [*(base.robot.links[unit.link] for unit in base.units), *(item.name for item in objects)]
+    for k, item in enumerate(objects):
+        if item.touch:
+            may = np.array([name in item.touch for name in owner], dtype=bool)
+            checked[may[: count + hung], k] = False
+            if k < hung:
+                checked[count + k, may[count:]] = False
+    indices = np.argwhere(checked)
+    indices[:, 1] += count
+    pairs: Ints = indices.astype(np.int64)
+    return pairs
+
+
+def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, Ints]:
+    """Return pairs of slots and their sub-pairs as in `Layout`, and the slots of pairs that `walk` cannot test."""
+    table = np.array(units, dtype=np.int64).reshape(-1, 4)
+    slot, first, count = table[:, 1], np.where(table[:, 3] > 0, table[:, 2], table[:, 1]), np.maximum(table[:, 3], 1)
+    plain = np.array([exact[unit.first : unit.first + max(unit.bodies, 1)].all() for unit in units], dtype=bool)
+    compiled = plain[pairs].all(axis=1)
+    several = (table[:, 3][pairs[compiled]] > 0).any(axis=1)
+    sizes = np.where(several, count[pairs[compiled]].prod(axis=1), 0)
+    ends = np.cumsum(sizes)
+    rows = np.column_stack([slot[pairs[compiled]], ends - sizes, ends]).astype(np.int64).reshape(-1, 4)
+    subs = _bodies_of(pairs[compiled][several], first, count)
+    return np.ascontiguousarray(rows), subs, _bodies_of(pairs[~compiled], first, count)
+
+
+def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
+    """Return all pairs of a body of one unit with a body of the other, pair by pair."""
+    a, b = pairs[:, 0], pairs[:, 1]
+    sizes = count[a] * count[b]
+    which = np.repeat(np.arange(len(pairs)), sizes)
+    at = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    many = count[b][which]
+    return np.ascontiguousarray(
+        np.column_stack([first[a][which] + at // many, first[b][which] + at % many]).astype(np.int64).reshape(-1, 2)
+    )
+
+
+def _by_host(pairs: Ints, slots: list[Slot], before: int) -> tuple[Ints, tuple[Host, ...]]:
+    """Return pairs of slots sorted by the body whose tree tests them, fallback pairs last, and the bodies.
+
+    A row has the two slots, 1 if the body is the first of them, and 0.
+    """
+    hosts = [isinstance(slot.shape, Body) and not slot.shape._as_parts().any_mapped for slot in slots]
+    ends = [slot.outline.exact and slot.outline.plane is None for slot in slots]
+    keys, first = [], []
+    for a, b in pairs.tolist():
+        host_a, host_b = hosts[a] and ends[b], hosts[b] and ends[a]
+        keys.append(a if host_a else b if host_b else len(slots))
+        first.append(host_a)
+    by = np.array(keys, dtype=np.int64)
+    order = np.argsort(by, kind="stable")
+    host_slots, begins, counts = (
+        column.tolist() for column in np.unique(by[order], return_index=True, return_counts=True)
+    )
+    groups = tuple(
+        Host(slot, before + start, before + start + count)
+        for slot, start, count in zip(host_slots, begins, counts, strict=True)
+        if slot < len(slots)
+    )
+    marks = np.array(first, dtype=np.int64).reshape(-1, 1)
+    return np.ascontiguousarray(np.hstack([pairs, marks, np.zeros_like(marks)])[order].astype(np.int64)), groups
+
+
+def _guests(slots: list[Slot], starts: Ints, pairs: Ints) -> Guests:
+    """Return the slots that are in pairs with hosts as trees."""
+    guests = Guests(
+        np.zeros((len(slots), BOX)), starts.copy(), np.zeros((len(slots), 3)), np.zeros((len(slots), 2)),
+        np.array([[-1, 0, 1]]), IDENTITY,
+    )  # fmt: skip
+    guests.table[:, ROW] = 0
+    for k in np.unique(np.where(pairs[:, 2] != 0, pairs[:, 1], pairs[:, 0])).tolist():
+        tree = PartTree(*parts_of(slots[k].shape).given)
+        guests.boxes[k], guests.points[k], guests.sizes[k] = tree.boxes[0], tree.points[0], (tree.rim, tree.reach)
+    return guests

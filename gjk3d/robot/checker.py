@@ -1,7 +1,7 @@
-"""Configurations and motions of a robot, checked against itself, its obstacles, and what it holds.
+"""The checker: configurations and motions of a robot, checked against itself, obstacles, and attached objects.
 
-What is said of the surroundings is in `planning_scene`, questions about configurations are in `configuration_checks`,
-those about motions here. Their answers are found in `queries`, `results`, `motions` and `timed`.
+`planning_scene` has the surroundings, `configuration_checks` the queries about configurations, and this file those
+about motions. They are computed in `queries`, `results`, `motions` and `timed`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from typing import Any, overload
 
 from gjk3d.robot.configuration_checks import ConfigurationChecks
 from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, motion_free, path_free
-from gjk3d.robot.moving import Moving
-from gjk3d.robot.safety import How, Programme, safety
-from gjk3d.robot.safety_report import SafetyReport
+from gjk3d.robot.safety import How, Programme, SafetyReport, safety
 from gjk3d.robot.swept import SweptVolume, swept
 from gjk3d.robot.timed import (
-    Asked,
+    Moving,
+    TimedQuery,
     TrajectoryCheck,
     TrajectoryClearance,
-    asked,
+    timed_query,
     trajectory_clearance,
     trajectory_free,
 )
@@ -28,33 +27,33 @@ from gjk3d.typing import Number, Row, Rows, Unclear, VectorLike
 
 
 class Checker(ConfigurationChecks):
-    """A robot, the obstacles around it and the objects on it, prepared to be asked about configurations.
+    """A robot, the obstacles around it and the objects attached to it, prepared for collision queries.
 
-    Threads may ask one checker at the same time, also while another changes it: each question is about one state.
-    Changes themselves are no business of several threads at once.
+    Several threads may query one checker at the same time, also while another thread changes it: each query uses one
+    state. Only one thread at a time may change it.
 
     Parameters
     ----------
     robot : Robot
-        Its pairs of links are those of `Robot.allowed`, as they are when the checker is asked.
+        Its checked pairs of links follow `Robot.allowed` at the time of a query.
     surroundings : mapping of shapes or (shape, (4, 4) pose), or Scene, optional
-        By the name of each obstacle; or a `gjk3d.Scene`, whose objects are taken over where they
-        are now: later changes of it are not seen, and its groups mean nothing here. Meshes, clouds and the other
-        bodies are looked at where the convex shapes say free, and cost more. A mesh with a unit is scaled to metres.
-        A Scene of meshes in another unit is refused, because its poses are in that unit too.
+        Obstacles by name; or a `gjk3d.Scene`, whose objects are copied at their present poses: later changes of the
+        Scene have no effect, and its groups are ignored. Meshes, clouds and other bodies are tested after the convex
+        shapes and cost more. A mesh with a unit is scaled to metres. A Scene of meshes in another unit is refused,
+        because its poses are in that unit too.
     touching : iterable of (str, str)
         Links and obstacles that may touch, such as the base and the floor.
     margin : float
-        How close is too close, in the robot's unit; `set_margin` gives some pairs another.
+        Pairs closer than this count as colliding, in the robot's unit; `set_margin` sets that of some pairs.
 
     Raises
     ------
     RobotError
         A name is taken, or unknown in ``touching``; a pose is a stack.
     UnsupportedPair
-        A shape is none.
+        A shape is not supported.
     ShapeError
-        The margin is no finite number.
+        The margin is not a finite number.
 
     Examples
     --------
@@ -67,7 +66,7 @@ class Checker(ConfigurationChecks):
     >>> round(nearest.distance, 9), nearest.pair
     (0.2, ('hand', 'wall'))
 
-    Obstacles come, move and go; a copy has its own.
+    Obstacles can be added, moved and removed; a copy has its own.
 
     >>> other = checker.copy()
     >>> other.add("ball", gk.Sphere(0.1), touching=["post", "beam"])
@@ -112,40 +111,40 @@ class Checker(ConfigurationChecks):
         tolerance: float = 1e-6,
         workers: int = 1,
     ) -> MotionCheck[Any, Any, Any, Any]:
-        """Tell whether straight lines in joint space are free, and where they hit first.
+        """Return whether straight lines in joint space are free, and where they collide first.
 
-        Turns are not wrapped: from 3 to -3 is the long way round.
+        Turns are not wrapped: from 3 to -3 a joint turns by 6 radians.
 
         Parameters
         ----------
         q0, q1 : (dof,) or (n, dof) float
-            From where to where; one configuration and n are n motions.
+            Ends of the motions; one configuration and n of them give n motions.
         certify : bool
-            False looks at samples. True proves what is between them too: no motion is called free that is not.
+            False checks samples. True also proves the motion between them: no motion that collides is called free.
         resolution : float or (dof,) float
-            Of samples: the most that any number of q changes from one to the next, or the most for each of them.
+            The most that any number of q changes from one sample to the next, or the most for each number.
         tolerance : float
-            Of a proof: parameters closer than this are not told apart.
+            Resolution of a proof, as a share of the motion.
         workers : int
             Threads for a stack.
 
         Returns
         -------
         MotionCheck
-            Free or not, up to where, from where on it collides, and who; of one motion or of n.
+            Free or not, the parameters before and at the first collision, and its pair, for one motion or n.
 
         Raises
         ------
         RobotError
-            q0 or q1 is no configuration, or n of them; the stacks differ; resolution or tolerance is not above 0; or a
-            motion would take too many samples.
+            q0 or q1 is not a configuration or a stack of them, the stacks differ, resolution or tolerance is not above
+            0, or a motion would take too many samples.
         ShapeError
-            ``workers`` is no number of threads.
+            ``workers`` is not a number of threads.
 
         Notes
         -----
-        Of numbers so large that rounding them alone moves a link (a turn of 1e12 is rounded by 1e-4), and of motions of
-        thousands of turns, little can be proven: they are UNRESOLVED. Bring turns near 0 before asking.
+        Little can be proven for numbers so large that their rounding moves a link (a turn of 1e12 is rounded by 1e-4),
+        and for motions of thousands of turns: they are UNRESOLVED. Reduce turns to values near 0 first.
 
         Examples
         --------
@@ -167,7 +166,7 @@ class Checker(ConfigurationChecks):
         tolerance: float = 1e-6,
         workers: int = 1,
     ) -> PathCheck:
-        """Tell whether a path of straight lines between waypoints is free, and where it hits first.
+        """Return whether a path of straight lines between waypoints is free, and where it collides first.
 
         Parameters
         ----------
@@ -182,14 +181,14 @@ class Checker(ConfigurationChecks):
         Returns
         -------
         PathCheck
-            Free or not, and where and between whom it is not.
+            Free or not, and the edge, the parameters and the pair of the first collision.
 
         Raises
         ------
         RobotError
-            The path is none; resolution or tolerance is not above 0.
+            The path is not an array of waypoints, or resolution or tolerance is not above 0.
         ShapeError
-            ``workers`` is no number of threads.
+            ``workers`` is not a number of threads.
 
         Examples
         --------
@@ -212,38 +211,38 @@ class Checker(ConfigurationChecks):
         tolerance: float = 1e-6,
         workers: int = 1,
     ) -> TrajectoryCheck:
-        """Tell whether a motion over time is free, of obstacles that move too, and when it hits first.
+        """Return whether a trajectory is free, also of moving obstacles, and when it collides first.
 
         Parameters
         ----------
         trajectory : Trajectory, or spline of scipy
-            See `Trajectory`; a spline is taken as it is.
+            See `Trajectory`.
         moving : mapping of str to Motion, or to (Motion, (float, float)), optional
-            Obstacles that move, by name, instead of standing where they were added: each from the first time of the
-            trajectory to its last, or between the two times given, before and after which it goes on at the same rate.
-            What has no end, such as a half-space, cannot move; obstacles are not checked against each other.
+            Motions of obstacles by name, which replace their poses. A motion lasts from the first time of the
+            trajectory to its last, or between the two given times, and goes on at the same rate before and after.
+            Unbounded shapes, such as a half-space, cannot move. Obstacles are not checked against each other.
         certify : bool
-            False looks at samples. True proves what is between them too: nothing is called free that is not.
+            False checks samples. True also proves the motion between them: nothing that collides is called free.
         resolution : float or (dof,) float
-            Of samples: the most that any number of q changes from one to the next, or the most for each of them. The
-            way and the turn of a moving obstacle change by no more than the least of them.
+            The most that any number of q changes from one sample to the next, or the most for each number. A moving
+            obstacle slides and turns by no more than the least of them.
         tolerance : float
-            Of a proof: how close the bracket of the first contact is, in the unit of the times.
+            Width of the bracket of the first contact in a proof, in the unit of the times.
         workers : int
             Threads.
 
         Returns
         -------
         TrajectoryCheck
-            Free or not, up to when, from when on it collides, and who.
+            Free or not, the times before and at the first collision, and its pair.
 
         Raises
         ------
         RobotError
-            The trajectory is none, or of another robot; ``moving`` names no obstacle, or one that has no end;
-            resolution or tolerance is not above 0.
+            The trajectory is not one, or of another robot; a name in ``moving`` is not an obstacle, or that of an
+            unbounded one; resolution or tolerance is not above 0.
         ShapeError
-            ``workers`` is no number of threads.
+            ``workers`` is not a number of threads.
 
         Examples
         --------
@@ -256,7 +255,7 @@ class Checker(ConfigurationChecks):
         >>> found.pair, round(found.hit, 4), found.hit - found.safe <= 1e-6
         (('hand', 'crate'), 4.625, True)
         """
-        return trajectory_free(self._asked(trajectory, moving), certify, resolution, tolerance, workers)
+        return trajectory_free(self._timed_query(trajectory, moving), certify, resolution, tolerance, workers)
 
     def trajectory_clearance(
         self,
@@ -267,9 +266,9 @@ class Checker(ConfigurationChecks):
         tolerance: float = 1e-4,
         workers: int = 1,
     ) -> TrajectoryClearance:
-        """Return how near a motion over time brings anything, with proven bounds, and when, where and whom.
+        """Return the least clearance of a trajectory, with proven bounds, its time, place and pair.
 
-        Margins do not count. Samples say who is near; then it is proven that nothing comes nearer.
+        Margins do not count. Samples find a near pair. Then it is proven that no pair comes nearer.
 
         Parameters
         ----------
@@ -278,7 +277,7 @@ class Checker(ConfigurationChecks):
         resolution : float or (dof,) float
             As in `trajectory_free`.
         tolerance : float
-            How close the bounds are, in the robot's unit, where the proof succeeds; they hold in any case.
+            Distance of the bounds, in the robot's unit, if the proof succeeds. The bounds hold in any case.
         workers : int
             Threads.
 
@@ -299,20 +298,20 @@ class Checker(ConfigurationChecks):
         >>> nearest.pair, nearest.lower <= nearest.distance <= nearest.upper
         (('post', 'hand'), True)
         """
-        return trajectory_clearance(self._asked(trajectory, moving), resolution, tolerance, workers)
+        return trajectory_clearance(self._timed_query(trajectory, moving), resolution, tolerance, workers)
 
     def swept(self, trajectory: Any, *, excess: float = 0.01, links: Collection[str] | None = None) -> SweptVolume:
-        """Return what links and attached objects sweep along a motion, held by convex pieces: proven, nothing is out.
+        """Return convex pieces that are proven to contain the swept volumes of links and attached objects.
 
-        For safety zones, for cells that robots share, and for pictures.
+        This is for safety zones, for cells that robots share, and for pictures.
 
         Parameters
         ----------
         trajectory : Trajectory, or spline of scipy
             See `Trajectory`.
         excess : float
-            How far pieces may reach beyond what is swept, in the robot's unit. To that comes, and is in the excess of
-            the answer, what a polytope about a curved shape has too much, and the hull about a body that is not convex.
+            How far pieces may reach beyond the swept volume, in the robot's unit. The polytope around a curved shape
+            and the hull of a non-convex body add to it, and are included in the ``excess`` of the result.
         links : names of links or attached objects, optional
             All by default.
 
@@ -323,7 +322,7 @@ class Checker(ConfigurationChecks):
         Raises
         ------
         RobotError
-            The trajectory is none, the excess is not above 0, or there is no such link with shapes.
+            The trajectory is not one, the excess is not above 0, or a name is not that of a link with shapes.
 
         Examples
         --------
@@ -344,13 +343,13 @@ class Checker(ConfigurationChecks):
         tolerance: float = 1e-4,
         workers: int = 1,
     ) -> SafetyReport:
-        """Return which pairs come closer than their margins over a programme of motions: proven, none is missed.
+        """Return the pairs that come closer than their margins over a programme of motions; proven to be complete.
 
         Parameters
         ----------
         programme : mapping of str to a motion
-            By name: a trajectory, a spline of scipy, or (m, dof) waypoints, which are taken as a second apart; or a
-            tuple of such and of ``moving`` as in `trajectory_free`.
+            A trajectory, a spline of scipy, or (m, dof) waypoints one second apart; or a tuple of one of these and
+            ``moving`` as in `trajectory_free`.
         resolution : float or (dof,) float
         tolerance : float
         workers : int
@@ -359,7 +358,7 @@ class Checker(ConfigurationChecks):
         Returns
         -------
         SafetyReport
-            True where every margin is kept; a table, a JSON document, a page.
+            True if every margin is kept; it can be written as a table, a JSON document, or a page.
 
         Raises
         ------
@@ -375,5 +374,5 @@ class Checker(ConfigurationChecks):
         """
         return safety(self.copy(), self._surroundings(), programme, How(resolution, tolerance, workers))
 
-    def _asked(self, trajectory: Any, moving: Moving | None) -> Asked:
-        return asked(self._surroundings(), trajectory, moving)
+    def _timed_query(self, trajectory: Any, moving: Moving | None) -> TimedQuery:
+        return timed_query(self._surroundings(), trajectory, moving)

@@ -1,4 +1,4 @@
-"""What a checker answers about configurations: free or not, who collides, how far apart, and what is the robot."""
+"""Queries of a checker about configurations: free or not, collisions, contacts, distances, and the self-filter."""
 
 from __future__ import annotations
 
@@ -11,18 +11,26 @@ from numpy.typing import NDArray
 from gjk3d._kernels import builtins
 from gjk3d.convex.checks import check_limits, check_margin, check_workers
 from gjk3d.robot import queries, results, single
-from gjk3d.robot.all_pairs import RobotDistances, distances
 from gjk3d.robot.outside import outside
 from gjk3d.robot.planning_scene import PlanningScene
-from gjk3d.robot.results import PairName, RobotClearance, RobotCollision, RobotContact
-from gjk3d.robot.validity import Reason, Validity, valid
+from gjk3d.robot.results import (
+    PairName,
+    Reason,
+    RobotClearance,
+    RobotCollision,
+    RobotContact,
+    RobotDistances,
+    Validity,
+    distances,
+    valid,
+)
 from gjk3d.robot.walk import FREE
 from gjk3d.shapes.arguments import rows as checked_points
 from gjk3d.typing import Array, Device, Ints, Row, Rows, RowsLike, Unclear
 
 
 class ConfigurationChecks(PlanningScene):
-    """The questions of a `gjk3d.robot.Checker` about configurations; see there."""
+    """The queries of a `gjk3d.robot.Checker` about configurations; see there."""
 
     __slots__ = ()
 
@@ -33,9 +41,9 @@ class ConfigurationChecks(PlanningScene):
     @overload
     def free(self, q: Rows, *, workers: int = 1, device: Device = "cpu") -> NDArray[np.bool_]: ...
     def free(self, q: Rows, *, workers: int = 1, device: Device = "cpu") -> Any:
-        """Tell whether the robot touches neither itself nor its surroundings, nor comes closer than the margin.
+        """Return whether the robot is in no collision: not with itself or its surroundings, nor closer than a margin.
 
-        Limits of joints are not looked at: see `Robot.within_limits`.
+        Limits of joints are not checked, see `Robot.within_limits`.
 
         Parameters
         ----------
@@ -44,29 +52,31 @@ class ConfigurationChecks(PlanningScene):
         workers : int
             Threads for a stack.
         device : {"cpu", "cuda"}
-            As in `gjk3d.collide`: what hangs on the robot and stands around it as convex shapes is a graphics card's;
-            bodies, where the convex shapes say free, are the processor's. Booleans are the same.
+            As in `gjk3d.collide`. The graphics card tests convex shapes, the processor tests bodies if the convex
+            shapes are free. The results are the same.
 
         Returns
         -------
         bool or (n,) bool
-            True where it is free; touching is not.
+            True for free configurations; touching is not free.
 
         Raises
         ------
         RobotError
-            q is no configuration, or n of them.
+            q is not a configuration or a stack of them.
         ShapeError
-            ``workers`` is no number of threads.
+            ``workers`` is not a number of threads.
         DeviceUnavailableError
-            ``device`` is not there; what is missing, and what brings it.
+            ``device`` is not available; the message names the missing part and its installation.
         """
-        said, cell = self._state()
+        # One plain configuration on one thread: the kernel is called directly. Its record lets the builtin skip even
+        # this method at the next call, see `gjk3d.robot.single`.
+        settings, cell = self._state()
         if type(workers) is int and workers == 1 and device == "cpu":
-            told = queries.quick(cell, q)
-            if told == FREE or told >= 0:
-                self._quick = single.prepared(said, cell)
-                return told == FREE
+            pair = queries.quick(cell, q)
+            if pair == FREE or pair >= 0:
+                self._quick = single.prepared(settings, cell)
+                return pair == FREE
         rows, stacked = self.robot.configurations(q)
         free: NDArray[np.bool_] = queries.hits(cell, rows, workers, device) == FREE
         return free if stacked else bool(free[0])
@@ -86,34 +96,34 @@ class ConfigurationChecks(PlanningScene):
     def valid(
         self, q: Rows, *, margin: float | None = None, limits: bool = True, tolerance: float = 0.0, workers: int = 1
     ) -> Validity[Any, Any, Any]:
-        """Tell which configurations may be used, and why the others may not: limits, then what is too close.
+        """Return which configurations are valid, and the reason for the others: limits first, then collisions.
 
-        A filter for candidates, such as many solutions of inverse kinematics.
+        This filters candidates, such as many solutions of inverse kinematics.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
-            Radians, and the robot's unit of length. Rows that are not finite are not valid, and no error.
+            Radians, and the robot's unit of length. Rows that are not finite are invalid, without an error.
         margin : float, optional
-            How close is too close where `set_margin` said nothing else; the checker's own by default.
+            Margin of pairs without their own; that of the checker by default.
         limits : bool
-            Whether limits of joints are looked at. A turn without limits is not wrapped.
+            Whether limits of joints are checked. A turn without limits is not wrapped.
         tolerance : float
-            How far beyond a limit is still within.
+            How far beyond a limit a value may be.
         workers : int
             Threads for a stack.
 
         Returns
         -------
         Validity
-            Valid or not, the reason, and the joint or the pair it is about; of one configuration or of n.
+            Valid or not, the reason, and its joint or pair, for one configuration or n.
 
         Raises
         ------
         RobotError
-            q is no configuration, or n of them.
+            q is not a configuration or a stack of them.
         ShapeError
-            ``workers`` is no number of threads, or the margin no finite number.
+            ``workers`` is not a number of threads, or the margin is not a finite number.
 
         Examples
         --------
@@ -123,11 +133,11 @@ class ConfigurationChecks(PlanningScene):
         >>> found.valid.tolist(), gk.robot.Reason(found.reason[1]).name, found.joint[1]
         ([True, False], 'LIMIT', 'shoulder')
         """
-        said, cell = self._state()
+        settings, cell = self._state()
         if margin is not None:
             check_margin(margin)
-        if margin is not None and margin != said.margin:
-            cell = cell.with_margins(float(margin), said.rules)
+        if margin is not None and margin != settings.margin:  # for this query only: the checker keeps its cell
+            cell = cell.with_margins(float(margin), settings.rules)
         return valid(cell, q, limits, tolerance, workers)
 
     @overload
@@ -139,7 +149,7 @@ class ConfigurationChecks(PlanningScene):
     def hit(self, q: Rows, *, workers: int = 1) -> Any:
         """Return a pair that is too close.
 
-        Which of several it is depends on what was asked before; see `collisions` for all.
+        Which of several pairs is returned depends on earlier queries; see `collisions` for all of them.
 
         Parameters
         ----------
@@ -151,14 +161,14 @@ class ConfigurationChecks(PlanningScene):
         Returns
         -------
         (str, str) or None, or list of such
-            Two names, of which an obstacle stands second; None where the robot is free.
+            Two names, an obstacle second; None for a free configuration.
 
         Raises
         ------
         RobotError
-            q is no configuration, or n of them.
+            q is not a configuration or a stack of them.
         ShapeError
-            ``workers`` is no number of threads.
+            ``workers`` is not a number of threads.
 
         Examples
         --------
@@ -170,12 +180,12 @@ class ConfigurationChecks(PlanningScene):
         """
         cell = self._cell()
         if type(workers) is int and workers == 1:
-            told = queries.quick(cell, q)
-            if told == FREE or told >= 0:
-                return None if told == FREE else cell.names(told)
+            pair = queries.quick(cell, q)
+            if pair == FREE or pair >= 0:
+                return None if pair == FREE else cell.names(pair)
         rows, stacked = self.robot.configurations(q)
-        found = [None if p == FREE else cell.names(p) for p in queries.hits(cell, rows, workers).tolist()]
-        return found if stacked else found[0]
+        names = [None if p == FREE else cell.names(p) for p in queries.hits(cell, rows, workers).tolist()]
+        return names if stacked else names[0]
 
     @overload
     def clearance(self, q: Unclear, *, max_distance: float = inf, workers: int = 1) -> RobotClearance[Any, Any]: ...
@@ -186,34 +196,34 @@ class ConfigurationChecks(PlanningScene):
         self, q: Rows, *, max_distance: float = inf, workers: int = 1
     ) -> RobotClearance[Array, list[PairName]]: ...
     def clearance(self, q: Rows, *, max_distance: float = inf, workers: int = 1) -> RobotClearance[Any, Any]:
-        """Return the least signed distance of all checked pairs, and whose it is.
+        """Return the least signed distance of all checked pairs, and its pair.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         max_distance : float
-            What is farther is not looked for; the answer is then infinite.
+            The limit of the search; beyond it the distance is infinite.
         workers : int
             Threads for a stack.
 
         Returns
         -------
         RobotClearance
-            Distance, bounds of it, normal, both nearest points and the pair, of one configuration or of n.
+            Distance with its bounds, normal, both nearest points and the pair, for one configuration or n.
 
         Raises
         ------
         RobotError
-            q is no configuration, or n of them.
+            q is not a configuration or a stack of them.
         ShapeError
-            ``workers`` is no number of threads.
+            ``workers`` is not a number of threads.
         """
         check_workers(workers)
         cell = self._cell()
-        one = queries.nearest_of_one(cell, q, max_distance) if workers == 1 else None
-        if one is not None:
-            row, p = one
+        nearest = queries.nearest_of_one(cell, q, max_distance) if workers == 1 else None
+        if nearest is not None:
+            row, p = nearest
             distance, lower, upper = row[:3].tolist()
             named = None if p < 0 else cell.names(p)
             return RobotClearance(distance, lower, upper, row[3:6], row[6:9], row[9:12], named)
@@ -243,12 +253,12 @@ class ConfigurationChecks(PlanningScene):
         Returns
         -------
         list of RobotCollision
-            The deepest first; one for each pair of names. A list of lists for n configurations.
+            One for each pair of names, the deepest first. A list of lists for n configurations.
 
         Raises
         ------
         RobotError
-            q is no configuration, or n of them.
+            q is not a configuration or a stack of them.
 
         Examples
         --------
@@ -259,8 +269,8 @@ class ConfigurationChecks(PlanningScene):
         [(('beam', 'floor'), 0.01), (('hand', 'floor'), 0.01)]
         """
         rows, stacked = self.robot.configurations(q)
-        found = results.collisions(self._cell(), rows)
-        return found if stacked else found[0]
+        collisions = results.collisions(self._cell(), rows)
+        return collisions if stacked else collisions[0]
 
     @overload
     def contacts(self, q: Unclear, *, within: float = 0.0, max_points: int | None = 4) -> Any: ...
@@ -269,27 +279,26 @@ class ConfigurationChecks(PlanningScene):
     @overload
     def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = 4) -> list[list[RobotContact]]: ...
     def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = 4) -> Any:
-        """Return where the shapes of links and objects touch: a normal, and points on both.
+        """Return the contacts of the shapes of links and objects: a normal, and points on both.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         within : float
-            At least 0: what is up to this far apart has its points too. Margins do not count here.
+            At least 0: pairs up to this distance apart are included. Margins do not count here.
         max_points : int or None
-            Most points of two shapes, as in `gjk3d.contact`. Meshes and other bodies have one point each.
+            Most points of two shapes, as in `gjk3d.contact`. Meshes and other bodies have one point.
 
         Returns
         -------
         list of RobotContact
-            One for each two convex shapes that touch, of which a link may have several. A list of lists for n
-            configurations.
+            One for each two shapes that touch; a link may have several shapes. A list of lists for n configurations.
 
         Raises
         ------
         RobotError, ShapeError
-            q is no configuration, or n of them; ``within`` or ``max_points`` is no such number.
+            q is not a configuration or a stack of them; ``within`` or ``max_points`` is not such a number.
 
         Examples
         --------
@@ -300,14 +309,14 @@ class ConfigurationChecks(PlanningScene):
         [<RobotContact of 'beam' and 'floor': 4 points>]
         """
         rows, stacked = self.robot.configurations(q)
-        found = results.contacts(self._cell(), rows, within, max_points)
-        return found if stacked else found[0]
+        contacts = results.contacts(self._cell(), rows, within, max_points)
+        return contacts if stacked else contacts[0]
 
     def gradient(self, q: Rows) -> Array:
-        """Return how the clearance changes with q; zero where no pair is checked.
+        """Return the gradient of the clearance; zero if no pair is checked.
 
-        In overlap with what is not convex it is that of the deepest found, which another may replace any moment. The
-        normal times how much faster the second point moves than the first; one of several where pairs tie.
+        It is the normal times the velocity of the second point relative to the first. If several pairs tie, it is that
+        of one of them. In overlap with a non-convex body it belongs to the deepest contact found, so it may jump.
 
         Parameters
         ----------
@@ -317,12 +326,12 @@ class ConfigurationChecks(PlanningScene):
         Returns
         -------
         (dof,) or (n, dof) float
-            Length for each radian, or for each length of a joint that slides.
+            Length per radian, or per length of a prismatic joint.
 
         Raises
         ------
         RobotError
-            q is no configuration, or n of them.
+            q is not a configuration or a stack of them.
 
         Examples
         --------
@@ -333,37 +342,37 @@ class ConfigurationChecks(PlanningScene):
         [0.675, 0.196]
         """
         cell = self._cell()
-        one = queries.gradient_of_one(cell, q)
-        if one is not None:
-            return one
+        quick = queries.gradient_of_one(cell, q)
+        if quick is not None:
+            return quick
         rows, stacked = self.robot.configurations(q)
-        found = queries.gradient(cell, rows)
-        return found if stacked else found[0]
+        gradients = queries.gradient(cell, rows)
+        return gradients if stacked else gradients[0]
 
     def distances(self, q: Rows, within: float = inf, *, jacobians: bool = False) -> RobotDistances:
-        """Return every pair within a distance: how far apart, where, and how that changes with q.
+        """Return every pair within a distance: distances, nearest points, and gradients.
 
-        For trajectory optimisers and controllers, which take all that is near, not the nearest alone. Margins do not
-        count here; what may touch is left out.
+        This is for trajectory optimisers and controllers, which need all near pairs. Margins do not count here. Pairs
+        that may touch are left out.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         within : float
-            What is proven to be farther apart is left out; all pairs by default.
+            Pairs that are proven farther apart are left out; all pairs by default.
         jacobians : bool
-            Whether to return how each of the points moves too.
+            Whether to return the Jacobians of the points too.
 
         Returns
         -------
         RobotDistances
-            A row for each pair that is near, in the order of configurations and pairs; its ``penalty`` is a cost.
+            A row for each near pair, in the order of configurations and pairs; its ``penalty`` is a cost.
 
         Raises
         ------
         RobotError
-            q is no configuration, or n of them; ``within`` is no number.
+            q is not a configuration or a stack of them; ``within`` is no number.
 
         Notes
         -----
@@ -411,9 +420,9 @@ class ConfigurationChecks(PlanningScene):
         Raises
         ------
         RobotError
-            q is no configuration, or n of them.
+            q is not a configuration or a stack of them.
         ShapeError
-            A point is not finite, the margin is no finite number, or ``workers`` is no number of threads.
+            A point is not finite, the margin is no finite number, or ``workers`` is not a number of threads.
 
         Examples
         --------
@@ -426,8 +435,8 @@ class ConfigurationChecks(PlanningScene):
         check_margin(margin)
         places = checked_points(points, "outside: points")
         rows, stacked = self.robot.configurations(q)
-        found = outside(self._cell(), rows, places, float(margin), workers)
-        return found if stacked else found[0]
+        is_outside = outside(self._cell(), rows, places, float(margin), workers)
+        return is_outside if stacked else is_outside[0]
 
 
 builtins.methods(ConfigurationChecks, single.methods_of(ConfigurationChecks))

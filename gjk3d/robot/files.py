@@ -1,4 +1,4 @@
-"""The files of a robot: safe XML with errors that name their place, and where its meshes lie."""
+"""The files of a robot: safe XML whose errors name the element, and the search for mesh files."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class _Doctype(Exception):
 
 
 class _Builder(ElementTree.TreeBuilder):
-    """Refuses a DOCTYPE, the door to entities that grow without bound or name other files."""
+    """A builder that refuses a DOCTYPE: its entities can grow without bound or read other files."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         raise _Doctype
 
 
-#: What text that was given in place of a file is called; its meshes lie where the process runs.
+#: The path of a robot that was given as text; its meshes are searched from the working directory.
 TEXT = Path("<text>")
 _XACRO = ("{http://www.ros.org/wiki/xacro}", "{http://ros.org/wiki/xacro}")
 
@@ -38,9 +38,9 @@ _XACRO = ("{http://www.ros.org/wiki/xacro}", "{http://ros.org/wiki/xacro}")
 def read_root(
     source: str | os.PathLike[str], tags: Sequence[str] = ("robot",), arguments: Mapping[str, str] | None = None
 ) -> tuple[Path, Element]:
-    """Return the file and the root element, which must have one of the tags; a string that begins with < is the text.
+    """Return the file and the root element, which must have one of the tags.
 
-    A xacro is expanded with the arguments, by the package of that name.
+    A string that begins with < is the text itself. A xacro is expanded with the arguments by the package of that name.
     """
     text = source.strip() if isinstance(source, str) else None
     if text == "":
@@ -53,7 +53,7 @@ def read_root(
     root = _parsed(data, file, tags)
     if file.suffix == ".xacro" or any(element.tag.startswith(_XACRO) for element in root.iter()):
         root = _parsed(_expanded(file, data, arguments or {}), file, tags)
-        if (first := next((each for each in root.iter() if each.tag.startswith(_XACRO)), None)) is not None:
+        if (first := next((item for item in root.iter() if item.tag.startswith(_XACRO)), None)) is not None:
             raise ParseError(f"{file}: xacro left <{first.tag.rpartition('}')[2]}> as it is")
     elif arguments:
         raise ParseError(f"{file} is no xacro, and takes no arguments: {', '.join(arguments)}")
@@ -81,9 +81,10 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
         raise ParseError(f"{file} has a DOCTYPE; robot files need none, and it is refused: remove that line") from None
     except (ElementTree.ParseError, LookupError, ValueError) as reason:
         raise ParseError(f"{file} is no well-formed XML: {reason}") from None
+    # level by level, without recursion, which deep elements could overflow
     depth, level = 1, [*root]
     while level:
-        depth, level = depth + 1, [below for each in level for below in each]
+        depth, level = depth + 1, [below for element in level for below in element]
         if depth > MAX_DEPTH:
             raise ParseError(f"{file} nests its elements more than {MAX_DEPTH} levels deep, which is not read")
     if root.tag not in tags:
@@ -92,10 +93,10 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
 
 
 class _Arguments(dict[str, str]):
-    """The arguments of a xacro, and those of them that it asked for: xacro says nothing of a name it does not know."""
+    """The arguments of a xacro, which record the ones that it reads; xacro itself ignores unknown names silently."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        super().__init__({name: str(value) for name, value in given.items()})
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        super().__init__({name: str(value) for name, value in arguments.items()})
         self.unasked = set(self)
 
     def __contains__(self, name: object) -> bool:
@@ -108,7 +109,7 @@ class _Arguments(dict[str, str]):
 
 
 def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
-    """Return what the package xacro makes of a file, or of a text."""
+    """Return a file or text as the package xacro expands it."""
     try:
         import xacro
     except ImportError:
@@ -123,8 +124,8 @@ def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
             xacro.process_doc(document, mappings=mappings)
         else:
             document = xacro.process_file(str(file), mappings=mappings)
-        made: bytes = document.toxml().encode()
-    # whatever a macro does comes out here, SystemExit of its own checks among it
+        expanded: bytes = document.toxml().encode()
+    # a xacro can run any Python expression, so any exception can occur, also SystemExit from its own checks
     except (Exception, SystemExit) as reason:
         cure = "; $(find ...) asks ROS for packages: source its setup first" if "ament_index" in str(reason) else ""
         if "recursion depth" in str(reason):
@@ -135,11 +136,11 @@ def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
             f"{file} did not ask for the arguments {', '.join(sorted(map(repr, mappings.unasked)))}: leave them out, "
             "or see its <xacro:arg> for the names"
         )
-    return made
+    return expanded
 
 
 class Place:
-    """An element, and the words that lead to it from the file, for error messages."""
+    """An element, and a text that describes its place in the file, for error messages."""
 
     __slots__ = ("element", "where")
 
@@ -154,21 +155,21 @@ class Place:
             yield Place(child, f"{self.where}, {tag} {name!r}" if name else f"{self.where}, {tag} [{count}]")
 
     def child(self, tag: str) -> Place | None:
-        """Return the only child of a tag, None where there is none."""
-        found = self.element.findall(tag)
-        if len(found) > 1:
-            raise ParseError(f"{self.where} has {len(found)} <{tag}>, expected one")
-        return Place(found[0], f"{self.where}, <{tag}>") if found else None
+        """Return the only child of a tag, or None."""
+        children = self.element.findall(tag)
+        if len(children) > 1:
+            raise ParseError(f"{self.where} has {len(children)} <{tag}>, expected one")
+        return Place(children[0], f"{self.where}, <{tag}>") if children else None
 
     def need(self, tag: str) -> Place:
-        """Return the only child of a tag, which must be there."""
-        found = self.child(tag)
-        if found is None:
+        """Return the only child of a tag; `ParseError` if it is missing."""
+        child = self.child(tag)
+        if child is None:
             raise ParseError(f"{self.where} has no <{tag}>")
-        return found
+        return child
 
     def text(self, attribute: str) -> str:
-        """Return an attribute that must be there and say something."""
+        """Return a required attribute, which must not be empty."""
         value = self.element.get(attribute)
         if value is None or not value.strip():
             raise ParseError(f"{self.where} has no {attribute}=")
@@ -198,57 +199,57 @@ class Place:
 
 
 def find(filename: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str]], where: str) -> Path:
-    """Return the file that a URDF means by a name.
+    """Return the file that a name in a URDF refers to.
 
-    ``package://name/rest`` is looked for in the package folders (each the package itself, or the folder that holds
-    it), in those of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, then from the folder of the URDF upwards; other names in
-    the folder of the URDF, then in the package folders.
+    ``package://name/rest`` is searched in the package folders, in those of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, then
+    from the folder of the URDF upwards. A package folder is the package itself or the folder that contains it. Other
+    names are searched in the folder of the URDF, then in the package folders.
     """
-    scheme, mark, rest = filename.partition("://")
+    scheme, mark, tail = filename.partition("://")
     if mark and scheme not in ("package", "model", "file"):
         raise ParseError(f"{where}: {filename} is not fetched, expected a file: package://, file:// or a path")
     tried = []
-    for path in _places(scheme if mark else "", unquote(rest) if mark else filename, urdf, package_dirs):
+    for path in _places(scheme if mark else "", unquote(tail) if mark else filename, urdf, package_dirs):
         if os.path.isfile(path):  # False for a name that no file can have
             return path
         if path not in tried:
             tried.append(path)
-    looked = "".join(f"\n  {cut(path)}" for path in tried)
+    names = "".join(f"\n  {cut(path)}" for path in tried)
     raise FileError(
-        f"{where}: there is no mesh {cut(filename)}; looked for{looked}\npass package_dirs=[...] (--package-dir on the "
+        f"{where}: there is no mesh {cut(filename)}; looked for{names}\npass package_dirs=[...] (--package-dir on the "
         "command line): the folder of the package, or the one that holds it"
     )
 
 
-def _places(scheme: str, rest: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str]]) -> Iterator[Path]:
+def _places(scheme: str, tail: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str]]) -> Iterator[Path]:
     folder = urdf.absolute().parent
-    given = [Path(each) for each in package_dirs]
-    if scheme == "file" or (not scheme and Path(rest).is_absolute()):
-        yield Path(rest)
+    folders = [Path(directory) for directory in package_dirs]
+    if scheme == "file" or (not scheme and Path(tail).is_absolute()):
+        yield Path(tail)
         return
     if not scheme:
-        yield folder / rest
-        yield from (each / rest for each in given)
+        yield folder / tail
+        yield from (directory / tail for directory in folders)
         return
-    rest = rest.lstrip("/")  # package:///x has no name: x is looked for as it is
-    package, _, inner = rest.partition("/")
-    for each in [*given, *_ros_folders()]:
-        yield each / rest
-        if inner and each.name == package:
-            yield each / inner
-    for each in [folder, *folder.parents]:
-        yield each / rest
-        if inner and each.name == package:
-            yield each / inner
-    # a package that was checked out under another name
+    tail = tail.lstrip("/")  # package:///x has no package name: x is searched as a relative path
+    package, _, inner = tail.partition("/")
+    for directory in [*folders, *_ros_folders()]:
+        yield directory / tail
+        if inner and directory.name == package:
+            yield directory / inner
+    for directory in [folder, *folder.parents]:
+        yield directory / tail
+        if inner and directory.name == package:
+            yield directory / inner
+    # last, for a package that was checked out into a folder of another name
     if inner:
-        yield from (each / inner for each in [*given, folder, *folder.parents])
+        yield from (directory / inner for directory in [*folders, folder, *folder.parents])
 
 
 def _ros_folders() -> Iterator[Path]:
-    for each in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep):
-        if each:
-            yield Path(each)
-    for each in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-        if each:
-            yield Path(each) / "share"
+    for path in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep):
+        if path:
+            yield Path(path)
+    for path in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        if path:
+            yield Path(path) / "share"

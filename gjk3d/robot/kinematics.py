@@ -1,9 +1,9 @@
-"""Where the links of a robot are, and how a point on one moves: compiled, over plain arrays, one row a link.
+"""Kinematics: the poses of links and the velocities of their points, compiled, over plain arrays with a row a link.
 
-Links are numbered so that parents come first. Link ``i`` hangs on link ``parent[i]`` (-1: on the world) by a joint:
-its ``origin``, a (4, 4) transform in the parent, then the motion by its ``kind``, about or along its unit ``axis``.
-The joint's first number is ``multiplier[i] * q[source[i]] + offset[i]``, where ``source`` is the column of the joint
-itself or of the one it mimics; planar and floating joints take the next columns too.
+Links are numbered so that parents come first. A joint connects link ``i`` to link ``parent[i]`` (-1: the world). It has
+an ``origin``, a (4, 4) transform in the parent, and then a motion by its ``kind`` about or along its unit ``axis``. The
+first number of the joint is ``multiplier[i] * q[source[i]] + offset[i]``. ``source`` is the column of the joint itself
+or of the joint that it mimics. Planar and floating joints also use the next columns.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
 from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints1, Ints2
 
 FIXED, TURNING, SLIDING, PLANAR, FLOATING = range(5)
-#: how many numbers a joint of each kind takes
+#: the number of columns of q for a joint of each kind
 NUMBERS = (0, 1, 1, 3, 6)
-#: what `small_turn` takes at most: up to there its multiples of a quarter turn are exact
+#: the largest angle of `small_turn`: up to it, multiples of the 33 bits of a quarter turn are exact
 LARGE_ANGLE = 1e5
-#: added and taken off again it rounds a number to a whole one
-_WHOLE = 6755399441055744.0  # 1.5 * 2^52
+#: adding and subtracting it rounds a number to an integer
+_TO_INTEGER = 6755399441055744.0  # 1.5 * 2^52
 _QUARTERS = 0.6366197723675814  # 2 / pi
 _QUARTER, _QUARTER_REST = 1.57079632673412561417, 6.07710050650619224932e-11  # pi / 2: 33 bits, and the next 53
 
 
 class Chain(NamedTuple):
-    """The links and joints as the kernels take them; see the text of this file."""
+    """The links and joints of a robot as arrays; see the docstring of this module."""
 
     parent: Ints1
     kind: Ints1
@@ -40,8 +40,8 @@ class Chain(NamedTuple):
 
 @kernel
 def plane_axes(n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return where x and y go by the smallest turn that takes z to n; x and -y where n is -z."""
-    if n[2] <= -1.0 + 1e-12:
+    """Return the images of x and y under the smallest rotation that takes z to n; x and -y if n is -z."""
+    if n[2] <= -1.0 + 1e-12:  # the smallest rotation is not unique at -z: take the half turn about x
         return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
     a = 1.0 / (1.0 + n[2])
     b = -n[0] * n[1] * a
@@ -50,12 +50,13 @@ def plane_axes(n: Vec3) -> tuple[Vec3, Vec3]:
 
 @inlined
 def small_turn(x: float) -> tuple[float, float]:
-    """Return the sine and the cosine of an angle that is not large, each within 2^-52.
+    """Return the sine and the cosine of an angle up to `LARGE_ANGLE`, each within 2^-52.
 
-    Without a branch, so that a compiler can do several at once, and without the system's library, so that one angle
-    has the same sine everywhere. The polynomials are those of FDLIBM (Sun Microsystems, 1993), good within pi / 4.
+    There is no branch, so that a compiler can vectorise it. There is no call of the system's library, so that an angle
+    has the same sine on all machines. The polynomials are those of FDLIBM (Sun Microsystems, 1993), valid up to pi / 4.
     """
-    k = (x * _QUARTERS + _WHOLE) - _WHOLE
+    # Cody and Waite: k quarter turns are subtracted in two parts, so that y keeps its low bits
+    k = (x * _QUARTERS + _TO_INTEGER) - _TO_INTEGER
     y = (x - k * _QUARTER) - k * _QUARTER_REST
     z = y * y
     a = 2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)
@@ -65,7 +66,7 @@ def small_turn(x: float) -> tuple[float, float]:
     b = -1.38888888888741095749e-03 + z * (2.48015872894767294178e-05 + z * b)
     b = 1.0 - 0.5 * z + z * z * (4.16666666666666019037e-02 + z * b)
     f = k * 0.25
-    f -= (f + _WHOLE) - _WHOLE  # which quarter: 0, 1/4, 1/2 or -1/2, -1/4
+    f -= (f + _TO_INTEGER) - _TO_INTEGER  # which quarter: 0, 1/4, 1/2 or -1/2, -1/4
     odd, half = abs(f) == 0.25, abs(f) == 0.5
     s, c = b if odd else a, a if odd else b
     return -s if half or f == -0.25 else s, -c if half or f == 0.25 else c
@@ -95,7 +96,7 @@ def _turn(m: Array, axis: Vec3, angle: float) -> None:
 
 @kernel
 def move(m: Array, kind: int, axis: Vec3, q: Array, column: int, value: float) -> None:
-    """Write the motion of one joint into m, a (4, 4) matrix."""
+    """Write the motion of one joint into m, a (4, 4) matrix; kinds are numbers as in `NUMBERS`."""
     if kind == 1:
         _turn(m, axis, value)
     elif kind == 3:
@@ -115,8 +116,8 @@ def move(m: Array, kind: int, axis: Vec3, q: Array, column: int, value: float) -
 
 @kernel
 def product(a: Array, b: Array, out: Array) -> None:
-    """Write a b of two rigid transforms; out may be a."""
-    for i in range(3):
+    """Write the product a b of two rigid transforms; out may be a."""
+    for i in range(3):  # a row of a is read before the same row of out is written
         x, y, z, w = a[i, 0], a[i, 1], a[i, 2], a[i, 3]
         out[i, 0] = x * b[0, 0] + y * b[1, 0] + z * b[2, 0]
         out[i, 1] = x * b[0, 1] + y * b[1, 1] + z * b[2, 1]
@@ -149,21 +150,21 @@ def link_poses(chain: Chain, q: Array, scratch: Array, out: Array) -> None:
 def many_link_poses(
     chain: Chain, q: Array2, scratch: Array2, out: Array4,
 ) -> None:  # fmt: skip
-    """Do as `link_poses` for n configurations (n, dof) into (n, links, 4, 4)."""
+    """Write the result of `link_poses` for n configurations (n, dof) into (n, links, 4, 4)."""
     for k in range(q.shape[0]):
         link_poses(chain, q[k], scratch, out[k])
 
 
 @kernel
 def along(q0: Array, q1: Array, t: float, q: Array) -> None:
-    """Write the configuration at t of the line from q0, at 0, to q1, at 1; both ends exact."""
+    """Write the configuration at t of the line from q0 at 0 to q1 at 1; both ends are exact."""
     for j in range(q.shape[0]):
         q[j] = (1.0 - t) * q0[j] + t * q1[j]
 
 
 @kernel
 def rotated(m: Array, a: Vec3) -> Vec3:
-    """Return a vector turned by a pose."""
+    """Return a vector rotated by a pose."""
     return (
         m[0, 0] * a[0] + m[0, 1] * a[1] + m[0, 2] * a[2],
         m[1, 0] * a[0] + m[1, 1] * a[1] + m[1, 2] * a[2],
@@ -185,7 +186,7 @@ def _turning_rate(w: Vec3, k: int) -> Vec3:
     Column k of 1 + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2, t = |w| (Chirikjian 2012, left Jacobian of SO(3)).
     """
     t = sqrt(dot(w, w))
-    if t < 1e-2:
+    if t < 1e-2:  # series: the closed forms cancel; the next terms are below 1e-16 of the sums
         s = t * t
         a = 0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s / 40320.0))
         b = 1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s / 362880.0))
@@ -201,12 +202,14 @@ def _turning_rate(w: Vec3, k: int) -> Vec3:
 
 @kernel
 def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3, scratch: Array, out: Array) -> None:
-    """Add how fast a point of a link moves with each number of q to out (3, dof), in world axes.
+    """Add the derivative of a point of a link with respect to q to out (3, dof), in world axes.
 
-    The point is given where it is in the world; ``poses`` (links, 4, 4) are those at ``q``; scratch is (4, 4).
+    The point is in world coordinates. ``poses`` (links, 4, 4) are those at ``q``. Scratch is (4, 4).
     """
     axis, parent = chain.axis, chain.parent
     i = link
+    # Only joints between the link and the root move the point. Columns are added to, since a mimic shares the column
+    # of the joint that it follows.
     while i >= 0:
         what = chain.kind[i]
         if what != 0:
@@ -239,7 +242,7 @@ def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3
 def many_point_jacobians(
     chain: Chain, q: Array2, link: int, points: Array2, scratch: Array2, poses: Array3, out: Array3,
 ) -> None:  # fmt: skip
-    """Do as `_point_jacobian` for n configurations and points (n, 3) in the frame of the link, into (n, 3, dof)."""
+    """Write the Jacobians of points (n, 3) in the frame of a link at n configurations into (n, 3, dof)."""
     for k in range(q.shape[0]):
         link_poses(chain, q[k], scratch, poses)
         out[k, :, :] = 0.0
@@ -251,39 +254,41 @@ def many_point_jacobians(
 
 @entry
 def distance_gradients(
-    chain: Chain, q: Array2, of: Ints1, found: Ints2, answers: Array2, scratch: Array2, poses: Array3, every: bool,
+    chain: Chain, q: Array2, of: Ints1, links: Ints2, answers: Array2, scratch: Array2, poses: Array3, every: bool,
     moved: Array4, out: Array2,
 ) -> None:  # fmt: skip
-    """Write how distances change with q into ``out`` (rows, dof): their normal times the motion of their points.
+    """Write the gradients of distances into ``out`` (rows, dof): the normal times the Jacobians of the two points.
 
-    Rows of ``answers`` are those of `solve`, each at configuration ``of`` it, best in order; ``found`` (rows, 2) are
-    the links of the two points, negative for none. The motions of the points go to ``moved`` (rows, 2, 3, dof) where
-    ``every`` one is asked for, else (1, 2, 3, dof) is scratch, as are (4, 4) and (links, 4, 4).
+    Rows of ``answers`` are those of `solve`, each at its configuration ``of``, which are best in order. ``links``
+    (rows, 2) are the links of the two points, negative for none. With ``every`` the Jacobians are written to ``moved``
+    (rows, 2, 3, dof). Otherwise it is scratch (1, 2, 3, dof), as are (4, 4) and (links, 4, 4).
     """
+    # The nearest points move on their shapes too, but to first order that does not change the distance (envelope
+    # theorem): they count as fixed to their links.
     at = -1
-    for k in range(found.shape[0]):
+    for k in range(links.shape[0]):
         out[k, :] = 0.0
-        both = moved[k if every else 0]
-        both[:, :, :] = 0.0
-        if found[k, 0] < 0 and found[k, 1] < 0:
+        motions = moved[k if every else 0]
+        motions[:, :, :] = 0.0
+        if links[k, 0] < 0 and links[k, 1] < 0:
             continue
         if of[k] != at:
             at = of[k]
             link_poses(chain, q[at], scratch, poses)
         for side in range(2):
-            link = found[k, side]
+            link = links[k, side]
             if link < 0:
                 continue
             m, c = poses[link], 6 + 3 * side
             x, y, z = answers[k, c] - m[0, 3], answers[k, c + 1] - m[1, 3], answers[k, c + 2] - m[2, 3]
-            # into the link's frame and out again, as a point that is given there
+            # into the frame of the link and back, so that the bits are those of `many_point_jacobians`
             p = rotated(m, (
                 m[0, 0] * x + m[1, 0] * y + m[2, 0] * z, m[0, 1] * x + m[1, 1] * y + m[2, 1] * z,
                 m[0, 2] * x + m[1, 2] * y + m[2, 2] * z,
             ))  # fmt: skip
             p = (p[0] + m[0, 3], p[1] + m[1, 3], p[2] + m[2, 3])
-            _point_jacobian(chain, q[at], poses, link, p, scratch, both[side])
+            _point_jacobian(chain, q[at], poses, link, p, scratch, motions[side])
             sign = -1.0 if side == 0 else 1.0
             for j in range(q.shape[1]):
-                rate = answers[k, 3] * both[side, 0, j] + answers[k, 4] * both[side, 1, j]
-                out[k, j] += sign * (rate + answers[k, 5] * both[side, 2, j])
+                rate = answers[k, 3] * motions[side, 0, j] + answers[k, 4] * motions[side, 1, j]
+                out[k, j] += sign * (rate + answers[k, 5] * motions[side, 2, j])

@@ -1,58 +1,74 @@
-"""Several configurations at once, in lanes: where links are, and which pairs are surely apart.
+"""Several configurations at once, in lanes: link poses, pairs that are surely apart, and edges sample by sample.
 
 A row holds one number of `LANES` configurations side by side, so that one instruction works on two, four or eight of
-them. What is written here as loops over lanes a compiler makes into such instructions, if all else about a row is
-known: hence flat arrays, places of rows that are constants, and a number of lanes that is none, so that loops are
-neither unrolled nor taken apart.
+them. The compiler turns the loops over lanes into such instructions if it knows everything else about a row: hence flat
+arrays, constant row offsets, and a number of lanes that is a variable, so that loops are not unrolled.
 
-Poses have the bits that `gjk3d.robot.kinematics.link_poses` gives one configuration alone. Pairs are looked at more
-coarsely than `gjk3d.robot.walk.pair_collides` does first of all, so whatever is apart here is apart there.
+Poses have the bits that `gjk3d.robot.kinematics.link_poses` gives one configuration alone. The test of a pair is
+coarser than the first test of `gjk3d.robot.walk.pair_collides`, so pairs that are apart here are apart there.
+
+Lanes are filled with samples of one or several edges. Configurations alone are edges of one sample. A pair is tested
+for all lanes together. The lanes where it may be near are then tested one by one.
 """
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import ceil, inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import inlined, kernel, plain
+import numpy as np
+
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.narrow.pairs import SIDES
-from gjk3d.robot.capsules import NO_CAPSULE
-from gjk3d.robot.kinematics import FIXED, LARGE_ANGLE, SLIDING, TURNING, Chain, move, product, sine_cosine, small_turn
-from gjk3d.robot.walk import Layout
+from gjk3d.robot.bounding import NO_CAPSULE
+from gjk3d.robot.kinematics import (
+    FIXED,
+    LARGE_ANGLE,
+    SLIDING,
+    TURNING,
+    Chain,
+    along,
+    move,
+    product,
+    sine_cosine,
+    small_turn,
+)
+from gjk3d.robot.walk import FREE, REFUSED, UNSURE, Frames, Layout, pair_collides, place
 from gjk3d.shapes import layout as shape_layout
-from gjk3d.typing import Array, Array1, Array2
+from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints, Ints1, Ints2
 
 LANES = 16
-POSE = 12 * LANES  #: of `Lanes.poses` for each link
-_PLACES = 16  #: of a row of `Lanes.spots`, where places begin
-SPOT = _PLACES + 6 * LANES  #: of `Lanes.spots` for each slot
+POSE = 12 * LANES  #: length of the pose of a link in `Lanes.poses`
+_PLACES = 16  #: first index of the positions in a row of `Lanes.spots`
+SPOT = _PLACES + 6 * LANES  #: length of a row of `Lanes.spots`
 _CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RADIUS
-_NORMAL = shape_layout.FLOAT_HEAD  #: of a half-space, and its offset behind that
-#: of distances and radii: twice what `gjk3d.robot.capsules.between_capsules` takes off for rounding
+_NORMAL = shape_layout.FLOAT_HEAD  #: first index of the normal of a half-space; its offset follows
+#: relative to distances and radii: twice what `gjk3d.robot.bounding.between_capsules` takes off for rounding
 _ROUNDING = 4e-9
-#: of where something is, for the rounding of its place
+#: relative to coordinates: the rounding of a position
 _PLACED = 1e-13
 
 
 class Lanes(NamedTuple):
-    """Where the links and slots of `LANES` configurations are, all in rows."""
+    """Poses of the links and slots of `LANES` configurations, all in rows."""
 
-    q: Array1  #: of each number of a configuration
-    turns: Array1  #: a value of a joint, its sine, its cosine
-    poses: Array1  #: of each link twelve, row by row of its transform
-    reach: Array1  #: (links,), how far from the origin each is at most
-    #: (slots, `SPOT`): on the link the middle of a capsule and what leads from there to an end, radii of a ball about
-    #: the middle and of the capsule, see `spot`; then the middles and what leads to an end in the world
+    q: Array1  #: a row for each number of a configuration
+    turns: Array1  #: three rows: the value of a joint, its sine, its cosine
+    poses: Array1  #: twelve rows for each link, row by row of its transform
+    reach: Array1  #: (links,), the greatest distance of each link from the origin
+    #: (slots, `SPOT`): in the link frame the middle of a capsule and the vector from there to an end, the radii of a
+    #: ball about the middle and of the capsule, see `spot`; then the middles and the vectors in the world
     spots: Array2
 
 
-# where links are ------------------------------------------------------------------------------------------------------
+# link poses -----------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def _turns(turns: Array, count: int) -> None:
+def _sines(turns: Array, count: int) -> None:
     """Write the sine and the cosine of a row of angles."""
     large = 0
+    # no branch in this loop, or the compiler does not vectorise it; the rare large angles are redone below
     for k in range(count):
         x = turns[k]
         turns[LANES + k], turns[2 * LANES + k] = small_turn(x)
@@ -65,7 +81,7 @@ def _turns(turns: Array, count: int) -> None:
 @kernel
 def _fixed(parent: Array, origin: Array, pose: Array, count: int) -> None:
     """Write the poses of links that are fixed to others."""
-    # taken out first: a compiler cannot know that what is written below is not these
+    # read before the loop: the compiler must assume that the writes below may overlap the origin
     a0, a1, a2, a3 = origin[0, 0], origin[0, 1], origin[0, 2], origin[0, 3]
     b0, b1, b2, b3 = origin[1, 0], origin[1, 1], origin[1, 2], origin[1, 3]
     c0, c1, c2, c3 = origin[2, 0], origin[2, 1], origin[2, 2], origin[2, 3]
@@ -80,10 +96,10 @@ def _fixed(parent: Array, origin: Array, pose: Array, count: int) -> None:
 
 
 @kernel
-def _turned(pose: Array, turns: Array, one: int, two: int, sign: float, count: int) -> None:
-    """Turn poses about an axis of theirs; the two others are mixed."""
+def _rotate(pose: Array, turns: Array, a: int, b: int, sign: float, count: int) -> None:
+    """Rotate poses about one of their axes; the two other columns are mixed."""
     for i in range(3):
-        u, v = (4 * i + one) * LANES, (4 * i + two) * LANES
+        u, v = (4 * i + a) * LANES, (4 * i + b) * LANES
         first, second = pose[u : u + LANES], pose[v : v + LANES]
         for k in range(count):
             s, c, x, y = sign * turns[LANES + k], turns[2 * LANES + k], first[k], second[k]
@@ -91,8 +107,8 @@ def _turned(pose: Array, turns: Array, one: int, two: int, sign: float, count: i
 
 
 @kernel
-def _slid(pose: Array, turns: Array, x: float, y: float, z: float, count: int) -> None:
-    """Move poses along an axis of theirs."""
+def _slide(pose: Array, turns: Array, x: float, y: float, z: float, count: int) -> None:
+    """Translate poses along an axis in their frame."""
     for i in range(3):
         r = 4 * LANES * i
         for k in range(count):
@@ -105,7 +121,7 @@ def _slid(pose: Array, turns: Array, x: float, y: float, z: float, count: int) -
 def _moved_alone(
     chain: Chain, lanes: Lanes, i: int, pose: Array, matrix: Array, m: Array, q: Array, count: int
 ) -> None:
-    """Move link i of each lane as it is done for one configuration."""
+    """Move link i of each lane alone, with the function for one configuration."""
     axis, column = (chain.axis[i, 0], chain.axis[i, 1], chain.axis[i, 2]), chain.source[i]
     for k in range(count):
         for j in range(q.shape[0]):
@@ -120,7 +136,7 @@ def _moved_alone(
 
 @kernel
 def _along_axis(axis: Array) -> int:
-    """Return which axis of its frame a unit vector is, with a sign or not, or -1."""
+    """Return the index of the coordinate axis that a unit vector or its opposite is, or -1."""
     for i in range(3):
         if abs(axis[i]) == 1.0 and axis[(i + 1) % 3] == 0.0 and axis[(i + 2) % 3] == 0.0:
             return i
@@ -129,8 +145,10 @@ def _along_axis(axis: Array) -> int:
 
 @kernel
 def _joint(chain: Chain, lanes: Lanes, i: int, pose: Array, count: int) -> bool:
-    """Move link i of all lanes at once; tell whether that can be done."""
+    """Move link i of all lanes at once; return False if its joint has no vectorised form."""
     axis, column, turns = chain.axis[i], chain.source[i] * LANES, lanes.turns
+    # Nearly all revolute joints turn about a coordinate axis, where the products with 0 and 1 of the general rotation
+    # are exact: mixing two columns gives the same bits.
     main = _along_axis(axis)
     if not (chain.kind[i] == SLIDING or (chain.kind[i] == TURNING and main >= 0)):
         return False
@@ -138,16 +156,16 @@ def _joint(chain: Chain, lanes: Lanes, i: int, pose: Array, count: int) -> bool:
     for k in range(count):
         turns[k] = multiplier * q[k] + offset
     if chain.kind[i] == SLIDING:
-        _slid(pose, turns, axis[0], axis[1], axis[2], count)
+        _slide(pose, turns, axis[0], axis[1], axis[2], count)
         return True
-    _turns(turns, count)
-    _turned(pose, turns, (main + 1) % 3, (main + 2) % 3, axis[main], count)
+    _sines(turns, count)
+    _rotate(pose, turns, (main + 1) % 3, (main + 2) % 3, axis[main], count)
     return True
 
 
 @kernel
 def link_lanes(chain: Chain, lanes: Lanes, matrix: Array, m: Array, q: Array, count: int) -> None:
-    """Write where links are, and how far from the origin at most; scratch is two (4, 4) and a (dof,)."""
+    """Write the poses of links and their greatest distances from the origin; scratch is two (4, 4) and a (dof,)."""
     poses, reach = lanes.poses, lanes.reach
     for i in range(chain.parent.shape[0]):
         p, o = chain.parent[i], chain.origin[i]
@@ -163,13 +181,13 @@ def link_lanes(chain: Chain, lanes: Lanes, matrix: Array, m: Array, q: Array, co
             continue
         if not _joint(chain, lanes, i, pose, count):
             _moved_alone(chain, lanes, i, pose, matrix, m, q, count)
-        if chain.kind[i] != TURNING:
+        if chain.kind[i] != TURNING:  # a rotation about the origin of the link does not move it
             for k in range(count):
                 far = abs(pose[3 * LANES + k]) + abs(pose[7 * LANES + k]) + abs(pose[11 * LANES + k])
                 reach[i] = max(reach[i], far)
 
 
-# what is apart --------------------------------------------------------------------------------------------------------
+# separation tests -----------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -186,9 +204,10 @@ def _floor(layout: Layout, k: int, out: Array) -> None:
 
 @kernel
 def spot(layout: Layout, k: int, out: Array) -> None:
-    """Write the capsule of slot k in the frame of its link, a row of `Lanes.spots`; a half-space has its normal there.
+    """Write the capsule of slot k in the frame of its link as a row of `Lanes.spots`.
 
-    That is in the world, with its offset, the number of its sides, and the residual of its pose. Its ball is infinite.
+    For a half-space the row has its normal in the world, its offset, the number of its sides, and the residual of its
+    pose. Its ball is infinite.
     """
     if layout.starts[k, 2] == NO_CAPSULE:
         _floor(layout, k, out)
@@ -204,13 +223,14 @@ def spot(layout: Layout, k: int, out: Array) -> None:
         off += (at - middle) * (at - middle)
         half += end * end
         size += abs(middle) + abs(end) + abs(at) + abs(r[9 + i])
+    # either radius gives a ball about the middle that holds the shape: the smaller one counts
     out[6] = min(sqrt(half) + f[o + 6], sqrt(off) + f[ball + _RHO] + f[ball + _RADIUS])
     out[7], out[8] = f[o + 6], size + out[6]
 
 
 @kernel
 def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
-    """Write where the capsule of slot k is, and how exactly that is known; in the world where it hangs on no link."""
+    """Write the capsule of slot k in the world, and the error of its position; a negative link is the world."""
     s = lanes.spots[k]
     point = s[_PLACES:]
     if link < 0:
@@ -231,26 +251,28 @@ def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
 
 @kernel
 def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Do as `near_lanes` does where the second is a half-space, or a plane."""
+    """Return the result of `near_lanes` for a half-space or a plane as the second slot."""
     s, t = lanes.spots[a], lanes.spots[b]
     p, near = s[_PLACES:], plain(0)
-    x, y, z, offset, two = t[0], t[1], t[2], t[3], t[4] > 1.0
-    # `_PLACED` of all lengths is in the two errors, so this is 8 residuals of them, as of `above_plane` and more
+    x, y, z, offset, two_sided = t[0], t[1], t[2], t[3], t[4] > 1.0
+    # The two errors contain `_PLACED` times all lengths. So the quotient gives 8 residuals times all lengths, no less
+    # than in `above_plane`.
     least = margin + (s[9] + t[9]) * (1.0 + 8.0 / _PLACED * t[5]) + s[7]
     for n in range(count):
         h = x * p[n] + y * p[LANES + n] + z * p[2 * LANES + n] - offset
+        # a capsule reaches |u| below its middle: h - |u| is the height of its lower end, without the radius
         u = x * p[3 * LANES + n] + y * p[4 * LANES + n] + z * p[5 * LANES + n]
-        h = abs(h) if two else h
+        h = abs(h) if two_sided else h
         near |= 0 if h - abs(u) > least else 1 << n
     return near
 
 
 @inlined
 def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Do as `near_lanes` does, by balls alone."""
+    """Return the result of `near_lanes` from balls alone."""
     s, t = lanes.spots[a], lanes.spots[b]
     p, q, near = s[_PLACES:], t[_PLACES:], plain(0)
-    wide = max(s[6] + t[6] + (margin + s[9] + t[9] + 1e-140), 1e-140)  # below, squares lose their digits
+    wide = max(s[6] + t[6] + (margin + s[9] + t[9] + 1e-140), 1e-140)  # smaller squares are denormal
     square = wide * wide
     for n in range(count):
         x, y, z = p[n] - q[n], p[LANES + n] - q[LANES + n], p[2 * LANES + n] - q[2 * LANES + n]
@@ -260,16 +282,16 @@ def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 @inlined
 def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return of which lanes two slots may be within a margin, as bits: of the others they are farther apart.
+    """Return the lanes in which two slots may be within a margin, as bits; in all others they are farther apart.
 
-    Asked first are balls round the capsules. Then the direction from middle to middle: along it a capsule reaches as
-    far as its end does, and what lies between the two is a bound of their distance, as it is along any direction.
+    The balls of the capsules are tested first. Then the capsules are projected on the line through their middles. The
+    gap between the projections is a lower bound of the distance, as it is for any direction.
     """
     s, t = lanes.spots[a], lanes.spots[b]
     if t[6] == inf:
         return _near_floor(lanes, a, b, margin, count)
     p, q = s[_PLACES:], t[_PLACES:]
-    more = margin + s[9] + t[9] + 1e-140  # below, squares lose their digits
+    more = margin + s[9] + t[9] + 1e-140  # smaller squares are denormal
     near = near_balls(lanes, a, b, margin, count)
     if near == 0:
         return near
@@ -280,6 +302,265 @@ def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
         d = x * x + y * y + z * z
         u = x * p[3 * LANES + n] + y * p[4 * LANES + n] + z * p[5 * LANES + n]
         v = x * q[3 * LANES + n] + y * q[4 * LANES + n] + z * q[5 * LANES + n]
+        # gap is the projected gap times sqrt(d): comparing squares avoids the root
         gap = d * (1.0 - _ROUNDING) - abs(u) - abs(v)
         near |= 0 if gap > 0.0 and gap * gap > d * square else 1 << n
     return near
+
+
+MOST_STEPS = 2.0**28  #: most steps of one edge; more would take minutes and mean a mistaken resolution
+_TOGETHER = 8  #: loops over lanes run over those in use, rounded up to a multiple of the widest vector
+_NUMBERS = 2 * LANES + 5  #: of `LaneScratch.ints`
+
+
+class Edges(NamedTuple):
+    """Straight lines, and the results for them."""
+
+    q0: Array2
+    q1: Array2
+    spacing: Array1  #: (dof,), the most that each number of q may change between two samples
+    begin: Ints1  #: the first sample that is tested
+    steps: Ints1  #: the number of samples less one
+    at: Ints1  #: the first sample that collides
+    which: Ints1  #: the pair that collides there
+
+
+class Samples(NamedTuple):
+    """The samples of edges that the lanes hold."""
+
+    edges: Edges
+    edge: Ints  #: edge of each lane
+    sample: Ints  #: sample of each lane
+    #: the next edge, its next sample, the edge to stop at, the stride of samples that are tested out of order, and the
+    #: number of times that lanes were filled, which counts on from call to call
+    next: Ints
+
+
+class LaneScratch(NamedTuple):
+    """Scratch memory of `first_hits_of_many`, for lanes and for tests of single lanes; see `lane_scratch`."""
+
+    numbers: Array1
+    spots: Array2
+    links: Array4
+    rows: Array3
+    balls: Array3
+    stamp: Ints2
+    used: Ints1  #: 1 for each slot that moves and is in a pair
+    ints: Ints1
+
+
+class Task(NamedTuple):
+    """A cell, and the scratch memory of the kernels that test its pairs in lanes."""
+
+    chain: Chain
+    layout: Layout
+    order: Ints1  #: of pairs, likely hits first
+    margins: Array1
+    axes: Array2  #: the last axis of each pair, then of each sub-pair
+    scratch: LaneScratch
+    poses: Array3  #: (2, 4, 4), scratch
+    simplex: Array2
+    q: Array1
+
+
+def lane_scratch(dof: int, links: int, layout: Layout) -> LaneScratch:
+    """Return scratch memory for a robot with this number of dof and links; static slots are already placed."""
+    slots = len(layout.link)
+    scratch = LaneScratch(
+        np.zeros((dof + 3) * LANES + links * (POSE + 1)), np.zeros((slots, SPOT)), np.zeros((LANES, links, 4, 4)),
+        np.empty((LANES, slots, 13)), np.empty((LANES, slots, 4)), np.zeros((LANES, slots), dtype=np.int64),
+        np.empty(slots, dtype=np.int64), np.zeros(_NUMBERS, dtype=np.int64),
+    )  # fmt: skip
+    place_static(layout, scratch.spots, scratch.used)
+    return scratch
+
+
+@entry
+def place_static(layout: Layout, spots: Array2, used: Ints1) -> None:
+    """Write the spots of all slots in pairs, the positions of static ones, and into ``used`` the moving ones."""
+    none, pairs, link = layout.floats[:0], layout.pairs, layout.link
+    lanes = Lanes(none, none, none, none, spots)
+    used[:] = 0
+    for p in range(pairs.shape[0]):
+        used[pairs[p, 0]] = used[pairs[p, 1]] = 1
+    for k in range(used.shape[0]):
+        if used[k] != 0:
+            spot(layout, k, spots[k])
+            if link[k] < 0:
+                place_lanes(lanes, link[k], k, plain(0))
+                used[k] = 0
+
+
+@inlined
+def lanes_in(numbers: Array, spots: Array, dof: int, links: int) -> Lanes:
+    """Return the scratch memory as `Lanes`."""
+    a = dof * LANES
+    b = a + 3 * LANES
+    c = b + links * POSE
+    return Lanes(numbers[:a], numbers[a:b], numbers[b:c], numbers[c:], spots)
+
+
+# samples of edges -----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _steps_of(q0: Array, q1: Array, spacing: Array) -> int:
+    """Return the number of steps of which none changes a number of q by more than ``spacing``; -1 if q is not finite.
+
+    Two ends that differ take at least one step, so both are sampled however coarse ``spacing`` is. The number is capped
+    at `MOST_STEPS` + 1, which `_begin` refuses.
+    """
+    widest, differ = 0.0, plain(0)
+    for j in range(q0.shape[0]):
+        change = abs(q1[j] - q0[j])
+        if change - change != 0.0:
+            return -1
+        if change > 0.0:
+            differ = 1
+            widest = max(widest, change / spacing[j])
+    return max(ceil(min(widest, MOST_STEPS + 1.0)), differ)
+
+
+@kernel
+def _begin(samples: Samples, start: int, stop: int, any_hit: bool) -> None:
+    """Write the number of samples of every edge, and whether it is refused."""
+    edges = samples.edges
+    for e in range(start, stop):
+        steps = _steps_of(edges.q0[e], edges.q1[e], edges.spacing)
+        edges.steps[e], edges.at[e] = steps, steps + 1
+        edges.which[e] = FREE if 0 <= steps <= MOST_STEPS else REFUSED
+    samples.next[0], samples.next[2] = start - 1, stop
+    _next_edge(samples, any_hit)
+
+
+@kernel
+def _next_edge(samples: Samples, any_hit: bool) -> None:
+    """Advance to the next edge that is not refused."""
+    next = samples.next
+    next[0] += 1
+    while next[0] < next[2] and samples.edges.which[next[0]] == REFUSED:
+        next[0] += 1
+    if next[0] < next[2]:
+        steps = samples.edges.steps[next[0]]
+        next[1], next[3] = steps if any_hit else samples.edges.begin[next[0]], 2
+        while next[3] < 2 * steps:
+            next[3] *= 2
+
+
+@kernel
+def _next_sample(samples: Samples, any_hit: bool) -> None:
+    """Advance to the next sample of an edge, or past its last one.
+
+    With ``any_hit`` the end of an edge comes first, because a planner has not tested it yet. The samples between follow
+    from coarse to fine (van der Corput order, level by level), which finds a collision early. The beginning comes last.
+    """
+    next, steps = samples.next, samples.edges.steps[samples.next[0]]
+    if not any_hit:
+        next[1] += 1
+    elif next[1] == 0:
+        next[1] = steps + 1
+    else:
+        next[1] += next[3]
+        while next[1] >= steps:  # on to the next level, whose samples are half as far apart
+            next[3] //= 2
+            next[1] = next[3] // 2
+
+
+@kernel
+def _fill(samples: Samples, lanes: Lanes, most: int, any_hit: bool, q: Array) -> int:
+    """Fill the lanes with the next samples, and return their number."""
+    next, n = samples.next, plain(0)
+    while n < most and next[0] < next[2]:
+        e, s = next[0], next[1]
+        if s > samples.edges.steps[e] or samples.edges.which[e] != FREE:
+            _next_edge(samples, any_hit)
+            continue
+        along(samples.edges.q0[e], samples.edges.q1[e], s / samples.edges.steps[e] if s > 0 else 0.0, q)
+        for j in range(q.shape[0]):
+            lanes.q[j * LANES + n] = q[j]
+        samples.edge[n], samples.sample[n] = e, s
+        _next_sample(samples, any_hit)
+        n += 1
+    return n
+
+
+@kernel
+def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
+    """Return the lanes that remain after lane k collides: from ``first`` on, those of its edge are dropped."""
+    for j in range(first, n):
+        if samples.edge[j] == samples.edge[k]:
+            alive &= ~(1 << j)
+    return alive
+
+
+# single lanes ---------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _lane_collides(
+    layout: Layout, lanes: Lanes, frames: Frames, k: int, p: int, now: int, margin: float, axes: Array, simplex: Array
+) -> int:
+    """Return the result of `pair_collides` for lane k."""
+    for side in range(2):
+        slot = layout.pairs[p, side]
+        link = layout.link[slot]
+        if link >= 0 and frames.stamp[slot] < now:  # the pose is copied out of the lanes only if it is needed
+            pose, m = lanes.poses[POSE * link : POSE * link + POSE], frames.links[link]
+            for i in range(3):
+                for j in range(4):
+                    m[i, j] = pose[(4 * i + j) * LANES + k]
+        place(layout, frames, slot, now)
+    return pair_collides(layout, frames, now, p, margin, axes, simplex)
+
+
+@entry
+def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
+    """Write for each edge the first of its samples that is not free, and a pair closer than its margin there.
+
+    Edge e is a straight line from q0[e] to q1[e] with steps[e] + 1 samples. No number of q changes by more than
+    ``spacing`` from one sample to the next. Samples are tested in order from begin[e] on, and none after the first
+    collision. With ``any_hit`` they are tested in another order, see `_next_sample`, and the result is any sample that
+    is not free. If all are free, ``which`` is `FREE` and ``at`` is past the last. ``which`` is `UNSURE` if GJK alone
+    cannot decide, and `REFUSED` if q is not finite or there are too many samples.
+    """
+    layout, scratch, order, margins, q = task.layout, task.scratch, task.order, task.margins, task.q
+    pairs, used, ints = layout.pairs, scratch.used, scratch.ints
+    lanes = lanes_in(scratch.numbers, scratch.spots, q.shape[0], task.chain.parent.shape[0])
+    samples = Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : _NUMBERS])
+    _begin(samples, start, stop, any_hit)
+    most = _TOGETHER if any_hit else LANES  # an edge that collides mostly does so at one of its first few samples
+    while True:
+        n = _fill(samples, lanes, most, any_hit, q)
+        if n == 0:
+            break
+        most = plain(LANES)
+        ints[_NUMBERS - 1] += 1
+        now = ints[_NUMBERS - 1]
+        count = (n + _TOGETHER - 1) // _TOGETHER * _TOGETHER
+        link_lanes(task.chain, lanes, task.poses[0], task.poses[1], q, count)
+        for k in range(used.shape[0]):
+            if used[k] != 0:
+                place_lanes(lanes, layout.link[k], k, count)
+        alive = (1 << n) - 1
+        # pairs outside, lanes inside: a lane that collides saves all its later pairs
+        for r in range(order.shape[0]):
+            p = order[r]
+            near, k = alive & near_lanes(lanes, pairs[p, 0], pairs[p, 1], margins[p], count), plain(-1)
+            while near != 0:
+                k += 1
+                bit = near & 1
+                near >>= 1
+                if bit == 0 or alive >> k & 1 == 0:
+                    continue
+                frames = Frames(task.poses[0], scratch.links[k], scratch.rows[k], scratch.balls[k], scratch.stamp[k])
+                verdict = _lane_collides(layout, lanes, frames, k, p, now, margins[p], task.axes, task.simplex)
+                if verdict == 0:
+                    continue
+                e = samples.edge[k]
+                edges.at[e], edges.which[e] = samples.sample[k], p if verdict == 1 else UNSURE
+                # in order, samples before this one may still collide, and must still be tested
+                alive = _without(samples, 0 if any_hit else k, k, n, alive)
+                if verdict == 1 and order[r] == p and r > 0:
+                    order[r], order[r // 2] = order[r // 2], p
+            if alive == 0:
+                break

@@ -1,4 +1,4 @@
-"""A mechanism: links and joints, configurations of them, and where links are and how they move."""
+"""A mechanism: links and joints, their configurations, the poses of links, and Jacobians."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _FLOAT = np.dtype(np.float64)
 
 
 class Mechanism:
-    """What of a robot has no shape; see `gjk3d.robot.Robot`, which has shapes too."""
+    """The links and joints of a robot, without shapes; see `gjk3d.robot.Robot`."""
 
     __slots__ = (
         "_chain", "_order", "columns", "dof", "joints", "links", "lower", "name", "rigid", "upper",
     )  # fmt: skip
 
     _chain: Chain
-    _order: tuple[str, ...]  #: names of the joints, as the file has them
+    _order: tuple[str, ...]  #: names of the joints in the order of the file
     columns: dict[str, slice]
     dof: int
     joints: tuple[Joint | None, ...]
@@ -39,29 +39,29 @@ class Mechanism:
     upper: Array
 
     def _put_together(self, description: Description) -> None:
-        """Take links and joints of a description; `ParseError` where they make no tree."""
-        made = tree_of(description)
+        """Set links and joints from a description; `ParseError` if they do not form a tree."""
+        tree = tree_of(description)
         self.name = description.name
-        self.links, self.joints, self.columns, self._chain = made.links, made.above, made.columns, made.chain
+        self.links, self.joints, self.columns, self._chain = tree.links, tree.above, tree.columns, tree.chain
         self._order = tuple(joint.name for joint in description.joints)
-        self.dof = sum(each.stop - each.start for each in made.columns.values())
+        self.dof = sum(column.stop - column.start for column in tree.columns.values())
         self.lower, self.upper = np.full(self.dof, -inf), np.full(self.dof, inf)
         for joint in description.joints:
-            if joint.name in made.columns:
-                self.lower[made.columns[joint.name]] = joint.lower
-                self.upper[made.columns[joint.name]] = joint.upper
+            if joint.name in tree.columns:
+                self.lower[tree.columns[joint.name]] = joint.lower
+                self.upper[tree.columns[joint.name]] = joint.upper
         self.lower.setflags(write=False)
         self.upper.setflags(write=False)
         self.rigid = rigid_bodies(self._chain, frozenset())
 
     def _in_file_order(self) -> list[Joint]:
-        """Return the joints as the file had them, by which numbers of q and links are ordered."""
+        """Return the joints in the order of the file, which gives the order of links and of numbers of q."""
         by_name = {joint.name: joint for joint in self.joints if joint is not None}
         return [by_name[name] for name in self._order]
 
     @property
     def base(self) -> Array:
-        """Where the first link stands, (4, 4) world from link; a copy. See `at`."""
+        """Pose of the first link, (4, 4) world from link; a copy. See `at`."""
         pose: Array = self._chain.origin[0].copy()
         return pose
 
@@ -85,7 +85,7 @@ class Mechanism:
         Raises
         ------
         RobotError
-            There is no such link.
+            The link does not exist.
         """
         if isinstance(link, str):
             if link not in self.links:
@@ -105,9 +105,9 @@ class Mechanism:
         Parameters
         ----------
         values : mapping of float, (3,) float or (6,) float
-            By the name of a joint, its numbers; radians, and the robot's unit of length.
+            Numbers by the name of the joint, in radians or the robot's unit of length.
         start : (dof,) float, optional
-            Of the joints that are not named; 0 by default.
+            Values of the joints that are not named; 0 by default.
 
         Returns
         -------
@@ -116,7 +116,7 @@ class Mechanism:
         Raises
         ------
         RobotError
-            There is no such joint, or it has more numbers or fewer.
+            A joint does not exist, or has another number of values.
         """
         q = np.zeros(self.dof) if start is None else self.configurations(start)[0][0].copy()
         if not isinstance(values, Mapping):
@@ -129,10 +129,10 @@ class Mechanism:
                 numbers = np.asarray(value, dtype=np.float64).ravel()
             except (TypeError, ValueError, OverflowError):
                 raise RobotError(f"joint {name!r} is at {value!r:.80}, expected numbers") from None
-            own = self.columns[name]
-            if len(numbers) != own.stop - own.start:
-                raise RobotError(f"joint {name!r} has {own.stop - own.start} numbers, {len(numbers)} given")
-            q[own] = numbers
+            columns = self.columns[name]
+            if len(numbers) != columns.stop - columns.start:
+                raise RobotError(f"joint {name!r} has {columns.stop - columns.start} numbers, {len(numbers)} given")
+            q[columns] = numbers
         checked: Array = self.configurations(q)[0][0]
         return checked
 
@@ -144,12 +144,12 @@ class Mechanism:
         q : (dof,) or (n, dof) float
             Radians, and the robot's unit of length.
         name : str
-            What errors call it.
+            Its name in error messages.
 
         Returns
         -------
         rows : (n, dof) float
-            Those numbers, of one configuration too.
+            The configurations, a single one as one row.
         stacked : bool
             Whether they were a stack.
 
@@ -165,7 +165,7 @@ class Mechanism:
         (array([[0., 1.]]), False)
         """
         if type(q) is np.ndarray and q.dtype is _FLOAT and q.flags.carray and q.shape[-1:] == (self.dof,):
-            # nothing to convert; what else is wrong is found out below
+            # the common case, without a conversion; faults of such arrays are reported below
             rows: Any = q if q.ndim == 2 else q.reshape(1, -1) if q.ndim == 1 else None
             if rows is not None and np.isfinite(rows).all():
                 return rows, q.ndim == 2
@@ -177,18 +177,20 @@ class Mechanism:
             cure = "; a spline goes to trajectory_free, and waypoints of it are spline(times)" if callable(q) else ""
             raise RobotError(f"{name} has dtype {raw.dtype}, expected real numbers{cure}")
         if raw.ndim not in (1, 2) or raw.shape[-1] != self.dof:
-            widths = ((joint, own.stop - own.start) for joint, own in self.columns.items())
+            widths = ((joint, columns.stop - columns.start) for joint, columns in self.columns.items())
             joints = [joint if width == 1 else f"{joint} ({width} numbers)" for joint, width in widths]
             raise RobotError(
                 f"{name} has shape {raw.shape}, expected ({self.dof},) or (n, {self.dof}): "
                 + (listed(joints) or "no joints")
             )
-        # one mutability for the kernels; a stack of floats in C order is taken as it is
+        # writable arrays only, so that kernels are compiled once; a float64 stack in C order is not copied
         rows = np.require(np.atleast_2d(raw), np.float64, ["C", "W", "A"])
         if not np.isfinite(rows).all():
             row, column = np.argwhere(~np.isfinite(rows))[0]
             at = f"[{row}, {column}]" if raw.ndim == 2 else f"[{column}]"
-            joint = next(each for each, own in self.columns.items() if own.start <= column < own.stop)
+            joint = next(
+                candidate for candidate, columns in self.columns.items() if columns.start <= column < columns.stop
+            )
             raise RobotError(f"{name}{at} is {rows[row, column]} (joint {joint!r}), expected a finite number")
         return rows, raw.ndim == 2
 
@@ -199,7 +201,7 @@ class Mechanism:
     @overload
     def within_limits(self, q: Rows, *, tolerance: float = 0.0) -> NDArray[np.bool_]: ...
     def within_limits(self, q: Rows, *, tolerance: float = 0.0) -> Any:
-        """Tell whether a configuration keeps the limits of all joints; nothing else here asks for that.
+        """Return whether a configuration is within the limits of all joints; no other query checks this.
 
         Parameters
         ----------
@@ -214,7 +216,7 @@ class Mechanism:
         Raises
         ------
         RobotError
-            q is no configuration, or n of them; or the tolerance is no number.
+            q is not a configuration or a stack of them, or the tolerance is not a number.
         """
         if not isinstance(tolerance, Real) or not isfinite(float(tolerance)):
             raise RobotError(f"tolerance is {tolerance!r}, expected a finite number")
@@ -223,7 +225,7 @@ class Mechanism:
         return inside if stacked else bool(inside[0])
 
     def link_poses(self, q: Rows) -> Array:
-        """Return where the links are in the world.
+        """Return the poses of the links in the world.
 
         Parameters
         ----------
@@ -237,7 +239,7 @@ class Mechanism:
         Raises
         ------
         RobotError
-            q is no configuration, or n of them.
+            q is not a configuration or a stack of them.
         """
         rows, stack = self.configurations(q)
         out = np.empty((len(rows), len(self.links), 4, 4))
@@ -245,50 +247,50 @@ class Mechanism:
         return out if stack else out[0]
 
     def jacobian(self, q: Rows, link: str | int, point: Row = (0.0, 0.0, 0.0)) -> Array:
-        """Return how a point that is fixed to a link moves, in world axes, with each number of q.
+        """Return the Jacobian of a point that is fixed to a link, in world axes.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
         link : str or int
         point : (3,) or (n, 3) float
-            In the frame of the link; its origin where none is given.
+            In the frame of the link; its origin by default.
 
         Returns
         -------
         (3, dof) or (n, 3, dof) float
-            Of linear velocity; joints that mimic count for the one they follow.
+            Linear velocity for each number of q. A joint that mimics another adds to the column of that joint.
 
         Raises
         ------
         RobotError
-            q is no configuration, or n of them; there is no such link; the point is none.
+            q is not a configuration or a stack of them, the link does not exist, or the point is not a point.
         """
         rows, stack = self.configurations(q)
         number = self.link_number(link)
         try:
-            given = np.asarray(point, dtype=np.float64)
+            offset = np.asarray(point, dtype=np.float64)
         except (TypeError, ValueError):
             raise RobotError("point: expected 3 numbers, or 3 for each configuration") from None
-        if given.shape not in ((3,), (len(rows), 3)) or not np.isfinite(given).all():
-            raise RobotError(f"point is {given.tolist()!r:.80}, expected (3,) or ({len(rows)}, 3) finite numbers")
-        points = np.ascontiguousarray(np.broadcast_to(given, (len(rows), 3))).copy()
+        if offset.shape not in ((3,), (len(rows), 3)) or not np.isfinite(offset).all():
+            raise RobotError(f"point is {offset.tolist()!r:.80}, expected (3,) or ({len(rows)}, 3) finite numbers")
+        points = np.ascontiguousarray(np.broadcast_to(offset, (len(rows), 3))).copy()
         out = np.empty((len(rows), 3, self.dof))
         poses = np.empty((len(self.links), 4, 4))
         many_point_jacobians(self._chain, rows, number, points, np.empty((4, 4)), poses, out)
         return out if stack else out[0]
 
 
-def rigid_bodies(chain: Chain, apart: frozenset[int]) -> Ints:
-    """Return a number for each link, the same for links that are joined by fixed joints alone, not through others."""
+def rigid_bodies(chain: Chain, unwelded: frozenset[int]) -> Ints:
+    """Return a number for each link, equal for links that only fixed joints join, except through ``unwelded`` ones."""
     number = np.arange(len(chain.parent), dtype=np.int64)
     for k, (above, kind) in enumerate(zip(chain.parent, chain.kind, strict=True)):
-        if above >= 0 and kind == FIXED and above not in apart:
+        if above >= 0 and kind == FIXED and above not in unwelded:
             number[k] = number[above]
     return number
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first of some names, and how many more there are."""
+    """Return the first names as text, and the number of further ones."""
     more = f" and {len(names) - 12} more" if len(names) > 12 else ""
     return ", ".join(names[:12]) + more

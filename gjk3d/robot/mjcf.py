@@ -1,8 +1,8 @@
-"""What an MJCF says, read by MuJoCo's own parser and put into the words of a URDF.
+"""MJCF files: read by MuJoCo's own parser and converted to the description of a URDF.
 
-A body is a link of the same name and frame, the world one too. A joint that turns about a point off the body's origin
-gets a link of its own there, and several joints of one body are a chain of such links. A hinge or slide has MuJoCo's
-numbers; a free joint has a translation and a rotation vector from where the file has the body.
+A body becomes a link of the same name and frame, also the world. A joint that turns about a point off the origin of its
+body gets its own link there. Several joints of one body become a chain of such links. The values of hinges and slides
+are MuJoCo's. A free joint has a translation and a rotation vector from the pose of the body in the file.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ from gjk3d.typing import Array
 from gjk3d.wording import count, with_article
 
 WORLD = "world"
-#: what the fields of a model are of
+#: names of the elements that the prefixes of a model's fields stand for
 _WORDS = {"body": "body", "jnt": "joint", "geom": "geom", "eq": "equality", "key": "keyframe"}
 
 
 def read_mjcf(file: Path, root: Element, collision: str) -> Description:
-    """Return an MJCF as a URDF would have it; ``root`` is looked at where the file is text."""
+    """Return the description of an MJCF; ``root`` is the text if the file is one."""
     try:
         import mujoco
     except ImportError:
         raise ImportError(f'{file} is an MJCF, which MuJoCo reads, not installed: pip install "gjk3d[mjcf]"') from None
-    alone = not any(each.get("file") or each.tag == "include" for each in root.iter())
+    standalone = not any(element.get("file") or element.tag == "include" for element in root.iter())
     try:
         if file == TEXT:
             with tempfile.TemporaryDirectory() as folder:
                 source = Path(folder) / "text"
                 source.write_text(ElementTree.tostring(root, encoding="unicode"), encoding="utf-8")
-                made = process.converted(source, "MJCF text", alone=alone)
+                binary = process.converted(source, "MJCF text", alone=standalone)
         else:
-            made = process.converted(file, "MJCF", alone=alone)
+            binary = process.converted(file, "MJCF", alone=standalone)
     except HeaderError as reason:
         raise ParseError(f"{file}: {reason}") from None
-    model = mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": made})
+    model = mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": binary})
     return _Reader(mujoco, model, file).description(root.get("model", ""), collision == "visual")
 
 
 def _pose(position: Any, quaternion: Any = (1.0, 0.0, 0.0, 0.0)) -> Array:
-    """Return a (4, 4) transform; quaternions of MuJoCo begin with the real part."""
+    """Return a (4, 4) transform; MuJoCo's quaternions begin with the real part."""
     matrix = np.eye(4)
     matrix[:3, :3] = Rotation.from_quat(quaternion, scalar_first=True).as_matrix()
     matrix[:3, 3] = position
@@ -72,7 +72,7 @@ class _Reader:
         self.left_out: list[str] = []
 
     def description(self, name: str, visual: bool) -> Description:
-        """Return all that is taken over."""
+        """Return the description of the model."""
         self._check_numbers()
         mimics = self._mimics()
         links, joints = [], []
@@ -80,9 +80,10 @@ class _Reader:
             links.append(self._link(k, visual))
             if k:
                 between, above = self._joints(k, mimics)
-                links += [Link(each, ()) for each in between]
+                links += [Link(item, ()) for item in between]
                 joints += above
-        order = {each: k for k, each in enumerate(self.joints)}
+        # q has its numbers in the order of MuJoCo's joints; fixed joints have none and come first
+        order = {item: k for k, item in enumerate(self.joints)}
         joints.sort(key=lambda joint: order.get(joint.name, -1))
         return Description(
             self.file, name, tuple(links), tuple(joints), allowed=self._allowed(), states=self._states(),
@@ -90,7 +91,7 @@ class _Reader:
         )  # fmt: skip
 
     def _check_numbers(self) -> None:
-        """Raise where a number is not finite, or so large that it overflows: MuJoCo lets both pass, and NaN is free."""
+        """Raise for numbers that are not finite or overflow: MuJoCo accepts both, and NaN would count as free."""
         model = self.model
         owners = {"body": self.bodies, "jnt": self.joints, "geom": range(model.ngeom), "eq": range(model.neq)}
         fields = (
@@ -114,25 +115,25 @@ class _Reader:
             )
 
     def _worlds(self) -> frozenset[str]:
-        """Return the world and what is welded to it: MuJoCo's filter of parents lets children meet both."""
+        """Return the world and all bodies welded to it: MuJoCo's parent filter still checks children against them."""
         return frozenset(self.bodies[k] for k in np.flatnonzero(self.model.body_weldid == 0))
 
     # geometry ---------------------------------------------------------------------------------------------------------
 
     def _collides(self) -> Any:
-        """Tell of each geom whether it meets any other; those that are only drawn have both masks 0."""
+        """Return which geoms can collide with another one; visual geoms have two zero masks."""
         model = self.model
-        found = (model.geom_contype | model.geom_conaffinity) != 0
-        found[model.pair_geom1] = found[model.pair_geom2] = True
-        return found
+        collides = (model.geom_contype | model.geom_conaffinity) != 0
+        collides[model.pair_geom1] = collides[model.pair_geom2] = True
+        return collides
 
     def _link(self, body: int, visual: bool) -> Link:
         every = np.flatnonzero(self.model.geom_bodyid == body)
-        own = every[self._collides()[every]]
-        if visual and not len(own):
-            own = every
-        found = [geometry for k in own.tolist() if (geometry := self._geometry(k)) is not None]
-        return Link(self.bodies[body], tuple(found), len(every) > 0 and not len(own))
+        chosen = every[self._collides()[every]]
+        if visual and not len(chosen):
+            chosen = every
+        geometries = [geometry for k in chosen.tolist() if (geometry := self._geometry(k)) is not None]
+        return Link(self.bodies[body], tuple(geometries), len(every) > 0 and not len(chosen))
 
     def _geometry(self, k: int) -> Geometry | None:
         model = self.model
@@ -147,9 +148,9 @@ class _Reader:
         if kind in sizes:
             return Geometry(where, kind, sizes[kind], "", (), origin)
         if kind == "mesh":
-            own = model.mesh(int(model.geom_dataid[k]))
-            vertices = model.mesh_vert[own.vertadr[0] :][: own.vertnum[0]].astype(np.float64)
-            faces = model.mesh_face[own.faceadr[0] :][: own.facenum[0]].astype(np.int64)
+            mesh = model.mesh(int(model.geom_dataid[k]))
+            vertices = model.mesh_vert[mesh.vertadr[0] :][: mesh.vertnum[0]].astype(np.float64)
+            faces = model.mesh_face[mesh.faceadr[0] :][: mesh.facenum[0]].astype(np.int64)
             return Geometry(where, kind, (), "", (1.0, 1.0, 1.0), origin, (vertices, faces))
         cure = "add it to the checker as gk.Halfspace" if kind == "plane" else "add it to the checker as an object"
         self.left_out.append(f"{where} is {with_article(kind)}, which no link can have: not checked; {cure}")
@@ -158,7 +159,7 @@ class _Reader:
     # joints -----------------------------------------------------------------------------------------------------------
 
     def _joints(self, body: int, mimics: dict[int, Mimic]) -> tuple[list[str], list[Joint]]:
-        """Return the joints above a body, and the names of the links between them."""
+        """Return the names of the links between a body and its parent, and the joints of the body."""
         model, name = self.model, self.bodies[body]
         parent, pose = self.bodies[model.body_parentid[body]], _pose(model.body_pos[body], model.body_quat[body])
         between: list[str] = []
@@ -172,6 +173,7 @@ class _Reader:
                 )
             axis = model.jnt_axis[k]
             anchor = model.jnt_pos[k] if kind == self.hinge else np.zeros(3)
+            # the pose of the file is that at the value qpos0, so the motion by it is taken back here
             if kind == self.hinge:
                 pose = pose @ _pose(anchor) @ _turned(axis, -zero)
             elif kind == self.slide:
@@ -197,9 +199,9 @@ class _Reader:
         return Joint(self.joints[k], word, parent, child, pose, axis, lower, upper, mimic)
 
     def _mimics(self) -> dict[int, Mimic]:
-        """Return the joints that follow others, by linear equalities; what else is held together is told."""
+        """Return the joints that follow others by linear equalities; other equalities are reported as left out."""
         model = self.model
-        found: dict[int, Mimic] = {}
+        mimics: dict[int, Mimic] = {}
         lost = 0
         for k in range(model.neq):
             if not model.eq_active0[k]:
@@ -212,20 +214,20 @@ class _Reader:
                 continue
             zero_a, zero_b = (float(model.qpos0[model.jnt_qposadr[j]]) for j in (follower, leader))
             offset = zero_a + float(data[0]) - float(data[1]) * zero_b
-            found[follower] = Mimic(self.joints[leader], float(data[1]), offset)
+            mimics[follower] = Mimic(self.joints[leader], float(data[1]), offset)
         if lost:
             self.left_out.append(
                 f"{self.file}: not kept: {count(lost, 'equality constraint')}, such as a closed loop: what it holds "
                 "together moves on its own here"
             )
-        return found
+        return mimics
 
     # pairs and poses --------------------------------------------------------------------------------------------------
 
     def _allowed(self) -> tuple[tuple[str, str, str], ...]:
-        """Return the pairs of bodies that MuJoCo leaves out: excluded ones, and those whose masks never meet."""
+        """Return the pairs of bodies that MuJoCo does not check: excluded ones, and those with incompatible masks."""
         model, collides = self.model, self._collides()
-        found = {}
+        pairs = {}
         owners = [np.flatnonzero((model.geom_bodyid == k) & collides) for k in range(model.nbody)]
         paired = {
             tuple(sorted(int(model.geom_bodyid[g]) for g in pair))
@@ -234,15 +236,16 @@ class _Reader:
         for a in range(model.nbody):
             for b in range(a + 1, model.nbody):
                 i, j = owners[a][:, None], owners[b][None, :]
-                meet = (model.geom_contype[i] & model.geom_conaffinity[j]) | (
+                compatible = (model.geom_contype[i] & model.geom_conaffinity[j]) | (
                     model.geom_contype[j] & model.geom_conaffinity[i]
                 )
-                if meet.size and not meet.any():
-                    found[a, b] = "contype"
+                if compatible.size and not compatible.any():
+                    pairs[a, b] = "contype"
+        # MuJoCo packs the two ids of an excluded pair into one number; an explicit <pair> overrides the exclusion
         for signature in model.exclude_signature.tolist():
             a, b = sorted((signature >> 16, signature & 0xFFFF))
-            found[a, b] = "exclude"
-        return tuple((self.bodies[a], self.bodies[b], why) for (a, b), why in found.items() if (a, b) not in paired)
+            pairs[a, b] = "exclude"
+        return tuple((self.bodies[a], self.bodies[b], why) for (a, b), why in pairs.items() if (a, b) not in paired)
 
     def _states(self) -> dict[str, dict[str, tuple[float, ...]]]:
         """Return the keyframes by name."""

@@ -1,10 +1,11 @@
-"""A robot, from a file, from other robots, to a file; what it is made of is in `mechanism` and `paired_links`."""
+"""The robot: a mechanism with shapes on its links, and the pairs of links that are checked."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +13,136 @@ import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import RobotError, RobotWarning
-from gjk3d.robot.allowed import AllowedPairs, State, read_srdf, srdf_text, write_srdf
 from gjk3d.robot.bodies import Body, Geometry, make_bodies
-from gjk3d.robot.formats import read_any
-from gjk3d.robot.groups import resolved
-from gjk3d.robot.joined import Shapes, held, joined, with_shapes
+from gjk3d.robot.derived import Shapes, joined, locked, with_shapes
+from gjk3d.robot.files import read_root
 from gjk3d.robot.mechanism import Mechanism, listed, rigid_bodies
+from gjk3d.robot.mjcf import read_mjcf
 from gjk3d.robot.obstacles import names_in, one_pose
-from gjk3d.robot.paired_links import PairedLinks
 from gjk3d.robot.spheres import RobotSpheres, cover
-from gjk3d.robot.urdf import Description, Link, read_urdf, tree_of
-from gjk3d.robot.written import write_urdf
+from gjk3d.robot.srdf import AllowedPairs, State, read_srdf, resolved, srdf_text
+from gjk3d.robot.urdf import Description, Link, checked_collision, described, read_urdf, tree_of, write_urdf
 from gjk3d.shapes.base import Shape
 from gjk3d.shown import shown
-from gjk3d.typing import Array, OnePose, Row
+from gjk3d.typing import Array, Ints, OnePose, Row
 from gjk3d.wording import count
+
+
+class PairedLinks(Mechanism):
+    """The shapes of a robot, and its checked pairs of links; see `gjk3d.robot.Robot`."""
+
+    __slots__ = ("_allowed", "_unwelded", "_welded", "_worlds", "bodies", "geometries")
+
+    _allowed: AllowedPairs
+    _unwelded: frozenset[str]  #: links whose fixed children do not count as one body with them for adjacency
+    _welded: Ints  #: (links,), like ``rigid``, the bodies that adjacency uses
+    _worlds: frozenset[str]  #: links that belong to the surroundings
+    bodies: tuple[Body, ...]
+    geometries: tuple[Geometry, ...]
+
+    def adjacent(self) -> list[tuple[str, str, str]]:
+        """Return the pairs of links with shapes that are joined by a joint, or by joints through links without shapes.
+
+        Links that only fixed joints join are one body. Each of them is adjacent to the others, and to all links of the
+        next body with shapes towards the root, as in MuJoCo's parent filter.
+
+        Returns
+        -------
+        list of (str, str, str)
+            Two names, the one nearer to the root first, and the reason, "adjacent".
+        """
+        first, second = np.array(self.links, dtype=object)[self._adjacent().T].tolist()
+        return list(zip(first, second, repeat("adjacent")))
+
+    def _adjacent(self) -> Ints:
+        """Return the adjacent pairs by number, (n, 2)."""
+        blocks = [np.zeros((2, 0), dtype=np.int64)]
+        for links, over in self._neighbours():
+            blocks += [links[np.array(np.triu_indices(len(links), 1))]]
+            blocks += [np.stack([np.tile(over, len(links)), np.repeat(links, len(over))])]
+        pairs = np.concatenate(blocks, axis=1)
+        ordered: Ints = pairs[:, np.lexsort(pairs)].T
+        return ordered
+
+    def _neighbours(self) -> Iterator[tuple[Ints, Ints]]:
+        """Yield the links with shapes of each rigid body, and those of the next body towards the root."""
+        welded: dict[int, list[int]] = {}
+        for link in sorted({geometry.link for geometry in self.geometries}):
+            if self.links[link] not in self._worlds:
+                welded.setdefault(int(self._welded[link]), []).append(link)
+        for body, links in welded.items():
+            above = self._above(body)
+            while above >= 0 and above not in welded:
+                above = self._above(above)
+            yield np.array(links), np.array(welded.get(above, ()), dtype=np.int64)
+
+    def _above(self, body: int) -> int:
+        """Return the parent of a rigid body, -1 for the root; bodies have the number of their first link."""
+        link = int(self._chain.parent[body])
+        return link if link < 0 else int(self._welded[link])
+
+    def all_pairs(self) -> Ints:
+        """Return the pairs of links with shapes that can move against each other, (n, 2)."""
+        shaped = np.unique(np.array([geometry.link for geometry in self.geometries], dtype=np.int64))
+        first, second = np.triu_indices(len(shaped), 1)
+        pairs = np.column_stack([shaped[first], shaped[second]])
+        movable: Ints = pairs[self.rigid[pairs[:, 0]] != self.rigid[pairs[:, 1]]]
+        return movable
+
+    @property
+    def pairs(self) -> Ints:
+        """Pairs of links that are checked, (n, 2), the lower number first.
+
+        Both links have shapes, may not touch, and can move against each other: not only fixed joints join them.
+        """
+        return self._pairs_with({})
+
+    def _pairs_with(self, overrides: Mapping[tuple[str, str], bool]) -> Ints:
+        """Return the checked pairs, with overrides for some pairs whether they may touch."""
+        pairs = self.all_pairs()
+        checked = self.allowed._are_checked(pairs)
+        for pair, may in overrides.items():
+            checked[(pairs == self.allowed._pair(*pair)).all(axis=1)] = not may
+        chosen: Ints = pairs[checked]
+        return chosen
+
+    @property
+    def allowed(self) -> AllowedPairs:
+        """Pairs of links that are not checked.
+
+        Set it to the result of `allow_by_sampling`, or to pairs of names, (a, b, reason) or (a, b). A `Checker` uses
+        the pairs as they are at the time of a query.
+        """
+        return self._allowed
+
+    @allowed.setter
+    def allowed(self, pairs: AllowedPairs | Iterable[Sequence[str]]) -> None:
+        new = pairs if isinstance(pairs, AllowedPairs) else self._pairs_of(pairs)
+        if new.links != tuple(self.links):
+            raise RobotError("allowed: these pairs are of a robot with other links")
+        old = getattr(self, "_allowed", None)
+        self._allowed = new
+        # checkers that use the old pairs follow the new ones from now on
+        if old is not None:
+            new._taken_by(old._users)
+            new._changed()
+
+    def _pairs_of(self, pairs: Iterable[Sequence[str]]) -> AllowedPairs:
+        allowed = AllowedPairs(self.links)
+        for pair in pairs:
+            if isinstance(pair, str) or len(pair) not in (2, 3):
+                raise RobotError(f"allowed has {pair!r:.80}, expected two names of links, and a reason or none")
+            allowed.allow(*pair)
+        return allowed
+
+
+def no_shapes(robot: PairedLinks) -> RobotError:
+    """Return the error for a robot without shapes, which would be free everywhere."""
+    return RobotError(
+        f"robot {robot.name!r} has no collision shapes, so nothing of it can be checked: load it with "
+        'collision="visual" (--collision visual) to check what is drawn of it, or attach shapes to its links'
+    )
+
 
 _FLOAT = np.dtype(np.float64)
 
@@ -34,10 +150,10 @@ _FLOAT = np.dtype(np.float64)
 class Robot(PairedLinks):
     """A robot as a URDF describes it, made by `Robot.load`; `Robot.from_urdf` takes URDFs alone.
 
-    A configuration is a row of ``dof`` numbers: one for a revolute, continuous (radians, not wrapped) or prismatic
-    joint; three for a planar one, two along the plane and the turn about its normal; six for a floating one,
-    translation and rotation vector. Joints stand in the order of the file; fixed joints and those that mimic others
-    have no numbers. Limits are there to be read and are not enforced.
+    A configuration is a row of ``dof`` numbers. A revolute or continuous joint (radians, not wrapped) and a prismatic
+    joint have one number. A planar joint has three: two along its plane, and the turn about its normal. A floating
+    joint has six: a translation and a rotation vector. Joints are in the order of the file. Fixed joints and those that
+    mimic others have no numbers. Limits can be read and are not enforced.
 
     Attributes
     ----------
@@ -45,30 +161,30 @@ class Robot(PairedLinks):
     source : Path
         The URDF.
     links : tuple of str
-        Names of the links, parents first; everywhere else a link is its number in this tuple or its name.
+        Names of the links, parents first. Elsewhere a link is given by its number in this tuple or by its name.
     joints : tuple of Joint or None
         The joint above each link.
     columns : dict
-        Name of each joint that has numbers: the slice of q that is its own.
+        The slice of q of each joint that has numbers, by its name.
     dof : int
-        How many numbers a configuration has.
+        The number of values of a configuration.
     lower, upper : (dof,) float
-        Limits; infinite where there are none.
+        Limits; infinite for joints without limits.
     bodies : tuple of Body
         Shapes fixed to links: (link, pose in the link, shape, number of the geometry).
     parts : dict
-        Of robots that were joined, see `join`: the name of each, and the slice of q that is its own.
+        For joined robots, see `join`: the slice of q of each part, by its name.
     geometries : tuple of Geometry
-        Which bodies make one collision geometry of the URDF, and the hull round them.
+        The collision geometries of the URDF, each with its bodies and the hull around them.
     rigid : (links,) int
-        Links of the same number are joined by fixed joints alone.
+        Links with the same number are joined by fixed joints only.
     allowed : AllowedPairs
-        Pairs of links that are left unchecked; checkers go by it as it is when they are asked.
+        Pairs of links that are not checked. Checkers use it as it is at the time of a query.
     states : dict
-        Reference poses of the SRDF: name of the pose: name of the joint: its numbers; see `state`.
+        Named poses of the SRDF: a dict of joint values by the name of the joint for each pose; see `state`.
     groups : dict
-        Groups of the SRDF: name of the group: names of its joints that have numbers in q, in their order. Chains, links
-        and subgroups are resolved as in MoveIt.
+        Groups of the SRDF: for each group the names of its joints with numbers in q, in their order. Chains, links and
+        subgroups are resolved as in MoveIt.
 
     Examples
     --------
@@ -90,9 +206,9 @@ class Robot(PairedLinks):
     0
     """
 
-    __slots__ = ("_others", "groups", "parts", "source", "states")
+    __slots__ = ("_srdf_elements", "groups", "parts", "source", "states")
 
-    _others: tuple[str, ...]
+    _srdf_elements: tuple[str, ...]
     groups: dict[str, tuple[str, ...]]
     parts: dict[str, slice]
     source: Path
@@ -115,34 +231,35 @@ class Robot(PairedLinks):
         path : path or str
             The file, or the text of one, which begins with ``<``.
         srdf : path, optional
-            Which pairs of links are left unchecked, named poses, and groups of joints. Without one, the pairs that are
-            `adjacent`; `allow_by_sampling` finds more.
+            Allowed pairs of links, named poses, and groups of joints. Without it, the `adjacent` pairs are allowed;
+            `allow_by_sampling` finds more.
         package_dirs : sequence of paths
-            Folders of packages, or that hold packages, for meshes named ``package://``; the folders above the URDF
-            and those of ROS are searched too.
+            Folders of packages, or folders that contain packages, for meshes named ``package://``. The folders above
+            the URDF and those of ROS are searched too.
         geometry : str
-            What a mesh becomes: ``"bodies"``, one convex hull for each connected body of it; ``"hull"``, one for all;
-            ``"parts"``, each body cut into convex parts by coacd, which may take minutes, and lies near the mesh, not
-            round it: each geometry has its ``error``; ``"mesh"``, its triangles. Boxes, cylinders, spheres and the
-            capsules of the ``<capsule>`` extension (length between the centres of the caps) stay exact.
+            The representation of meshes. ``"bodies"``: one convex hull for each connected body. ``"hull"``: one hull
+            for all. ``"parts"``: each body is cut into convex parts by coacd, which may take minutes; the parts are
+            near the mesh, not around it, and each geometry has its ``error``. ``"mesh"``: the triangles. Boxes,
+            cylinders, spheres and the capsules of the ``<capsule>`` extension (length between the centres of the caps)
+            stay exact.
         collision : str
             ``"collision"``: links are checked with their collision geometry, and a `RobotWarning` names those that
-            have only a visual one. ``"visual"``: those are checked with what is drawn of them.
+            have only a visual one. ``"visual"``: those links are checked with their visual geometry.
 
         Raises
         ------
         FileError
-            The URDF is not there, or a mesh of it; the message says where it was looked for.
+            The URDF or one of its meshes is missing; the message lists the searched paths.
         ParseError
-            The file is no URDF, or its joints make no tree.
+            The file is not a URDF, or its joints do not form a tree.
         ShapeError
-            ``geometry`` or ``collision`` is none of those.
+            ``geometry`` or ``collision`` is not one of these values.
 
         Warns
         -----
         RobotWarning
-            Links have a visual and nothing to be checked. Elements of the SRDF are not used, such as end effectors and
-            virtual joints, or its groups name joints and links that the robot lacks.
+            Links have a visual but no collision geometry, elements of the SRDF are not used, such as end effectors and
+            virtual joints, or its groups name joints and links that the robot does not have.
 
         Examples
         --------
@@ -151,7 +268,7 @@ class Robot(PairedLinks):
         """
         description = read_urdf(path, collision)
         _warn(description)
-        return cls._made(description, srdf, package_dirs, geometry)
+        return cls._from_description(description, srdf, package_dirs, geometry)
 
     @classmethod
     def load(
@@ -166,22 +283,23 @@ class Robot(PairedLinks):
     ) -> Robot:
         """Read a robot from a URDF, a xacro or an MJCF, or from the text of one.
 
-        All that `from_urdf` says holds. A xacro is expanded by the package of that name (``gjk3d[robot]``): it is a
-        program, which runs for as long as it likes, so trust it first. An MJCF is read by MuJoCo (``gjk3d[mjcf]``):
-        links are its bodies, named poses its keyframes; unchecked are pairs that it excludes, whose masks never meet,
-        or that are `adjacent`, the world and what is welded to it to none, as in MuJoCo. Where masks of any two geoms
-        of two bodies meet, all of them are checked, which is more than MuJoCo does. Geoms of no contacts count as
-        drawn. A free joint has a translation and a rotation vector from where the file has the body. Not taken over are
-        planes and height fields, and equalities other than one joint following another; a `RobotWarning` says so.
+        See also `from_urdf`. A xacro is expanded by the package of that name (``gjk3d[robot]``). It is a program that
+        can run for any time, so load only files that you trust. An MJCF is read by MuJoCo (``gjk3d[mjcf]``). Links are
+        its bodies, and named poses its keyframes. Allowed pairs are those that it excludes, those with incompatible
+        masks, and `adjacent` ones; the world and bodies welded to it are adjacent to no body, as in MuJoCo. If the
+        masks of any two geoms of two bodies are compatible, all their geoms are checked, which is more than MuJoCo
+        does. Geoms without contacts count as visuals. A free joint has a translation and a rotation vector from the
+        pose of the body in the file. Planes, height fields, and equalities other than one joint following another are
+        not supported; a `RobotWarning` names them.
 
         Parameters
         ----------
         source : path or str
             The file, or the text of one, which begins with ``<``.
         srdf, package_dirs, geometry, collision
-            As of `from_urdf`. An SRDF takes the place of what an MJCF says of pairs and poses.
+            As in `from_urdf`. An SRDF replaces the pairs and poses of an MJCF.
         arguments : mapping of str, optional
-            Of a xacro, by name; one that it does not ask for is refused.
+            Arguments of a xacro by name; unknown arguments are refused.
 
         Returns
         -------
@@ -190,14 +308,14 @@ class Robot(PairedLinks):
         Raises
         ------
         FileError, ParseError, ShapeError
-            As of `from_urdf`; also where xacro or MuJoCo refuse the file, or it has a ball joint.
+            As in `from_urdf`; also if xacro or MuJoCo refuses the file, or it has a ball joint.
         ImportError
             MuJoCo is not installed.
 
         Warns
         -----
         RobotWarning
-            Something of the file is not checked.
+            Parts of the file are not checked.
 
         Examples
         --------
@@ -206,12 +324,16 @@ class Robot(PairedLinks):
         ... </geometry></collision></link></robot>''')
         <Robot 'r': 1 links, 0 dof, 1 bodies>
         """
-        description = read_any(source, collision, arguments)
+        file, root = read_root(source, ("robot", "mujoco"), arguments)
+        if root.tag == "mujoco":
+            description = read_mjcf(file, root, checked_collision(collision))
+        else:
+            description = described(file, root, collision)
         _warn(description)
-        return cls._made(description, srdf, package_dirs, geometry)
+        return cls._from_description(description, srdf, package_dirs, geometry)
 
     @classmethod
-    def _made(
+    def _from_description(
         cls,
         description: Description,
         srdf: str | os.PathLike[str] | None,
@@ -219,17 +341,17 @@ class Robot(PairedLinks):
         geometry: str,
     ) -> Robot:
         links = tree_of(description).links
-        made = make_bodies(description, links, package_dirs, geometry)
-        self = cls._built(description, *made, worlds=description.worlds)
+        shapes = make_bodies(description, links, package_dirs, geometry)
+        self = cls._built(description, *shapes, worlds=description.worlds)
         if srdf is None:
             allowed = AllowedPairs(self.links, description.allowed)
-            for own, over in self._neighbours():
-                allowed._allow_all(own, np.concatenate([own, over]), "adjacent")
+            for links_of, over in self._neighbours():
+                allowed._allow_all(links_of, np.concatenate([links_of, over]), "adjacent")
             self.allowed = allowed
             self.states = dict(description.states)
         else:
             read = read_srdf(srdf, self.links)
-            self.allowed, self.states, self._others = read.allowed, read.states, read.others
+            self.allowed, self.states, self._srdf_elements = read.allowed, read.states, read.elements
             self.groups, unknown = resolved(read.groups, self)
             if unknown:
                 words = f"{srdf}: groups name what the robot lacks, left out: {listed(unknown)}"
@@ -241,15 +363,15 @@ class Robot(PairedLinks):
     @classmethod
     def _built(
         cls, description: Description, bodies: tuple[Body, ...], geometries: tuple[Geometry, ...], *,
-        apart: frozenset[str] = frozenset(), worlds: frozenset[str] = frozenset(),
+        unwelded: frozenset[str] = frozenset(), worlds: frozenset[str] = frozenset(),
     ) -> Robot:  # fmt: skip
-        """Return a robot that has everything but pairs and poses; `ParseError` where joints make no tree."""
+        """Return a robot without pairs and poses; `ParseError` if the joints do not form a tree."""
         self = cls()
         self._put_together(description)
-        self.source, self.parts, self.groups, self._others = description.file, {}, {}, ()
+        self.source, self.parts, self.groups, self._srdf_elements = description.file, {}, {}, ()
         self.bodies, self.geometries = bodies, geometries
-        self._apart, self._worlds = apart, worlds
-        self._welded = rigid_bodies(self._chain, frozenset(map(self.links.index, apart)))
+        self._unwelded, self._worlds = unwelded, worlds
+        self._welded = rigid_bodies(self._chain, frozenset(map(self.links.index, unwelded)))
         return self
 
     @classmethod
@@ -257,11 +379,11 @@ class Robot(PairedLinks):
         cls, parts: Mapping[str, Robot], *, on: Mapping[str, str] | None = None,
         joints: Mapping[str, str] | None = None,
     ) -> Robot:  # fmt: skip
-        """Make one robot of several, which are then checked against each other, moved and planned together.
+        """Return one robot made of several, which are then checked against each other, moved and planned together.
 
-        The names of links, joints, groups and poses are prefixed by the name of their part, as in "left/hand".
-        Configurations stand side by side, in the order of the parts: ``parts`` of what is returned has the columns of
-        each. All hang on a link "world", each at its `base`.
+        The names of links, joints, groups and poses are prefixed by the name of their part, as in "left/hand". A
+        configuration has those of the parts in their order; ``parts`` of the result has the columns of each. All parts
+        are attached to a link "world", each at its `base`.
 
         Parameters
         ----------
@@ -269,26 +391,26 @@ class Robot(PairedLinks):
             By names of your own. A robot may stand there several times; `at` says where, and `held` what is not to
             move.
         on : mapping of str to str, optional
-            Name of a part: the link of another, as "cart/deck", that it stands on instead of the world. Its base is in
-            the frame of that link.
+            The link that a part is attached to in place of the world, such as "cart/deck", by the name of the part. Its
+            base is then in the frame of that link.
         joints : mapping of str to str, optional
-            Name of a part: how it is held, "fixed" where left out; "planar", three numbers x, y and a turn about z,
-            as a mobile base drives on a floor; "floating", a translation and a rotation vector. The joint has the
-            name of the part.
+            The joint of a part by its name. "fixed" is the default. "planar" has the numbers x, y and a turn about z,
+            as a mobile base on a floor. "floating" has a translation and a rotation vector. The joint has the name of
+            the part.
 
         Returns
         -------
         Robot
-            Unchecked are the pairs that were, and those that are adjacent where a part stands on another.
+            Allowed are the allowed pairs of the parts, and pairs that are adjacent where a part is on another.
 
         Raises
         ------
         RobotError
-            A name is none for a part, a part is no robot, or ``on`` or ``joints`` say what cannot be.
+            A name is not valid for a part, a part is not a robot, or ``on`` or ``joints`` is not possible.
 
         Notes
         -----
-        What never moves against each other is not checked: two fixed bases, or robots that are held.
+        Pairs that never move against each other are not checked, such as two fixed bases or held robots.
 
         Examples
         --------
@@ -304,29 +426,32 @@ class Robot(PairedLinks):
         >>> cart.link_poses(cart.configuration({"cart": (3.0, 0.0, np.pi / 2)}))[-1][:3, 3].round(6).tolist()
         [3.0, 1.0, 0.0]
         """
-        made = joined(parts, on or {}, joints or {})
-        self = cls._built(made.description, made.bodies, made.geometries, apart=made.apart, worlds=made.worlds)
-        self.parts, self.states = made.columns, dict(made.description.states)
+        merged = joined(parts, on or {}, joints or {})
+        self = cls._built(
+            merged.description, merged.bodies, merged.geometries, unwelded=merged.unwelded, worlds=merged.worlds
+        )
+        self.parts, self.states = merged.columns, dict(merged.description.states)
         self.groups = {
             f"{part}/{name}": tuple(f"{part}/{joint}" for joint in joints)
-            for part, each in parts.items()
-            for name, joints in each.groups.items()
+            for part, robot in parts.items()
+            for name, joints in robot.groups.items()
         }
         across = [pair for pair in self.adjacent() if pair[0].split("/")[0] != pair[1].split("/")[0]]
         evidence = "; ".join(
-            f"{part}: {each.allowed.evidence}" for part, each in parts.items() if each.allowed.evidence
+            f"{part}: {robot.allowed.evidence}" for part, robot in parts.items() if robot.allowed.evidence
         )
-        self.allowed = AllowedPairs(self.links, (*made.description.allowed, *across), evidence=evidence)
+        self.allowed = AllowedPairs(self.links, (*merged.description.allowed, *across), evidence=evidence)
         self.allowed.proven = [
-            (f"{part}/{a}", f"{part}/{b}") for part, each in parts.items() for a, b in each.allowed.proven
+            (f"{part}/{a}", f"{part}/{b}") for part, robot in parts.items() for a, b in robot.allowed.proven
         ]
         return self
 
     @classmethod
     def example(cls) -> Robot:
-        """Return a small robot to try things with: an arm of two links that turns in the plane.
+        """Return a small robot for examples: an arm of two links in the plane.
 
-        Its links are "post", "beam" (1 m) and "hand" (0.5 m), its joints "shoulder" and "elbow"; at 0 it goes along x.
+        Its links are "post", "beam" (1 m) and "hand" (0.5 m). Its joints are "shoulder" and "elbow". At 0 it points
+        along x.
 
         Returns
         -------
@@ -341,24 +466,24 @@ class Robot(PairedLinks):
         return cls.from_urdf(Path(__file__).with_name("example.urdf"))
 
     def _copied(self) -> Robot:
-        other = type(self)()
+        copy = type(self)()
         for name in (*Mechanism.__slots__, *PairedLinks.__slots__, *self.__slots__):
-            setattr(other, name, getattr(self, name))
-        other.allowed = self.allowed.copy()
-        return other
+            setattr(copy, name, getattr(self, name))
+        copy.allowed = self.allowed.copy()
+        return copy
 
     def at(self, pose: OnePose) -> Robot:
-        """Return the robot standing somewhere else.
+        """Return the robot at another pose of its base.
 
         Parameters
         ----------
         pose : (4, 4) float, RigidTransform or None
-            Of the first link, world from link; None is where the file has it.
+            Pose of the first link, world from link; None is the identity, as in the file.
 
         Returns
         -------
         Robot
-            Which shares all else with this one, shapes too.
+            It shares everything else with this robot, also the shapes.
 
         Raises
         ------
@@ -373,24 +498,24 @@ class Robot(PairedLinks):
         >>> robot.link_poses([0.0, 0.0])[-1][:3, 3].tolist(), robot.base[2, 3].item()
         ([1.0, 0.0, 0.8], 0.8)
         """
-        other = self._copied()
+        copy = self._copied()
         origin = self._chain.origin.copy()
         origin[0] = one_pose(pose, "pose of a robot")
-        other._chain = self._chain._replace(origin=origin)
-        return other
+        copy._chain = self._chain._replace(origin=origin)
+        return copy
 
     def held(self, q: Row, joints: Iterable[str] | None = None) -> Robot:
-        """Return the robot with joints that no longer move, nor have numbers in q.
+        """Return the robot with locked joints, which have no numbers in q.
 
-        Such a robot stands around another one, see `join`, or has fewer joints to plan for. Its links are checked
-        against all that moves.
+        Such a robot can be an obstacle for another one, see `join`, or has fewer joints to plan for. Its links are
+        checked against everything that moves.
 
         Parameters
         ----------
         q : (dof,) float
-            Where they are held: radians, and the robot's unit of length.
+            Values of the locked joints: radians, and the robot's unit of length.
         joints : iterable of str, optional
-            Which; all where left out. Those that mimic them are held too.
+            Names of the joints; all by default. Joints that mimic them are locked too.
 
         Returns
         -------
@@ -399,7 +524,7 @@ class Robot(PairedLinks):
         Raises
         ------
         RobotError
-            q is no configuration, or there is no such joint.
+            q is not a configuration, or a joint does not exist.
 
         Examples
         --------
@@ -416,39 +541,38 @@ class Robot(PairedLinks):
         if stacked:
             raise RobotError("q is a stack, expected one configuration to be held at")
         links = tuple(Link(name, ()) for name in self.links)
-        still = Description(self.source, self.name, links, tuple(held(self, rows[0], names)))
-        other = self._built(still, self.bodies, self.geometries, apart=self._apart, worlds=self._worlds)
-        other._chain.origin[0] = self._chain.origin[0]
-        other.allowed, other.states, other._others = self.allowed.copy(), self.states, self._others
-        other.groups = {
-            name: tuple(joint for joint in joints if joint in other.columns) for name, joints in self.groups.items()
+        description = Description(self.source, self.name, links, tuple(locked(self, rows[0], names)))
+        copy = self._built(description, self.bodies, self.geometries, unwelded=self._unwelded, worlds=self._worlds)
+        copy._chain.origin[0] = self._chain.origin[0]
+        copy.allowed, copy.states, copy._srdf_elements = self.allowed.copy(), self.states, self._srdf_elements
+        copy.groups = {
+            name: tuple(joint for joint in joints if joint in copy.columns) for name, joints in self.groups.items()
         }
-        return other
+        return copy
 
     def with_geometry(self, link: str | int, shapes: Shapes, *, geometry: str = "bodies") -> Robot:
         """Return the robot with other shapes on a link, such as another tool; nothing is loaded again.
 
-        What is taken up and put down while it runs is rather attached to a checker; a tool that has joints is joined,
-        see `join`.
+        Attach objects that are grasped and released to a checker instead. For a tool with joints see `join`.
 
         Parameters
         ----------
         link : str or int
         shapes : Shape, Mesh, (one, (4, 4) pose), list of these, or None
-            In place of all that the link had, in its frame. Convex shapes that have an end, and meshes. A mesh with a
-            unit is scaled to metres.
+            They replace all shapes of the link, and are in its frame. Bounded convex shapes and meshes are supported. A
+            mesh with a unit is scaled to metres.
         geometry : str
-            What becomes of meshes, as in `load`.
+            The representation of meshes, as in `load`.
 
         Returns
         -------
         Robot
-            Which shares all else with this one; `Checker.with_robot` keeps what stands around.
+            It shares everything else with this robot. `Checker.with_robot` keeps the surroundings.
 
         Raises
         ------
         RobotError
-            There is no such link, a shape is none of those, or ``geometry`` is no way.
+            The link does not exist, a shape is none of those, or ``geometry`` is no way.
 
         Examples
         --------
@@ -458,22 +582,21 @@ class Robot(PairedLinks):
         >>> robot.bodies[-1].shape, gk.robot.Checker(robot).clearance([0.0, 2.5]).pair
         (Sphere(radius=0.2), ('post', 'hand'))
         """
-        other = self._copied()
-        other.bodies, other.geometries = with_shapes(self, self.link_number(link), shapes, geometry)
-        return other
+        copy = self._copied()
+        copy.bodies, copy.geometries = with_shapes(self, self.link_number(link), shapes, geometry)
+        return copy
 
     def state(self, name: str, start: Row | None = None) -> Array:
         """Return a named pose of the SRDF as a configuration.
 
-        What it says of joints that have no numbers here, fixed ones, ones that mimic, the world's virtual one, is left
-        out.
+        Values of joints without numbers in q are ignored: fixed and virtual joints, and those that mimic others.
 
         Parameters
         ----------
         name : str
             One of ``states``.
         start : (dof,) float, optional
-            Of the joints that it does not name; 0 by default.
+            Values of the joints that the pose does not name; 0 by default.
 
         Returns
         -------
@@ -482,7 +605,7 @@ class Robot(PairedLinks):
         Raises
         ------
         RobotError
-            There is no such pose, or ``start`` is no configuration.
+            The pose does not exist, or ``start`` is no configuration.
 
         Examples
         --------
@@ -497,7 +620,7 @@ class Robot(PairedLinks):
         return self.configuration({k: v for k, v in self.states[name].items() if k in self.columns}, start)
 
     def to_srdf(self, path: str | os.PathLike[str]) -> None:
-        """Write the allowed pairs as an SRDF, with the groups, poses and all else of the SRDF that was read.
+        """Write the allowed pairs as an SRDF, with the groups, poses and other elements of the SRDF that was read.
 
         Parameters
         ----------
@@ -508,19 +631,19 @@ class Robot(PairedLinks):
         --------
         >>> arm.to_srdf("arm.srdf")  # doctest: +SKIP
         """
-        write_srdf(path, srdf_text(self.name, self.allowed, self._others))
+        Path(path).write_text(srdf_text(self.name, self.allowed, self._srdf_elements), encoding="utf-8")
 
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot as a URDF with the shapes that are checked: each hull or mesh becomes an OBJ beside it.
+        """Write the robot as a URDF with its checked shapes; each hull or mesh becomes an OBJ in a folder next to it.
 
-        Joints, limits and mimics are written as they were read; inertias, visuals, efforts and velocities were not
-        read, and are left out or 0. A capsule becomes a cylinder and two spheres, which is the same; an ellipsoid,
-        which no URDF has, a hull round it that is up to 4 % larger.
+        Joints, limits and mimics are written as they were read. Inertias, visuals, efforts and velocities are not read,
+        so they are left out or 0. A capsule becomes a cylinder and two spheres, which is the same volume. An ellipsoid,
+        which a URDF cannot have, becomes a hull around it that is up to 4 % larger.
 
         Parameters
         ----------
         path : path
-            The file; one that is there is replaced, and so are files in the folder beside it, ``arm_meshes`` for
+            The file. An existing file is replaced, and so are files in the folder next to it, ``arm_meshes`` for
             ``arm.urdf``.
 
         Examples
@@ -537,25 +660,25 @@ class Robot(PairedLinks):
         write_urdf(Path(path), self.name, placed, self._in_file_order(), self.base)
 
     def spheres(self, excess: float) -> RobotSpheres:
-        """Cover each link with spheres, for planners that take nothing else, such as cuRobo and VAMP.
+        """Return spheres that cover each link, for planners that accept only spheres, such as cuRobo and VAMP.
 
-        All points of a link's shapes are in one of its spheres, and no sphere reaches farther outside them than the
-        ``excess`` of what is returned: both are proven. So what the spheres are free of, the robot is.
+        Each point of the shapes of a link is in one of its spheres, and no sphere reaches farther outside the shapes
+        than the ``excess`` of the result. Both are proven. So if the spheres are free, the robot is free.
 
         Parameters
         ----------
         excess : float
-            The most that spheres may reach outside, in the robot's unit; half of it means four to ten times as many.
+            How far spheres may reach outside, in the robot's unit. Half of it takes four to ten times as many spheres.
 
         Returns
         -------
         RobotSpheres
-            To be written with its ``to_curobo`` or ``to_urdf``.
+            Write it with its ``to_curobo`` or ``to_urdf``.
 
         Raises
         ------
         RobotError
-            ``excess`` is no length above 0, or too little for the size of a link.
+            ``excess`` is not a length above 0, or too small for the size of a link.
 
         Examples
         --------
@@ -579,7 +702,7 @@ class Robot(PairedLinks):
 
 
 def _warn(description: Description) -> None:
-    """Name what is left out of a file, and the links that are drawn and not checked."""
+    """Warn about unsupported parts of a file, and about links with visuals but no collision geometry."""
     for words in description.left_out:
         warnings.warn(words, RobotWarning, stacklevel=3)
     if drawn := [link.name for link in description.links if link.only_drawn]:

@@ -1,61 +1,278 @@
-"""Motion bounds: how far the two of a pair move against each other on a line between configurations, at most.
+"""Motion bounds: how far the shapes of a pair move against each other on a line between configurations, at most.
 
 Each joint between the two moves them by no more than its turn times how far the nearer may be from its axis, or by its
-slide (Schwarzer, Saha, Latombe 2005); `gjk3d.robot.reach` says how far that is.
+slide (Schwarzer, Saha, Latombe 2005). This distance over all configurations is the reach of a slot. A slot is carried
+outwards from its link through the whole tree. In the frame of the next link it is swept around the axis of a revolute
+joint, or along that of a prismatic one, and stays in a cylinder, which is carried on. So an arm that only its joint
+limits fold counts as stretched, but a link that turns about its own length does not count as turning about one end.
 """
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import cos, inf, pi, sin, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.cell import Cell
-from gjk3d.robot.curves import bounds_on_curve
-from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, Chain
+from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, Chain, plane_axes
 from gjk3d.robot.model import Robot
-from gjk3d.robot.reach import PLANE, SET, reaches
+from gjk3d.robot.trajectories import bounds_on_curve
+from gjk3d.robot.walk import Layout, core_of
+from gjk3d.shapes import layout
 from gjk3d.shapes import layout as shape_layout
+from gjk3d.shapes.layout import Core
+from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
-_KEPT = 16  #: bounds, of as far as motions go
+_RADIUS, _CENTER, _SLACK = layout.RADIUS, layout.CENTER, layout.SLACK
+#: directions over a half circle; the polygon of 32 support lines is wider than the circle in it by the factor _WIDER
+_AROUND = 16
+_WIDER = 1.0 / cos(pi / (2 * _AROUND))
+_MORE = 1.0 + 1e-9  #: far more than the rounding of a sum of a few lengths
+PLANE = 1.001  #: greatest length of the axes of `plane_axes`, which are rounded next to -z
+#: a set is 12 floats: the pose of a shape in the link, or a cylinder with middle, axis, radius and half length
+SET = 12
+
+
+@kernel
+def _height(exact: bool, s: Array, core: Core, d: Vec3) -> float:
+    """Return the support value of the set along a unit direction."""
+    if exact:
+        e = (
+            s[0] * d[0] + s[3] * d[1] + s[6] * d[2],
+            s[1] * d[0] + s[4] * d[1] + s[7] * d[2],
+            s[2] * d[0] + s[5] * d[1] + s[8] * d[2],
+        )
+        f, p = core.floats, support(core, e)
+        center = (f[_CENTER], f[_CENTER + 1], f[_CENTER + 2])
+        return float(dot(e, p) + dot(e, center) + dot(d, (s[9], s[10], s[11])) + f[_RADIUS] + f[_SLACK])
+    c = d[0] * s[3] + d[1] * s[4] + d[2] * s[5]
+    return float(d[0] * s[0] + d[1] * s[1] + d[2] * s[2] + s[7] * abs(c) + s[6] * sqrt(max(0.0, 1.0 - c * c)))
+
+
+@kernel
+def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[float, float, float]:
+    """Return the cylinder about an axis through a point that holds the set: its radius, and its two ends."""
+    u = perpendicular(axis)
+    v = cross(axis, u)
+    most = 0.0
+    # the support values bound a polygon around the axis; its corners are farther than its sides by the factor _WIDER
+    for k in range(_AROUND):
+        c, n = cos(pi * k / _AROUND), sin(pi * k / _AROUND)
+        d = (c * u[0] + n * v[0], c * u[1] + n * v[1], c * u[2] + n * v[2])
+        opposite = (-d[0], -d[1], -d[2])
+        x = dot(d, at)
+        most = max(most, _height(exact, s, core, d) - x)
+        most = max(most, _height(exact, s, core, opposite) + x)
+    x = dot(axis, at)
+    high = _height(exact, s, core, axis) - x
+    low = -_height(exact, s, core, (-axis[0], -axis[1], -axis[2])) - x
+    more = 1e-12 * (sqrt(dot(at, at)) + abs(x) + abs(high) + abs(low))
+    return most * _WIDER * _MORE + more, low - more, high + more
+
+
+@kernel
+def _middle(exact: bool, s: Array, core: Core) -> Vec3:
+    """Return a point inside the set."""
+    if exact:
+        x, y, z = core.floats[_CENTER], core.floats[_CENTER + 1], core.floats[_CENTER + 2]
+        return (
+            s[0] * x + s[1] * y + s[2] * z + s[9],
+            s[3] * x + s[4] * y + s[5] * z + s[10],
+            s[6] * x + s[7] * y + s[8] * z + s[11],
+        )
+    return (s[0], s[1], s[2])
+
+
+@kernel
+def _set_cylinder(s: Array, p: Vec3, axis: Vec3, radius: float, half: float) -> None:
+    for k in range(3):
+        s[k], s[3 + k] = p[k], axis[k]
+    s[6], s[7] = radius, half
+
+
+@kernel
+def _sweep(
+    exact: bool, s: Array, core: Core, what: int, a: Vec3, box: Array, sign: float,
+    out: Array,
+) -> float:  # fmt: skip
+    """Write into ``out`` the set swept by a joint; return its greatest distance from the axis of the joint.
+
+    ``what`` is the kind of the joint, ``a`` its axis. ``box`` has the middles of the translation of the joint, then its
+    half widths. ``sign`` is 1 towards the root, where the translation comes last, and -1 away from it.
+    """
+    u, v = plane_axes(a)
+    m = (0.0, 0.0, 0.0)  # the middle of the translation; far is the greatest distance from it
+    far = 0.0
+    if what == 2:
+        m = (box[0] * a[0], box[0] * a[1], box[0] * a[2])
+        far = box[3]
+    elif what == 3:
+        x, y = box[0], box[1]
+        m = (x * u[0] + y * v[0], x * u[1] + y * v[1], x * u[2] + y * v[2])
+        far = PLANE * sqrt(box[3] * box[3] + box[4] * box[4])
+    elif what == 4:
+        m = (box[0], box[1], box[2])
+        far = sqrt(box[3] * box[3] + box[4] * box[4] + box[5] * box[5])
+    m = (sign * m[0], sign * m[1], sign * m[2])
+    zero = (0.0, 0.0, 0.0)
+    at = zero
+    if what == 2 or (sign < 0.0 and what != 1):
+        at = _middle(exact, s, core)
+    radius, low, high = _around(exact, s, core, at, a)
+    mid, half = 0.5 * (low + high), 0.5 * (high - low)
+    p = (at[0] + mid * a[0], at[1] + mid * a[1], at[2] + mid * a[2])
+    if what == 1:
+        _set_cylinder(out, p, a, radius, half)
+        return radius
+    p = (p[0] + m[0], p[1] + m[1], p[2] + m[2])
+    if what == 2:  # a prismatic joint has no turn: its arm is 1, the length that a point moves for each length of q
+        _set_cylinder(out, p, a, radius, half + far)
+        return 1.0
+    if what == 3 and sign > 0.0:
+        _set_cylinder(out, p, a, radius + far, half)
+        return radius
+    if what == 4 and sign > 0.0:
+        high, low = max(abs(low), abs(high)), 0.0
+        reach = sqrt(radius * radius + high * high)
+        _set_cylinder(out, m, a, reach + far, reach + far)
+        return reach
+    # away from the root: first the translation, then the turn about the origin of the joint
+    along = dot(p, a)
+    if what == 3:
+        off = (p[0] - along * a[0], p[1] - along * a[1], p[2] - along * a[2])
+        # the radius is enlarged by more than off is rounded, far by `PLANE`: `_MORE` holds the rounding of their sum
+        reach = (sqrt(dot(off, off)) + radius + far) * _MORE
+        _set_cylinder(out, (along * a[0], along * a[1], along * a[2]), a, reach, half)
+        return reach
+    reach = (sqrt(dot(p, p)) + sqrt(radius * radius + half * half) + far) * _MORE
+    _set_cylinder(out, zero, a, reach, reach)
+    return reach
+
+
+@kernel
+def _carry(exact: bool, m: Array, inverse: bool, s: Array) -> None:
+    """Move a set by a rigid transform, or by its inverse."""
+    count = 4 if exact else 2  # columns of a pose, or the middle and the axis of a cylinder
+    for k in range(count):
+        if exact:
+            x, y, z = (s[k], s[3 + k], s[6 + k]) if k < 3 else (s[9], s[10], s[11])
+            point = k == 3
+        else:
+            x, y, z = s[3 * k], s[3 * k + 1], s[3 * k + 2]
+            point = k == 0
+        w = 1.0 if point else 0.0
+        if inverse:
+            x, y, z = x - w * m[0, 3], y - w * m[1, 3], z - w * m[2, 3]
+            x, y, z = (
+                m[0, 0] * x + m[1, 0] * y + m[2, 0] * z,
+                m[0, 1] * x + m[1, 1] * y + m[2, 1] * z,
+                m[0, 2] * x + m[1, 2] * y + m[2, 2] * z,
+            )
+        else:
+            x, y, z = (
+                m[0, 0] * x + m[0, 1] * y + m[0, 2] * z + w * m[0, 3],
+                m[1, 0] * x + m[1, 1] * y + m[1, 2] * z + w * m[1, 3],
+                m[2, 0] * x + m[2, 1] * y + m[2, 2] * z + w * m[2, 3],
+            )
+        if exact and k < 3:
+            s[k], s[3 + k], s[6 + k] = x, y, z
+        elif exact:
+            s[9], s[10], s[11] = x, y, z
+        else:
+            s[3 * k], s[3 * k + 1], s[3 * k + 2] = x, y, z
+
+
+@entry
+def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: Ints1, out: Array2) -> None:
+    """Write the greatest distance of each slot from the axis of each joint, (slots, links); 0 for fixed joints.
+
+    ``boxes`` (links, 6) are the translations of joints, see `_sweep`. ``sets`` (links, 12) and ``forms`` (links,) are
+    scratch: the set of the slot in the frame of each link, and its form, 0 for none yet, 1 for a cylinder, 2 for the
+    shape itself. Slots in the world have 0.
+    """
+    parent, kind, axis, origin, link = chain.parent, chain.kind, chain.axis, chain.origin, layout.link
+    count = parent.shape[0]
+    for k in range(link.shape[0]):
+        for j in range(count):
+            forms[j] = 0
+            out[k, j] = 0.0
+        if link[k] < 0:
+            continue
+        core = core_of(layout, k)
+        j = link[k]
+        for n in range(12):
+            sets[j, n] = layout.local[k, n]
+        forms[j] = 2
+        # First up to the root, then down all other branches: parents come before their links, so one pass does it.
+        while parent[j] >= 0:
+            above = parent[j]
+            for n in range(12):
+                sets[above, n] = sets[j, n]
+            forms[above] = forms[j]
+            if kind[j] != 0:
+                a = (axis[j, 0], axis[j, 1], axis[j, 2])
+                out[k, j] = _sweep(
+                    forms[j] == 2, sets[j], core, kind[j], a, boxes[j], 1.0, sets[above]
+                )  # fmt: skip
+                forms[above] = 1
+            # j < 0 is False; numba would compile a literal False as another type
+            _carry(forms[above] == 2, origin[j], j < 0, sets[above])
+            j = above
+        for j in range(count):
+            if forms[j] != 0:
+                continue
+            above = parent[j]
+            for n in range(12):
+                sets[j, n] = sets[above, n]
+            exact = forms[above] == 2
+            _carry(exact, origin[j], j >= 0, sets[j])
+            forms[j] = forms[above]
+            if kind[j] != 0:
+                a = (axis[j, 0], axis[j, 1], axis[j, 2])
+                out[k, j] = _sweep(exact, sets[j], core, kind[j], a, boxes[j], -1.0, sets[j])
+                forms[j] = 1
+
+
+_MOST_CACHED = 16  #: most cached bounds of a cell, one for each extent of motions
 _TRANSLATIONS = {SLIDING: 1, PLANAR: 2, FLOATING: 3}
 
 
 class Arms(NamedTuple):
-    """Which joints lie between the two of each pair, and how far these may be from their axes."""
+    """The joints between the slots of each pair, and the greatest distances of the slots from their axes."""
 
-    begins: Ints1  #: (pairs + 1,), where the joints of a pair begin in the next
-    steps: Ints1  #: joints, from the first of a pair to the second
-    arms: Array2  #: (2, steps), how far either may be from the axis of the joint
+    begins: Ints1  #: (pairs + 1,), the first index of each pair in steps
+    steps: Ints1  #: joints, from the first slot of a pair to the second
+    arms: Array2  #: (2, steps), greatest distance of either slot from the axis of the joint
     floating: Ints1  #: (links,), 1 for a floating joint
-    like: Ints1  #: (pairs,), the first pair that has the same joints, and is as far from them
+    like: Ints1  #: (pairs,), the first pair with the same joints and arms, whose motion bounds are the same
 
 
 class MotionBounds(NamedTuple):
-    """What holds of all configurations whose lengths lie within some limits."""
+    """Bounds that hold for all configurations whose translations are within some limits."""
 
     arms: Arms
-    slack: float  #: what the poses of two slots may be wrong by, together
+    slack: float  #: sum of the errors of the poses of two slots
 
 
 @entry
 def curve_speeds(
     chain: Chain, curve: Array2, loose: Array1, joints: Array2
 ) -> None:  # fmt: skip
-    """Do as `speeds` for Python."""
+    """Call `speeds` from Python."""
     speeds(chain, curve, loose, joints)
 
 
 @kernel
 def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
-    """Write how fast each joint turns and slides on a curve at most, and what it is wrong by at one configuration.
+    """Write bounds of the speed of each joint on a curve, and its error at one configuration.
 
-    ``joints`` (6, links) takes turns, slides, errors of turns and of slides, and how fast turns and slides change;
-    ``loose`` (dof,) is what the curve itself may be wrong by. Of planar and floating joints numbers are taken together.
+    ``joints`` (6, links) has the speeds of turns and slides, their errors, and bounds of their accelerations. ``loose``
+    (dof,) is the error of the curve itself. The columns of a planar or floating joint are combined.
     """
     rounding = 5.0 * (curve.shape[0] - 1) * (curve.shape[0] - 1) * _U
     for j in range(chain.kind.shape[0]):
@@ -74,7 +291,7 @@ def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
             joints[side, j] = rate if what < 3 else joints[side, j] + rate * rate
             joints[2 + side, j] += rounding * size + wrong
             joints[4 + side, j] += bend
-        if what > 2:
+        if what > 2:  # above, the squares of speeds along orthogonal axes were added
             joints[0, j], joints[1, j] = sqrt(joints[0, j]), sqrt(joints[1, j])
             joints[1, j] *= PLANE
             joints[3, j] *= PLANE
@@ -83,9 +300,9 @@ def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
 
 @kernel
 def shares(joints: Array, half: float) -> None:
-    """Write into the last two rows of joints (8, links) how far each turns and slides in half a part of a line.
+    """Write into the last two rows of joints (8, links) the turns and slides in half a part of a line.
 
-    What the two are wrong by is added, so that `width` needs no more than these.
+    Their errors are included, so that `width` needs only these two rows.
     """
     for j in range(joints.shape[1]):
         joints[6, j] = joints[0, j] * half + joints[2, j]
@@ -94,23 +311,24 @@ def shares(joints: Array, half: float) -> None:
 
 @inlined
 def width(arms: Arms, p: int, joints: Array) -> float:
-    """Return how far pair p moves in half a part of a line at most, see `shares`; inf where an arm has no end."""
+    """Return a bound of the motion of pair p in half a part of a line, see `shares`; inf for an infinite arm."""
     total = 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
         j = arms.steps[k]
         total += joints[7, j] + joints[6, j] * min(arms.arms[0, k], arms.arms[1, k])
-    return total if total == total else inf
+    return total if total == total else inf  # NaN: a joint that rests, with an infinite arm
 
 
 @kernel
-def ways(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]:
-    """Return V of pair p, K with the first and with the second of it moving, and what rounding adds to V.
+def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]:
+    """Return V of pair p, K with its first and with its second slot moving, and the rounding error of V.
 
-    See `motion_cover`; ``joints`` (6, links) are those of `speeds`.
+    See `motion_cover`. ``joints`` (6, links) is the output of `speeds`.
     """
     total, first, second, before, wrong = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
         j = arms.steps[k]
+        # either slot may be held fixed, so the smaller arm bounds the motion of the two against each other
         x, w, arm = joints[1, j], joints[0, j], min(arms.arms[0, k], arms.arms[1, k])
         if joints[3, j] > 0.0 or joints[2, j] > 0.0:
             wrong += joints[3, j] + joints[2, j] * arm
@@ -123,10 +341,10 @@ def ways(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]
                 second += joints[4, j] * arms.arms[1, k]
             first += joints[5, j]
             second += joints[5, j]
-            # a planar joint's slides are turned by its own turn too, seen from one side
+            # from one side, the slides of a planar joint are rotated by its own turn too
             second += 2.0 * x * (before + w) + (w * arms.arms[1, k] * (w + 2.0 * before) if w > 0.0 else 0.0)
             before += w
-    before = 0.0
+    before = 0.0  # the same sum from the other end, for K with the first slot moving
     for k in range(arms.begins[p + 1] - 1, arms.begins[p] - 1, -1):
         j = arms.steps[k]
         x, w = joints[1, j], joints[0, j]
@@ -137,27 +355,27 @@ def ways(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]
 
 
 def motion_bounds(cell: Cell, curves: Array) -> MotionBounds:
-    """Return what holds on all of some curves, (n, points, dof), and within the robot's limits."""
+    """Return the bounds for curves (n, points, dof) and all configurations within the limits of the robot."""
     return bounds_within(cell, _farthest(cell.robot, curves))
 
 
 def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
-    """Return what holds where lengths go no farther than that, see `how_far`; the cell keeps it."""
-    every: dict[tuple[float, float], MotionBounds] = cell.kept.bounds or {}
-    kept = every.get(far)
-    if kept is None:
+    """Return the bounds for translations up to ``far``, see `how_far`; the cell caches them."""
+    every: dict[tuple[float, float], MotionBounds] = cell.cache.bounds or {}
+    cached = every.get(far)
+    if cached is None:
         boxes = _translations(cell, _ranges(cell.robot, far))
-        kept = MotionBounds(_arms(cell, boxes), _slack(cell, boxes))
-        # another dict, for who goes through this one; motions beyond the limits now and then have a few others
-        cell.kept.bounds = {**(every if len(every) < _KEPT else {}), far: kept}
-    return kept
+        cached = MotionBounds(_arms(cell, boxes), _slack(cell, boxes))
+        # a new dict, since another thread may iterate over this one; it is emptied when it is full
+        cell.cache.bounds = {**(every if len(every) < _MOST_CACHED else {}), far: cached}
+    return cached
 
 
 def how_far(robot: Robot, curves: Array) -> Array:
-    """Return how far from 0 each curve, (n, points, dof), goes in lengths without limits, and in those beyond theirs.
+    """Return the extents of curves (n, points, dof) in translations without limits, and in those beyond them, (n, 2).
 
-    That is (n, 2): the next powers of two, or 0, so that what is kept serves many calls, and of each curve alone, so
-    that it is answered the same among any others.
+    Extents are rounded up to powers of two, or are 0, so that cached bounds serve many calls. They are computed for
+    each curve alone, so that its result does not depend on the other curves of a call.
     """
     far = np.zeros((len(curves), 2))
     how_far_of_curves(robot._chain.kind, robot._chain.source, curves, robot.lower, robot.upper, far)
@@ -168,7 +386,7 @@ def how_far(robot: Robot, curves: Array) -> Array:
 def how_far_of_curves(
     kind: Ints1, source: Ints1, curves: Array3, lower: Array1, upper: Array1, far: Array2
 ) -> None:  # fmt: skip
-    """Do that for Python."""
+    """Write the output of `how_far`, where powers of two make the extents coarse."""
     for c in range(lower.shape[0]):
         lengths = False
         for k in range(kind.shape[0]):
@@ -187,23 +405,23 @@ def how_far_of_curves(
 
 
 def _ranges(robot: Robot, far: tuple[float, float]) -> Array:
-    """Return between what each number of q may lie that is a length, (2, dof); of what turns that is not used."""
-    free, beyond = far
+    """Return the range of each number of q, (2, dof); only those of translations are used."""
+    free, outside = far
     lower = np.where(robot.lower > -inf, robot.lower, -free)
     upper = np.where(robot.upper < inf, robot.upper, free)
-    if beyond > 0.0:
-        lower, upper = np.minimum(lower, -beyond), np.maximum(upper, beyond)
+    if outside > 0.0:
+        lower, upper = np.minimum(lower, -outside), np.maximum(upper, outside)
     return np.array((lower, upper))
 
 
 def _farthest(robot: Robot, curves: Array) -> tuple[float, float]:
-    free, beyond = how_far(robot, curves).max(axis=0, initial=0.0).tolist()
-    return free, beyond
+    free, outside = how_far(robot, curves).max(axis=0, initial=0.0).tolist()
+    return free, outside
 
 
 @kernel
 def _power_of_two(least: float) -> float:
-    """Return the next power of two, infinity behind the last."""
+    """Return the next power of two, or infinity after the last."""
     power = 1.0
     while power < least:
         power *= 2.0
@@ -213,21 +431,21 @@ def _power_of_two(least: float) -> float:
 
 
 def _translations(cell: Cell, ranges: Array) -> Array:
-    """Return the translations of joints, (links, 6): their middles, then half their widths."""
+    """Return the translations of joints, (links, 6): their middles, then their half widths."""
     chain = cell.robot._chain
     boxes = np.zeros((len(chain.parent), 6))
     for k, kind in enumerate(chain.kind.tolist()):
         for n in range(_TRANSLATIONS.get(kind, 0)):
             c = int(chain.source[k]) + n
-            one, two = ranges[:, c]
+            low, high = ranges[:, c]
             if n == 0:
-                one, two = (chain.multiplier[k] * end + chain.offset[k] for end in (one, two))
-            boxes[k, n], boxes[k, 3 + n] = 0.5 * (one + two), 0.5 * abs(two - one) * (1.0 + 2.0**-40)
+                low, high = (chain.multiplier[k] * end + chain.offset[k] for end in (low, high))
+            boxes[k, n], boxes[k, 3 + n] = 0.5 * (low + high), 0.5 * abs(high - low) * (1.0 + 2.0**-40)
     return boxes
 
 
 def slot_reaches(cell: Cell, curves: Array) -> tuple[Array, float]:
-    """Return how far each slot may be from the axis of each joint on some curves, and what poses may be wrong by."""
+    """Return the greatest distance of each slot from the axis of each joint on some curves, and the error of poses."""
     boxes = _translations(cell, _ranges(cell.robot, _farthest(cell.robot, curves)))
     return _reaches(cell, boxes), _slack(cell, boxes)
 
@@ -241,23 +459,23 @@ def _reaches(cell: Cell, boxes: Array) -> Array:
 
 
 def _arms(cell: Cell, boxes: Array) -> Arms:
-    """Return them; the cell keeps the last, and hands them on: where an obstacle stands is not in them."""
-    key, known = boxes.tobytes(), cell.kept.arms
-    if known is None or known[0] != key:
-        known = cell.kept.arms = key, _made_arms(cell, boxes)
-    made: Arms = known[1]
-    return made
+    """Return the arms; the cell caches the last, also across moves of obstacles, which do not change them."""
+    key, cached = boxes.tobytes(), cell.cache.arms
+    if cached is None or cached[0] != key:
+        cached = cell.cache.arms = key, _compute_arms(cell, boxes)
+    arms: Arms = cached[1]
+    return arms
 
 
-def _made_arms(cell: Cell, boxes: Array) -> Arms:
+def _compute_arms(cell: Cell, boxes: Array) -> Arms:
     layout, chain, reach = cell.layout, cell.robot._chain, _reaches(cell, boxes)
     several = layout.pairs[layout.pairs[:, 3] > layout.pairs[:, 2]]
-    for first, second, start, stop in several.tolist():  # what is said of a hull is said of its bodies
+    for first, second, start, stop in several.tolist():  # the arm of a hull must hold for all bodies in it
         for slot, bodies in ((first, layout.subs[start:stop, 0]), (second, layout.subs[start:stop, 1])):
             reach[slot] = np.maximum(reach[slot], reach[np.unique(bodies)].max(axis=0, initial=0.0))
-    reach[layout.link < 0] = np.inf  # what is fixed to the world may be large and far: the other side's arm holds
-    above, depth, own = _moving_joints(chain)
-    joint = own[layout.link]
+    reach[layout.link < 0] = np.inf  # obstacles may be large and far away: the arm of the other slot counts
+    above, depth, joint_of = _moving_joints(chain)
+    joint = joint_of[layout.link]
     counts = np.empty(len(cell.slots), dtype=np.int64)
     count_joints(above, depth, joint, cell.slots, counts)
     begins = np.concatenate([[0], np.cumsum(counts)])
@@ -269,22 +487,22 @@ def _made_arms(cell: Cell, boxes: Array) -> Arms:
 
 
 def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
-    """Return of each joint the next above that moves, how many there are with it, and of each link the one it is on.
+    """Return the next moving joint above each joint, the number of them, and the moving joint that each link is on.
 
-    Joints have the numbers of the links below them; the last of each array is of the world, on which is nothing.
+    Joints have the numbers of their child links. The last entry of each array is that of the world.
     """
     count = len(chain.parent)
-    above, depth, own = np.full(count + 1, count), np.zeros(count + 1, dtype=np.int64), np.full(count + 1, count)
+    above, depth, joint_of = np.full(count + 1, count), np.zeros(count + 1, dtype=np.int64), np.full(count + 1, count)
     for k, parent in enumerate(chain.parent.tolist()):
-        own[k] = own[parent]  # of none, which is -1, that of the world
+        joint_of[k] = joint_of[parent]  # index -1 is the last entry, that of the world
         if chain.kind[k] != FIXED:
-            above[k], depth[k], own[k] = own[k], depth[own[k]] + 1, k
-    return above, depth, own
+            above[k], depth[k], joint_of[k] = joint_of[k], depth[joint_of[k]] + 1, k
+    return above, depth, joint_of
 
 
 @entry
 def count_joints(above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, counts: Ints1) -> None:
-    """Write how many joints lie between the two of each pair."""
+    """Write the number of joints between the slots of each pair."""
     for p in range(slots.shape[0]):
         a, b, count = joint[slots[p, 0]], joint[slots[p, 1]], 0
         while a != b:
@@ -300,10 +518,10 @@ def count_joints(above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, counts:
 def joints_between(
     above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, reach: Array2, begins: Ints1, steps: Ints1, arms: Array2
 ) -> None:
-    """Write them, up from the first and then down to the second, and how far either may be from their axes."""
+    """Write these joints, up from the first slot and down to the second, and the arms of both slots."""
     for p in range(slots.shape[0]):
-        one, two = slots[p, 0], slots[p, 1]
-        a, b, first, last = joint[one], joint[two], begins[p], begins[p + 1]
+        slot_a, slot_b = slots[p, 0], slots[p, 1]
+        a, b, first, last = joint[slot_a], joint[slot_b], begins[p], begins[p + 1]
         while a != b:
             if depth[a] >= depth[b]:
                 j, k = a, first
@@ -313,21 +531,21 @@ def joints_between(
                 last -= 1
                 j, k = b, last
                 b = above[b]
-            steps[k], arms[0, k], arms[1, k] = j, reach[one, j], reach[two, j]
+            steps[k], arms[0, k], arms[1, k] = j, reach[slot_a, j], reach[slot_b, j]
 
 
 @entry
 def alike(begins: Ints1, steps: Ints1, arms: Ints2, table: Ints1, like: Ints1) -> None:
-    """Write the first pair that has the same joints and arms, these as bits; the table of hashes has room for more."""
-    last = table.shape[0] - 1  # of a power of two
+    """Write the first pair with the same joints and arms, the arms as bits; ``table`` is a hash table, never full."""
+    last = table.shape[0] - 1  # the size is a power of two
     for p in range(like.shape[0]):
         hashed = 0
         for k in range(begins[p], begins[p + 1]):
-            for x in (steps[k], arms[0, k], arms[1, k]):  # FNV, folded: the low bits of most lengths are 0
+            for x in (steps[k], arms[0, k], arms[1, k]):  # FNV-1a, folded since the low bits of most lengths are 0
                 hashed = (hashed ^ x) * 1099511628211
                 hashed ^= hashed >> 32
         place = hashed & last
-        while table[place] >= 0 and not _same(begins, steps, arms, table[place], p):
+        while table[place] >= 0 and not _equal_arms(begins, steps, arms, table[place], p):
             place = (place + 1) & last
         if table[place] < 0:
             table[place] = p
@@ -335,8 +553,8 @@ def alike(begins: Ints1, steps: Ints1, arms: Ints2, table: Ints1, like: Ints1) -
 
 
 @kernel
-def _same(begins: Ints, steps: Ints, arms: Ints, p: int, q: int) -> bool:
-    """Tell whether two pairs have the same joints and arms."""
+def _equal_arms(begins: Ints, steps: Ints, arms: Ints, p: int, q: int) -> bool:
+    """Return whether two pairs have the same joints and arms."""
     count = begins[p + 1] - begins[p]
     if begins[q + 1] - begins[q] != count:
         return False
@@ -348,20 +566,20 @@ def _same(begins: Ints, steps: Ints, arms: Ints, p: int, q: int) -> bool:
 
 
 def _slack(cell: Cell, boxes: Array) -> float:
-    """Return what the poses of two slots may be wrong by: see `motion_cover`."""
+    """Return the sum of the errors of the poses of two slots, see `motion_cover`."""
     layout, chain = cell.layout, cell.robot._chain
-    length, depth = np.zeros(len(chain.parent) + 1), np.zeros(len(chain.parent) + 1)  # the last is the world's
+    length, depth = np.zeros(len(chain.parent) + 1), np.zeros(len(chain.parent) + 1)  # the last is for the world
     for k, parent in enumerate(chain.parent.tolist()):
         slides = np.linalg.norm(np.abs(boxes[k, :3]) + boxes[k, 3:])
         length[k] = length[parent] + float(np.linalg.norm(chain.origin[k, :3, 3]) + slides)
         depth[k] = depth[parent] + 1.0
-    # how far from the world's origin anything of the robot may be, intermediate sums of its kinematics too
+    # the greatest distance of any point of the robot from the origin of the world, and of all intermediate sums
     at = layout.starts[:, 1]
-    own = sum(layout.floats[at + each] for each in (shape_layout.RHO, shape_layout.RADIUS))
-    own = own + np.linalg.norm(layout.local[:, 9:12], axis=1)
+    extent = sum(layout.floats[at + field] for field in (shape_layout.RHO, shape_layout.RADIUS))
+    extent = extent + np.linalg.norm(layout.local[:, 9:12], axis=1)
     center = np.arange(shape_layout.CENTER, shape_layout.CENTER + 3)
-    own = own + np.linalg.norm(layout.floats[at[:, None] + center], axis=1)
+    extent = extent + np.linalg.norm(layout.floats[at[:, None] + center], axis=1)
     moves = layout.link >= 0
-    # what stands is where it is said to be, but its balls and capsules are looked at in the world's numbers
-    size = float(length.max() + own[moves].max(initial=0.0) + own[~moves].max(initial=0.0))
+    # the poses of static slots are exact, but their balls and capsules are rounded in world coordinates
+    size = float(length.max() + extent[moves].max(initial=0.0) + extent[~moves].max(initial=0.0))
     return 128.0 * (float(depth.max()) + 1.0) * _U * size

@@ -1,7 +1,12 @@
-"""Lines and curves of configurations, proven: halved until each pair covers all, see `gjk3d.robot.motion_cover`.
+"""Certified lines and curves of configurations: halved until each pair covers all of them.
 
-Before that all pairs are looked at in the middles of equal parts of the line at once, by the capsules of
-`gjk3d.robot.lanes` and the linear bound: most are proven by that alone, the others in most parts.
+See `gjk3d.robot.motion_cover`. Before that, all pairs are tested at the middles of equal parts of the line at once,
+with the capsules of `gjk3d.robot.lanes` and the linear bound. That proves most pairs everywhere, and the others in most
+parts.
+
+Pairs without a kernel are proven by the linear bound alone, left to right. Several configurations of a stretch ahead
+are queried at once. The stretch grows where all of it is proven, and shrinks where it is not. In overlap the depth of
+non-convex bodies is no distance that a motion changes evenly, so nothing is proven there, nor for a negative margin.
 """
 
 from __future__ import annotations
@@ -12,62 +17,137 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.walk import new_bench
 from gjk3d.convex.rows import in_chunks
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.robot import queries, results
-from gjk3d.robot.cell import Cell, Host
-from gjk3d.robot.curves import Curves, on_curve, points_on, rates_on_curve
+from gjk3d.robot import general_pairs, queries, results
+from gjk3d.robot.cell import Cell, Host, Memory, solver
 from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.lanes import LANES, Lanes, link_lanes, near_balls, near_lanes, place_lanes
-from gjk3d.robot.lanes_walk import lanes_in
-from gjk3d.robot.motion_asked import (
-    FINER,
-    HIT,
-    LEVELS,
-    NOBODY,
-    OPEN,
-    PROVEN,
-    Edges,
-    Pieces,
-    Task,
-    asked_of,
-    one_edge,
-)
+from gjk3d.robot.lanes import LANES, Lanes, LaneScratch, lanes_in, link_lanes, near_balls, near_lanes, place_lanes
 from gjk3d.robot.motion_bounds import (
     Arms,
     MotionBounds,
     bounds_within,
+    curve_speeds,
     how_far,
     motion_bounds,
+    pair_motion,
     shares,
     speeds,
-    ways,
     width,
 )
-from gjk3d.robot.motion_cover import Bound, Here, cover, twists
-from gjk3d.robot.motion_general import certified_general
+from gjk3d.robot.motion_cover import Bound, Workspace, cover, twists
+from gjk3d.robot.trajectories import Curves, on_curve, points_on, rates_on_curve
+from gjk3d.robot.trees import NO_BODY, Around
 from gjk3d.robot.walk import Layout
-from gjk3d.typing import Array, Array1, Array2, Array3, Ints
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
+PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
+NOBODY = -1
+FINER = 2.0**-12  #: smallest piece just before a contact, relative to the tolerance; tolerance / FINER is "just before"
+LEVELS = 64  #: depth of the stack of pieces
 _MORE = 1.0 + 2.0**-40
-_FEW = LANES // 2  #: lanes that are asked first
-_HALF = 0.5 / LANES  #: of a part of the line
-_ROUNDED = 2.0**-40 + 8.0 * _U / _HALF  #: of how far a pair moves in that; see `_bound`
-_MOST_TRIES = 40  #: at the contact of one pair
-_NEAR = 0.25  #: of a motion, is a short piece
-MOST_LOOKS = 200_000  #: at configurations of one motion: two shapes may glide along each other, just apart
-MOST_BODY_LOOKS = 20_000  #: the same of a body, whose looks cost more
+_FEW = LANES // 2  #: lanes of the first test, spread over the whole line
+_HALF = 0.5 / LANES  #: half of a part of the line
+_ROUNDED = 2.0**-40 + 8.0 * _U / _HALF  #: rounding of the motion in it, relative to that; see `_bound`
+_MOST_TRIES = 40  #: configurations that narrow down one contact
+_NEAR = 0.25  #: longest piece, relative to the motion, whose beginning is tested for the time of contact
+MOST_LOOKS = 200_000  #: most configurations of one motion: two shapes may slide along each other, just apart
+MOST_BODY_LOOKS = 20_000  #: the same for a body, whose tests cost more
+_AHEAD = 8  #: configurations of a stretch that are tested at once
+MOST_GENERAL_LOOKS = 2000  #: the same for fallback pairs: meshes that nearly overlap take milliseconds each
+Edges = tuple[Ints1, Array1, Array1, Ints1]  #: of n edges: status, safe, hit or NaN, and the pair, -1 for none
+
+
+class Pieces(NamedTuple):
+    """A stack of pieces of an edge: the pairs that are open in each, and the interval that is open for each pair."""
+
+    ids: Ints2  #: (LEVELS, pairs)
+    near: Array3  #: (2, LEVELS, pairs)
+    counts: Ints1  #: (LEVELS,)
+
+
+class Task(NamedTuple):
+    """Pairs of a cell, either those of `gjk3d.robot.walk` or those of one body, and scratch memory for their proof."""
+
+    chain: Chain
+    work: Workspace
+    arms: Arms
+    margins: Array1
+    slack: float  #: error of the poses of two slots
+    scratch: LaneScratch  #: for lanes; no slots are in use for the pairs of a body
+    poses: Array3  #: (2, 4, 4), scratch
+    q: Array1
+    joints: Array2  #: (8, links)
+    bounds: Array2  #: (5, pairs)
+    widths: Array1  #: (pairs,)
+    pieces: Pieces
+
+
+class Prepared(NamedTuple):
+    """A task, and the bounds that it was made for."""
+
+    bounds: MotionBounds
+    task: Task
+
+
+class OneEdge(NamedTuple):
+    """Input and output arrays for one straight line."""
+
+    controls: Array  #: (1, 2, dof)
+    loose: Array
+    until: Array
+    edges: Edges
+
+
+def prepared_for(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -> Prepared:
+    """Return the task for the pairs of `gjk3d.robot.walk`, or of a body; cached under the lock of the memory."""
+    cache: dict[int, Prepared] = cell.cache.proofs if memory is cell.memory else {}
+    key = -1 if host is None else host.slot
+    prepared = cache.get(key)
+    if prepared is None or prepared.bounds is not bounds:
+        prepared = cache[key] = _prepare(cell, host, bounds, memory)
+    return prepared
+
+
+def one_edge(cell: Cell) -> OneEdge:
+    """Return the cached arrays for one line; the caller holds the lock of the memory."""
+    cached: OneEdge | None = cell.cache.edge
+    if cached is None:
+        dof, ints = cell.robot.dof, np.empty((2, 1), dtype=np.int64)
+        edges = ints[0], np.empty(1), np.empty(1), ints[1]
+        cached = cell.cache.edge = OneEdge(np.empty((1, 2, dof)), np.zeros((1, dof)), np.ones(1), edges)
+    return cached
+
+
+def _prepare(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -> Prepared:
+    layout, start, body = (cell.layout, 0, NO_BODY) if host is None else (
+        cell.layout_of(host), host.first, cell.body(host),
+    )  # fmt: skip
+    pairs, links = len(layout.pairs), len(cell.robot.links)
+    begins, like = bounds.arms.begins[start : start + pairs + 1], bounds.arms.like[start : start + pairs] - start
+    lanes, frames = queries.lanes_of(cell, memory).scratch, cell.frames()
+    around = Around(layout, frames, cell.guests, body, new_bench())
+    return Prepared(bounds, Task(
+        cell.robot._chain, Workspace(layout, frames, solver(fresh=True), memory.axes, np.empty((links, 6)), around),
+        bounds.arms._replace(begins=begins, like=like), np.ascontiguousarray(cell.margins[start : start + pairs]),
+        bounds.slack, lanes if host is None else lanes._replace(used=lanes.used[:0]), np.empty((2, 4, 4)),
+        np.empty(cell.robot.dof), np.empty((8, links)), np.empty((5, pairs)), np.empty(pairs),
+        Pieces(
+            np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64)
+        ),
+    ))  # fmt: skip
 
 
 class Moves(NamedTuple):
-    """How far the pairs move against each other on an edge."""
+    """Bounds of the motion of pairs on an edge."""
 
     arms: Arms
     joints: Array  #: (8, links), see `speeds` and `shares`
     margins: Array
-    slack: float  #: what the poses of two slots may be wrong by, velocities too
-    bounds: Array  #: (5, pairs), of those that are open what `Bound` holds
-    widths: Array  #: (pairs,), see `width`, of the first of those that are alike
+    slack: float  #: error of the poses of two slots, and of their velocities
+    bounds: Array  #: (5, pairs), the fields of `Bound` for each open pair
+    widths: Array  #: (pairs,), see `width`; one value for all pairs that are alike
 
 
 @kernel
@@ -77,7 +157,7 @@ def _bound_of(bounds: Array, p: int) -> Bound:
 
 @kernel
 def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> float:
-    """Write how joints move on a curve, and return how far they turn together, and 1 more."""
+    """Write the speeds of joints on a curve, and return 1 plus the sum of their turns."""
     speeds(chain, curve, loose, joints)
     shares(joints, _HALF)
     moved = 1.0
@@ -88,8 +168,10 @@ def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> floa
 
 @inlined
 def _width(moves: Moves, p: int) -> float:
-    """Return how far a pair moves in half a part of a line at most, and what may be lost to rounding."""
+    """Return a bound of the motion of a pair in half a part of a line, with the errors of joints."""
     like = moves.arms.like[p]
+    # pairs are visited in order, so the first of its kind has been computed; a pair of a host may refer before its
+    # range
     if not 0 <= like < p:
         like = plain(p)
         moves.widths[p] = width(moves.arms, p, moves.joints)
@@ -98,24 +180,25 @@ def _width(moves: Moves, p: int) -> float:
 
 @kernel
 def _bound(moves: Moves, p: int) -> None:
-    """Write what bounds the motion of a pair."""
-    v, first_k, second_k, wrong = ways(moves.arms, p, moves.joints)
+    """Write the bounds of the motion of a pair."""
+    v, first_k, second_k, wrong = pair_motion(moves.arms, p, moves.joints)
     bounds, margin = moves.bounds, moves.margins[p]
     v *= _MORE
     bounds[0, p] = margin
-    # 8 u V: parameters are rounded too. V is at most 4 S (1 + W) for the size S and the turns W of the motion, so the
-    # slack, 128 (D + 1) u S (1 + W), is larger; the term keeps the bound from depending on that.
+    # 8 u V: parameters are rounded too. V is at most 4 S (1 + W) for the size S and the turns W of the motion. So the
+    # slack, 128 (D + 1) u S (1 + W), is larger anyway. The term keeps the bound independent of that.
     bounds[1, p] = margin + moves.slack + wrong + 8.0 * _U * (v + abs(margin))
-    bounds[2, p] = max(v, 1e-300)
+    bounds[2, p] = max(v, 1e-300)  # it is a divisor, also for a pair that does not move
+    # either shape may be held fixed: take the smaller acceleration bound
     bounds[3, p] = min(first_k, second_k) * _MORE
     bounds[4, p] = 1.0 if first_k < second_k else 0.0
 
 
 @kernel
 def _fill(chain: Chain, lanes: Lanes, curve: Array, scratch: Array3, q: Array) -> None:
-    """Put the links where they are in the middle of each of `LANES` parts of a curve; scratch is (2, 4, 4).
+    """Write the link poses at the middles of `LANES` parts of a curve; scratch is (2, 4, 4).
 
-    Every second part comes first, so that the first half of the lanes is spread over all of the curve.
+    Every second part comes first, so that the first half of the lanes is spread over the whole curve.
     """
     for k in range(LANES):
         on_curve(curve, (_part(k) + 0.5) / LANES, q)
@@ -126,13 +209,13 @@ def _fill(chain: Chain, lanes: Lanes, curve: Array, scratch: Array3, q: Array) -
 
 @inlined
 def _part(lane: int) -> int:
-    """Return which part of a curve a lane holds."""
+    """Return the part of a curve that a lane holds."""
     return 2 * lane if lane < _FEW else 2 * (lane - _FEW) + 1
 
 
 @inlined
 def _open_parts(near: int) -> tuple[int, int]:
-    """Return from which part to which a pair is open, of what `near_lanes` told."""
+    """Return the first and the last part in which a pair is open, from the bits of `near_lanes`."""
     first, last = plain(LANES), plain(-1)
     for k in range(LANES):
         if near >> k & 1 != 0:
@@ -143,10 +226,10 @@ def _open_parts(near: int) -> tuple[int, int]:
 
 @kernel
 def _sweep(layout: Layout, lanes: Lanes, used: Ints, moves: Moves, pieces: Pieces, until: float) -> None:
-    """Write which pairs are left, and from where to where, by capsules and the linear bound in the parts of the line.
+    """Write the pairs that capsules and the linear bound do not prove, and the interval of each that is open.
 
-    Before that balls in every second part are asked, which stand for the next parts too. Lanes hold all of the
-    line; without them all pairs are left. What lies between two parts that are open is open too.
+    Balls in every second part are tested first and stand for the next parts too. The lanes hold the whole line; without
+    them all pairs are open. Everything between two open parts counts as open.
     """
     for k in range(used.shape[0]):
         if used[k] != 0:
@@ -157,7 +240,7 @@ def _sweep(layout: Layout, lanes: Lanes, used: Ints, moves: Moves, pieces: Piece
         if used.shape[0] > 0:
             a, b, wide, margin = layout.pairs[p, 0], layout.pairs[p, 1], _width(moves, p), moves.margins[p]
             floor = margin + moves.slack + _ROUNDED * (wide + abs(margin))
-            # a middle is three halves from the far end of the next part
+            # the middle of a part is three half parts from the far end of the next part
             if near_balls(lanes, a, b, floor + 3.0 * wide, plain(_FEW)) == 0:
                 continue
             near = near_lanes(lanes, a, b, floor + wide, plain(LANES))
@@ -172,30 +255,30 @@ def _sweep(layout: Layout, lanes: Lanes, used: Ints, moves: Moves, pieces: Piece
 
 
 @inlined
-def _forget(here: Here, pieces: Pieces) -> None:
-    """Drop what open pairs remember of other edges: so close to a contact answers would hang on that."""
-    if here.around.body.kind >= 0:
+def _forget(work: Workspace, pieces: Pieces) -> None:
+    """Clear the cached axes of open pairs: near a contact the result would depend on the edges before."""
+    if work.around.body.kind >= 0:
         return
-    pairs = here.layout.pairs
+    pairs = work.layout.pairs
     for n in range(pieces.counts[0]):
         p = pieces.ids[0, n]
-        here.axes[p, 0] = 0.0
+        work.axes[p, 0] = 0.0
         for r in range(pairs[p, 2], pairs[p, 3]):
-            here.axes[pairs.shape[0] + r, 0] = 0.0
+            work.axes[pairs.shape[0] + r, 0] = 0.0
 
 
 @kernel
-def _look(chain: Chain, here: Here, curve: Array, c: float, q: Array) -> None:
-    """Put the links where they are at c of a curve, and say how they move there; q is scratch."""
+def _place_links(chain: Chain, work: Workspace, curve: Array, c: float, q: Array) -> None:
+    """Write the link poses and twists at parameter c of a curve; q is scratch."""
     on_curve(curve, c, q)
-    link_poses(chain, q, here.frames.matrix, here.frames.links)
+    link_poses(chain, q, work.frames.matrix, work.frames.links)
     rates_on_curve(curve, c, q)
-    twists(chain, q, here.frames.links, here.twist)
+    twists(chain, q, work.frames.links, work.twist)
 
 
 @kernel
 def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, int]:
-    """Drop the pairs of a piece that are proven; return how many stay, from where to where, and the first's pair."""
+    """Drop the proven pairs of a piece; return the number left, their interval, and the pair that is open first."""
     ids, near = pieces.ids, pieces.near
     m, low, high, first = plain(0), 2.0, -1.0, NOBODY
     for i in range(n):
@@ -211,35 +294,38 @@ def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, in
 
 @kernel
 def _contact(
-    chain: Chain, here: Here, bound: Bound, p: int, curve: Array, q: Array, low: float, first: float,
+    chain: Chain, work: Workspace, bound: Bound, p: int, curve: Array, q: Array, low: float, first: float,
     tolerance: float, now: int,
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Narrow down where a pair first comes within its margin, which it is known to be: free up to, and hit.
+    """Return the bracket of the first contact of a pair that is within its margin at ``first``: free up to, and hit.
 
-    Where gap and speed say that it does so is looked at next, a little before it, by less the nearer that was, and in
-    the end just behind. Where that gains too little halves are. It also returns the number of the next configuration.
+    This is Newton's method with a safeguard. Gap and speed give an estimate of the contact. A configuration slightly
+    before the estimate is tested, and in the end one slightly after it. If that gains too little, the bracket is
+    halved. The third value is the number of the next configuration.
     """
-    of_body = here.around.body.kind >= 0
-    guess, ahead, wide, tries, seen, share = inf, inf, first - low, plain(0), -1.0, 0.0
+    of_body = work.around.body.kind >= 0
+    guess, ahead, wide, tries, checked, share = inf, inf, first - low, plain(0), -1.0, 0.0
     while first - low > 0.7 * tolerance and tries < _MOST_TRIES:
+        # every fourth step: fall back to a half if the last four did not shrink the bracket tenfold
         if tries % 4 == 3 and first - low > 0.1 * wide:
             guess = inf
         wide = first - low if tries % 4 == 3 else wide
-        # the beginning of a short piece tells when its end is met
-        c = low if first - low < _NEAR and seen < low else 0.5 * (low + first)
+        # at the beginning of a short piece, gap and speed give a good estimate of the contact
+        c = low if first - low < _NEAR and checked < low else 0.5 * (low + first)
         if low <= guess < first:
             c = guess - max(min(0.1, 2.0 * ahead) * ahead, 0.3 * tolerance)
             if of_body:
                 c = low + 0.9 * share / (1.0 + share) * (guess - low)
             c = min(guess + 0.3 * tolerance, first) if guess - low < 0.6 * tolerance else max(c, low)
-        _look(chain, here, curve, c, q)
-        back, forth, met, ahead = cover(here, bound, now, p, c - low, first - c)
-        now, tries, guess, seen = now + 1, tries + 1, c + ahead, max(seen, c if c == low else seen)
-        share = min(forth / ahead, 1.0) if of_body else 0.0
-        if met:
+        _place_links(chain, work, curve, c, q)
+        backward, forward, hit, ahead = cover(work, bound, now, p, c - low, first - c)
+        now, tries, guess, checked = now + 1, tries + 1, c + ahead, max(checked, c if c == low else checked)
+        share = min(forward / ahead, 1.0) if of_body else 0.0
+        # the cover counts only if it reaches back to the part that is proven
+        if hit:
             first = c
-        elif back >= c - low and forth < first - c:
-            low = max(low, c + forth)
+        elif backward >= c - low and forward < first - c:
+            low = max(low, c + forward)
         else:
             break
     return low, first, now
@@ -247,27 +333,27 @@ def _contact(
 
 @kernel
 def _prove(
-    chain: Chain, here: Here, bounds: Array, pieces: Pieces, curve: Array, q: Array, until: float,
+    chain: Chain, work: Workspace, bounds: Array, pieces: Pieces, curve: Array, q: Array, until: float,
     tolerance: float, looks: int,
 ) -> tuple[int, float, float, int]:  # fmt: skip
-    """Return what is known of an edge up to a parameter: status, safe, hit or NaN, and the pair.
+    """Return the result for an edge up to a parameter: status, safe, hit or NaN, and the pair.
 
-    Of it is left what pairs have in the first piece, see `_sweep`. The middle of that is looked at, which proves
-    twice as much as an end does, then the ends for what is open next to them, and pieces are halved from left to right.
-    Where a configuration is known to collide, nothing behind it is looked at.
+    The first piece has the intervals that `_sweep` left open. Its middle is tested first, since it covers both sides,
+    then the two ends of the edge for intervals that are open next to them. Pieces are halved from left to right.
+    Nothing after a configuration that collides is tested.
     """
     ids, near, counts = pieces.ids, pieces.near, pieces.counts
     n = counts[0]
-    here.frames.stamp[:] = -1
+    work.frames.stamp[:] = -1
     now, top = plain(0), plain(0)
     first, who = 2.0, NOBODY  # the first parameter that is known to collide
-    begun, ended = False, False  # whether the ends were looked at
+    begun, ended = False, False  # whether the two ends of the edge were tested
     while True:
         n, low, high, open_ = _open_pairs(pieces, top, n)
         if n == 0:
             top -= 1
             if top < 0:
-                # where what collides is all that is left, it is where proof ends
+                # all other intervals are proven, so the edge is safe up to the contact itself
                 return (PROVEN, 1.0, float(nan), NOBODY) if first > 1.0 else (HIT, first, first, who)
             n = counts[top]
             continue
@@ -281,23 +367,23 @@ def _prove(
         elif now > 0 and not ended and high == until:
             c, ended = until, True
         halves = low < c < high
-        _look(chain, here, curve, c, q)
-        # what comes on slowly has little room before it touches: near a contact pieces may be smaller
-        # A parameter is rounded by u where it is halved and where a bound is added: pieces of a few u do not end.
+        _place_links(chain, work, curve, c, q)
+        # Slow approach: the gap just before the contact is tiny, so pieces may be smaller there. A parameter is rounded
+        # by u when it is halved and when a bound is added, so pieces of a few u would never be covered.
         least = max(tolerance * FINER if first - low <= 1.5 * tolerance / FINER else tolerance, 8.0 * _U)
         touching, stuck, further = NOBODY, False, min(top + 1, LEVELS - 1)
         for i in range(n):
             p, left, right = ids[top, i], near[0, top, i], near[1, top, i]
             so_back, so_forth = max(c - left, 0.0), max(right - c, 0.0)
-            back, forth, met, _ = cover(here, _bound_of(bounds, p), now, p, so_back, so_forth)
-            # c - (c - left) may miss left by a digit
-            till, on = (left if back >= so_back else c - back), (right if forth >= so_forth else c + forth)
-            if met and touching == NOBODY:
+            backward, forward, hit, _ = cover(work, _bound_of(bounds, p), now, p, so_back, so_forth)
+            # c - (c - left) may differ from left by rounding, so the end itself is taken if it is covered
+            till, on = (left if backward >= so_back else c - backward), (right if forward >= so_forth else c + forward)
+            if hit and touching == NOBODY:
                 touching = i
-            # the right half takes the place of the piece, the left one that above it
+            # the right half replaces the piece, the left half is pushed above it
             ids[further, i], near[0, further, i], near[1, further, i] = p, left, min(right, till)
             near[0, top, i] = max(left, on)
-            stuck = stuck or ((left < till or on < right) and not met and back + forth < 0.5 * least)
+            stuck = stuck or ((left < till or on < right) and not hit and backward + forward < 0.5 * least)
         now += 1
         if touching == NOBODY:
             if stuck and halves and high - low <= least:
@@ -312,10 +398,10 @@ def _prove(
         low = near[0, further, touching]
         if low < c:
             low, first, now = _contact(
-                chain, here, _bound_of(bounds, who), who, curve, q, low, first, tolerance, now
+                chain, work, _bound_of(bounds, who), who, curve, q, low, first, tolerance, now
             )  # fmt: skip
             near[0, further, touching] = low
-        for i in range(n):  # what is behind is not looked at
+        for i in range(n):  # the stack is cut: nothing after the contact is tested
             ids[0, i], near[0, 0, i] = ids[further, i], near[0, further, i]
             near[1, 0, i] = min(near[1, further, i], first)
         top = plain(0)
@@ -325,51 +411,52 @@ def _prove(
 @entry
 def certified_many(
     task: Task, curves: Array3, loose: Array2, tolerance: float, until: Array1, looks: int, start: int, stop: int,
-    found: Edges,
+    edges: Edges,
 ) -> None:  # fmt: skip
-    """Write for each edge whether it is proven free, or the bracket of its first contact, or where proof ends.
+    """Write the result of each edge: proven free, the bracket of its first contact, or the end of the proof.
 
-    Edges are curves, see `curves`, and what each may be wrong by. Only up to a parameter of each edge. Found are
-    status, safe, hit or NaN, and the pair.
+    Edges are curves, see `trajectories`, each with its error ``loose``, and are tested up to the parameter ``until``.
+    The output has status, safe, hit or NaN, and the pair.
     """
-    chain, here, room, q, pieces, bounds = task.chain, task.here, task.room, task.q, task.pieces, task.bounds
-    status, safe, hit, which = found
-    here.around.bench.last[0] = -1
-    lanes = lanes_in(room.numbers, room.spots, q.shape[0], chain.parent.shape[0])
+    chain, work, scratch, q, pieces, bounds = task.chain, task.work, task.scratch, task.q, task.pieces, task.bounds
+    status, safe, hit, which = edges
+    work.around.scratch.last[0] = -1
+    lanes = lanes_in(scratch.numbers, scratch.spots, q.shape[0], chain.parent.shape[0])
     for e in range(start, stop):
         moved = _all_joints(chain, curves[e], loose[e], task.joints)
         moves = Moves(task.arms, task.joints, task.margins, task.slack * moved, bounds, task.widths)
-        if room.used.shape[0] > 0:
+        if scratch.used.shape[0] > 0:
             _fill(chain, lanes, curves[e], task.poses, q)
-        _sweep(here.layout, lanes, room.used, moves, pieces, until[e])
-        _forget(here, pieces)
+        _sweep(work.layout, lanes, scratch.used, moves, pieces, until[e])
+        _forget(work, pieces)
         status[e], safe[e], hit[e], which[e] = _prove(
-            chain, here, bounds, pieces, curves[e], q, until[e], tolerance, looks
+            chain, work, bounds, pieces, curves[e], q, until[e], tolerance, looks
         )
 
 
 def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edges:
-    """Return what is known of motions along curves, of each the same as alone."""
+    """Return the results of motions along curves; the result of a motion does not depend on the others."""
     count, far = len(curves.controls), how_far(cell.robot, curves.controls)
-    found: Edges = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
+    edges: Edges = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count or (far == far[0]).all():
-        found = _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers)
-        return _hits_at_ends(cell, curves.controls, found, tolerance)
+        edges = _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers)
+        return _hits_at_ends(cell, curves.controls, edges, tolerance)
+    # motions of different extents have different bounds: each extent is a call of its own
     groups, group = np.unique(far, axis=0, return_inverse=True)
-    for k, (free, beyond) in enumerate(groups.tolist()):
+    for k, (free, outside) in enumerate(groups.tolist()):
         which = np.flatnonzero(group.ravel() == k)
-        some = _certified(cell, curves.some(which), bounds_within(cell, (free, beyond)), tolerance, workers)
-        for every, told in zip(found, some, strict=True):
-            every[which] = told
-    return _hits_at_ends(cell, curves.controls, found, tolerance)
+        some = _certified(cell, curves.some(which), bounds_within(cell, (free, outside)), tolerance, workers)
+        for every, part in zip(edges, some, strict=True):
+            every[which] = part
+    return _hits_at_ends(cell, curves.controls, edges, tolerance)
 
 
-def _hits_at_ends(cell: Cell, controls: Array, found: Edges, tolerance: float) -> Edges:
-    """Write HIT for edges whose proof ends at an end that is not free.
+def _hits_at_ends(cell: Cell, controls: Array, edges: Edges, tolerance: float) -> Edges:
+    """Write HIT for edges whose proof stops at an end that is not free.
 
-    Two shapes that touch there are proven neither apart nor within their margin, but `Checker.free` is False.
+    Two shapes that just touch there are proven neither apart nor within their margin, but `Checker.free` is False.
     """
-    status, safe, hit, pair = found
+    status, safe, hit, pair = edges
     for e in np.flatnonzero(status == OPEN).tolist():
         end = 0.0 if safe[e] == 0.0 else 1.0
         if abs(end - safe[e]) > tolerance:
@@ -378,38 +465,39 @@ def _hits_at_ends(cell: Cell, controls: Array, found: Edges, tolerance: float) -
         numbers = [p for _, pairs, _ in near for p in pairs.tolist()]
         if numbers:
             status[e], hit[e], pair[e] = HIT, end, min(numbers)
-    return found
+    return edges
 
 
 def _certified(cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: float, workers: int) -> Edges:
-    """Do that of curves that the same bounds are made for."""
+    """Return the results for curves that share their motion bounds."""
     count = len(curves.controls)
-    found = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
+    edges = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count:
-        return found
-    _walk(cell, None, bounds, curves, np.ones(count), tolerance, workers, found)
+        return edges
+    _walk(cell, None, bounds, curves, np.ones(count), tolerance, workers, edges)
     if not len(cell.general.pairs):
-        return found
-    left = [range(cell.rest, len(cell.slots))]
+        return edges
+    left = [range(cell.fallback_start, len(cell.slots))]
     for host in cell.hosts:
-        if not _provable(cell, host):
+        # the depth of a body in overlap does not change evenly, so nothing is proven for a negative margin
+        if not (cell.margins[host.first : host.last] >= 0.0).all():
             left.append(range(host.first, host.last))
             continue
-        more = found[0].copy(), found[1].copy(), found[2].copy(), found[3].copy()
-        _walk(cell, host, bounds, curves, _until(found), tolerance, workers, more)
+        more = edges[0].copy(), edges[1].copy(), edges[2].copy(), edges[3].copy()
+        _walk(cell, host, bounds, curves, _until(edges), tolerance, workers, more)
         more[3][:] += host.first
         for e in np.flatnonzero(more[0] != PROVEN).tolist():
-            _add(found, e, more[0][e], more[1][e], more[2][e], more[3][e], tolerance)
+            _add(edges, e, more[0][e], more[1][e], more[2][e], more[3][e], tolerance)
     numbers = np.concatenate(left).astype(np.int64)
     for e in range(count if len(numbers) else 0):
-        one = certified_general(cell, curves, e, float(_until(found)[e]), tolerance, bounds, numbers)
-        if one[0] != PROVEN:
-            _add(found, e, *one, tolerance)
-    return found
+        result = certified_general(cell, curves, e, float(_until(edges)[e]), tolerance, bounds, numbers)
+        if result[0] != PROVEN:
+            _add(edges, e, *result, tolerance)
+    return edges
 
 
 def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[int, float, float, int] | None:
-    """Return what is known of one straight line with hardly any Python; None where `certified` must."""
+    """Return the result for one straight line with little overhead, or None if `certified` has to compute it."""
     first, second = queries.plain_row(q0), queries.plain_row(q1)
     if first is None or second is None or not len(first) == len(second) == cell.robot.dof:
         return None
@@ -417,57 +505,114 @@ def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[in
         return None
     try:
         edge = one_edge(cell)
-        controls, found = edge.controls, edge.found
+        controls, edges = edge.controls, edge.edges
         controls[0, 0], controls[0, 1] = first, second
         if not np.isfinite(controls).all():
             return None
-        task = asked_of(cell, None, motion_bounds(cell, controls), cell.memory).task
-        certified_many(task, controls, edge.loose, tolerance, edge.until, MOST_LOOKS, 0, 1, found)
-        if found[0][0] != OPEN:
-            return found[0].item(), found[1].item(), found[2].item(), found[3].item()
-        # others may use the lent arrays next
+        task = prepared_for(cell, None, motion_bounds(cell, controls), cell.memory).task
+        certified_many(task, controls, edge.loose, tolerance, edge.until, MOST_LOOKS, 0, 1, edges)
+        if edges[0][0] != OPEN:
+            return edges[0].item(), edges[1].item(), edges[2].item(), edges[3].item()
+        # once the lock is released, other threads may overwrite the cached arrays
         controls = controls.copy()
-        found = found[0].copy(), found[1].copy(), found[2].copy(), found[3].copy()
+        edges = edges[0].copy(), edges[1].copy(), edges[2].copy(), edges[3].copy()
     finally:
         cell.memory.lock.release()
-    status, safe, hit, pair = _hits_at_ends(cell, controls, found, tolerance)
+    status, safe, hit, pair = _hits_at_ends(cell, controls, edges, tolerance)
     return status.item(), safe.item(), hit.item(), pair.item()
 
 
 def _walk(
     cell: Cell, host: Host | None, bounds: MotionBounds, curves: Curves, until: Array, tolerance: float, workers: int,
-    found: Edges,
+    edges: Edges,
 ) -> None:  # fmt: skip
-    """Fill in what is known of edges from the pairs of the walk, or those of a body."""
+    """Write the results of edges for the pairs of `gjk3d.robot.walk`, or for those of a body."""
     looks = MOST_LOOKS if host is None else MOST_BODY_LOOKS
 
     def run(start: int, stop: int) -> None:
-        task = asked_of(cell, host, bounds, lent or cell.memory.fresh()).task
-        certified_many(task, curves.controls, curves.loose, tolerance, until, looks, start, stop, found)
+        task = prepared_for(cell, host, bounds, lent or cell.memory.fresh()).task
+        certified_many(task, curves.controls, curves.loose, tolerance, until, looks, start, stop, edges)
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(curves.controls), workers, run)
 
 
-def _provable(cell: Cell, host: Host) -> bool:
-    """Tell whether distances of a body change evenly: none in overlap."""
-    return bool((cell.margins[host.first : host.last] >= 0.0).all())
-
-
-def _until(found: Edges) -> Array:
-    """Return up to where edges are not known to be anything but free, or where they are not free anyway."""
-    status, safe, hit, _ = found
+def _until(edges: Edges) -> Array:
+    """Return the parameter up to which further pairs matter: the end of each edge, its hit, or the end of its proof."""
+    status, safe, hit, _ = edges
     until: Array = np.where(status == PROVEN, 1.0, np.where(np.isnan(hit), safe, hit))
     return until
 
 
-def _add(found: Edges, e: int, state: int, start: float, end: float, pair: int, tolerance: float) -> None:
-    """Say of an edge what other pairs say, which were looked at up to where it is not free."""
-    status, safe, hit, which = found
+def _add(edges: Edges, e: int, state: int, start: float, end: float, pair: int, tolerance: float) -> None:
+    """Merge the result of further pairs, which were tested up to `_until`, into the result of an edge."""
+    status, safe, hit, which = edges
     if not np.isnan(end):
         hit[e] = end
     safe[e] = min(safe[e], start)
     near = hit[e] - safe[e] <= tolerance
-    if not (near and state == OPEN):  # else what was hit before is as near
+    if not (near and state == OPEN):  # otherwise the hit of the pairs before is within the tolerance
         which[e] = pair
     status[e] = HIT if near else OPEN
+
+
+def certified_general(
+    cell: Cell, curves: Curves, e: int, until: float, tolerance: float, bounds: MotionBounds, numbers: Ints
+) -> tuple[int, float, float, int]:
+    """Return the result of one edge for some pairs up to a parameter: status, safe, hit or NaN, and the pair."""
+    joints, curve = np.zeros((6, len(cell.robot.links))), curves.controls[e]
+    curve_speeds(cell.robot._chain, curve, curves.loose[e], joints)
+    margins = cell.margins[numbers]
+    motion, wrong = (_general_motion(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:4]))
+    motion = np.maximum(motion * _MORE, 1e-300)
+    # the cover (gap - floor) / motion is rounded by a few u of the motion and of the margin
+    floor = np.maximum(margins, 0.0) + bounds.slack + wrong + 8.0 * _U * (motion + np.abs(margins))
+    safe = np.zeros(len(motion))  # of each pair
+    first, who, step = 2.0, NOBODY, min(0.25, until)
+    looks = 0
+    while True:
+        low = float(safe.min(initial=until))
+        if low >= until:
+            return PROVEN, until, nan, NOBODY
+        if first - low <= tolerance:
+            return HIT, low, first, who
+        looks += 1
+        if looks > MOST_GENERAL_LOOKS:
+            break
+        end = min(low + step, until, first)
+        t = np.linspace(low, end, _AHEAD + 1)
+        lower, upper = general_pairs.bounds(cell, points_on(curve, t), motion * step + floor, numbers)
+        touching = np.argwhere(upper <= margins)
+        if len(touching):
+            first, who = float(t[touching[0, 0]]), int(numbers[touching[0, 1]])
+        with np.errstate(over="ignore"):  # a pair that does not move has a motion of 1e-300
+            reach = np.maximum(lower - floor, 0.0) / motion
+        for c, far in zip(t, reach, strict=True):
+            covers = (c - far <= safe) & (far > 0.0)
+            safe = np.where(covers, np.maximum(safe, c + far), safe)
+        gained = float(safe.min()) - low
+        least = max(tolerance * (FINER if first - low <= 1.5 * tolerance / FINER else 1.0), 8.0 * _U)
+        if gained >= end - low:
+            step = min(2.0 * max(step, gained), 0.5)
+        elif step > least:
+            step = max(step / 4.0, least)
+        elif gained < 0.5 * least:
+            c = min(low + tolerance / FINER, until)
+            if first <= 1.0 or low >= until or c <= low:
+                break
+            # nothing is gained by smaller steps: is there a contact just ahead?
+            _, upper = general_pairs.bounds(cell, points_on(curve, np.array([c])), floor, numbers)
+            touching = np.argwhere(upper <= margins)
+            if not len(touching):
+                break
+            first, who = c, int(numbers[touching[0, 1]])
+    return OPEN, low, first if first <= 1.0 else nan, int(numbers[np.argmin(safe)])
+
+
+def _general_motion(arms: Arms, turn: Array, slide: Array) -> Array:
+    """Return the linear bound of the motion of each pair."""
+    steps, counts = arms.steps, np.diff(arms.begins)
+    terms = slide[steps] + turn[steps] * arms.arms.min(axis=0)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    total: Array = np.bincount(owner, weights=terms, minlength=len(counts)).astype(np.float64)
+    return total

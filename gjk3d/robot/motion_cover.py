@@ -1,31 +1,33 @@
-"""How far round a configuration on a line, or on a curve of `curves`, a pair is proven apart.
+"""Cover of a pair: the interval around a configuration on a line or curve in which the pair is proven apart.
 
-The signed distance of two shapes is the greatest of their separations along all directions, so what bounds a separation
-or its change bounds it. Of a pair at a parameter c, with a lower bound d and a margin m, two things are known.
+The signed distance of two shapes is the maximum of their separations over all directions. So a bound of a separation,
+or of its change, also bounds the distance. Two bounds are used. They start from a pair at a parameter c with a lower
+bound d of its distance and a margin m.
 
-*Linear.* Let V be what the two move against each other over the whole line: the sum over the joints between them of
-how much each turns times how far the nearer of the two may be from its axis, or of how far it slides. No separation
-changes by more, also with the joints moved one at a time, as `reach` holds for all configurations. So the pair is apart
-by more than m where |t - c| V < d - m (Schwarzer, Saha, Latombe 2005).
+*Linear.* Let V be the motion of the two shapes against each other over the whole line. It is a sum over the joints
+between them: the turn of a joint times the greatest distance of the nearer shape from its axis, or its slide. No
+separation changes by more than V, even with the joints moved one at a time, since the reach of `motion_bounds` holds
+for all configurations. So the pair is farther apart than m if |t - c| V < d - m (Schwarzer, Saha, Latombe 2005).
 
-*Quadratic.* As seen from one of the two, held fast, a point of the other is at p + s p' + e with |e| <= K s^2 / 2, K a
-bound of |p''|. Along a fixed unit direction n the separation at c + s is then at least
+*Quadratic.* In the frame of one of the shapes a point of the other is at p + s p' + e with |e| <= K s^2 / 2, where K is
+a bound of |p''|. Along a fixed unit direction n the separation at c + s is then at least
 
-    min over p of n . (p + s p')  -  max over the fixed one of n . a  -  K s^2 / 2,
+    min over p of n . (p + s p')  -  max over the fixed shape of n . a  -  K s^2 / 2.
 
-which is concave in s: what its ends are above, all between is. With p' = v + w x p the minimum is one support point
-along n + s n x w. For K, joint j from the fixed one on turns by w_j, at most r_j from its axis, W before it in all:
-p' is the sum of w_j u_j, |u_j| <= r_j; u_j turns with all before it, and changes as p moves by all from j on. So
-|p''| <= sum of w_j r_j (w_j + 2 W_j); of one that slides by s_j, 2 s_j W_j. On a curve w_j and s_j are the most of all
-parameters, and |p''| more by the sum of how fast they change, w_j' r_j and s_j'.
+This is concave in s, so between two values of s it is no less than the smaller of its two values there. With p' = v + w
+x p the minimum is one support point along n + s n x w. For K, let joint j turn by w_j, let the moving shape be at most
+r_j from its axis, and let W_j be the sum of the turns between the fixed shape and joint j. Then p' is the sum of w_j
+u_j with |u_j| <= r_j. The vector u_j rotates with all joints before j and changes as p moves with the joints from j on.
+So |p''| <= sum of w_j r_j (w_j + 2 W_j), and a slide s_j adds 2 s_j W_j. On a curve, w_j and s_j are the maxima over
+all parameters, and |p''| grows by the sum of their rates of change, w_j' r_j and s_j'.
 
-Rounding is taken from d. Poses are computed, not exact: each joint of a chain of D turns by a matrix that is wrong by
-18 u in sine, cosine and products, by 4 u in the length of its axis, and is multiplied in twice, 9 u each: under 64 u
-with the translations' own roundings, times S, the farthest that anything reaches from the world's origin; one more
-such step places a shape on its link: 64 (D + 1) u S for either shape, and as much for a velocity of one turn. A number
-of q on the line is wrong by 3 u (|q0| + |q1|) and 2 u more after a mimic's factor, which moves a shape by as much as
-the joint does; on a curve of degree n by n^2 as much, which `curves.on_curve` stays below. V and K are taken 2^-40
-larger.
+Rounding is subtracted from d. Poses are computed, so they have errors. In a chain of D joints the matrix of a joint has
+an error of 18 u in sine, cosine and products and 4 u in the length of its axis. It is multiplied in twice, 9 u each.
+With the roundings of the translations that is under 64 u S, where S is the greatest distance of any point from the
+origin of the world. One more such step places a shape on its link. Together that is 64 (D + 1) u S for either shape,
+and as much for a velocity of one turn. A number of q on the line has an error of 3 u (|q0| + |q1|), and 2 u more after
+the factor of a mimic, which moves a shape by as much as the joint does. On a curve of degree n the error is n^2 times
+as much, which `on_curve` stays below. V and K are enlarged by 2^-40.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.room import Solver
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.robot.capsules import NO_CAPSULE, between_capsules
+from gjk3d.robot.bounding import NO_CAPSULE, between_capsules
 from gjk3d.robot.kinematics import Chain, plane_axes, rotated
 from gjk3d.robot.trees import Around, gap_bounds
 from gjk3d.robot.walk import Frames, Layout, between_balls, core_of, place, solve_slots
@@ -46,41 +48,44 @@ from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array2
 
-#: of a motion, is too long a piece to ask GJK of what capsules prove apart: halves of it often need neither
+#: longest piece of a motion for which GJK refines the bound of capsules: halves of a longer piece often need no GJK
 _LONG = 0.3
-#: of its distance beyond the margin is a body proven apart, of a long piece and of a short one: more is left to a look
+#: share of the distance beyond the margin that is proven for a body: for long pieces, for short ones, and the limit
+#: between the two; a greater share would cost a longer traversal
 _FAR, _CLOSE, _SOON = 0.5, 0.8, 0.1
 _RADIUS, _RHO, _SLACK = shape_layout.RADIUS, shape_layout.RHO, shape_layout.SLACK
 
 
 class Bound(NamedTuple):
-    """What bounds the motion of a pair on a line, see the module."""
+    """Bounds of the motion of a pair on a line, see the docstring of this module."""
 
     margin: float
-    floor: float  #: the margin, and what rounding may take
+    floor: float  #: the margin and the rounding errors
     v: float
     k: float
-    first_moves: bool  #: K is of the first as seen from the second
+    first_moves: bool  #: K is for the first shape in the frame of the second
 
 
-class Here(NamedTuple):
-    """The configuration that is looked at, and what is needed to look."""
+class Workspace(NamedTuple):
+    """The layout of a cell, its poses at one configuration, and scratch memory for its pairs."""
 
     layout: Layout
     frames: Frames
     solver: Solver
-    axes: Array2  #: what each pair remembers
+    axes: Array2  #: the last axis of each pair, then of each sub-pair
     twist: Array2  #: (links, 6), see `twists`
-    around: Around  #: a body that all pairs are of, or `gjk3d.robot.trees.NO_BODY`
+    around: Around  #: the body of all pairs, or `gjk3d.robot.trees.NO_BODY`
 
 
 @kernel
 def twists(chain: Chain, rates: Array, poses: Array, out: Array) -> None:
-    """Write how each link moves, (links, 6): w and v, its point x by v + w x x; floating joints rest.
+    """Write the twist of each link, (links, 6): w and v, where a point x moves by v + w x x.
 
-    ``rates`` (dof,) is how fast each number of q changes.
+    ``rates`` (dof,) are the rates of change of q. Floating joints count as resting.
     """
     parent, axis = chain.parent, chain.axis
+    # Twists are those of the world's origin, so that those of a chain add up without any transform. A pair with a
+    # floating joint between its shapes has an infinite K, so its twist is not used.
     for i in range(parent.shape[0]):
         for n in range(6):
             out[i, n] = out[parent[i], n] if parent[i] >= 0 else 0.0
@@ -112,11 +117,12 @@ def twists(chain: Chain, rates: Array, poses: Array, out: Array) -> None:
 
 @kernel
 def _root(x: float, rate: float, k: float) -> float:
-    """Return up to which s > 0 x + rate s - k s^2 / 2 stays above zero, a little less."""
+    """Return slightly less than the root s > 0 of x + rate s - k s^2 / 2, or 0 if x is not positive."""
     if not (x > 0.0 and rate == rate):
         return 0.0
     r = sqrt(rate * rate + 2.0 * k * x)
     s = 1e308
+    # the two forms of the root: the one whose sum has no cancellation
     if rate < 0.0:
         s = 2.0 * x / (r - rate)
     elif k > 0.0:
@@ -126,7 +132,7 @@ def _root(x: float, rate: float, k: float) -> float:
 
 @inlined
 def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
-    """Return the least of d . r over a placed slot, r from its centre."""
+    """Return the minimum of d . r over a placed slot, r from its centre."""
     core = core_of(layout, k)
     e = (
         -(rows[k, 0] * d[0] + rows[k, 3] * d[1] + rows[k, 6] * d[2]),
@@ -139,15 +145,15 @@ def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
 
 @inlined
 def _reach(layout: Layout, k: int) -> float:
-    """Return how far a slot goes from its centre; where it has no end, the point on it that stands for it."""
+    """Return the greatest distance of a slot from its centre; for a half-space, that of its reference point."""
     core = core_of(layout, k)
     return float(core.floats[_RHO] + core.floats[_RADIUS])
 
 
 @inlined
-def _relative_motion(here: Here, fixed: int, moves: int) -> tuple[Vec3, Vec3]:
-    """Return how a slot turns as seen from another that is held fast, and how its centre moves."""
-    link, twist, balls = here.layout.link, here.twist, here.frames.balls
+def _relative_motion(work: Workspace, fixed: int, moves: int) -> tuple[Vec3, Vec3]:
+    """Return the angular velocity of a slot in the frame of a fixed one, and the velocity of its centre."""
+    link, twist, balls = work.layout.link, work.twist, work.frames.balls
     w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for side in range(2):
         j, sign = (link[fixed], -1.0) if side == 1 else (link[moves], 1.0)
@@ -159,26 +165,30 @@ def _relative_motion(here: Here, fixed: int, moves: int) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float) -> tuple[float, float, float]:
-    """Return how far to either side the quadratic bound of the module holds two slots apart, along GJK's normal.
+def _curved(
+    work: Workspace, bound: Bound, a: int, b: int, backward: float, forward: float
+) -> tuple[float, float, float]:
+    """Return how far backward and forward the quadratic bound along the normal of GJK proves two slots apart.
 
-    Behind them: how far ahead they are the margin apart if they go on as they do now, infinite where they part.
+    The third value is an estimate of how far ahead the slots come within the margin at their present velocity,
+    infinite if they separate.
     """
-    layout, rows, balls, one = here.layout, here.frames.rows, here.frames.balls, here.solver.one
+    layout, rows, balls, solved = work.layout, work.frames.rows, work.frames.balls, work.solver.one
     moves, fixed, sign = (a, b, -1.0) if bound.first_moves else (b, a, 1.0)
-    n = (sign * one[0, 3], sign * one[0, 4], sign * one[0, 5])
-    w, v = _relative_motion(here, fixed, moves)
+    n = (sign * solved[0, 3], sign * solved[0, 4], sign * solved[0, 5])
+    w, v = _relative_motion(work, fixed, moves)
     at = (balls[moves, 0] - balls[fixed, 0], balls[moves, 1] - balls[fixed, 1], balls[moves, 2] - balls[fixed, 2])
     near = _lowest(layout, rows, moves, n)
     size = sqrt(dot(at, at)) + _reach(layout, moves) + _reach(layout, fixed)
     for c in range(3):
         size += abs(balls[fixed, c]) + abs(balls[moves, c])
     slack = core_of(layout, moves).floats[_SLACK]
-    # The first term covers the rounding of n . at, n . v and both supports. `_lowest` takes the slack of the core off
-    # already, at both ends of a piece, so the second term is only more than needed.
+    # The first term covers the rounding of n . at, n . v and both supports. `_lowest` already subtracts the slack of
+    # the core at both ends of a piece, so the second term is only an additional reserve.
     error = 64.0 * _U * size * (1.0 + sqrt(dot(w, w))) + 2.0 * slack * (1.0 + sqrt(dot(w, w)))
     if layout.starts[b, 2] == NO_CAPSULE:  # the normal of a half-space is n to the residual of its pose
         error += 8.0 * rows[b, 12] * size * (1.0 + sqrt(dot(w, w)))
+    # the separation along n now, less the floor; it is what motion may use up
     x = dot(n, at) + near + _lowest(layout, rows, fixed, (-n[0], -n[1], -n[2])) - error - bound.floor
     if not x > 0.0:
         return 0.0, 0.0, inf
@@ -186,14 +196,15 @@ def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float)
     straight = dot(n, v)
     found_back, found_forth = 0.0, 0.0
     for side in range(2):
-        sign, wanted = (1.0, forth) if side == 1 else (-1.0, back)
+        sign, wanted = (1.0, forward) if side == 1 else (-1.0, backward)
         best, s = 0.0, wanted
+        # The bound is proven up to min(s, root), so a long s that fails still gives a root from which to try again.
         for _ in range(3):
             if not s > best:
                 break
             t = sign * s
             d = (n[0] + t * m[0], n[1] + t * m[1], n[2] + t * m[2])
-            # concave: up to s the first order stays above the line to there
+            # concave: up to s the first-order term stays above its chord
             rate = sign * straight + (_lowest(layout, rows, moves, d) - near) / s
             best = max(best, min(s, _root(x, rate, bound.k)))
             if best >= wanted:
@@ -203,54 +214,56 @@ def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float)
             found_forth = best
         else:
             found_back = best
-    # how the distance changes is how the nearest point of what moves does
+    # the rate of the distance is that of the nearest point of the moving slot along the normal
     o = 6 if moves == a else 9
     rate = straight
     for c in range(3):
-        rate += m[c] * (one[0, o + c] - balls[moves, c])
+        rate += m[c] * (solved[0, o + c] - balls[moves, c])
     return found_back, found_forth, -(x + bound.floor - bound.margin) / rate if rate < 0.0 else inf
 
 
 @inlined
-def _by_capsules(here: Here, bound: Bound, a: int, b: int, back: float, forth: float) -> tuple[float, float, float]:
-    """Return how far back and forth the balls and the capsules round two placed slots prove them apart.
+def _by_capsules(
+    work: Workspace, bound: Bound, a: int, b: int, backward: float, forward: float
+) -> tuple[float, float, float]:
+    """Return how far backward and forward the balls and the capsules of two placed slots prove them apart.
 
-    Also returned is how rough GJK may be where that is not enough.
+    The third value is the relative tolerance that GJK may use if that is not enough.
     """
-    balls, floor, v = here.frames.balls, bound.floor, bound.v
+    balls, floor, v = work.frames.balls, bound.floor, bound.v
     m, f = (a, b) if bound.first_moves else (b, a)
     n = (balls[m, 0] - balls[f, 0], balls[m, 1] - balls[f, 1], balls[m, 2] - balls[f, 2])
     so_back, so_forth, loose = 0.0, 0.0, 0.0
     gap = between_balls(balls, a, b) - floor
     if gap > 0.0:
         so_back = so_forth = gap / v
-        if so_back >= back and so_forth >= forth:
+        if so_back >= backward and so_forth >= forward:
             return so_back, so_forth, loose
-        _, u = _relative_motion(here, f, m)
+        _, u = _relative_motion(work, f, m)
         rate = dot(n, u) / sqrt(dot(n, n))
         so_back, so_forth = max(so_back, _root(gap, -rate, bound.k)), max(so_forth, _root(gap, rate, bound.k))
-    if not (so_back >= back and so_forth >= forth):
-        gap = between_capsules(here.frames.rows, here.layout.floats, here.layout.starts, a, b) - floor
+    if not (so_back >= backward and so_forth >= forward):
+        gap = between_capsules(work.frames.rows, work.layout.floats, work.layout.starts, a, b) - floor
         if gap > 0.0:
             so_back, so_forth = max(so_back, gap / v), max(so_forth, gap / v)
-            # they do not touch: a tenth of the gap is as good as all digits
+            # the shapes are apart by the gap, so a tenth of it is enough accuracy
             loose = 0.1 * gap / (sqrt(dot(n, n)) + balls[a, 3] + balls[b, 3])
     return so_back, so_forth, loose
 
 
 @inlined
-def _speed_of_guest(here: Here, bound: Bound, p: int, now: int) -> tuple[float, float]:
-    """Return how fast any point of a body's guest moves now, as seen from the body, and what rounding takes of a gap.
+def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[float, float]:
+    """Return the greatest speed of a point of the guest in the frame of the body now, and its rounding error.
 
-    It is infinite where K is not of the guest.
+    The speed is infinite if K is not that of the guest.
     """
-    layout, frames = here.layout, here.frames
+    layout, frames = work.layout, work.frames
     first = layout.pairs[p, 2] == 0
     if not bound.k < inf or bound.first_moves != first:
         return inf, 0.0
     guest, host = (layout.pairs[p, 0], layout.pairs[p, 1]) if first else (layout.pairs[p, 1], layout.pairs[p, 0])
     place(layout, frames, guest, now)
-    w, v = _relative_motion(here, host, guest)
+    w, v = _relative_motion(work, host, guest)
     turn, reach, balls = sqrt(dot(w, w)), _reach(layout, guest) + core_of(layout, guest).floats[_SLACK], frames.balls
     # A speed is a sum of some ten products of lengths up to the size and of turns. The size is at most twice the size S
     # of the motion, so the slack of the floor, 128 (D + 1) u S (1 + W), is larger; see `gap_bounds`.
@@ -260,34 +273,35 @@ def _speed_of_guest(here: Here, bound: Bound, p: int, now: int) -> tuple[float, 
 
 @kernel
 def _cover_body(
-    here: Here, bound: Bound, now: int, p: int, back: float, forth: float
+    work: Workspace, bound: Bound, now: int, p: int, backward: float, forward: float
 ) -> tuple[float, float, bool, float]:
-    """Do as `cover` where one of the pair is a body: its parts are met along any normal, so speeds are those of a ball.
+    """Return the result of `cover` for a pair with a body.
 
-    By the quadratic bound of the module with |p'| for n . p' at either end.
+    The guest may meet the parts of a body along any normal. So the quadratic bound uses |p'| in place of n . p'.
     """
-    speed, error = _speed_of_guest(here, bound, p, now)
-    wanted = max(back, forth)
+    speed, error = _speed_of_guest(work, bound, p, now)
+    wanted = max(backward, forward)
+    # the distance that covers the whole piece, by the better of both bounds: the traversal may stop there
     enough = bound.v * wanted
     if speed < inf:
         enough = min(enough, (speed + 0.5 * bound.k * wanted) * wanted * (1.0 + 2.0**-40) + error)
     floor, share = max(bound.floor, 0.0), _FAR if wanted > _SOON else _CLOSE
-    lower, upper = gap_bounds(here.around, p, now, enough + floor, floor, share)
+    lower, upper = gap_bounds(work.around, p, now, enough + floor, floor, share)
     if upper <= bound.margin:
         return 0.0, 0.0, True, inf
     far = max(lower - bound.floor, 0.0) / bound.v
     if not speed < inf:
         return far, far, False, inf
     far = max(far, _root(lower - bound.floor - error, -speed, bound.k))
-    return far, far, False, _guest_meets(here, p, upper - bound.margin)
+    return far, far, False, _guest_contact(work, p, upper - bound.margin)
 
 
 @kernel
-def _guest_meets(here: Here, p: int, gap: float) -> float:
-    """Return how far ahead a body's guest closes a gap if its nearest point goes on as it does, infinite if never."""
-    pairs, balls, near = here.layout.pairs, here.frames.balls, here.around.bench.out[1]
+def _guest_contact(work: Workspace, p: int, gap: float) -> float:
+    """Return how far ahead a guest closes a gap to its body at the velocity of its nearest point, infinite if never."""
+    pairs, balls, near = work.layout.pairs, work.frames.balls, work.around.scratch.out[1]
     guest, host = (pairs[p, 0], pairs[p, 1]) if pairs[p, 2] == 0 else (pairs[p, 1], pairs[p, 0])
-    w, v = _relative_motion(here, host, guest)
+    w, v = _relative_motion(work, host, guest)
     n = (near[9] - near[6], near[10] - near[7], near[11] - near[8])
     size = sqrt(dot(n, n))
     at = (near[9] - balls[guest, 0], near[10] - balls[guest, 1], near[11] - balls[guest, 2])
@@ -296,17 +310,20 @@ def _guest_meets(here: Here, p: int, gap: float) -> float:
 
 
 @inlined
-def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float) -> tuple[float, float, bool, float]:
-    """Return how far back and forth a pair is proven apart, and whether it is known to be within the margin.
+def cover(
+    work: Workspace, bound: Bound, now: int, p: int, backward: float, forward: float
+) -> tuple[float, float, bool, float]:
+    """Return how far backward and forward a pair is proven apart, and whether it is known to be within the margin.
 
-    No more than ``back`` and ``forth`` is looked for. Of hulls round several bodies, that they touch says nothing. Last
-    is a guess of how far ahead it comes within the margin, infinite where there is none.
+    The search ends at ``backward`` and ``forward``. Hulls around several bodies may touch while the bodies do not, so
+    contact of hulls decides nothing. The last value is a guess of how far ahead the pair comes within the margin,
+    infinite if it moves apart.
     """
-    if here.around.body.kind >= 0:
-        return _cover_body(here, bound, now, p, back, forth)
-    layout, frames, solver = here.layout, here.frames, here.solver
-    first, last, one = layout.pairs[p, 2], layout.pairs[p, 3], solver.one
-    enough = max(bound.v * max(back, forth) + bound.floor, 0.0)
+    if work.around.body.kind >= 0:
+        return _cover_body(work, bound, now, p, backward, forward)
+    layout, frames, solver = work.layout, work.frames, work.solver
+    first, last, solved = layout.pairs[p, 2], layout.pairs[p, 3], solver.one
+    enough = max(bound.v * max(backward, forward) + bound.floor, 0.0)
     whole_back, whole_forth, least_back, least_forth, ahead = 0.0, 0.0, 1e308, 1e308, inf
     for r in range(first - 1, last):
         hulls = r < first < last
@@ -315,25 +332,25 @@ def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float)
             a, b, row = layout.subs[r, 0], layout.subs[r, 1], layout.pairs.shape[0] + r
         place(layout, frames, a, now)
         place(layout, frames, b, now)
-        so_back, so_forth, loose = _by_capsules(here, bound, a, b, back, forth)
-        proven = so_back >= back and so_forth >= forth
-        wait = loose > 0.0 and max(back, forth) > _LONG
+        so_back, so_forth, loose = _by_capsules(work, bound, a, b, backward, forward)
+        proven = so_back >= backward and so_forth >= forward
+        wait = loose > 0.0 and max(backward, forward) > _LONG  # the piece will be halved anyway: no GJK yet
         if not (proven or wait):
             mode = narrow.UNSIGNED if hulls or bound.margin >= 0.0 else narrow.SIGNED
-            solve_slots(layout, frames, a, b, mode, enough, loose, solver, here.axes[row : row + 1])
-            if not hulls and one[0, 2] <= bound.margin:
+            solve_slots(layout, frames, a, b, mode, enough, loose, solver, work.axes[row : row + 1])
+            if not hulls and solved[0, 2] <= bound.margin:
                 return 0.0, 0.0, True, inf
-            gap = one[0, 1] - bound.floor
-            if gap > 0.0 and (not hulls or one[0, 1] > 0.0):
+            gap = solved[0, 1] - bound.floor
+            if gap > 0.0 and (not hulls or solved[0, 1] > 0.0):
                 so_back, so_forth = max(so_back, gap / bound.v), max(so_forth, gap / bound.v)
-                if not (so_back >= back and so_forth >= forth) and bound.k < inf:
-                    x, y, meets = _curved(here, bound, a, b, back, forth)
+                if not (so_back >= backward and so_forth >= forward) and bound.k < inf:
+                    x, y, contact_at = _curved(work, bound, a, b, backward, forward)
                     so_back, so_forth = max(so_back, x), max(so_forth, y)
-                    ahead = ahead if hulls else min(ahead, meets)
+                    ahead = ahead if hulls else min(ahead, contact_at)
         if not hulls:
             least_back, least_forth = min(least_back, so_back), min(least_forth, so_forth)
-        elif wait or (so_back >= back and so_forth >= forth):
+        elif wait or (so_back >= backward and so_forth >= forward):
             return so_back, so_forth, False, inf
         else:
-            whole_back, whole_forth = so_back, so_forth  # the bodies lie in the hulls
+            whole_back, whole_forth = so_back, so_forth  # the bodies are inside the hulls, so this holds for them too
     return max(least_back, whole_back), max(least_forth, whole_forth), False, ahead

@@ -1,9 +1,15 @@
-"""Motions of a robot: whether all of a straight line between two configurations is free, and where it hits first."""
+"""Motions between configurations: straight lines and paths, by samples or certified, and detours around obstacles.
+
+For the proof of a path, an edge is first certified with a margin: half of the clearance of its samples. So one proof
+also gives a lower bound of the clearance. Where an edge cannot be certified, waypoints near it are drawn, farther and
+farther from the collision, until the two edges through one of them are certified.
+"""
 
 from __future__ import annotations
 
 from enum import IntEnum
-from math import nan
+from itertools import pairwise
+from math import ceil, inf, nan
 from numbers import Real
 from typing import Any, Generic, NamedTuple
 
@@ -12,19 +18,19 @@ from numpy.typing import NDArray
 
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
-from gjk3d.robot.cell import Cell
-from gjk3d.robot.curves import lines
+from gjk3d.robot import general_pairs, queries
+from gjk3d.robot.cell import Cache, Cell
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_certified import certified, certified_of_one
-from gjk3d.robot.motion_sampled import sampled
 from gjk3d.robot.queries import edge_of_one, first_hit_of_path
 from gjk3d.robot.results import PairName
-from gjk3d.robot.walk import FREE
-from gjk3d.typing import Array, B, Ints, N, Number, P, Rows, S, VectorLike
+from gjk3d.robot.trajectories import lines
+from gjk3d.robot.walk import FREE, REFUSED, UNSURE
+from gjk3d.typing import Array, B, Bools, Ints, N, Number, P, Rows, S, VectorLike
 
 
 class MotionStatus(IntEnum):
-    """What is known of a motion.
+    """The status of a motion.
 
     Examples
     --------
@@ -34,31 +40,31 @@ class MotionStatus(IntEnum):
     """
 
     FREE = 0  #: all samples are free; certified: no configuration of the motion comes closer than its margins
-    HIT = 1  #: the first contact is between ``safe`` and ``hit``, also one that only touches at the start or end
-    UNRESOLVED = 2  #: certified only: free up to ``safe``, and there too close to a margin, or for too long, to tell
+    HIT = 1  #: the first contact is between ``safe`` and ``hit``, also a mere touch at the start or end
+    UNRESOLVED = 2  #: certified only: free up to ``safe``, then too close to a margin, or for too long, to decide
 
     def __str__(self) -> str:
         return self.name
 
 
 class MotionCheck(NamedTuple, Generic[B, S, N, P]):
-    """Answer of `Checker.motion_free`, for one motion or n; one of its own is true where it is free.
+    """Result of `Checker.motion_free`, for one motion or n; as a bool, a single result is true if it is free.
 
     Parameters run from 0, the first configuration, to 1, the second.
 
     Attributes
     ----------
     free : bool or (n,) bool
-        All samples are free; certified: all configurations are, proven.
+        All samples are free; certified: all configurations are proven free.
     status : MotionStatus or (n,) int
         FREE, HIT or UNRESOLVED.
     safe : float or (n,) float
-        Free up to there: the last free sample before the first that hits, 1 where none does, 0 where the first
-        configuration hits. Certified: everything before it is proven free.
+        Free up to this parameter: the last free sample before the first collision, 1 without a collision, 0 if the
+        first configuration collides. Certified: everything before it is proven free.
     hit : float or (n,) float
-        The first parameter that is known to collide, NaN where none is.
+        The first parameter that is known to collide, or NaN.
     pair : (str, str) or list of such, or None
-        Who collides there, or who is too close to tell; an obstacle stands second.
+        The pair that collides there, or is too close to decide; an obstacle second.
 
     Examples
     --------
@@ -86,19 +92,19 @@ ManyMotions = MotionCheck[NDArray[np.bool_], Ints, Array, list[PairName]]
 
 
 class PathCheck(NamedTuple):
-    """Answer of `Checker.path_free`; true where the path is free.
+    """Result of `Checker.path_free`; true if the path is free.
 
     Attributes
     ----------
     free : bool
     status : MotionStatus
     edge : int or None
-        Which motion between two waypoints, from 0, is the first that is not free.
+        The first motion between two waypoints that is not free, counted from 0.
     safe, hit : float
-        As in `MotionCheck`, parameters of that motion; 1 and NaN where the path is free.
+        As in `MotionCheck`, parameters of that motion; 1 and NaN for a free path.
     pair : (str, str) or None
     configuration : (dof,) float or None
-        At ``hit``, or at ``safe`` where no collision is known.
+        The configuration at ``hit``, or at ``safe`` without a known collision.
 
     Examples
     --------
@@ -124,8 +130,8 @@ _STATUSES = tuple(MotionStatus)
 _FREE_PATH = PathCheck(True, MotionStatus.FREE, None, 1.0, nan, None, None)
 
 
-class _Found(NamedTuple):
-    """What is known of n edges; pairs by number, `FREE` for none."""
+class _EdgeResults(NamedTuple):
+    """Results of n edges; pairs are numbers, `FREE` for none."""
 
     status: Ints
     safe: Array
@@ -136,16 +142,17 @@ class _Found(NamedTuple):
 def motion_free(
     cell: Cell, q0: Rows, q1: Rows, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> OneMotion | ManyMotions:
-    """Answer `Checker.motion_free`."""
+    """Return the result of `Checker.motion_free`."""
+    # one plain motion takes microseconds in the kernel, so most of its time would be the checks below
     step = _plain_step(resolution, tolerance, workers)
     if step is not None and certify:
         proven = certified_of_one(cell, q0, q1, tolerance)
         if proven is not None:
-            return _told(cell, *proven)
+            return _motion_check(cell, *proven)
     elif step is not None:
-        known = edge_of_one(cell, q0, q1, step)
-        if known is not None:
-            return _one(cell, *known)
+        quick = edge_of_one(cell, q0, q1, step)
+        if quick is not None:
+            return _sampled_check(cell, *quick)
     check_workers(workers)
     first, stack0 = cell.robot.configurations(q0, "q0")
     second, stack1 = cell.robot.configurations(q1, "q1")
@@ -155,20 +162,20 @@ def motion_free(
         )
     count = len(first) if stack0 else len(second)
     first, second = (np.require(np.broadcast_to(q, (count, q.shape[1])), None, ["C", "W"]) for q in (first, second))
-    found = _ask(cell, first, second, certify, steps_of(cell.robot, resolution), tolerance, workers)
+    edges = _check_edges(cell, first, second, certify, steps_of(cell.robot, resolution), tolerance, workers)
     if stack0 or stack1:
-        names = [None if p == FREE else cell.names(p) for p in found.pair.tolist()]
-        return MotionCheck(found.status == MotionStatus.FREE, found.status, found.safe, found.hit, names)
-    return _told(cell, found.status.item(), found.safe.item(), found.hit.item(), found.pair.item())
+        names = [None if p == FREE else cell.names(p) for p in edges.pair.tolist()]
+        return MotionCheck(edges.status == MotionStatus.FREE, edges.status, edges.safe, edges.hit, names)
+    return _motion_check(cell, edges.status.item(), edges.safe.item(), edges.hit.item(), edges.pair.item())
 
 
-def _told(cell: Cell, status: int, safe: float, hit: float, pair: int) -> OneMotion:
+def _motion_check(cell: Cell, status: int, safe: float, hit: float, pair: int) -> OneMotion:
     return MotionCheck(
         status == MotionStatus.FREE, _STATUSES[status], safe, hit, None if pair == FREE else cell.names(pair)
     )
 
 
-def _one(cell: Cell, steps: int, at: int, p: int) -> OneMotion:
+def _sampled_check(cell: Cell, steps: int, at: int, p: int) -> OneMotion:
     if p == FREE:
         return MotionCheck(True, MotionStatus.FREE, 1.0, nan, None)
     most = max(steps, 1)
@@ -178,7 +185,7 @@ def _one(cell: Cell, steps: int, at: int, p: int) -> OneMotion:
 def path_free(
     cell: Cell, path: Any, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> PathCheck:
-    """Answer `Checker.path_free`."""
+    """Return the result of `Checker.path_free`."""
     step = _plain_step(resolution, tolerance, workers)
     if step is not None and certify:
         if type(path) is np.ndarray and path.shape == (2, cell.robot.dof):
@@ -186,28 +193,28 @@ def path_free(
             if proven is not None:
                 return _path_of(cell, 0, *proven, path[0], path[1])
     elif step is not None:
-        known = first_hit_of_path(cell, path, step)
-        if known is not None:
-            edge, *told = known
+        quick = first_hit_of_path(cell, path, step)
+        if quick is not None:
+            edge, *sample = quick
             if edge < 0:
                 return _FREE_PATH
-            _, status, safe, hit, pair = _one(cell, *told)
+            _, status, safe, hit, pair = _sampled_check(cell, *sample)
             return PathCheck(False, status, edge, safe, hit, pair, (1.0 - hit) * path[edge] + hit * path[edge + 1])
     check_workers(workers)
     points, stacked = cell.robot.configurations(path, "path")
     if not stacked or not len(points):
         raise RobotError(f"path has shape {np.shape(path)}, expected (m, {cell.robot.dof}) waypoints, at least one")
-    each = steps_of(cell.robot, resolution)
+    spacing = steps_of(cell.robot, resolution)
     first, second = (points[:-1], points[1:]) if len(points) > 1 else (points, points)
-    # a few edges first, then more: what lies behind the first that is not free is not asked
+    # a few edges first, then more: edges after the first that is not free need no test
     start, size = 0, 16 if workers == 1 else 64 * workers
     while start < len(first):
         some = slice(start, start + size)
-        found = _ask(cell, first[some].copy(), second[some].copy(), certify, each, tolerance, workers)
-        bad = np.flatnonzero(found.status != MotionStatus.FREE)
+        edges = _check_edges(cell, first[some].copy(), second[some].copy(), certify, spacing, tolerance, workers)
+        bad = np.flatnonzero(edges.status != MotionStatus.FREE)
         if len(bad):
             k = int(bad[0])
-            known_of = found.status[k].item(), found.safe[k].item(), found.hit[k].item(), found.pair[k].item()
+            known_of = edges.status[k].item(), edges.safe[k].item(), edges.hit[k].item(), edges.pair[k].item()
             return _path_of(cell, start + k, *known_of, first[start + k], second[start + k])
         start, size = start + size, 2 * size
     return _FREE_PATH
@@ -216,7 +223,7 @@ def path_free(
 def _path_of(
     cell: Cell, edge: int, status: int, safe: float, hit: float, pair: int, first: Array, second: Array
 ) -> PathCheck:
-    """Return what is known of a path by that of an edge; those before it are free, and all if it is."""
+    """Return the result of a path from its first edge that is not free, or from its last edge."""
     if status == MotionStatus.FREE:
         return _FREE_PATH
     t = hit if hit == hit else safe
@@ -225,7 +232,7 @@ def _path_of(
 
 
 def _plain_step(resolution: Any, tolerance: Any, workers: int) -> float | None:
-    """Return the largest step between samples where kernels may answer at once, with nothing else to be checked."""
+    """Return the step between samples if all arguments are plain values that need no further check, else None."""
     plain = type(workers) is int and workers == 1 and type(resolution) is float and resolution > 0.0
     return resolution if plain and type(tolerance) is float and 0.0 < tolerance < 1.0 else None
 
@@ -236,23 +243,194 @@ def steps_of(robot: Robot, resolution: Number | VectorLike) -> Array:
     if type(resolution) is float and resolution > 0.0:
         return np.full(dof, resolution)
     try:
-        each = np.asarray(resolution, dtype=np.float64)
+        spacing = np.asarray(resolution, dtype=np.float64)
     except (TypeError, ValueError):
-        each = np.full(1, np.nan)
-    if each.shape not in ((), (dof,)) or not (each > 0.0).all():
+        spacing = np.full(1, np.nan)
+    if spacing.shape not in ((), (dof,)) or not (spacing > 0.0).all():
         raise RobotError(
             f"resolution is {resolution!r:.80}, expected a number above 0, or one for each of the {dof} numbers of a "
             "configuration"
         )
-    return np.array(np.broadcast_to(each, (dof,)))
+    return np.array(np.broadcast_to(spacing, (dof,)))
 
 
-def _ask(cell: Cell, first: Array, second: Array, certify: bool, each: Array, tolerance: float, workers: int) -> _Found:
+def _check_edges(
+    cell: Cell, first: Array, second: Array, certify: bool, spacing: Array, tolerance: float, workers: int
+) -> _EdgeResults:
     if isinstance(tolerance, bool) or not isinstance(tolerance, (Real, np.floating)) or not 0.0 < tolerance < 1.0:
         raise RobotError(
             f"tolerance is {tolerance!r:.80}, expected a number above 0 and below 1: a share of the motion"
         )
     if certify:
-        return _Found(*certified(cell, lines(first, second), float(tolerance), workers))
-    pair, safe, hit = sampled(cell, first, second, each, workers)
-    return _Found(np.where(pair == FREE, int(MotionStatus.FREE), int(MotionStatus.HIT)), safe, hit, pair)
+        return _EdgeResults(*certified(cell, lines(first, second), float(tolerance), workers))
+    pair, safe, hit = sampled(cell, first, second, spacing, workers)
+    return _EdgeResults(np.where(pair == FREE, int(MotionStatus.FREE), int(MotionStatus.HIT)), safe, hit, pair)
+
+
+_AT_ONCE = 256  #: configurations of a call about general pairs: a collision in an early one saves the rest
+
+
+def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: int) -> tuple[Ints, Array, Array]:
+    """Return the first pair that collides on each edge, `FREE` for none, and the two samples around the first contact.
+
+    No number of q changes by more than ``spacing`` (dof,) from one sample to the next.
+    """
+    steps, at, which = queries.walk_edges(cell, first, second, spacing, np.zeros(len(first), dtype=np.int64), workers)
+    if (which == REFUSED).any():
+        e = int(np.argmax(which == REFUSED))
+        with np.errstate(over="ignore"):
+            wanted = np.ceil((np.abs(second[e] - first[e]) / spacing).max())
+        raise RobotError(f"motion {e} would take {wanted:.3g} samples: give a coarser resolution")
+    for e in np.flatnonzero(which == UNSURE).tolist():
+        row = slice(e, e + 1)
+        while which[e] == UNSURE:  # the exact functions decide this sample; if it is free, the next ones follow
+            t = at[e] / steps[e] if at[e] else 0.0
+            which[e] = queries.hits(cell, ((1.0 - t) * first[e] + t * second[e])[None], 1)[0]
+            if which[e] == FREE:
+                remaining = first[row].copy(), second[row].copy(), spacing, at[row] + 1
+                _, at[row], which[row] = queries.walk_edges(cell, *remaining, workers=1)
+    if len(cell.general.pairs):
+        _look_at_general_pairs(cell, first, second, steps, at, which)
+    most = np.maximum(steps, 1)
+    safe = np.where(which != FREE, np.maximum(at - 1, 0) / most, 1.0)
+    return which, safe, np.where(which != FREE, at / most, np.nan)
+
+
+def _look_at_general_pairs(cell: Cell, first: Array, second: Array, steps: Ints, at: Ints, which: Ints) -> None:
+    """Replace results of edges on which a general pair collides earlier."""
+    for e in range(len(first)):
+        count = int(steps[e] if which[e] == FREE else at[e] - 1) + 1
+        for start in range(0, count, _AT_ONCE):
+            t = np.arange(start, min(start + _AT_ONCE, count))[:, None] / max(int(steps[e]), 1)
+            hits = general_pairs.hits(cell, (1.0 - t) * first[e] + t * second[e])
+            if (hits != FREE).any():
+                at[e] = start + int(np.argmax(hits != FREE))
+                which[e] = hits[at[e] - start]
+                break
+
+
+_STEP = 0.1  #: radians, or lengths, between the samples of the clearance
+_SHARES = (0.5, 0.1, 0.0)  #: shares of the sampled clearance that are certified as a margin, the largest first
+_SPREADS = (0.01, 0.02, 0.04, 0.08, 0.16)  #: standard deviations of waypoints from a hit, relative to the bounds
+_DRAWN = 24  #: waypoints of each spread
+
+
+class PathProof(NamedTuple):
+    """The proof of the last path of `gjk3d.robot.ompl.Planning.plan`.
+
+    Attributes
+    ----------
+    proven : bool
+        No configuration of the path comes closer than its margins.
+    clearance : float
+        Proven: each pair stays farther apart than its margin plus this along the whole path; -inf without a proof.
+    repaired : int
+        Number of stretches that were free at samples, had no proof, and were replaced by detours.
+    replanned : bool
+        No detours were found, and the path was planned again with certified edges only.
+    pair : (str, str) or None
+        The pair that prevents the proof of a path.
+    seconds : float
+        Process time of proof, repairs and replanning.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> planning = gk.robot.ompl.Planning(gk.robot.Checker(gk.robot.Robot.example()))
+    >>> path = planning.plan([0.0, 0.0], [1.0, 1.0], seconds=2.0)
+    >>> planning.proof.proven, planning.proof.repaired, planning.proof.clearance > 0.1
+    (True, 0, True)
+    """
+
+    proven: bool
+    clearance: float
+    repaired: int
+    replanned: bool
+    pair: PairName
+    seconds: float
+
+
+class Edges(NamedTuple):
+    """Proofs of the edges of a path."""
+
+    clearance: Array  #: each pair stays farther apart than its margin plus this; -inf for an edge without a proof
+    stops: Array  #: where an edge without a proof collides, or where its proof ends
+    pair: list[PairName]  #: the pair there
+
+    @property
+    def bad(self) -> Bools:
+        """True for each edge without a proof."""
+        bad: Bools = self.clearance == -inf
+        return bad
+
+
+def edges_of(cell: Cell, path: Array, tolerance: float) -> Edges:
+    """Return the proof of each edge of a path."""
+    first, second = (path[:-1], path[1:]) if len(path) > 1 else (path, path)
+    edges = Edges(np.full(len(first), -inf), np.zeros(len(first)), [None] * len(first))
+    if not len(cell.slots):
+        edges.clearance[:] = inf
+    clearance = _sampled_clearance(cell, path) if len(cell.slots) else 0.0
+    for share in _SHARES if clearance > 0.0 else (0.0,):
+        left = np.flatnonzero(edges.bad)
+        if not len(left):
+            break
+        wider = _wider(cell, share * clearance)
+        check = _proof(wider, first[left], second[left], tolerance)
+        cell.cache.bounds = wider.cache.bounds
+        edges.clearance[left[check.free]] = share * clearance
+        edges.stops[left] = np.where(np.isnan(check.hit), check.safe, check.hit)
+        for k, pair in zip(left.tolist(), check.pair, strict=True):
+            edges.pair[k] = pair
+    return edges
+
+
+def _proof(cell: Cell, first: Array, second: Array, tolerance: float) -> MotionCheck[Any, Any, Any, Any]:
+    return motion_free(cell, first, second, True, 1.0, tolerance, 1)
+
+
+def _sampled_clearance(cell: Cell, path: Array) -> float:
+    """Return the least distance beyond the margins at samples of a path, or 0 if it is negative."""
+    steps = [ceil(float(np.abs(b - a).max(initial=0.0)) / _STEP) for a, b in pairwise(path)]
+    places = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(steps) if n)])
+    at = np.arange(len(path))
+    samples = np.column_stack([np.interp(places, at, column) for column in path.T]).reshape(-1, path.shape[1])
+    least = queries.nearest(cell, np.ascontiguousarray(samples), inf)[0][:, 0].min()
+    return max(float(least) - float(cell.margins.max()), 0.0)
+
+
+def _wider(cell: Cell, more: float) -> Cell:
+    """Return a cell with larger margins that shares the motion bounds, which do not depend on margins."""
+    if more == 0.0:
+        return cell
+    cache = Cache()
+    cache.bounds = cell.cache.bounds
+    return cell._replace(margins=cell.margins + more, cache=cache)
+
+
+def runs(bad: Bools) -> list[tuple[int, int]]:
+    """Return the runs of consecutive bad edges as (first, last + 1)."""
+    ends = np.flatnonzero(np.diff(np.concatenate([[False], bad, [False]]).astype(np.int8)))
+    return [(int(a), int(b)) for a, b in ends.reshape(-1, 2)]
+
+
+def detour(
+    cell: Cell, ends: Array, hit: Array, spread: Array, bounds: tuple[Array, Array], tolerance: float
+) -> Array | None:
+    """Return a waypoint near a hit so that both lines from it to the two ends are proven free, or None.
+
+    ``spread`` (dof,) is the width of the bounds, 0 for joints that do not move.
+    """
+    rng = np.random.default_rng(0)  # a fixed seed: the same path gets the same detour
+    for share in _SPREADS:
+        drawn = np.clip(hit + share * spread * rng.standard_normal((_DRAWN, len(hit))), *bounds)
+        drawn = drawn[queries.hits(cell, drawn, 1) == FREE]
+        # short detours first; lengths are relative to the bounds, as joints have different units
+        size = np.where(spread > 0.0, spread, 1.0)
+        length = sum(np.linalg.norm((drawn - end) / size, axis=1) for end in ends)
+        for waypoint in drawn[np.argsort(length, kind="stable")]:
+            path = np.array([ends[0], waypoint, ends[1]])
+            if _proof(cell, path[:-1], path[1:], tolerance).free.all():
+                chosen: Array = waypoint
+                return chosen
+    return None

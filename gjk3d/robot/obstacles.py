@@ -1,4 +1,4 @@
-"""What stands around a robot or hangs on a link of it: a shape with a name, and how it is seen from afar."""
+"""Obstacles and attached objects: named shapes around a robot or on one of its links, and their convex outlines."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ WORLD = -1
 
 
 class CollisionObject(NamedTuple):
-    """An obstacle, which stands in the world, or an object that is attached to a link."""
+    """An obstacle in the world, or an object that is attached to a link."""
 
     name: str
     shape: Any
     pose: Array  #: (4, 4), in the frame of the link, or of the world
-    link: int  #: it is attached to, or WORLD
+    link: int  #: the link that it is attached to, or WORLD
     touch: frozenset[str]  #: links and objects that it may touch
 
 
 class Outline(NamedTuple):
-    """What stands for a shape in the kernels: itself, something convex round it, or a half-space that holds it."""
+    """The shape that replaces another in the kernels: itself, a convex shape around it, or a half-space."""
 
     shape: Shape
     exact: bool  #: whether it is the shape itself
@@ -42,28 +42,28 @@ class Outline(NamedTuple):
 
 
 def outline(shape: Any) -> Outline:
-    """Return what stands for a shape, or for anything that `gjk3d.collide` takes."""
+    """Return the outline of a shape, or of any other object that `gjk3d.collide` accepts."""
     if isinstance(shape, Halfspace):
         return Outline(shape, True, np.array([*shape.normal, shape.offset]))
     if isinstance(shape, Mesh):
         return Outline(shape.hull(), False, None)
     if isinstance(shape, Shape):
         return Outline(_box_round(shape), False, None) if is_mapped(shape) else Outline(shape, True, None)
-    if getattr(shape, "bottom", None) == -np.inf:  # a height field that goes down without end
+    if getattr(shape, "bottom", None) == -np.inf:  # a height field that is unbounded below
         top = float(np.max(shape.heights) + abs(np.max(shape.heights)) * 1e-12)
         return Outline(Point(), False, np.array([0.0, 0.0, 1.0, top]))
     return Outline(_box_round(shape), False, None)
 
 
 def _box_round(shape: Any) -> ConvexHull:
-    low, high = shape.bounds
+    low, high = shape.bounds  # rounded, so the box is padded by more than that
     pad = 1e-9 * float(np.abs([low, high]).max())
     ends = np.array([low - pad, high + pad])
     return ConvexHull([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 
 
 def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch: Iterable[str] = ()) -> CollisionObject:
-    """Check and return an object; whether its name is free is checked by who knows the others."""
+    """Check and return an object; the caller checks that its name is unused."""
     if type(name) is not str or not name:
         raise RobotError(f"the name of an object is {name!r}, expected text")
     if not is_collider(shape):
@@ -77,7 +77,7 @@ def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch:
 
 
 def in_metres(shape: Any, what: str) -> Any:
-    """Return a shape with the lengths of its unit converted to metres, unchanged if it has no unit."""
+    """Return a shape with its unit converted to metres; a shape without a unit is unchanged."""
     unit = getattr(shape, "unit", None)
     if unit is None or not (cure := rescaling(unit, "meters")):
         return shape
@@ -87,20 +87,20 @@ def in_metres(shape: Any, what: str) -> Any:
     return shape._cached("in metres", lambda: shape.scaled(factor, unit="meters"))
 
 
-def names_in(given: Any, what: str) -> tuple[str, ...]:
-    """Return names in a list or the like; `RobotError` where it has none."""
-    if isinstance(given, str):
-        raise RobotError(f"{what} is the text {given!r}, expected names in a list")
-    if not isinstance(given, Iterable):
-        raise RobotError(f"{what} is {kind_of(given)}, expected names in a list")
-    names = tuple(given)
+def names_in(value: Any, what: str) -> tuple[str, ...]:
+    """Return the names of an iterable; `RobotError` for a single text or for items that are not names."""
+    if isinstance(value, str):
+        raise RobotError(f"{what} is the text {value!r}, expected names in a list")
+    if not isinstance(value, Iterable):
+        raise RobotError(f"{what} is {kind_of(value)}, expected names in a list")
+    names = tuple(value)
     if wrong := [name for name in names if not isinstance(name, str)]:
         raise RobotError(f"{what} has {kind_of(wrong[0])}, expected names")
     return names
 
 
 def one_pose(pose: OnePose, name: str) -> Array:
-    """Return a pose as a matrix of its own; `RobotError` where it is a stack."""
+    """Return a copy of a pose as a matrix; `RobotError` for a stack."""
     rows, stacked = pose_rows(pose, name)
     if stacked:
         raise RobotError(f"the {name} is a stack: it stands in one place")
@@ -110,25 +110,25 @@ def one_pose(pose: OnePose, name: str) -> Array:
 
 
 def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:
-    """Return name, shape and pose of what a mapping or a `gjk3d.Scene` has now."""
+    """Return the present names, shapes and poses of a mapping or a `gjk3d.Scene`."""
     if surroundings is None:
         return []
     if isinstance(surroundings, Mapping):
         return [
-            (name, *given) if isinstance(given, tuple) and len(given) == 2 else (name, given, None)
-            for name, given in surroundings.items()
+            (name, *entry) if isinstance(entry, tuple) and len(entry) == 2 else (name, entry, None)
+            for name, entry in surroundings.items()
         ]
     from gjk3d.scene import Scene
 
     if isinstance(surroundings, Scene):
-        given = [(name, surroundings.shape(name), surroundings.pose(name)) for name in surroundings.names]
-        for name, shape, _ in given:
+        objects = [(name, surroundings.shape(name), surroundings.pose(name)) for name in surroundings.names]
+        for name, shape, _ in objects:
             if (unit := getattr(shape, "unit", None)) and (cure := rescaling(unit, "meters")):
                 raise RobotError(
                     f"the Scene has {name!r} in {unit}, with all poses, and robots are in metres. Convert its meshes, "
                     f"{cure}, and its poses, or give a mapping with poses in metres"
                 )
-        return given
+        return objects
     raise RobotError(
         f"surroundings is {kind_of(surroundings)}, expected a gjk3d.Scene, or a mapping of names to shapes or "
         "(shape, pose)"

@@ -1,7 +1,7 @@
-"""Planning with OMPL 2: a checker's answers as its state checker, motion validator and objective.
+"""Planning with OMPL 2: a checker as its state validity checker, motion validator and objective.
 
-OMPL asks Python once for each motion, and the whole motion is then answered in one compiled call. It comes with
-``pip install gjk3d[plan]`` and is not there for Windows.
+OMPL calls Python once for each motion. The whole motion is then checked in one compiled call. It comes with
+``pip install gjk3d[plan]`` and is not available for Windows.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ import gc
 import time
 from collections.abc import Callable, Sequence
 from math import inf, pi
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
 
 from gjk3d.errors import RobotError
+from gjk3d.robot import queries
 from gjk3d.robot.checker import Checker
 from gjk3d.robot.kinematics import TURNING
-from gjk3d.robot.ompl_questions import Questions
-from gjk3d.robot.path_proof import PathProof, detour, edges_of, runs
+from gjk3d.robot.motions import PathProof, detour, edges_of, runs, steps_of
 from gjk3d.robot.results import PairName
 from gjk3d.robot.urdf import KINDS
-from gjk3d.typing import Array, Row
+from gjk3d.robot.walk import FREE
+from gjk3d.typing import Array, Ints, Row
 
 try:
     from ompl import base as ob
@@ -33,24 +35,24 @@ except ImportError as reason:
         "gjk3d.robot.ompl needs OMPL 2, which is not installed: pip install gjk3d[plan] (Linux and macOS)"
     ) from reason
 
-#: planners that read how far a motion was valid, which OMPL's Python bindings never hand back from a validator
+#: planners that read how far a motion was valid, which OMPL's Python bindings cannot return from a validator
 REFUSED = ("KPIECE1", "BKPIECE1", "LBKPIECE1", "PDST", "RLRT", "BiRLRT")
 
 
 def _setup_of(space: Any) -> tuple[Any, Any]:
-    """Return OMPL's setup of a space, and its space information, both out of the garbage collector's sight.
+    """Return OMPL's setup of a space, and its space information, both untracked by the garbage collector.
 
-    What OMPL 2.0.1 answers the collector for these two is objects that are gone, which the collector then counts down:
-    ``og.SimpleSetup(space); gc.collect()`` reads freed memory, and may write to it. There is one wrapper of each as
-    long as it is held.
+    OMPL 2.0.1 reports freed objects to the collector for these two, and the collector then decrements their counts:
+    ``og.SimpleSetup(space); gc.collect()`` reads freed memory, and may write to it. Each has a single wrapper as long
+    as a reference to it exists.
     """
     collecting = gc.isenabled()
     gc.disable()
     try:
         setup = og.SimpleSetup(space)
         information = setup.getSpaceInformation()
-        for each in (setup, information):
-            ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(each))
+        for wrapper in (setup, information):
+            ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(wrapper))
     finally:
         if collecting:
             gc.enable()
@@ -63,16 +65,16 @@ class Planning:
     Parameters
     ----------
     checker : Checker
-        Of one thread at a time.
+        Used by one thread at a time.
     joints : sequence of str, optional
-        Names of the joints that move; all where left out.
+        Names of the joints that move; all by default.
     rest : (dof,) float, optional
-        Where the other joints stay; 0 where left out.
+        Values of the other joints; 0 by default.
     lower, upper : (moved,) float, optional
-        Bounds of what moves; by default the robot's limits, and from -pi to pi for turns without limits.
+        Bounds of the joints that move; by default the robot's limits, and -pi to pi for turns without limits.
     certify : {"end", False, True}
-        What is proven beyond samples of motions: the path that is returned, by default; nothing; or each motion that
-        a planner asks for, of which those that are not proven count as hits.
+        "end" certifies the path that is returned, False nothing, and True each motion that a planner tests. Motions
+        without a proof then count as collisions.
     resolution, tolerance : float
         As in `Checker.motion_free`.
 
@@ -80,9 +82,9 @@ class Planning:
     ----------
     space : ompl.base.RealVectorStateSpace
     setup : ompl.geometric.SimpleSetup
-        With the state checker and the motion validator in place; set a planner, an objective and so on as you like.
+        It has the state checker and the motion validator. Planner, objective and so on can be set.
     proof : PathProof or None
-        Of the path found last; None before there was one, and where none was asked for.
+        Proof of the last path; None before the first one, or with ``certify=False``.
 
     Raises
     ------
@@ -133,7 +135,7 @@ class Planning:
             bounds.setHigh(k, float(high[k]))
         self.space.setBounds(bounds)
         self._low, self._high = low, high
-        self._questions = Questions(
+        self._queries = StateQueries(
             checker,
             self.space,
             columns,
@@ -152,16 +154,16 @@ class Planning:
 
     @property
     def motions(self) -> int:
-        """How many motions were asked for so far."""
-        return self._questions.motions
+        """The number of motions tested so far."""
+        return self._queries.motions
 
     def _bounds(self, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
         robot = self.checker.robot
         turning = {j.name for j in robot.joints if j is not None and KINDS[j.type] == TURNING}
-        owner = {column: name for name, own in robot.columns.items() for column in range(own.start, own.stop)}
-        found = []
-        for what, own, given, way in (("lower", robot.lower, lower, -1.0), ("upper", robot.upper, upper, 1.0)):
-            row = own[list(self.columns)].copy() if given is None else np.array(given, dtype=np.float64)
+        owner = {column: name for name, limits in robot.columns.items() for column in range(limits.start, limits.stop)}
+        rows = []
+        for what, limits, bound, sign in (("lower", robot.lower, lower, -1.0), ("upper", robot.upper, upper, 1.0)):
+            row = limits[list(self.columns)].copy() if bound is None else np.array(bound, dtype=np.float64)
             if row.shape != (len(self.columns),):
                 raise RobotError(f"{what} has shape {row.shape}, expected {len(self.columns)} numbers")
             for k, column in enumerate(self.columns):
@@ -171,16 +173,16 @@ class Planning:
                             f"joint {owner[column]!r} has no limits to plan within: give lower= and "
                             f"upper=, between which each of the {len(self.columns)} numbers may be"
                         )
-                    row[k] = way * pi
-            found.append(row)
-        low, high = found
+                    row[k] = sign * pi
+            rows.append(row)
+        low, high = rows
         if not (low < high).all():
             k = int(np.argmin(high - low))
             raise RobotError(f"joint {owner[self.columns[k]]!r}: lower {low[k]} is not less than upper {high[k]}")
         return low, high
 
     def configuration(self, state: Any) -> Array:
-        """Return the whole robot's numbers of a state.
+        """Return the configuration of the whole robot at a state.
 
         Parameters
         ----------
@@ -191,10 +193,10 @@ class Planning:
         -------
         (dof,) float
         """
-        return self._questions.configuration(state)
+        return self._queries.configuration(state)
 
     def state(self, q: Row) -> Any:
-        """Return a state of ``space`` with the numbers that move, of a whole configuration.
+        """Return the state of ``space`` for a configuration of the whole robot.
 
         Parameters
         ----------
@@ -207,7 +209,7 @@ class Planning:
         Raises
         ------
         RobotError
-            q is outside the bounds, or what does not move is not at rest.
+            q is outside the bounds, or a joint that does not move is not at rest.
         """
         row = self._within(q, "q")
         state = self.space.allocState()
@@ -236,8 +238,8 @@ class Planning:
         return row
 
     def state_checker(self) -> Callable[[Any], bool]:
-        """Return a function that tells whether a state is free."""
-        return self._questions.state_free
+        """Return a function that returns whether a state is free."""
+        return self._queries.state_free
 
     def planner(self, kind: str) -> Any:
         """Return a planner of OMPL.
@@ -254,18 +256,18 @@ class Planning:
         Raises
         ------
         RobotError
-            OMPL has none of that name, or it reads how far a motion was valid: OMPL's Python bindings ask a validator
-            for yes or no alone, and leave what such a planner reads unset.
+            OMPL has no planner of that name, or the planner reads how far a motion was valid. A validator in Python can
+            only return True or False, and the value that such a planner reads stays unset.
         """
         if kind in REFUSED:
             raise RobotError(
                 f"{kind} reads lastValid, how far a motion was valid, which OMPL's Python bindings never hand back: it "
                 "would keep motions nobody checked, or lose its own; take RRTConnect, PRM, BITstar, RRTstar ..."
             )
-        made = getattr(og, kind, None)
-        if not (isinstance(made, type) and issubclass(made, ob.Planner)):
+        planner_class = getattr(og, kind, None)
+        if not (isinstance(planner_class, type) and issubclass(planner_class, ob.Planner)):
             raise RobotError(f"OMPL has no planner {kind!r} here; it has RRTConnect, PRM, BITstar, RRTstar ...")
-        return made(self.setup.getSpaceInformation())
+        return planner_class(self.setup.getSpaceInformation())
 
     def plan(
         self,
@@ -276,21 +278,21 @@ class Planning:
         seconds: float = 5.0,
         simplify: bool = True,
     ) -> Array | None:
-        """Return waypoints from start to goal, straight lines between them free; None where none were found in time.
+        """Return waypoints from start to goal with free straight lines between them; None if none are found in time.
 
-        Unless ``certify`` is False all of the path is proven free, also between samples: where it is not, a detour
-        takes the place of a stretch, or the rest of the time goes to planning with proven motions alone. ``proof``
-        then says what came of it.
+        Unless ``certify`` is False the whole path is proven free, also between samples. If a stretch has no proof, a
+        detour replaces it, or the rest of the time is used to plan with certified motions only. ``proof`` has the
+        result.
 
         Parameters
         ----------
         start, goal : (dof,) float
         planner : str
-            See `planner`. One that optimises takes all the time there is.
+            See `planner`. A planner that optimises uses the whole time.
         seconds : float
-            By the clock, at most; not counting the proof.
+            Time limit of planning, without the proof.
         simplify : bool
-            Whether OMPL shortens the path it found, for up to a second.
+            Whether OMPL shortens the path for up to a second.
 
         Returns
         -------
@@ -307,20 +309,20 @@ class Planning:
             hit = self.checker.hit(q)
             if hit is not None:
                 raise RobotError(f"{name} is not free: {hit[0]!r} and {hit[1]!r} are too close")
-        self._questions.motions_free(ends[0], ends[0])  # compiles, if need be, before the clock runs
-        self.checker.collisions(ends[0])  # and what decides where the others are unsure
+        self._queries.motions_free(ends[0], ends[0])  # compiles, if necessary, before the clock runs
+        self.checker.collisions(ends[0])  # also the functions for undecided pairs
         self.proof, level, begin = None, util.getLogLevel(), time.perf_counter()
         util.setLogLevel(util.LogLevel.LOG_ERROR)
         try:
-            paths = self._found(ends, planner, seconds, simplify)
+            paths = self._solve(ends, planner, seconds, simplify)
             if not paths or not self._prove:
                 return paths[0] if paths else None
             return self._proven(paths, ends, begin + seconds, simplify)
         finally:
             util.setLogLevel(level)
 
-    def _found(self, ends: Sequence[Array], planner: str, seconds: float, simplify: bool) -> list[Array]:
-        """Return the path that OMPL finds, behind what it makes shorter of it."""
+    def _solve(self, ends: Sequence[Array], planner: str, seconds: float, simplify: bool) -> list[Array]:
+        """Return the path that OMPL finds, after its shortened form if there is one."""
         self.setup.clear()
         self.setup.setStartAndGoalStates(*map(self.state, ends))
         self.setup.setPlanner(self.planner(planner))
@@ -331,7 +333,7 @@ class Planning:
         if simplify:
             self.setup.simplifySolution(1.0)
             shorter = self._path()
-            if self._prove or self._questions.motions_free(shorter[:-1], shorter[1:]):
+            if self._prove or self._queries.motions_free(shorter[:-1], shorter[1:]):
                 paths.insert(0, shorter)
         return paths
 
@@ -339,31 +341,31 @@ class Planning:
         return np.array([self.configuration(state) for state in self.setup.getSolutionPath().getStates()])
 
     def _proven(self, paths: list[Array], ends: Sequence[Array], until: float, simplify: bool) -> Array | None:
-        """Return the first of some paths that can be proven, or another path; and write down what is proven of it."""
-        begin, how, pair = time.process_time(), self._questions.how, None
-        asked = how["certify"]
+        """Return the first of some paths that can be proven, or a replanned path, and set ``proof``."""
+        begin, how, pair = time.process_time(), self._queries.how, None
+        certify = how["certify"]
         try:
             for replanned in (False, True):
                 if replanned:
                     how["certify"] = True
                     left = until - time.perf_counter()
-                    paths = self._found(ends, "RRTConnect", left, simplify) if left > 0.0 else []
+                    paths = self._solve(ends, "RRTConnect", left, simplify) if left > 0.0 else []
                 for path in paths:
-                    found, room, repaired, who = self._repaired(path)
+                    proven, clearance, repaired, who = self._repaired(path)
                     pair = pair or who
-                    if found is not None:
+                    if proven is not None:
                         spent = time.process_time() - begin
-                        self.proof = PathProof(True, room, repaired, replanned, None, spent)
-                        return found
+                        self.proof = PathProof(True, clearance, repaired, replanned, None, spent)
+                        return proven
         finally:
-            how["certify"] = asked
+            how["certify"] = certify
         self.proof = PathProof(False, -inf, 0, False, pair, time.process_time() - begin)
         return None
 
     def _repaired(self, path: Array) -> tuple[Array | None, float, int, PairName]:
-        """Return a path with detours where it is not proven, its room, and how many; None and who is in the way."""
-        cell, found = self.checker._cell(), [path[:1]]
-        proof, done, columns = edges_of(cell, path, self._tolerance), 0, list(self.columns)
+        """Return a path with detours for unproven stretches, its clearance, and their number; else None and a pair."""
+        cell, pieces = self.checker._cell(), [path[:1]]
+        proof, copied, columns = edges_of(cell, path, self._tolerance), 0, list(self.columns)
         stretches, spread = runs(proof.bad), np.zeros(path.shape[1])
         spread[columns] = self._high - self._low
         bounds = self._rest.copy(), self._rest.copy()
@@ -374,36 +376,36 @@ class Planning:
             waypoint = detour(cell, path[[first, last]], at, spread, bounds, self._tolerance)
             if waypoint is None:
                 return None, -inf, 0, proof.pair[first]
-            found += [path[done + 1 : first + 1], waypoint[None]]
-            done = last - 1
-        whole = np.concatenate([*found, path[done + 1 :]])
+            pieces += [path[copied + 1 : first + 1], waypoint[None]]
+            copied = last - 1
+        repaired = np.concatenate([*pieces, path[copied + 1 :]])
         if stretches:
-            proof = edges_of(cell, whole, self._tolerance)
-        if proof.bad.any():  # what the prover remembers may tip what is very close
+            proof = edges_of(cell, repaired, self._tolerance)
+        if proof.bad.any():  # the cached axes of the prover may decide very close cases differently
             return None, -inf, 0, proof.pair[int(np.argmax(proof.bad))]
-        return whole, float(proof.room.min()), len(stretches), None
+        return repaired, float(proof.clearance.min()), len(stretches), None
 
 
 class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
-    """OMPL's question about a motion, handed on as one call."""
+    """A motion validator of OMPL that checks a motion in one call."""
 
     def __init__(self, planning: Planning) -> None:
         super().__init__(planning.setup.getSpaceInformation())
-        self._motion_free = planning._questions.motion_free
+        self._motion_free = planning._queries.motion_free
 
     def checkMotion(self, first: Any, second: Any, *more: Any) -> bool:
-        """Tell whether the straight line between two states is free."""
+        """Return whether the straight line between two states is free."""
         if more:
             raise RobotError("a planner asks how far a motion is valid (lastValid), which cannot be handed back to it")
         return self._motion_free(first, second)
 
 
 class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
-    """The length of a path, of which a stretch counts up to ``1 + weight`` times the closer it comes to anything.
+    """The length of a path, weighted by up to ``1 + weight`` for stretches near a collision.
 
-    Set with ``planning.setup.setOptimizationObjective``, for planners that optimise. Where the clearance is ``enough``
-    or more, length alone counts; where it is 0, ``1 + weight`` times it; a motion is judged by its samples at the
-    resolution, in one call.
+    Set it with ``planning.setup.setOptimizationObjective``, for planners that optimise. The weight is 1 for a clearance
+    of ``enough`` or more, and ``1 + weight`` for a clearance of 0. A motion is rated by its samples at the resolution,
+    in one call.
 
     Parameters
     ----------
@@ -416,28 +418,95 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
     Raises
     ------
     RobotError
-        ``enough`` or ``weight`` is no such number.
+        ``enough`` or ``weight`` is not such a number.
     """
 
     def __init__(self, planning: Planning, enough: float, weight: float = 10.0) -> None:
         if not (enough > 0.0 and weight >= 0.0):
             raise RobotError(f"enough is {enough} and weight {weight}, expected more than 0 and at least 0")
         super().__init__(planning.setup.getSpaceInformation())
-        self._questions, self._enough, self._weight = planning._questions, float(enough), float(weight)
+        self._queries, self._enough, self._weight = planning._queries, float(enough), float(weight)
 
     def stateCost(self, state: Any) -> Any:
-        """Return by how many times a stretch counts here."""
-        return ob.Cost(float(self._factors(self._questions.configuration(state)[None])[0]))
+        """Return the weight of length at a state."""
+        return ob.Cost(float(self._factors(self._queries.configuration(state)[None])[0]))
 
     def motionCost(self, first: Any, second: Any) -> Any:
-        """Return the length of a motion, each stretch of it as many times as it counts."""
-        a, b = self._questions.configuration(first), self._questions.configuration(second)
+        """Return the weighted length of a motion."""
+        a, b = self._queries.configuration(first), self._queries.configuration(second)
         length = float(np.linalg.norm(b - a))
-        count = max(int(np.ceil((np.abs(b - a) / self._questions.each).max())), 1)
+        count = max(int(np.ceil((np.abs(b - a) / self._queries.each).max())), 1)
         middles = (np.arange(count) + 0.5) / count
         return ob.Cost(length * float(self._factors(a + middles[:, None] * (b - a)).mean()))
 
     def _factors(self, q: Array) -> Array:
-        distance = self._questions.checker.clearance(q, max_distance=self._enough).distance
+        distance = self._queries.checker.clearance(q, max_distance=self._enough).distance
         lacking: Array = 1.0 - np.clip(distance, 0.0, self._enough) / self._enough
         return 1.0 + self._weight * lacking
+
+
+class Numbers:
+    """A row that OMPL writes all numbers of a state into, in one call.
+
+    ``StateSpace.serialize`` copies them to an address, which nanobind accepts as a capsule of this name.
+    """
+
+    _NAME = b"nb_handle"
+
+    def __init__(self, space: Any) -> None:
+        self.row: Array = np.empty(space.getDimension())
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        self._write, self._place = space.serialize, new(self.row.ctypes.data, self._NAME, None)
+
+    def read(self, state: Any) -> Array:
+        """Return the row with the numbers of a state."""
+        self._write(self._place, state)
+        return self.row
+
+
+class StateQueries:
+    """The queries of OMPL's callbacks to a checker.
+
+    It has no reference to OMPL's setup, which owns the callbacks: Python could not see, and so not collect, a cycle
+    through C++.
+    """
+
+    def __init__(self, checker: Checker, space: Any, columns: Ints, resting: Array, **how: Any) -> None:
+        self.checker, self.rest, self.how, self.motions = checker, resting, how, 0
+        self.each = steps_of(checker.robot, how["resolution"])
+        dense = len(columns) == columns[-1] - columns[0] + 1 and (np.diff(columns) == 1).all()
+        self.columns: Any = slice(int(columns[0]), int(columns[-1]) + 1) if dense else columns
+        self._numbers, self._lock = (Numbers(space), Numbers(space)), Lock()
+        self._ends: Array = np.tile(resting, (2, 1))
+        self._first = self._ends[0]
+
+    def configuration(self, state: Any) -> Array:
+        """Return the configuration of the whole robot."""
+        q = self.rest.copy()
+        with self._lock:
+            q[self.columns] = self._numbers[0].read(state)
+        return q
+
+    def state_free(self, state: Any) -> bool:
+        """Return whether a state is free."""
+        with self._lock:
+            self._ends[0, self.columns] = self._numbers[0].read(state)
+            return bool(self.checker.free(self._first))
+
+    def motion_free(self, first: Any, second: Any) -> bool:
+        """Return whether the motion between two states is free."""
+        if not self.how["certify"]:
+            ends, columns, (a, b) = self._ends, self.columns, self._numbers
+            with self._lock:
+                ends[0, columns], ends[1, columns] = a.read(first), b.read(second)
+                pair = queries.quick_edge(self.checker._cell(), ends, self.each)
+            if pair >= FREE:
+                self.motions += 1
+                return pair == FREE
+        return self.motions_free(self.configuration(first), self.configuration(second))
+
+    def motions_free(self, first: Array, second: Array) -> bool:
+        """Return whether all of some motions between configurations are free."""
+        self.motions += len(first) if first.ndim == 2 else 1
+        return bool(np.all(self.checker.motion_free(first, second, **self.how).free))

@@ -1,4 +1,4 @@
-"""Which points are not of the robot itself, nor of what hangs on it: what a sensor that sees the robot is asked."""
+"""Points that are outside the robot and its attached objects, for the self-filter of a depth sensor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gjk3d.narrow.cores import cores_at
 from gjk3d.narrow.room import Solver
 from gjk3d.narrow.solve import quick_collide, settle
 from gjk3d.poses import translations
-from gjk3d.robot.capsules import end_of
+from gjk3d.robot.bounding import end_of
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.kinematics import link_poses
 from gjk3d.robot.walk import Frames, Layout, Task, core_of, place
@@ -21,12 +21,14 @@ from gjk3d.shapes.layout import Core
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2
 
-OUT, IN, ASK = range(3)  #: of a point and a slot: apart, or not, or only what the slot really is can tell
+OUT, IN, UNDECIDED = range(
+    3
+)  #: a point is outside a slot, inside it, or only inside its outline, so that its real shape decides
 
 
 @inlined
 def _near_axis(frames: Frames, f: Array, o: int, k: int, p: tuple[float, float, float], within: float) -> bool:
-    """Tell whether a point may be within a distance of the capsule round slot k."""
+    """Return whether a point may be within a distance of the capsule of slot k."""
     a, b = end_of(frames.rows, k, f, o), end_of(frames.rows, k, f, o + 3)
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     x, y, z = p[0] - a[0], p[1] - a[1], p[2] - a[2]
@@ -35,7 +37,7 @@ def _near_axis(frames: Frames, f: Array, o: int, k: int, p: tuple[float, float, 
     x, y, z = x - t * ux, y - t * uy, z - t * uz
     far = sqrt(x * x + y * y + z * z)
     size = abs(p[0]) + abs(p[1]) + abs(p[2]) + abs(a[0]) + abs(a[1]) + abs(a[2])
-    # size is no less than far, up to rounding, so 1e-12 of it holds its rounding too: 1e-9 of far only adds to it
+    # size is at least far, up to rounding, so 1e-12 of it covers the rounding; 1e-9 of far is an additional reserve
     return bool(far - 1e-9 * (far + f[o + 6] + abs(within)) - 1e-12 * size <= f[o + 6] + within)
 
 
@@ -44,10 +46,11 @@ def _of_slot(
     layout: Layout, frames: Frames, k: int, exact: bool, points: Array, dot: Core, row: Array, margin: float,
     solver: Solver, answer: Ints,
 ) -> None:  # fmt: skip
-    """Write of the points that are not of what was asked before whether they are of slot k."""
+    """Write the result of slot k for the points that no slot before contains."""
     f, o, balls = layout.floats, layout.starts[k, 2], frames.balls
     cx, cy, cz, core = balls[k, 0], balls[k, 1], balls[k, 2], core_of(layout, k)
     reach = (balls[k, 3] + max(margin, 0.0)) * (1.0 + 1e-9) + 1e-9 * (abs(cx) + abs(cy) + abs(cz))
+    # from the cheapest test on: ball, capsule, then GJK with a single point
     for i in range(points.shape[0]):
         x, y, z = points[i, 0] - cx, points[i, 1] - cy, points[i, 2] - cz
         if x * x + y * y + z * z > reach * reach or answer[i] == IN:
@@ -56,14 +59,14 @@ def _of_slot(
         if not _near_axis(frames, f, o, k, p, margin):
             continue
         if not exact:
-            answer[i] = ASK
+            answer[i] = UNDECIDED
             continue
         row[9], row[10], row[11] = p
         c = cores_at(core, frames.rows[k], dot, row)
-        told = quick_collide(c, margin, solver.room.simplex, solver.one[:0], plain(0))
-        if told == 2:
-            told = settle(c, margin, solver)
-        if told != 0:
+        verdict = quick_collide(c, margin, solver.room.simplex, solver.one[:0], plain(0))
+        if verdict == 2:
+            verdict = settle(c, margin, solver)
+        if verdict != 0:
             answer[i] = IN
 
 
@@ -72,9 +75,9 @@ def points_of_robot(
     task: Task, q: Array2, slots: Ints2, points: Array2, dot: Core, row: Array1, margin: float, start: int, stop: int,
     answer: Ints2,
 ) -> None:  # fmt: skip
-    """Write at configurations start to stop whether each point is within a margin of any of the slots.
+    """Write for configurations start to stop whether each point is within a margin of any of the slots.
 
-    ``slots`` (n, 2) has their numbers, and whether the shape in the kernels is the slot itself.
+    ``slots`` (n, 2) has their numbers, and 1 if the shape in the kernels is the shape itself, not an outline.
     """
     chain, layout, frames, solver = task.chain, task.layout, task.frames, task.solver
     frames.stamp[:] = -1
@@ -91,25 +94,28 @@ _CHUNK = 16  #: configurations a call into the kernel
 
 
 def outside(cell: Cell, rows: Array, points: Array, margin: float, workers: int) -> Bools:
-    """Answer `gjk3d.robot.Checker.outside` at configurations (k, dof): (k, n)."""
-    own = cell.own[np.argsort(~cell.exact[cell.own], kind="stable")]
-    slots = np.column_stack([own, cell.exact[own]]).astype(np.int64)
-    told = np.empty((len(rows), len(points)), dtype=np.int64)
+    """Return the result of `gjk3d.robot.Checker.outside` at configurations (k, dof): (k, n)."""
+    # exact slots first: a point in one of them needs no exact function for the outlines that follow
+    ordered = cell.robot_slots[np.argsort(~cell.exact[cell.robot_slots], kind="stable")]
+    slots = np.column_stack([ordered, cell.exact[ordered]]).astype(np.int64)
+    verdicts = np.empty((len(rows), len(points)), dtype=np.int64)
     places = points if points.flags.writeable else points.copy()
 
     def run(start: int, stop: int) -> None:
         row = translations(np.zeros((1, 3)))[0]
-        points_of_robot(cell.task(), rows, slots, places, _DOT, row, margin, start, stop, told)
+        points_of_robot(cell.task(), rows, slots, places, _DOT, row, margin, start, stop, verdicts)
 
     in_chunks(len(rows), workers, run, _CHUNK)
-    for k in np.flatnonzero((told == ASK).any(axis=1)).tolist():
+    for k in np.flatnonzero((verdicts == UNDECIDED).any(axis=1)).tolist():
         links = cell.robot.link_poses(rows[k : k + 1])
-        for slot in own[~cell.exact[own]].tolist():
-            at = np.flatnonzero(told[k] == ASK)
+        for slot in ordered[~cell.exact[ordered]].tolist():
+            at = np.flatnonzero(verdicts[k] == UNDECIDED)
             if len(at):
                 where = np.tile(np.eye(4), (len(at), 1, 1))
                 where[:, :3, 3] = points[at]
                 pose = cell.placed(links, slot)[0]
-                told[k, at[np.asarray(two_shapes.collide(cell.shapes[slot], Point(), pose, where, margin=margin))]] = IN
-    answer: Bools = told != IN
+                verdicts[
+                    k, at[np.asarray(two_shapes.collide(cell.shapes[slot], Point(), pose, where, margin=margin))]
+                ] = IN
+    answer: Bools = verdicts != IN
     return answer

@@ -1,7 +1,7 @@
-"""What a checker is asked about: a robot, the obstacles around it and the objects on it, as a user says them.
+"""The planning scene of a checker: a robot, the obstacles around it, the objects attached to it, and margins.
 
-A scene holds what was said; the cell is what the kernels take of that, made at the first question after a change (see
-`gjk3d.robot.cell`).
+The scene has the settings of the user. Kernels need a cell, which is made from them at the first query after a change
+(see `gjk3d.robot.cell`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ import numpy as np
 from gjk3d.convex.checks import check_margin
 from gjk3d.errors import RobotError
 from gjk3d.query.dispatch import Collider
-from gjk3d.robot.cell import OBSTACLES, Cell, Rule
-from gjk3d.robot.cell_build import Base, build
-from gjk3d.robot.model import Robot
+from gjk3d.robot.cell import OBSTACLES, Base, Cell, Rule, build
+from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, names_in, taken_over
-from gjk3d.robot.paired_links import no_shapes
 from gjk3d.robot.results import near
 from gjk3d.robot.timed import Surroundings
 from gjk3d.scene import Scene
@@ -26,21 +24,21 @@ from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row
 
 
-class _Said(NamedTuple):
-    """What a user said of the surroundings; replaced at each change, never changed."""
+class _Settings(NamedTuple):
+    """The settings of a user; immutable, so that a query in another thread sees one state. A change replaces them."""
 
     objects: dict[str, CollisionObject]
     margin: float
     rules: tuple[Rule, ...]
-    links: dict[tuple[str, str], bool]  #: pairs of links: whether they may touch, whatever `Robot.allowed` says
+    links: dict[tuple[str, str], bool]  #: whether pairs of links may touch; overrides `Robot.allowed`
 
 
 class PlanningScene:
-    """What of a `gjk3d.robot.Checker` is said and not asked; see there."""
+    """The surroundings and margins of a `gjk3d.robot.Checker`; see there."""
 
-    __slots__ = ("__dict__", "__weakref__", "_quick", "_said")
-    _said: _Said
-    _quick: Any  #: what `gjk3d.robot.single` asks the present state with, if anything
+    __slots__ = ("__dict__", "__weakref__", "_quick", "_settings")
+    _settings: _Settings
+    _quick: Any  #: the record of `gjk3d.robot.single` for the present state, or None
 
     def __init__(
         self,
@@ -54,19 +52,19 @@ class PlanningScene:
             raise TypeError(f"robot is {type(robot).__name__}, expected a Robot: Robot.from_urdf(path) reads one")
         check_margin(margin)
         self._robot = robot
-        self._base: tuple[Any, Base] | None = None  #: and the pairs of links that it was made for
-        self._said = _Said({}, float(margin), (), {})
+        self._base: tuple[Any, Base] | None = None  #: the base with the overrides of link pairs that it was made for
+        self._settings = _Settings({}, float(margin), (), {})
         robot.allowed._taken_by([self])
-        self._made: tuple[_Said, Cell] | None = None
+        self._made: tuple[_Settings, Cell] | None = None
         for name, shape, pose in taken_over(surroundings):
             self.add(name, shape, pose)
-        objects = dict(self._said.objects)
+        objects = dict(self._settings.objects)
         for pair in touching:
             if len(pair) != 2 or pair[0] not in robot.links or pair[1] not in objects:
                 raise RobotError(f"touching: {tuple(pair)!r} is no link with an object of the surroundings")
             old = objects[pair[1]]
             objects[pair[1]] = old._replace(touch=old.touch | {pair[0]})
-        self._said = self._said._replace(objects=objects)
+        self._settings = self._settings._replace(objects=objects)
 
     @property
     def robot(self) -> Robot:
@@ -79,10 +77,10 @@ class PlanningScene:
         Parameters
         ----------
         name : str
-            Not taken yet, by a link neither.
+            Not the name of another object or of a link.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
-            Half-spaces too. Convex shapes are answered fastest. A mesh with a unit is scaled to metres. A shape without
-            a unit is used unchanged.
+            Half-spaces too. Convex shapes are fastest. A mesh with a unit is scaled to metres. A shape without a unit
+            is used unchanged.
         pose : (4, 4) float, RigidTransform or None
             World from local; None is the identity.
         touching : iterable of str
@@ -93,9 +91,9 @@ class PlanningScene:
         RobotError
             The name is taken, one in ``touching`` is unknown, the pose is a stack, or the unit cannot be converted.
         UnsupportedPair
-            The shape is none.
+            The shape is not supported.
         """
-        self._put(collision_object(name, shape, pose, WORLD, touching), "touching")
+        self._add_object(collision_object(name, shape, pose, WORLD, touching), "touching")
 
     def attach(
         self,
@@ -107,38 +105,37 @@ class PlanningScene:
         *,
         q: Row | None = None,
     ) -> None:
-        """Fix an object to a link, with which it moves: something that is held.
+        """Attach an object to a link, so that it moves with the link, such as a grasped part.
 
-        Without a shape it is the obstacle of that name, taken from its pose at the configuration ``q``. What it touches
-        there, as fingers and a table, is added to ``touch_links``.
+        Without a shape the obstacle of that name is attached at its pose at the configuration ``q``. Everything that it
+        touches there, such as fingers and a table, is added to ``touch_links``.
 
-        It is checked against obstacles, other attached objects, and links; not those that are joined to its own by
-        fixed joints alone, which never move against it.
+        The object is checked against obstacles, other attached objects, and all links that can move against it.
 
         Parameters
         ----------
         name : str
-            Not taken yet, by a link neither; without a shape the name of an obstacle.
+            Not the name of another object or of a link; without a shape the name of an obstacle.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or None
-            What has an end: no half-space, no plane, no height field without a bottom. A mesh with a unit is scaled to
-            metres.
+            A bounded shape, not a half-space, a plane, or a height field without a bottom. A mesh with a unit is scaled
+            to metres.
         link : str or int
-            What it is fixed to.
+            The link that it is attached to.
         pose : (4, 4) float, RigidTransform or None
             In the frame of the link. Without a shape it is computed.
         touch_links : iterable of str
-            Names of links, such as fingers, that it may touch; of objects too, such as the table it is taken from.
+            Names of links that it may touch, such as fingers, and of objects, such as the table that it is taken from.
         q : (dof,) float or None
             The configuration at which an obstacle is taken; only without a shape.
 
         Raises
         ------
         RobotError
-            The name is taken, one in ``touch_links`` or the link is unknown, the shape has no end, the pose is a stack,
-            or the unit cannot be converted. Without a shape: there is no such obstacle, a pose is given, or ``q`` is
-            missing.
+            The name is taken, one in ``touch_links`` or the link is unknown, the shape is unbounded, the pose is a
+            stack, or the unit cannot be converted. Without a shape: the obstacle does not exist, a pose is given, or
+            ``q`` is missing.
         UnsupportedPair
-            The shape is none.
+            The shape is not supported.
 
         Examples
         --------
@@ -157,17 +154,17 @@ class PlanningScene:
             )
         number = self.robot.link_number(link)
         if shape is None:
-            self._take(name, number, pose, touch_links, q)
+            self._attach_obstacle(name, number, pose, touch_links, q)
         elif q is not None:
             raise RobotError(
                 f"attach: q is given with the shape of {name!r}, but it is where an obstacle is taken from. "
                 "Leave out q, or the shape."
             )
         else:
-            self._put(collision_object(name, shape, pose, number, touch_links), "touch_links")
+            self._add_object(collision_object(name, shape, pose, number, touch_links), "touch_links")
 
-    def _take(self, name: str, link: int, pose: OnePose, touch_links: Iterable[str], q: Row | None) -> None:
-        """Attach an obstacle where it is at a configuration."""
+    def _attach_obstacle(self, name: str, link: int, pose: OnePose, touch_links: Iterable[str], q: Row | None) -> None:
+        """Attach an obstacle at its pose relative to the link at a configuration."""
         old = self._object(name)
         if old.link != WORLD:
             raise RobotError(
@@ -183,52 +180,54 @@ class PlanningScene:
             raise RobotError(f"attach: q has shape {rows.shape}, expected one configuration ({self.robot.dof},)")
         pose = np.linalg.inv(self.robot.link_poses(rows[0])[link]) @ old.pose
         new = collision_object(name, old.shape, pose, link, {*old.touch, *names_in(touch_links, "touch_links")})
-        before = self._said
-        others = {key: each for key, each in before.objects.items() if key != name}
-        self._said = before._replace(objects=others)
+        # the contacts at q are those of the attached object, so it is attached first, and taken back after an error
+        before = self._settings
+        remaining = {key: item for key, item in before.objects.items() if key != name}
+        self._settings = before._replace(objects=remaining)
         try:
-            self._put(new, "touch_links")
+            self._add_object(new, "touch_links")
             cell = self._cell()
             pairs = {pair for _, some, _ in near(cell, rows, np.zeros(len(cell.slots))) for pair in some.tolist()}
         except BaseException:
-            self._said = before
+            self._settings = before
             raise
-        touched = {each for pair in pairs if name in (names := cell.names(pair)) for each in names} - {name}
-        self._said = self._said._replace(objects={**others, name: new._replace(touch=new.touch | touched)})
+        touched = {item for pair in pairs if name in (names := cell.names(pair)) for item in names} - {name}
+        self._settings = self._settings._replace(objects={**remaining, name: new._replace(touch=new.touch | touched)})
 
-    def _put(self, new: CollisionObject, what: str) -> None:
-        objects = self._said.objects
+    def _add_object(self, new: CollisionObject, what: str) -> None:
+        objects = self._settings.objects
         if new.name in objects or new.name in self.robot.links:
             owner, cure = ("an object", f"remove({new.name!r}) first, or") if new.name in objects else ("a link", "")
             raise RobotError(f"{new.name!r} is the name of {owner} already: {cure} choose another".replace("  ", " "))
         for name in new.touch:
             if name not in self.robot.links and name not in objects:
                 raise RobotError(f"{new.name!r}: {what} has {self._unknown(name)}")
-        self._said = self._said._replace(objects={**objects, new.name: new})
+        self._settings = self._settings._replace(objects={**objects, new.name: new})
 
     def move(self, name: str, pose: OnePose) -> None:
-        """Give an object another pose: in the world, or in the frame of its link where it is attached.
+        """Set the pose of an object: in the world, or in the frame of its link for an attached object.
 
         Parameters
         ----------
         name : str
-            Of an obstacle or an attached object.
+            Name of an obstacle or an attached object.
         pose : (4, 4) float, RigidTransform or None
-            Its new one; None is the identity.
+            The new pose; None is the identity.
 
         Raises
         ------
         RobotError
-            There is no such object, or the pose is a stack.
+            The object does not exist, or the pose is a stack.
         """
         old = self._object(name)
         new = collision_object(name, old.shape, pose, old.link, old.touch)
+        # a move keeps all pairs, so the cell is only updated; this is the cheap change of a running system
         cell = self._cell().moved(name, new.pose)
-        self._said = self._said._replace(objects={**self._said.objects, name: new})
-        self._made = self._said, cell
+        self._settings = self._settings._replace(objects={**self._settings.objects, name: new})
+        self._made = self._settings, cell
 
     def remove(self, name: str) -> None:
-        """Take an object away, attached or not, and what was said of it: margins, and what may touch it.
+        """Remove an object, attached or not, with its margins and the names that may touch it.
 
         Parameters
         ----------
@@ -238,19 +237,17 @@ class PlanningScene:
         Raises
         ------
         RobotError
-            There is no such object.
+            The object does not exist.
         """
         self._object(name)
         objects = {
-            other: each._replace(touch=each.touch - {name})
-            for other, each in self._said.objects.items()
-            if other != name
+            key: item._replace(touch=item.touch - {name}) for key, item in self._settings.objects.items() if key != name
         }
-        rules = tuple(rule for rule in self._said.rules if name not in (rule.a, rule.b))
-        self._said = self._said._replace(objects=objects, rules=rules)
+        rules = tuple(rule for rule in self._settings.rules if name not in (rule.a, rule.b))
+        self._settings = self._settings._replace(objects=objects, rules=rules)
 
     def detach(self, name: str) -> None:
-        """Take an attached object off its link, and out of all checks; `add` puts it where it is left.
+        """Remove an attached object; `add` puts it back into the surroundings where it is left.
 
         Parameters
         ----------
@@ -260,16 +257,16 @@ class PlanningScene:
         Raises
         ------
         RobotError
-            There is no such object, or it is an obstacle.
+            The object does not exist, or is an obstacle.
         """
         if self._object(name).link == WORLD:
             raise RobotError(f"{name!r} stands in the surroundings and hangs on no link: remove it instead")
         self.remove(name)
 
     def allow(self, a: str, b: str) -> None:
-        """Let two links or objects touch from now on, in this checker alone: `Robot.allowed` is about all of a robot.
+        """Allow two links or objects to touch from now on, in this checker only; `Robot.allowed` is for all checkers.
 
-        As an entry of MoveIt's AllowedCollisionMatrix.
+        This is an entry of MoveIt's AllowedCollisionMatrix.
 
         Parameters
         ----------
@@ -279,7 +276,7 @@ class PlanningScene:
         Raises
         ------
         RobotError
-            There is no such link or object, or both are the same.
+            The link or object does not exist, or both are the same.
 
         Examples
         --------
@@ -293,12 +290,12 @@ class PlanningScene:
         >>> checker.hit([0.0, 0.0])
         ('post', 'ball')
         """
-        self._say(a, b, True)
+        self._set_allowed(a, b, True)
 
     def forbid(self, a: str, b: str) -> None:
-        """Check two links or objects against each other from now on, in this checker alone: as `allow` takes them.
+        """Check two links or objects against each other from now on, in this checker only; the reverse of `allow`.
 
-        What never moves against each other stays unchecked, such as two obstacles.
+        Pairs that never move against each other stay unchecked, such as two obstacles.
 
         Parameters
         ----------
@@ -308,7 +305,7 @@ class PlanningScene:
         Raises
         ------
         RobotError
-            There is no such link or object, or both are the same.
+            The link or object does not exist, or both are the same.
 
         Examples
         --------
@@ -318,49 +315,49 @@ class PlanningScene:
         >>> checker.hit([0.0, 0.0])
         ('beam', 'hand')
         """
-        self._say(a, b, False)
+        self._set_allowed(a, b, False)
 
-    def _say(self, a: str, b: str, may: bool) -> None:
-        objects, links = dict(self._said.objects), self._said.links
+    def _set_allowed(self, a: str, b: str, may: bool) -> None:
+        objects, links = dict(self._settings.objects), self._settings.links
         for name in (a, b):
             self._check_known(name)
         if a == b:
             raise RobotError(f"{a!r} twice, expected two names: nothing is checked against itself")
         if a in objects or b in objects:
-            for one, two in ((a, b), (b, a)):
-                if one in objects:
-                    touch = objects[one].touch
-                    objects[one] = objects[one]._replace(touch=touch | {two} if may else touch - {two})
+            for owner, partner in ((a, b), (b, a)):
+                if owner in objects:
+                    touch = objects[owner].touch
+                    objects[owner] = objects[owner]._replace(touch=touch | {partner} if may else touch - {partner})
         else:
             first, second = sorted((a, b), key=self.robot.links.index)
             links = {**links, (first, second): may}
-        self._said = self._said._replace(objects=objects, links=links)
+        self._settings = self._settings._replace(objects=objects, links=links)
 
     def _check_known(self, name: Any, where: str = "") -> None:
-        if not isinstance(name, str) or (name not in self.robot.links and name not in self._said.objects):
+        if not isinstance(name, str) or (name not in self.robot.links and name not in self._settings.objects):
             raise RobotError(f"{where}{self._unknown(name)}")
 
     def _unknown(self, name: Any) -> str:
-        objects = ", ".join(map(repr, self._said.objects)) or "none"
+        objects = ", ".join(map(repr, self._settings.objects)) or "none"
         links = ", ".join(map(repr, self.robot.links))
         return f"{name!r:.80}, which is neither a link ({links:.300}) nor an object ({objects:.300})"
 
     def set_margin(self, a: str, b: str | None, margin: float) -> None:
-        """Say how close is too close for two links or objects, or for one of them and all others.
+        """Set the margin of two links or objects, or of one of them with all others.
 
-        What is said later holds. Distances are not changed by margins, only what counts as free.
+        A later call overrides an earlier one. Margins do not change distances, only what counts as free.
 
         Parameters
         ----------
         a, b : str
-            Names of links or objects, in any order; b None means all that a is checked against, now and later.
+            Names of links or objects, in any order; None for b means all that a is checked against, now and later.
         margin : float
-            In the robot's unit. Negative lets the two overlap by as much.
+            In the robot's unit. A negative margin allows that much overlap.
 
         Raises
         ------
         RobotError
-            There is no such link or object, or the two are not checked against each other.
+            The link or object does not exist, or the two are not checked against each other.
         ShapeError
             The margin is no finite number.
 
@@ -378,12 +375,12 @@ class PlanningScene:
             self._check_known(name, "set_margin: ")
         if b is not None and not self._cell().has(a, b):
             raise RobotError(f"set_margin: {a!r} and {b!r} are no pair that is checked")
-        self._set_margins(self.margin, (*self._said.rules, Rule(a, b, float(margin))))
+        self._set_margins(self.margin, (*self._settings.rules, Rule(a, b, float(margin))))
 
     def set_padding(self, name: str, padding: float) -> None:
-        """Say how close is too close for a link or an attached object and all obstacles, those to come too.
+        """Set the margin of a link or an attached object with all obstacles, also with those added later.
 
-        As the link padding of MoveIt, which does not count between links either: `set_margin` does.
+        This is the link padding of MoveIt, which does not apply between links either; `set_margin` does.
 
         Parameters
         ----------
@@ -395,7 +392,7 @@ class PlanningScene:
         Raises
         ------
         RobotError
-            There is no such link or attached object.
+            The link or attached object does not exist.
         ShapeError
             The padding is no finite number.
 
@@ -412,32 +409,34 @@ class PlanningScene:
         check_margin(padding, f"set_padding({name!r:.80}): padding", "in the robot's unit")
         if not isinstance(name, str) or (name not in self.robot.links and name not in self.attached):
             raise RobotError(f"set_padding: {name!r:.80} is no link and not attached: set_margin takes all objects")
-        self._set_margins(self.margin, (*self._said.rules, Rule(name, OBSTACLES, float(padding))))
+        self._set_margins(self.margin, (*self._settings.rules, Rule(name, OBSTACLES, float(padding))))
 
     def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None:
         cell = self._cell().with_margins(margin, rules)
-        self._said = self._said._replace(margin=margin, rules=rules)
-        self._made = self._said, cell
+        self._settings = self._settings._replace(margin=margin, rules=rules)
+        self._made = self._settings, cell
 
     @property
     def margin(self) -> float:
-        """How close is too close where `set_margin` said nothing else."""
-        return self._said.margin
+        """The margin of all pairs without a margin from `set_margin` or `set_padding`."""
+        return self._settings.margin
 
     @margin.setter
     def margin(self, margin: float) -> None:
         check_margin(margin)
-        self._set_margins(float(margin), self._said.rules)
+        self._set_margins(float(margin), self._settings.rules)
 
     @property
     def objects(self) -> tuple[str, ...]:
         """Names of the obstacles."""
-        return tuple(each.name for each in self._said.objects.values() if each.link == WORLD)
+        return tuple(item.name for item in self._settings.objects.values() if item.link == WORLD)
 
     @property
     def attached(self) -> dict[str, str]:
-        """Names of attached objects, and the link of each."""
-        return {each.name: self.robot.links[each.link] for each in self._said.objects.values() if each.link != WORLD}
+        """The link of each attached object, by the name of the object."""
+        return {
+            item.name: self.robot.links[item.link] for item in self._settings.objects.values() if item.link != WORLD
+        }
 
     def shape(self, name: str) -> Any:
         """Return the shape of an object.
@@ -450,17 +449,17 @@ class PlanningScene:
         Returns
         -------
         Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
-            As it was given; a mesh with a unit in metres.
+            The shape as given; a mesh with a unit in metres.
 
         Raises
         ------
         RobotError
-            There is no such object.
+            The object does not exist.
         """
         return self._object(name).shape
 
     def pose(self, name: str) -> Array:
-        """Return where an object is: in the world, or in the frame of its link where it is attached.
+        """Return the pose of an object: in the world, or in the frame of its link for an attached object.
 
         Parameters
         ----------
@@ -475,35 +474,35 @@ class PlanningScene:
         Raises
         ------
         RobotError
-            There is no such object.
+            The object does not exist.
         """
         return self._object(name).pose.copy()
 
     def _object(self, name: str) -> CollisionObject:
-        objects = self._said.objects
+        objects = self._settings.objects
         if not isinstance(name, str) or name not in objects:
             raise RobotError(f"there is no object {name!r}; there is {', '.join(map(repr, objects)) or 'none'}")
         return objects[name]
 
     def copy(self) -> Self:
-        """Return a checker with the same surroundings, whose changes are its own; what is not changed is shared.
+        """Return an independent checker with the same surroundings; everything unchanged is shared.
 
         Returns
         -------
         Checker
-            Cheap, unlike a new one: nothing is prepared again.
+            It is cheap, unlike a new checker: nothing is prepared again.
         """
-        other = object.__new__(type(self))
-        said, cell = self._state()
-        other.__dict__.update(self.__dict__, _made=(said, cell.copy()))
-        other._said = said
-        self.robot.allowed._taken_by([other])
-        return other
+        new = object.__new__(type(self))
+        settings, cell = self._state()
+        new.__dict__.update(self.__dict__, _made=(settings, cell.copy()))
+        new._settings = settings
+        self.robot.allowed._taken_by([new])
+        return new
 
     __copy__ = copy
 
     def with_robot(self, robot: Robot) -> Self:
-        """Return a checker of another robot with the same surroundings: one with another tool, or somewhere else.
+        """Return a checker of another robot with the same surroundings, such as one with another tool or base.
 
         Parameters
         ----------
@@ -513,12 +512,12 @@ class PlanningScene:
         Returns
         -------
         Checker
-            With what stands around and hangs on links, margins, and what may touch.
+            It has the same obstacles, attached objects, margins, and names that may touch.
 
         Raises
         ------
         RobotError
-            Its links are others.
+            The robot has other links.
 
         Examples
         --------
@@ -529,16 +528,16 @@ class PlanningScene:
         >>> checker.free([0.0, 0.0]), checker.with_robot(larger).hit([0.0, 0.0])
         (True, ('hand', 'floor'))
         """
-        other = type(self)(robot, margin=self.margin)
+        new = type(self)(robot, margin=self.margin)
         if robot.links != self.robot.links:
             raise RobotError(
                 f"robot {robot.name!r} has other links than {self.robot.name!r}: make a checker of its own for it"
             )
-        other._said = self._said
-        return other
+        new._settings = self._settings
+        return new
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_made": None, "_said": self._said}
+        return {**self.__dict__, "_made": None, "_settings": self._settings}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
@@ -546,34 +545,39 @@ class PlanningScene:
         self.robot.allowed._taken_by([self])
 
     def _pairs_changed(self) -> None:
-        """Take the pairs of the robot anew, at the next question."""
-        self._said = self._said._replace(links=dict(self._said.links))
+        """Make the cell again at the next query, with the changed pairs of the robot."""
+        # a new dict: `_base_of` compares it by identity
+        self._settings = self._settings._replace(links=dict(self._settings.links))
 
-    def _base_of(self, said: _Said) -> Base:
-        made = self._base
-        if made is None or made[0] is not said.links:
-            self._base = made = said.links, Base(self.robot, self.robot._pairs_with(said.links))
-        return made[1]
+    def _base_of(self, settings: _Settings) -> Base:
+        cached = self._base
+        if cached is None or cached[0] is not settings.links:
+            self._base = cached = settings.links, Base(self.robot, self.robot._pairs_with(settings.links))
+        return cached[1]
 
-    def _state(self) -> tuple[_Said, Cell]:
-        """Return what was said, and its cell.
+    def _state(self) -> tuple[_Settings, Cell]:
+        """Return the settings and their cell.
 
-        They are kept together: what another thread has made meanwhile of what was said before is not taken for it.
+        They are stored as one tuple, so that the cell of older settings, which another thread may store at the same
+        time, is never taken for the cell of these.
         """
-        made, said = self._made, self._said
-        if made is None or made[0] is not said:
-            if not self.robot.geometries and all(each.link == WORLD for each in said.objects.values()):
+        current, settings = self._made, self._settings
+        if current is None or current[0] is not settings:
+            if not self.robot.geometries and all(item.link == WORLD for item in settings.objects.values()):
                 raise no_shapes(self.robot)
-            self._made = made = said, build(self._base_of(said), said.objects.values(), said.margin, said.rules)
-        return made
+            self._made = current = (
+                settings,
+                build(self._base_of(settings), settings.objects.values(), settings.margin, settings.rules),
+            )
+        return current
 
     def _cell(self) -> Cell:
-        """Return what the kernels take of the present state: a question takes it once."""
+        """Return the cell of the present state; a query takes it once."""
         return self._state()[1]
 
     def _surroundings(self) -> Surroundings:
-        said, cell = self._state()
-        return Surroundings(self._base_of(said), said.objects, said.margin, said.rules, cell)
+        settings, cell = self._state()
+        return Surroundings(self._base_of(settings), settings.objects, settings.margin, settings.rules, cell)
 
     _repr_mimebundle_ = shown
 

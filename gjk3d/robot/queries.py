@@ -1,4 +1,4 @@
-"""What a checker asks of a cell at configurations: which pair collides, how far apart all are, which pair is nearest.
+"""Queries on a cell at configurations: which pair collides, all distances, the nearest pair, and gradients.
 
 Configurations are (n, dof) rows, checked. Pairs are numbers, see `gjk3d.robot.cell.Cell`.
 """
@@ -11,48 +11,42 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.convex.checks import check_device, check_workers
-from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.robot import card, general_pairs
-from gjk3d.robot.cell import Cell, Kept, Memory
-from gjk3d.robot.kinematics import distance_gradients
-from gjk3d.robot.lanes_walk import Edges, Task, first_hits_of_many, room
-from gjk3d.robot.walk import (
-    FAR,
-    FREE,
-    REFUSED,
-    UNSURE,
-    clearance_many,
-    collide_many,
-    every_many,
-    hit_of_one,
-)
+from gjk3d.robot import general_pairs
+from gjk3d.robot.cell import Cache, Cell, Memory
+from gjk3d.robot.kinematics import LARGE_ANGLE, distance_gradients
+from gjk3d.robot.lanes import Edges, Task, first_hits_of_many, lane_scratch
+from gjk3d.robot.walk import FAR, FREE, REFUSED, UNSURE, clearance_many, collide_many, every_many, hit_of_one
 from gjk3d.robot.walk import Task as WalkTask
 from gjk3d.typing import Array, Bools, Device, Ints
 
 _NOTHING = np.empty((0, MEMORY))
 _FIRST = np.zeros(1, dtype=np.int64)
 _FLOAT = np.dtype(np.float64)
-_FEW = 16  #: edges of a path that are asked first: what lies behind one that hits is not asked
+_FEW = 16  #: edges of a path that are tested first: edges after one that collides need no test
 
 
 def quick(cell: Cell, q: Any) -> int:
-    """Answer one configuration with hardly any Python: a pair, `FREE`, or something else where `hits` must."""
+    """Return a pair that collides at one configuration, or `FREE`; any other value means that `hits` has to decide.
+
+    It has little overhead in Python and gives up if another thread uses the memory of the cell.
+    """
     q = plain_row(q)
     if q is None or len(q) != cell.robot.dof or not cell.memory.lock.acquire(blocking=False):
         return REFUSED
     try:
-        kept = prepared(cell)
-        hit_of_one(q, *kept.free)
-        found = int(kept.told[0])
-        return general_pairs.hit_of_one(cell, q[None]) if found == FREE and len(cell.general.pairs) else found
+        cache = prepared(cell)
+        hit_of_one(q, *cache.free)
+        pair = int(cache.answer[0])
+        return general_pairs.hit_of_one(cell, q[None]) if pair == FREE and len(cell.general.pairs) else pair
     finally:
         cell.memory.lock.release()
 
 
 def plain_row(q: Any) -> Array | None:
-    """Return one configuration as kernels take it, None where something has to be looked at."""
+    """Return one configuration as an array that kernels accept, or None if it needs checks or a conversion."""
     if type(q) is list:
         try:
             q = np.array(q)
@@ -62,115 +56,119 @@ def plain_row(q: Any) -> Array | None:
     return q if plain else None
 
 
-def prepared(cell: Cell) -> Kept:
-    """Return what one question of `hit_of_one` is asked with, for who holds the lock of the memory."""
-    kept, memory = cell.kept, cell.memory
-    if kept.free is None:
-        kept.told = np.empty(1, dtype=np.int64)
-        kept.free = (
+def prepared(cell: Cell) -> Cache:
+    """Return the cache with the arguments of `hit_of_one`; the caller holds the lock of the memory."""
+    cache, memory = cell.cache, cell.memory
+    if cache.free is None:
+        cache.answer = np.empty(1, dtype=np.int64)
+        cache.free = (
             cell.robot._chain, cell.layout, memory.order, cell.margins, memory.axes, cell.frames(),
-            np.empty((6, 10)), kept.told,
+            np.empty((6, 10)), cache.answer,
         )  # fmt: skip
-    return kept
+    return cache
 
 
 def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, int] | None:
-    """Return how many steps an edge takes, at which it hits first, and which pair; None where `walk_edges` must.
+    """Return the steps of an edge, the first that collides, and its pair; None if `walk_edges` has to decide.
 
-    Samples are so close that no number of q changes by more than a step.
+    No number of q changes by more than ``step`` from one sample to the next.
     """
     for q in (q0, q1):
         if not (type(q) is np.ndarray and q.ndim == 1 and q.dtype is _FLOAT and q.flags.carray):
             return None
     if not len(q0) == len(q1) == cell.robot.dof:
         return None
-    told = _quick_edges(cell, q0[None], q1[None], np.full(len(q0), step), whole=False)
-    return None if told is None or told.item(2) < FREE else (told.item(0), told.item(1), told.item(2))
+    hit = _quick_edges(cell, q0[None], q1[None], np.full(len(q0), step), any_hit=False)
+    return None if hit is None or hit.item(2) < FREE else (hit.item(0), hit.item(1), hit.item(2))
 
 
 def first_hit_of_path(cell: Cell, path: Any, step: float) -> tuple[int, int, int, int] | None:
-    """Return the first edge of a path that hits, and what `edge_of_one` says of it; None where `walk_edges` must.
+    """Return the first edge of a path that collides, and its result as of `edge_of_one`.
 
-    The edge is -1 where none hits.
+    The edge is -1 if none collides. The result is None if `walk_edges` has to decide.
     """
     if not (type(path) is np.ndarray and path.ndim == 2 and path.dtype is _FLOAT and path.flags.carray):
         return None
     if path.shape[1] != cell.robot.dof or len(path) < 2:
         return None
-    each = np.full(path.shape[1], step)
+    spacing = np.full(path.shape[1], step)
     start, size = 0, _FEW
     while start < len(path) - 1:
-        told = _quick_edges(cell, path[start:-1][:size], path[start + 1 :][:size], each, whole=False)
-        if told is None:
+        hits = _quick_edges(cell, path[start:-1][:size], path[start + 1 :][:size], spacing, any_hit=False)
+        if hits is None:
             return None
-        which = told[2].tolist()
+        which = hits[2].tolist()
         for k, p in enumerate(which):
             if p < FREE:
                 return None
             if p != FREE:
-                return start + k, told.item(0, k), told.item(1, k), p
+                return start + k, hits.item(0, k), hits.item(1, k), p
         start, size = start + size, 2 * size
     return -1, 0, 0, FREE
 
 
-def quick_edge(cell: Cell, ends: Array, each: Array) -> int:
-    """Answer whether an edge, (2, dof), is free as `quick` does, of samples no farther apart than ``each`` (dof,)."""
-    told = _quick_edges(cell, ends[:1], ends[1:], each, whole=True)
-    return REFUSED if told is None else told.item(2)
+def quick_edge(cell: Cell, ends: Array, spacing: Array) -> int:
+    """Return a pair that collides on an edge (2, dof), `FREE`, or another value as `quick` does.
+
+    Samples are no farther apart than ``spacing`` (dof,).
+    """
+    hit = _quick_edges(cell, ends[:1], ends[1:], spacing, any_hit=True)
+    return REFUSED if hit is None else hit.item(2)
 
 
-def _quick_edges(cell: Cell, first: Array, second: Array, each: Array, whole: bool) -> Ints | None:
-    """Return what `first_hits_of_many` tells of some edges: their steps, the samples that hit, and the pairs."""
+def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, any_hit: bool) -> Ints | None:
+    """Return the output of `first_hits_of_many` for some edges: steps, the samples that collide, and the pairs."""
     if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
         task, count = lanes_of(cell, cell.memory), len(first)
-        told = np.empty((3, count), dtype=np.int64)
+        hits = np.empty((3, count), dtype=np.int64)
         begin = _FIRST if count == 1 else np.zeros(count, dtype=np.int64)
-        first_hits_of_many(task, Edges(first, second, each, begin, told[0], told[1], told[2]), 0, count, whole)
+        first_hits_of_many(task, Edges(first, second, spacing, begin, hits[0], hits[1], hits[2]), 0, count, any_hit)
     finally:
         cell.memory.lock.release()
-    return told
+    return hits
 
 
 def lanes_of(cell: Cell, memory: Memory) -> Task:
-    """Return what `first_hits_of_many` works in; kept for who holds the lock of the memory."""
-    own, dof = memory is cell.memory, cell.robot.dof
-    kept: Task | None = cell.kept.lanes if own else None
-    if kept is not None:
-        return kept
-    made = Task(
+    """Return the task of `first_hits_of_many`; cached under the lock of the memory."""
+    persistent, dof = memory is cell.memory, cell.robot.dof
+    cached: Task | None = cell.cache.lanes if persistent else None
+    if cached is not None:
+        return cached
+    task = Task(
         cell.robot._chain, cell.layout, memory.order, cell.margins, memory.axes,
-        room(dof, len(cell.robot.links), cell.layout), np.empty((2, 4, 4)), np.empty((6, 10)), np.empty(dof),
+        lane_scratch(dof, len(cell.robot.links), cell.layout), np.empty((2, 4, 4)), np.empty((6, 10)), np.empty(dof),
     )  # fmt: skip
-    if own:
-        cell.kept.lanes = made
-    return made
+    if persistent:
+        cell.cache.lanes = task
+    return task
 
 
 def walk_edges(
-    cell: Cell, first: Array, second: Array, each: Array, begin: Ints, workers: int
+    cell: Cell, first: Array, second: Array, spacing: Array, begin: Ints, workers: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Return of each edge how many steps it takes, at which it hits first, and the pair: see `first_hits_of_many`."""
-    told = np.empty((3, len(first)), dtype=np.int64)
-    edges = Edges(first, second, each, begin, told[0], told[1], told[2])
+    """Return the steps of each edge, the first that collides, and its pair: see `first_hits_of_many`."""
+    hits = np.empty((3, len(first)), dtype=np.int64)
+    edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
 
     def run(start: int, stop: int) -> None:
         first_hits_of_many(lanes_of(cell, lent or cell.memory.fresh()), edges, start, stop, False)
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(first), workers, run)
-    return told[0], told[1], told[2]
+    return hits[0], hits[1], hits[2]
 
 
 def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
-    """Return for each configuration a pair that is closer than its margin, or `FREE`."""
+    """Return a pair that is closer than its margin for each configuration, or `FREE`."""
     check_workers(workers)
     if check_device(device):
-        answer = card.hits(cell, rows)
+        answer = gpu_hits(cell, rows)
     else:
         one_step, none = np.ones(cell.robot.dof), np.zeros(len(rows), dtype=np.int64)
         answer = walk_edges(cell, rows, rows, one_step, none, workers)[2]
+    # GJK leaves touching pairs undecided: their certified distances decide, one configuration at a time
     for k in np.flatnonzero(answer == UNSURE):
         near = _not_apart(cell, rows[k : k + 1], cell.margins[: len(cell.layout.pairs)])[0]
         answer[k] = np.argmax(near) if near.any() else FREE
@@ -181,50 +179,50 @@ def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
 
 
 def close(out: Array, which: Ints, most: Array) -> Bools:
-    """Tell of what `every` returns where pairs are not proven farther apart than that."""
+    """Return which pairs of the output of `every` are not proven farther apart than ``most``."""
     near: Bools = (which != FAR) & ~(out[..., 1] > most)
     return near
 
 
 def _not_apart(cell: Cell, rows: Array, margins: Array) -> Bools:
-    """Tell which pairs, of those that kernels answer, are not proven farther apart than their margin."""
+    """Return which pairs of `gjk3d.robot.walk` are not proven farther apart than their margin."""
     return close(*every(cell, rows, margins)[:2], margins)
 
 
-def collide(cell: Cell, rows: Array, asked: Ints) -> Bools:
-    """Tell of each configuration, and each of the pairs asked, whether the two touch, margins left out."""
-    known, margins = asked < len(cell.layout.pairs), np.zeros(len(cell.layout.pairs))
-    told = np.empty((len(rows), int(known.sum())), dtype=np.int64)
+def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
+    """Return for each configuration whether the selected pairs touch, without margins."""
+    compiled, margins = selected < len(cell.layout.pairs), np.zeros(len(cell.layout.pairs))
+    verdicts = np.empty((len(rows), int(compiled.sum())), dtype=np.int64)
     collide_many(
-        rows, cell.robot._chain, cell.layout, asked[known], margins, cell.memory.fresh().axes, cell.frames(),
-        scratch(FIRST_POINTS)[2], told,
+        rows, cell.robot._chain, cell.layout, selected[compiled], margins, cell.memory.fresh().axes, cell.frames(),
+        scratch(FIRST_POINTS)[2], verdicts,
     )  # fmt: skip
-    for k in np.flatnonzero(((told != 0) & (told != 1)).any(axis=1)):
-        told[k] = _not_apart(cell, rows[k : k + 1], margins)[0, asked[known]]
-    answer = np.empty((len(rows), len(asked)), dtype=bool)
-    answer[:, known] = told == 1
-    answer[:, ~known] = general_pairs.collide(cell, rows, asked[~known])
+    for k in np.flatnonzero(((verdicts != 0) & (verdicts != 1)).any(axis=1)):
+        verdicts[k] = _not_apart(cell, rows[k : k + 1], margins)[0, selected[compiled]]
+    answer = np.empty((len(rows), len(selected)), dtype=bool)
+    answer[:, compiled] = verdicts == 1
+    answer[:, ~compiled] = general_pairs.collide(cell, rows, selected[~compiled])
     return answer
 
 
 def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
-    """Return the signed distance of every pair as far as ``most`` of it, and its sub-pair, -1 or `FAR`.
+    """Return the signed distance of every pair up to its ``most``, its sub-pair, -1 or `FAR`, and a count.
 
-    Rows of what is far may hold anything. Returned too is how many pairs are `close`.
+    The count is the number of pairs that are `close`. The rows of pairs that are `FAR` are undefined.
     """
     shape = len(rows), len(cell.layout.pairs)
     out, which = np.empty((*shape, narrow.FLOATS)), np.empty(shape, dtype=np.int64)
     if len(rows) != 1 or not cell.memory.lock.acquire(blocking=False):
         return out, which, every_many(cell.task(), rows, most, out, which)
     try:
-        task = _kept(cell).task._replace(axes=_NOTHING)
+        task = _clearance_scratch(cell).task._replace(axes=_NOTHING)
         return out, which, every_many(task, rows, most, out, which)
     finally:
         cell.memory.lock.release()
 
 
 def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Array, Ints]:
-    """Return rows as `solve` makes them and the pairs they are of, (n, 2): see `clearance_many`."""
+    """Return the nearest pair of each configuration: rows of `solve`, and pairs (n, 2) as of `clearance_many`."""
     out, which = np.full((len(rows), narrow.FLOATS), np.nan), np.empty((len(rows), 2), dtype=np.int64)
     out[:, :3] = inf
 
@@ -240,17 +238,17 @@ def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Arr
 
 
 def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] | None:
-    """Answer `nearest` of one configuration with hardly any Python: a row and its pair; None where that must."""
+    """Return `nearest` of one configuration, a row and its pair, or None if `nearest` has to compute it."""
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(most) is not float or not most >= 0.0:
         return None
     if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
-        kept = _kept(cell)
-        kept.row[0] = row
-        clearance_many(kept.task, kept.row, min(most, 1e50), 0, 1, kept.out, kept.which)
-        pair, row = kept.which.item(0), kept.out[0].copy()
+        cached = _clearance_scratch(cell)
+        cached.row[0] = row
+        clearance_many(cached.task, cached.row, min(most, 1e50), 0, 1, cached.out, cached.which)
+        pair, row = cached.which.item(0), cached.out[0].copy()
     finally:
         cell.memory.lock.release()
     if pair == REFUSED:
@@ -260,20 +258,23 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
     return row, pair
 
 
-def _kept(cell: Cell) -> _OneKept:
-    """Return that for the cell as it is, for who holds the lock of its memory; it keeps the scratch of other states."""
-    kept: _OneKept | None = cell.kept.clearance
-    if kept is None:
+def _clearance_scratch(cell: Cell) -> _ClearanceScratch:
+    """Return the scratch memory for the present cell; the caller holds the lock of its memory.
+
+    After a move the arrays of the cell before are used again: only their layout is replaced.
+    """
+    cached: _ClearanceScratch | None = cell.cache.clearance
+    if cached is None:
         row, out, which = np.empty((1, cell.robot.dof)), np.empty((1, narrow.FLOATS)), np.empty((1, 2), dtype=np.int64)
-        kept = cell.kept.clearance = _OneKept(cell.task(axes=cell.memory.axes, own=True), row, out, which)
-    elif kept.task.layout is not cell.layout:
-        task = kept.task._replace(chain=cell.robot._chain, layout=cell.layout, axes=cell.memory.axes)
-        kept = cell.kept.clearance = kept._replace(task=task)
-    return kept
+        cached = cell.cache.clearance = _ClearanceScratch(cell.task(axes=cell.memory.axes, fresh=True), row, out, which)
+    elif cached.task.layout is not cell.layout:
+        task = cached.task._replace(chain=cell.robot._chain, layout=cell.layout, axes=cell.memory.axes)
+        cached = cell.cache.clearance = cached._replace(task=task)
+    return cached
 
 
-class _OneKept(NamedTuple):
-    """What `nearest_of_one` asks with, and where it answers."""
+class _ClearanceScratch(NamedTuple):
+    """Input and output arrays of `nearest_of_one`."""
 
     task: WalkTask
     row: Array
@@ -282,18 +283,18 @@ class _OneKept(NamedTuple):
 
 
 def gradient(cell: Cell, rows: Array) -> Array:
-    """Return how the clearance changes with q, (n, dof)."""
+    """Return the gradient of the clearance, (n, dof)."""
     out, which = nearest(cell, rows, inf)
     return gradients(cell, rows, np.arange(len(rows)), out, which[:, 0])[0]
 
 
 def gradient_of_one(cell: Cell, q: Any) -> Array | None:
-    """Answer `gradient` of one configuration as `nearest_of_one` does."""
+    """Return `gradient` of one configuration, or None as `nearest_of_one` does."""
     row = plain_row(q)
-    known = None if row is None else nearest_of_one(cell, row)
-    if known is None or row is None:
+    result = None if row is None else nearest_of_one(cell, row)
+    if result is None or row is None:
         return None
-    nearest, pair = known
+    nearest, pair = result
     if pair < 0:
         return np.zeros(len(row))
     link = cell.layout.link[cell.slots[pair]][None]
@@ -304,9 +305,9 @@ def gradient_of_one(cell: Cell, q: Any) -> Array | None:
 def gradients(
     cell: Cell, rows: Array, of: Ints, answers: Array, pairs: Ints, *, every: bool = False
 ) -> tuple[Array, Array]:
-    """Return how distances change with q, (m, dof), of a pair each, or -1, at the configurations ``of`` some rows.
+    """Return the gradients of m distances, (m, dof), each of a pair, or -1, at the configuration ``of`` its row.
 
-    ``every`` asks for how the points move too, (m, 2, 3, dof).
+    With ``every`` the Jacobians of the points are returned too, (m, 2, 3, dof).
     """
     links = np.full((len(pairs), 2), -1)
     some = pairs >= 0
@@ -317,7 +318,7 @@ def gradients(
 def _gradients(
     cell: Cell, rows: Array, of: Ints, answers: Array, links: Ints, every: bool = False
 ) -> tuple[Array, Array]:
-    """Do that for points on links, negative for none."""
+    """Return `gradients` for points on links, negative for none."""
     robot = cell.robot
     total, moved = np.empty((len(of), robot.dof)), np.empty((len(of) if every else 1, 2, 3, robot.dof))
     distance_gradients(
@@ -325,3 +326,28 @@ def _gradients(
         total,
     )  # fmt: skip
     return total, moved
+
+
+def gpu_hits(cell: Cell, rows: Array) -> Ints:
+    """Return the result of `hit_of_one` for each configuration, computed by a graphics card with a thread for each.
+
+    Angles beyond `LARGE_ANGLE`, which need the sine of the system, are `UNSURE` and left to the processor.
+    """
+    from gjk3d._kernels.gpu import Back, Own, Rows, run  # numba-cuda is imported only for this
+
+    chain, order = cell.robot._chain, cell.memory.fresh().order
+    answers = np.empty((len(rows), 1), dtype=np.int64)
+    private = (cell.frames(), scratch(FIRST_POINTS)[2])
+    run(
+        hit_of_one,
+        (
+            Rows(rows), chain, cell.layout, Own(order, kept=True), cell.margins, NO_CACHE, *map(Own, private),
+            Back(answers, rows=True),
+        ),
+    )  # fmt: skip
+    which = answers[:, 0]
+    # the angle of a joint is a number of q times its multiplier, or the length of three of them (less than twice the
+    # max)
+    turns = 2.0 * np.abs(rows).max(axis=1, initial=0.0) * max(np.abs(chain.multiplier).max(initial=0.0), 1.0)
+    which[turns + np.abs(chain.offset).max(initial=0.0) > LARGE_ANGLE] = UNSURE
+    return which

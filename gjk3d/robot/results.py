@@ -1,29 +1,38 @@
-"""What a checker answers: numbers, and lists of all that is too close, for people and for simulators."""
+"""Results of a checker at configurations: validity, collisions, contacts, clearance, and distances of all pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import IntEnum
+from math import inf, isfinite
+from numbers import Real
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from gjk3d.convex.checks import check_workers
+from gjk3d.errors import RobotError
+from gjk3d.narrow.solve import FLOATS
 from gjk3d.query.contact import check_patches, contact
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell
+from gjk3d.robot.model import Robot
+from gjk3d.robot.walk import FREE
 from gjk3d.shapes.base import Shape
-from gjk3d.typing import Array, Ints, N, P
+from gjk3d.typing import Array, B, Ints, N, P, Rows, S
 from gjk3d.wording import count, told
 
 PairName = tuple[str, str] | None
 
 
 class RobotClearance(NamedTuple, Generic[N, P]):
-    """Answer of `Checker.clearance`, for one configuration or n.
+    """Result of `Checker.clearance`, for one configuration or n.
 
     Attributes
     ----------
     distance : float or (n,) float
-        The least signed distance of all pairs; negative is overlap, infinite where no pair is within the limit.
+        The least signed distance of all pairs; negative in overlap, infinite if no pair is within the limit.
     lower, upper : float or (n,) float
         Bounds of it that hold for the poses as computed.
     normal : (3,) or (n, 3) float
@@ -31,7 +40,7 @@ class RobotClearance(NamedTuple, Generic[N, P]):
     point_a, point_b : (3,) or (n, 3) float
         The nearest points, in world axes.
     pair : (str, str) or list of such, or None
-        Names: of links, or of an obstacle, which stands second.
+        Names of links or objects, an obstacle second.
 
     Examples
     --------
@@ -67,14 +76,14 @@ def _nearest(lower: Any, upper: Any, pair: Any) -> str:
 
 
 class RobotCollision(NamedTuple):
-    """A pair that is too close, of one configuration: an item of what `Checker.collisions` answers.
+    """A pair that is too close at one configuration: an item of the result of `Checker.collisions`.
 
     Attributes
     ----------
     a, b : str
         Names: of links, or of an obstacle, which stands second.
     distance, lower, upper : float
-        Signed distance, negative is overlap, and bounds of it; of several shapes of the two the deepest.
+        Signed distance, negative in overlap, and its bounds; if links have several shapes, that of the deepest two.
     normal : (3,) float
         Unit vector from a to b, in world axes.
     point_a, point_b : (3,) float
@@ -106,7 +115,7 @@ class RobotCollision(NamedTuple):
 
     @property
     def depth(self) -> float:
-        """How deep they overlap; 0 where a margin alone is undercut."""
+        """Depth of the overlap; 0 if only the margin is violated."""
         return max(0.0, -self.distance)
 
     def __repr__(self) -> str:
@@ -114,7 +123,7 @@ class RobotCollision(NamedTuple):
 
 
 class RobotContact(NamedTuple):
-    """Where two shapes touch, at one configuration: an item of what `Checker.contacts` answers.
+    """Contact of two shapes at one configuration: an item of the result of `Checker.contacts`.
 
     Attributes
     ----------
@@ -125,7 +134,7 @@ class RobotContact(NamedTuple):
     points_a, points_b : (count, 3) float
         Points on the two surfaces, in world axes; ``points_b - points_a == gaps * normal``.
     gaps : (count,) float
-        How far apart they are at each; negative is overlap.
+        Gap at each point; negative in overlap.
     distance, lower, upper : float
         Signed distance of the two shapes, and bounds of it.
 
@@ -165,75 +174,339 @@ class RobotContact(NamedTuple):
         return f"<RobotContact of {self.a!r} and {self.b!r}: {count} point{'' if count == 1 else 's'}>"
 
 
-_AT_ONCE = 1 << 16  #: most configurations times pairs that are held
+_AT_ONCE = 1 << 16  #: most configurations times pairs in memory at once
 
 
 def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
     """Return the pairs of each configuration that are closer than their margin, the deepest first."""
-    found: list[dict[tuple[str, str], RobotCollision]] = [{} for _ in rows]
+    # two links have a pair for each two geometries: the deepest of them stands for the links, with the least bound of
+    # all
+    per_row: list[dict[tuple[str, str], RobotCollision]] = [{} for _ in rows]
     for k, p, row in _within(cell, rows, cell.margins):
         pair = cell.names(p)
-        old = found[k].get(pair)
+        old = per_row[k].get(pair)
         if old is None or row[0] < old.distance:
             lower = min(row[1], old.lower) if old else row[1]
-            found[k][pair] = RobotCollision(*pair, float(row[0]), float(lower), float(row[2]), *row[3:12].reshape(3, 3))
+            per_row[k][pair] = RobotCollision(
+                *pair, float(row[0]), float(lower), float(row[2]), *row[3:12].reshape(3, 3)
+            )
         elif row[1] < old.lower:
-            found[k][pair] = old._replace(lower=float(row[1]))
-    return [sorted(each.values(), key=lambda one: (one.distance, one.pair)) for each in found]
+            per_row[k][pair] = old._replace(lower=float(row[1]))
+    return [sorted(by_pair.values(), key=lambda collision: (collision.distance, collision.pair)) for by_pair in per_row]
 
 
 def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> list[list[RobotContact]]:
-    """Return where bodies touch or come within a distance, of each configuration, pair by pair."""
+    """Return the contacts of shapes within a distance, for each configuration, pair by pair."""
     check_patches(within, max_points)
-    found: list[list[RobotContact]] = [[] for _ in rows]
+    per_row: list[list[RobotContact]] = [[] for _ in rows]
     at, links = -1, rows
     for k, p, row in _within(cell, rows, np.full(len(cell.slots), float(within))):
         names = cell.names(p)
         a, b = cell.slots[p].tolist()
+        # only convex shapes have contact patches; of others the nearest points are the contact
         if p >= len(cell.layout.pairs) and not all(isinstance(cell.shapes[slot], Shape) for slot in (a, b)):
             normal, point_a, point_b = row[3:12].reshape(3, 3)
-            found[k].append(RobotContact(*names, normal, point_a[None], point_b[None], row[:1], *row[:3].tolist()))
+            per_row[k].append(RobotContact(*names, normal, point_a[None], point_b[None], row[:1], *row[:3].tolist()))
             continue
         first, last = cell.layout.pairs[p, 2:].tolist() if p < len(cell.layout.pairs) else (0, 0)
         if k != at:
             at, links = k, cell.robot.link_poses(rows[k : k + 1])
         for i, j in cell.layout.subs[first:last].tolist() if last > first else ((a, b),):
-            one: Any = contact(
+            patch: Any = contact(
                 cell.shapes[i], cell.shapes[j], cell.placed(links, i)[0], cell.placed(links, j)[0], within=within,
                 max_points=max_points,
             )  # fmt: skip
-            if one.count:
-                found[k].append(
+            if patch.count:
+                per_row[k].append(
                     RobotContact(
-                        *names, one.normal, one.points_a, one.points_b, one.gaps, one.distance, one.lower, one.upper
+                        *names,
+                        patch.normal,
+                        patch.points_a,
+                        patch.points_b,
+                        patch.gaps,
+                        patch.distance,
+                        patch.lower,
+                        patch.upper,
                     )
                 )
-    return found
+    return per_row
 
 
 def near(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[Ints, Ints, Array]]:
-    """Yield the pairs not proven farther apart than their ``most``, many at once, those that kernels answer first.
+    """Yield the pairs that are not proven farther apart than their ``most``, many at once, those of kernels first.
 
-    They are configurations, pairs, and rows as of `solve`.
+    They are configurations, pairs, and rows of `solve`.
     """
     count = len(cell.layout.pairs)
     size = max(1, _AT_ONCE // max(count, 1))
     for start in range(0, len(rows), size):
-        out, which, found = queries.every(cell, rows[start : start + size], most[:count])
-        if found:
+        out, which, close_count = queries.every(cell, rows[start : start + size], most[:count])
+        if close_count:
             n = np.flatnonzero(queries.close(out, which, most[:count]))
             k, p = np.divmod(n, count)
             yield k + start, p, out.reshape(-1, out.shape[2])[n]
-    others = list(general_pairs.rows_within(cell, rows, most)) if len(cell.general.pairs) else []
-    if others:
+    general = list(general_pairs.rows_within(cell, rows, most)) if len(cell.general.pairs) else []
+    if general:
         yield (
-            np.array([k for k, _, _ in others]),
-            np.array([p for _, p, _ in others]),
-            np.array([row for _, _, row in others]),
+            np.array([k for k, _, _ in general]),
+            np.array([p for _, p, _ in general]),
+            np.array([row for _, _, row in general]),
         )
 
 
 def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
-    """Yield the same one by one."""
-    for k, p, found in near(cell, rows, most):
-        yield from zip(k.tolist(), p.tolist(), found, strict=True)
+    """Yield the output of `near` one by one."""
+    for k, p, gap_rows in near(cell, rows, most):
+        yield from zip(k.tolist(), p.tolist(), gap_rows, strict=True)
+
+
+class RobotDistances(NamedTuple):
+    """Result of `Checker.distances`: a row for each pair within the distance, m rows for n configurations.
+
+    Rows are in the order of configurations, then of pairs. Points count as fixed to their links.
+
+    Attributes
+    ----------
+    starts : (n + 1,) int
+        Configuration k has the rows from ``starts[k]`` to ``starts[k + 1]``.
+    configuration : (m,) int
+        Configuration of each row.
+    pair : (m,) int
+        Index of each row in ``pairs``.
+    pairs : tuple of (str, str)
+        Names of all checked pairs, an obstacle second. The order changes only if objects are added or removed. A pair
+        is one of two collision geometries, so the same two links may occur several times.
+    distance : (m,) float
+        Signed distance; negative in overlap.
+    lower, upper : (m,) float
+        Bounds of it for the poses as computed.
+    normal : (m, 3) float
+        Unit vector from the first of the pair to the second, in world axes.
+    point_a, point_b : (m, 3) float
+        The nearest points, in world axes.
+    gradient : (m, dof) float
+        Gradient of the distance.
+    jacobian_a, jacobian_b : (m, 3, dof) float or None
+        Jacobians of the points in world axes, if requested: ``gradient`` is ``normal @ (jacobian_b - jacobian_a)``.
+    within : float
+        The limit of the search.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> wall = np.eye(4); wall[0, 3] = 1.75
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
+    >>> found = checker.distances([0.5, 0.0], within=0.8)
+    >>> [(*found.pairs[p], round(d, 3)) for p, d in zip(found.pair, found.distance.tolist())]
+    [('beam', 'wall', 0.798), ('hand', 'wall', 0.36)]
+    >>> found.gradient.round(3).tolist()
+    [[0.436, 0.0], [0.675, 0.196]]
+    """
+
+    starts: Ints
+    configuration: Ints
+    pair: Ints
+    pairs: tuple[tuple[str, str], ...]
+    distance: Array
+    lower: Array
+    upper: Array
+    normal: Array
+    point_a: Array
+    point_b: Array
+    gradient: Array
+    jacobian_a: Array | None
+    jacobian_b: Array | None
+    within: float
+
+    def penalty(self, margin: ArrayLike) -> tuple[Array, Array]:
+        """Return the soft cost of pairs closer than a margin, for optimisers: the sum of the squared violations.
+
+        Parameters
+        ----------
+        margin : float or (pairs,) float
+            At most ``within``; one number, or one for each of ``pairs``.
+
+        Returns
+        -------
+        cost : (n,) float
+            The sum of ``max(0, margin - distance) ** 2`` for each configuration.
+        gradient : (n, dof) float
+            Gradient of the cost.
+
+        Raises
+        ------
+        RobotError
+            The margins are not such numbers, or one is greater than ``within``.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> from scipy.optimize import minimize
+        >>> wall = np.eye(4); wall[0, 3] = 1.5
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
+        >>> def cost(q):  # near [0.1, 0], and a tenth away from all
+        ...     value, slope = checker.distances(q, within=0.1).penalty(0.1)
+        ...     return 100 * value[0] + (q - [0.1, 0]) @ (q - [0.1, 0]), 100 * slope[0] + 2 * (q - [0.1, 0])
+        >>> found = minimize(cost, [0.1, 0.0], jac=True)
+        >>> checker.free([0.1, 0.0]), checker.free(found.x)
+        (False, True)
+        """
+        try:
+            margins = np.broadcast_to(np.asarray(margin, dtype=np.float64), len(self.pairs))
+        except (TypeError, ValueError):
+            margins = np.full(1, np.nan)
+        if np.asarray(margin).dtype == bool or not np.isfinite(margins).all():
+            raise RobotError(
+                f"margin is {margin!r:.80}, expected a finite number, or one for each of the {len(self.pairs)} pairs"
+            )
+        # pairs between `within` and the margin have no row, so the cost would jump when one comes near
+        if margins.size and margins.max() > self.within:
+            raise RobotError(
+                f"margin is {margins.max():g}, farther than was looked: ask distances(q, within={margins.max():g})"
+            )
+        count = len(self.starts) - 1
+        lacking = np.maximum(margins[self.pair] - self.distance, 0.0)
+        slope = np.zeros((count, self.gradient.shape[1]))
+        np.add.at(slope, self.configuration, -2.0 * lacking[:, None] * self.gradient)
+        cost: Array = np.bincount(self.configuration, lacking**2, count).astype(np.float64)
+        return cost, slope
+
+    def __repr__(self) -> str:
+        return (
+            f"<RobotDistances of {len(self.starts) - 1} configurations: {len(self.pair)} rows, {len(self.pairs)} pairs>"
+        )
+
+
+def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool) -> RobotDistances:
+    """Return the result of `Checker.distances`."""
+    if isinstance(within, bool) or not isinstance(within, Real) or within != within:
+        raise RobotError(f"within is {within!r:.80}, expected a number")
+    most = np.full(len(cell.slots), float(within) if within < 1e50 else 1e50)
+    none = np.zeros(0, dtype=np.int64)
+    of, pair, answers = map(
+        np.concatenate, zip((none, none, np.zeros((0, FLOATS))), *near(cell, rows, most), strict=True)
+    )
+    if len(cell.general.pairs):  # general pairs come last: sort them in by configuration
+        order = np.lexsort((pair, of))
+        of, pair, answers = of[order], pair[order], answers[order]
+    gradient, moved = queries.gradients(cell, rows, of, answers, pair, every=jacobians)
+    distance, lower, upper = np.ascontiguousarray(answers[:, :3].T)
+    normal, point_a, point_b = (np.ascontiguousarray(answers[:, k : k + 3]) for k in (3, 6, 9))
+    jacobian_a, jacobian_b = (moved[:, 0], moved[:, 1]) if jacobians else (None, None)
+    return RobotDistances(
+        np.searchsorted(of, np.arange(len(rows) + 1)), of, pair, cell.names.every(), distance, lower, upper, normal,
+        point_a, point_b, gradient, jacobian_a, jacobian_b, float(within),
+    )  # fmt: skip
+
+
+class Reason(IntEnum):
+    """Why a configuration is valid or not.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.robot.Reason.LIMIT
+    <Reason.LIMIT: 2>
+    """
+
+    VALID = 0  #: within the limits, and no pair closer than its margin
+    NOT_FINITE = 1  #: a number is NaN or infinite, as from a solver that failed
+    LIMIT = 2  #: a number is beyond its limit
+    TOO_CLOSE = 3  #: a pair touches, or is closer than its margin
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Validity(NamedTuple, Generic[B, S, P]):
+    """Result of `Checker.valid`, for one configuration or n; as a bool, a single result is its validity.
+
+    Attributes
+    ----------
+    valid : bool or (n,) bool
+    reason : Reason or (n,) int
+        The first that holds, in the order of `Reason`.
+    joint : str or list of str, or None
+        The joint that violates its limit most.
+    pair : (str, str) or list of such, or None
+        A pair that is too close; an obstacle second.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+    >>> checker.add("ball", gk.Sphere(0.1), touching=["post", "beam"])
+    >>> found = checker.valid([[0.0, 0.0], [0.0, 2.8], [0.0, 2.5], [float("nan"), 0.0]], margin=0.6)
+    >>> found.valid.tolist(), found.reason.tolist()
+    ([True, False, False, False], [0, 2, 3, 1])
+    >>> found.joint[1], found.pair[2]
+    ('elbow', ('post', 'hand'))
+    """
+
+    valid: B
+    reason: S
+    joint: P
+    pair: P
+
+    def __bool__(self: Validity[Any, Any, Any]) -> bool:
+        if np.ndim(self.valid):
+            raise RobotError(f"{len(self.valid)} configurations are not one bool: use .valid, or .valid.all()")
+        return bool(self.valid)
+
+
+_VALID, _NOT_FINITE, _LIMIT, _TOO_CLOSE = map(int, Reason)
+
+
+def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Validity[Any, Any, Any]:
+    """Return the result of `Checker.valid`."""
+    check_workers(workers)
+    robot = cell.robot
+    if workers == 1 and type(tolerance) is float and 0.0 <= tolerance < inf:
+        quick = _quick_validity(cell, queries.plain_row(q), limits)
+        if quick is not None:
+            return quick
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not isfinite(float(tolerance)):
+        raise RobotError(f"tolerance is {tolerance!r:.80}, expected a finite number")
+    try:
+        values = np.array(q)
+    except ValueError:
+        values = np.empty(0, dtype=bool)
+    if values.dtype.kind not in "fiu":
+        robot.configurations(q)  # raises the error
+    values = values.astype(np.float64)
+    lost = ~np.isfinite(np.atleast_2d(values)).all(axis=1)
+    if lost.any():  # kernels refuse such rows, so 0 replaces them; their result is set below
+        values[~np.isfinite(values)] = 0.0
+    rows, stacked = robot.configurations(values)
+    reason = np.where(lost, _NOT_FINITE, _VALID)
+    joint: list[str | None] = [None] * len(rows)
+    pair: list[PairName] = [None] * len(rows)
+    if limits:
+        excess = np.maximum(robot.lower - rows, rows - robot.upper)
+        for k in np.flatnonzero((reason == _VALID) & (excess > tolerance).any(axis=1)).tolist():
+            reason[k], joint[k] = _LIMIT, _joint(robot, int(excess[k].argmax()))
+    left = np.flatnonzero(reason == _VALID)
+    hit = queries.hits(cell, rows[left], workers)
+    for k, p in zip(left[hit != FREE].tolist(), hit[hit != FREE].tolist(), strict=True):
+        reason[k], pair[k] = _TOO_CLOSE, cell.names(p)
+    if stacked:
+        return Validity(reason == _VALID, reason, joint, pair)
+    return Validity(bool(reason[0] == _VALID), Reason(reason.item(0)), joint[0], pair[0])
+
+
+def _quick_validity(cell: Cell, row: Array | None, limits: bool) -> Validity[Any, Any, Any] | None:
+    """Return the result for one configuration within the limits; None if `valid` has to compute it."""
+    robot = cell.robot
+    if row is None or len(row) != robot.dof:
+        return None
+    if limits and not ((robot.lower <= row) & (row <= robot.upper)).all():
+        return None
+    pair = queries.quick(cell, row)
+    if pair == FREE:
+        return Validity(True, Reason.VALID, None, None)
+    return Validity(False, Reason.TOO_CLOSE, None, cell.names(pair)) if pair >= 0 else None
+
+
+def _joint(robot: Robot, column: int) -> str:
+    """Return the joint of a column of q."""
+    return next(name for name, columns in robot.columns.items() if columns.start <= column < columns.stop)

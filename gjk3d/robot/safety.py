@@ -1,35 +1,301 @@
-"""A safety report: which pairs of a cell come closer than their margins over a programme of motions.
+"""Safety reports: which pairs of a cell come closer than their margins over a programme of motions.
 
-Each motion is proven with the margins of all pairs. Where the proof meets a pair that is too close, or that it cannot
-tell, that pair is measured alone, left out, and the proof begins again with the others: in the end all that is not
-listed is proven to keep its margin all the way.
+Each motion is certified with the margins of all pairs. A pair that is too close, or undecided, is measured alone and
+left out, and the proof starts again with the others. In the end every pair that is not listed is proven to keep its
+margin along the whole motion.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from math import inf, isfinite, nan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gjk3d.errors import RobotError
-from gjk3d.robot.cell_build import Base, build
+from gjk3d.robot.cell import Base, build
 from gjk3d.robot.motions import MotionStatus
-from gjk3d.robot.moving import Moving
-from gjk3d.robot.safety_report import SafetyMotion, SafetyPlace, SafetyReport, SafetyRow
-from gjk3d.robot.timed import Asked, Surroundings, TrajectoryClearance, asked, trajectory_clearance, trajectory_free
+from gjk3d.robot.timed import (
+    Moving,
+    Surroundings,
+    TimedQuery,
+    TrajectoryClearance,
+    timed_query,
+    trajectory_clearance,
+    trajectory_free,
+)
 from gjk3d.robot.trajectories import Trajectory, as_trajectory
+from gjk3d.wording import count, json_ready, number, told
+
+SCHEMA_VERSION = 1
+#: verdicts of a pair that is not proven to keep its margin, the worst first
+VERDICTS = ("collision", "too close", "open")
+#: column heads of `motion_cells` and `row_cells`; metres are those of a URDF, seconds those of a trajectory
+MOTION_HEAD = ("motion", "verdict", "least distance, m", "at, s", "pair")
+ROW_HEAD = ("verdict", "motion", "pair", "margin, m", "least distance, m", "at, s", "too close since, s")
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyPlace:
+    """The place of the least distance of a `SafetyRow` or a `SafetyMotion`.
+
+    Attributes
+    ----------
+    configuration : tuple of float
+    point_a, point_b : tuple of float
+        The nearest or deepest points, in world axes; NaN if no pair is checked.
+    moved : tuple of (str, tuple)
+        Names of moving obstacles with the rows of their poses (4, 4) at that time.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> report = gk.robot.Checker(gk.robot.Robot.example()).safety({"stay": [[0.0, 0.0], [0.0, 0.0]]})
+    >>> report.motions[0].place.configuration
+    (0.0, 0.0)
+    """
+
+    configuration: tuple[float, ...]
+    point_a: tuple[float, ...]
+    point_b: tuple[float, ...]
+    moved: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyRow:
+    """A pair that is not proven to keep its margin in a motion: an item of `SafetyReport.rows`.
+
+    Attributes
+    ----------
+    motion : str
+    a, b : str
+        Names; an obstacle second.
+    margin : float
+        The margin of the pair.
+    distance, lower, upper : float
+        The least signed distance that was found for the motion, and proven bounds of it.
+    time : float
+        The time of this distance.
+    since : float
+        The first time at which the pair is known to be too close, NaN if there is none.
+    verdict : {"collision", "too close", "open"}
+        The pair touches, comes closer than its margin, or is too near to the margin to decide.
+    place : SafetyPlace
+        Configuration and points at ``time``.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> way = gk.robot.Trajectory([[0.0, 0.0], [0.0, 2.4]], times=[0.0, 3.0])
+    >>> row = gk.robot.Checker(gk.robot.Robot.example(), margin=0.6).safety({"fold": way}).rows[0]
+    >>> row.a, row.b, row.verdict, row.since < row.time
+    ('post', 'hand', 'too close', True)
+    """
+
+    motion: str
+    a: str
+    b: str
+    margin: float
+    distance: float
+    lower: float
+    upper: float
+    time: float
+    since: float
+    verdict: str
+    place: SafetyPlace
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyMotion:
+    """A motion of a programme: an item of `SafetyReport.motions`.
+
+    Attributes
+    ----------
+    name : str
+    start, end : float
+        Times.
+    verdict : {"kept", "collision", "too close", "open"}
+        The worst verdict of its pairs; "kept" is proven for all pairs, between samples too.
+    distance, lower, upper : float
+        The least signed distance of all pairs, and proven bounds of it.
+    time : float
+        The time of this distance.
+    pair : (str, str) or None
+        The pair of this distance.
+    place : SafetyPlace
+        Configuration and points at ``time``.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 3.0])
+    >>> gk.robot.Checker(gk.robot.Robot.example()).safety({"turn": way}).motions[0].verdict
+    'kept'
+    """
+
+    name: str
+    start: float
+    end: float
+    verdict: str
+    distance: float
+    lower: float
+    upper: float
+    time: float
+    pair: tuple[str, str] | None
+    place: SafetyPlace
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyReport:
+    """Result of `Checker.safety`: true if every pair is proven to keep its margin in every motion.
+
+    Attributes
+    ----------
+    robot : str
+    margin : float
+        The margin of pairs without one from `Checker.set_margin`.
+    motions : tuple of SafetyMotion
+        In the order of the programme.
+    rows : tuple of SafetyRow
+        Pairs that are not proven to keep their margin, the worst first. All other pairs are proven.
+    checker : Checker
+        A copy of the checker at the time of the query.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pole = np.eye(4); pole[:2, 3] = 1.0, 1.0
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)}, margin=0.02)
+    >>> report = checker.safety({"there": [[0.0, 0.0], [0.4, 0.0]], "over": [[0.4, 0.0], [1.2, 0.3]]})
+    >>> bool(report), [(motion.name, motion.verdict) for motion in report.motions]
+    (False, [('there', 'kept'), ('over', 'collision')])
+    >>> [(row.motion, row.a, row.b, row.verdict) for row in report.rows]
+    [('over', 'hand', 'pole', 'collision')]
+    >>> print(report.to_text().splitlines()[0])
+    example: 1 of 2 motions keep every margin, proven; 1 pair without that proof
+    >>> report.to_dict()["rows"][0]["verdict"], '"kind": "safety"' in report.to_json()
+    ('collision', True)
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report.to_html(pathlib.Path(folder) / "safety.html").name
+    'safety.html'
+    """
+
+    robot: str
+    margin: float
+    motions: tuple[SafetyMotion, ...]
+    rows: tuple[SafetyRow, ...]
+    checker: Any = field(repr=False, compare=False)
+
+    def __bool__(self) -> bool:
+        return not self.rows
+
+    def to_text(self) -> str:
+        """Return both tables as text."""
+        first = [motion_cells(item) for item in self.motions]
+        parts = [self.headline, _table(MOTION_HEAD, first)]
+        if self.rows:
+            parts.append(_table(ROW_HEAD, [row_cells(item) for item in self.rows]))
+        return "\n\n".join(parts) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON values, with None for numbers that are not finite."""
+        motions, rows = ([asdict(item) for item in some] for some in (self.motions, self.rows))
+        document = {
+            "schema_version": SCHEMA_VERSION, "kind": "safety", "kept": bool(self), "robot": self.robot,
+            "margin": self.margin, "motions": motions, "rows": rows,
+        }  # fmt: skip
+        ready: dict[str, Any] = json_ready(document)
+        return ready
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the report as a JSON document, and write it.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write.
+
+        Returns
+        -------
+        str
+            The document.
+        """
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def to_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report as one page for any browser, also offline, and return its path.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        Path
+            The path of the page.
+        """
+        from gjk3d.viz.safety import write_safety
+
+        return write_safety(self, path)
+
+    @property
+    def headline(self) -> str:
+        """The number of motions that keep every margin, as text.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.robot.Checker(gk.robot.Robot.example()).safety({"turn": [[0.0, 0.0], [1.0, 0.0]]}).headline
+        'example: 1 of 1 motion keep every margin, proven; all pairs keep theirs'
+        """
+        passed = sum(motion.verdict == "kept" for motion in self.motions)
+        summary = f"{count(len(self.rows), 'pair')} without that proof" if self.rows else "all pairs keep theirs"
+        return f"{self.robot}: {passed} of {count(len(self.motions), 'motion')} keep every margin, proven; {summary}"
+
+    def __repr__(self) -> str:
+        return f"<SafetyReport of {self.headline}>"
+
+
+def _pair(names: tuple[str, str] | None) -> str:
+    return "-" if names is None else f"{names[0]}, {names[1]}"
+
+
+def motion_cells(motion: SafetyMotion) -> tuple[str, ...]:
+    """Return the cells of a table for a motion."""
+    least = told(motion.lower, motion.upper, 4)
+    return motion.name, motion.verdict, least, number(motion.time, 4), _pair(motion.pair)
+
+
+def row_cells(row: SafetyRow) -> tuple[str, ...]:
+    """Return the cells of a table for a pair."""
+    since = "-" if row.since != row.since else number(row.since, 4)
+    least = told(row.lower, row.upper, 4)
+    return row.verdict, row.motion, _pair((row.a, row.b)), number(row.margin, 4), least, number(row.time, 4), since
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    wide = [max(len(line[k]) for line in (head, *rows)) for k in range(len(head))]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(line, wide, strict=True)).rstrip() for line in (head, *rows)]
+    return "\n".join([lines[0], "  ".join("-" * w for w in wide), *lines[1:]])
+
 
 Pair = tuple[str, str]
-#: by the name of a motion: a trajectory, a spline of scipy or waypoints, or such and the obstacles that move meanwhile
+#: motions by name: a trajectory, a spline of scipy or waypoints, alone or in a tuple with moving obstacles
 Programme = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class How:
-    """How a programme is looked at, as of `Checker.trajectory_clearance` and of its proof."""
+    """Parameters of the check of a programme, as in `Checker.trajectory_clearance`."""
 
     resolution: Any
     tolerance: float
@@ -37,51 +303,48 @@ class How:
 
 
 def safety(checker: Any, around: Surroundings, programme: Programme, how: How) -> SafetyReport:
-    """Answer `Checker.safety`."""
+    """Return the result of `Checker.safety`."""
     if not isinstance(programme, Mapping) or not programme:
         raise RobotError("safety: the programme is empty or no mapping, expected a motion for each name")
     motions, rows = [], []
-    for name, given in programme.items():
-        path, moving = given if _is_pair(given) else (given, None)
-        trajectory = _trajectory(path, around)
-        found = _undercut(around, name, trajectory, moving, how)
-        rows += found
-        one = asked(around, trajectory, moving)
-        nearest = trajectory_clearance(one, how.resolution, how.tolerance, how.workers)
-        # what is not listed is proven to keep its margin
-        least = min([float(one.cell.margins.min(initial=inf)), *(row.lower for row in found)])
+    for name, entry in programme.items():
+        path, moving = entry if _is_pair(entry) else (entry, None)
+        if isinstance(path, (list, tuple, np.ndarray)):  # waypoints without times are a second apart
+            path = Trajectory(path, np.arange(float(len(path))))
+        trajectory = as_trajectory(path, around.base.robot)
+        undercut = _undercut(around, name, trajectory, moving, how)
+        rows += undercut
+        query = timed_query(around, trajectory, moving)
+        nearest = trajectory_clearance(query, how.resolution, how.tolerance, how.workers)
+        # pairs that are not listed are proven to keep their margins, which is a lower bound of their distances
+        least = min([float(query.cell.margins.min(initial=inf)), *(row.lower for row in undercut)])
         lower = max(nearest.lower, min(least, nearest.upper))
-        motions.append(_motion(name, trajectory, found, nearest._replace(lower=lower), _place(nearest, one, moving)))
+        motions.append(
+            _motion(name, trajectory, undercut, nearest._replace(lower=lower), _place(nearest, query, moving))
+        )
     verdicts = ("collision", "too close", "open")
     rows.sort(key=lambda row: (verdicts.index(row.verdict), row.upper - row.margin, row.motion))
     base = around.base.robot
     return SafetyReport(base.name, around.margin, tuple(motions), tuple(rows), checker)
 
 
-def _is_pair(given: Any) -> bool:
-    return isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
+def _is_pair(entry: Any) -> bool:
+    return isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[1], Mapping)
 
 
-def _trajectory(path: Any, around: Surroundings) -> Trajectory:
-    """Return a trajectory; waypoints without times are a second apart."""
-    if isinstance(path, (list, tuple, np.ndarray)):
-        path = Trajectory(path, np.arange(float(len(path))))
-    return as_trajectory(path, around.base.robot)
-
-
-def _place(nearest: TrajectoryClearance, one: Asked, moving: Moving | None) -> SafetyPlace:
-    """Return where all is at the nearest configuration."""
-    moved = tuple((name, poses[0].tolist()) for name, poses in one.moved(moving, np.array([nearest.time])).items())
+def _place(nearest: TrajectoryClearance, query: TimedQuery, moving: Moving | None) -> SafetyPlace:
+    """Return configuration, points and moving obstacles at the least distance."""
+    moved = tuple((name, poses[0].tolist()) for name, poses in query.moved(moving, np.array([nearest.time])).items())
     configuration, point_a, point_b = (
-        tuple(each.tolist()) for each in (nearest.configuration, nearest.point_a, nearest.point_b)
+        tuple(values.tolist()) for values in (nearest.configuration, nearest.point_a, nearest.point_b)
     )
     return SafetyPlace(configuration, point_a, point_b, moved)
 
 
 def _motion(
-    name: str, trajectory: Trajectory, found: list[SafetyRow], nearest: TrajectoryClearance, place: SafetyPlace
+    name: str, trajectory: Trajectory, rows: list[SafetyRow], nearest: TrajectoryClearance, place: SafetyPlace
 ) -> SafetyMotion:
-    worst = next((v for v in ("collision", "too close", "open") if any(row.verdict == v for row in found)), "kept")
+    worst = next((v for v in ("collision", "too close", "open") if any(row.verdict == v for row in rows)), "kept")
     return SafetyMotion(
         name, trajectory.start, trajectory.end, worst, nearest.distance, nearest.lower, nearest.upper,
         nearest.time, nearest.pair, place,
@@ -92,19 +355,20 @@ def _undercut(
     around: Surroundings, name: str, trajectory: Trajectory, moving: Moving | None, how: How
 ) -> list[SafetyRow]:
     """Return the pairs that are not proven to keep their margins."""
-    found: list[SafetyRow] = []
+    # Each round proves all pairs that are left, and removes one that stops the proof, so the loop ends.
+    rows: list[SafetyRow] = []
     left = around
     while True:
-        one = asked(left, trajectory, moving)
-        proof = trajectory_free(one, True, how.resolution, 1e-6 * (trajectory.end - trajectory.start), how.workers)
+        query = timed_query(left, trajectory, moving)
+        proof = trajectory_free(query, True, how.resolution, 1e-6 * (trajectory.end - trajectory.start), how.workers)
         if proof.status == MotionStatus.FREE or proof.pair is None:
-            return found
+            return rows
         pair = proof.pair
-        alone = _only(around, pair)
-        mine = None if not moving else {key: value for key, value in moving.items() if key in alone.objects}
-        own = asked(alone, trajectory, mine)
-        nearest = trajectory_clearance(own, how.resolution, how.tolerance, how.workers)
-        margin = float(own.cell.margins.max(initial=-inf))
+        isolated = _only(around, pair)
+        mine = None if not moving else {key: value for key, value in moving.items() if key in isolated.objects}
+        pair_query = timed_query(isolated, trajectory, mine)
+        nearest = trajectory_clearance(pair_query, how.resolution, how.tolerance, how.workers)
+        margin = float(pair_query.cell.margins.max(initial=-inf))
         hit = proof.hit
         if nearest.upper <= 0.0:
             verdict = "collision"
@@ -115,49 +379,49 @@ def _undercut(
         if verdict:
             if verdict != "open" and not isfinite(hit):
                 hit = nearest.time
-            found.append(
+            rows.append(
                 SafetyRow(
                     name, *pair, margin, nearest.distance, nearest.lower, nearest.upper, nearest.time,
-                    hit if isfinite(hit) else nan, verdict, _place(nearest, own, mine),
+                    hit if isfinite(hit) else nan, verdict, _place(nearest, pair_query, mine),
                 )
             )  # fmt: skip
         left = _without(left, pair)
 
 
 def _named(base: Base, pairs: Any, pair: Pair) -> Any:
-    """Tell which pairs of units are of two links."""
+    """Return which pairs of units are of two links."""
     links = base.robot.links
     names = [{links[base.units[a].link], links[base.units[b].link]} for a, b in pairs.tolist()]
-    return np.array([each == set(pair) for each in names], dtype=bool)
+    return np.array([item == set(pair) for item in names], dtype=bool)
 
 
 def _with_pairs(base: Base, pairs: Any) -> Base:
-    """Return a base that checks these pairs of units alone."""
-    other = object.__new__(Base)
-    other.robot, other.slots, other.units, other.pairs = base.robot, base.slots, base.units, pairs
-    return other
+    """Return a base with only these pairs of units."""
+    new = object.__new__(Base)
+    new.robot, new.slots, new.units, new.pairs = base.robot, base.slots, base.units, pairs
+    return new
 
 
 def _without(around: Surroundings, pair: Pair) -> Surroundings:
-    """Return the surroundings with a pair left out."""
+    """Return the surroundings without a pair."""
     base = _with_pairs(around.base, around.base.pairs[~_named(around.base, around.base.pairs, pair)])
     objects = {
-        name: each._replace(touch=each.touch | (set(pair) - {name})) if name in pair else each
-        for name, each in around.objects.items()
+        name: item._replace(touch=item.touch | (set(pair) - {name})) if name in pair else item
+        for name, item in around.objects.items()
     }
-    return _made(around, base, objects)
+    return _rebuilt(around, base, objects)
 
 
 def _only(around: Surroundings, pair: Pair) -> Surroundings:
-    """Return the surroundings with no other pair than this."""
+    """Return the surroundings with only this pair."""
     base = _with_pairs(around.base, around.base.pairs[_named(around.base, around.base.pairs, pair)])
     links = frozenset(around.base.robot.links) - set(pair)
-    objects = {name: each for name, each in around.objects.items() if name in pair}
-    objects = {name: each._replace(touch=each.touch | links) for name, each in objects.items()}
-    return _made(around, base, objects)
+    objects = {name: item for name, item in around.objects.items() if name in pair}
+    objects = {name: item._replace(touch=item.touch | links) for name, item in objects.items()}
+    return _rebuilt(around, base, objects)
 
 
-def _made(around: Surroundings, base: Base, objects: Any) -> Surroundings:
+def _rebuilt(around: Surroundings, base: Base, objects: Any) -> Surroundings:
     names = {*base.robot.links, *objects}
     rules = tuple(rule for rule in around.rules if rule.a in names and (not rule.b or rule.b in names))
     cell = build(base, objects.values(), around.margin, rules)

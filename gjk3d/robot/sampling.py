@@ -1,8 +1,8 @@
-"""Which pairs of links need no check, found by trying: always in collision, or never seen so; and proofs of the latter.
+"""Allowed pairs from samples: pairs that always collide, pairs that never do, and proofs for the latter.
 
-When a joint turns, the distance of two shapes on either side changes by no more than the angle times how far the nearer
-of the two may be from its axis (Schwarzer, Saha, Latombe 2005). So a box of configurations is free where the distance
-at its middle is more than what its half widths can take away; boxes are halved until each is seen to be free.
+If a joint turns, the distance of two shapes on either side changes by no more than the angle times the greatest
+distance of the nearer shape from its axis (Schwarzer, Saha, Latombe 2005). So a box of configurations is free if the
+distance at its middle is greater than the change over its half widths. Boxes are halved until each is free.
 """
 
 from __future__ import annotations
@@ -14,19 +14,17 @@ from scipy.spatial.transform import Rotation
 
 from gjk3d.errors import RobotError
 from gjk3d.robot import queries
-from gjk3d.robot.allowed import AllowedPairs
-from gjk3d.robot.cell import Cell
-from gjk3d.robot.cell_build import Base, build
+from gjk3d.robot.cell import Base, Cell, build
 from gjk3d.robot.kinematics import FLOATING, PLANAR, SLIDING, TURNING
-from gjk3d.robot.model import Robot
+from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.motion_bounds import motion_bounds
-from gjk3d.robot.paired_links import no_shapes
+from gjk3d.robot.srdf import AllowedPairs
 from gjk3d.typing import Array, Bools, Ints, Row
 from gjk3d.wording import above
 
-_AT_ONCE = 256  #: configurations; memory grows with it
+_AT_ONCE = 256  #: configurations in memory at once
 FREE, HIT, OPEN = range(3)
-_ROUNDING = 1e4  #: times what poses may be wrong by, is kept free
+_ROUNDING = 1e4  #: distance that a proof leaves free, relative to the error of poses
 
 
 def allow_by_sampling(
@@ -39,44 +37,42 @@ def allow_by_sampling(
     lower: Row | None = None,
     upper: Row | None = None,
 ) -> AllowedPairs:
-    """Find pairs of links that need no check, and say why; nothing is changed in the robot.
+    """Return the pairs of links that need no check, with reasons; the robot does not change.
 
-    A pair is "adjacent" as without an SRDF; "default" where it is in collision at a configuration that you know to be
-    free, ``default``; "always" or "never" where it was in collision in all, or in none, of the samples. Of a pair that
-    is called always or never it holds with 95 % confidence that the other happens in less than a share of
-    ``1 - 0.05 ** (1 / samples)`` of all configurations (about ``3 / samples``), which is no proof that it does not
-    happen: `evidence` of what is returned says so. For pairs that were never seen in collision a proof is then tried,
-    with more configurations at places that matter: ``proven`` of what is returned has the pairs that cannot touch
-    within the limits, whatever the others do. Pairs that
-    are allowed already keep their reason if it is of another kind.
+    A pair is "adjacent" as without an SRDF. It is "default" if it is in collision at the configuration ``default``,
+    which is known to be free. It is "always" or "never" if it is in collision in all samples or in none. For a pair
+    with the reason "always" or "never" the opposite occurs, with 95 % confidence, in less than a share of ``1 - 0.05 **
+    (1 / samples)`` of all configurations (about ``3 / samples``). That is not a proof, and ``evidence`` of the result
+    states it. For pairs without a collision a proof is then tried, with more configurations. ``proven`` of the result
+    has the pairs that cannot touch within the limits. Pairs that are already allowed for another reason keep it.
 
     Parameters
     ----------
     robot : Robot
     samples : int
-        Configurations, drawn evenly within the limits; turns without limits from -pi to pi, turns of floating joints
-        from all rotations.
+        Number of configurations, drawn uniformly within the limits. Turns without limits are drawn from -pi to pi, and
+        turns of floating joints from all rotations.
     seed : int
     prove : int
-        Configurations that may be looked at for the proof of one pair; 0 to try none. Pairs with few joints between
-        them, and some way apart, can be proven.
+        Most configurations for the proof of one pair; 0 for no proofs. Pairs with few joints between them, and at some
+        distance, can be proven.
     default : (dof,) float, optional
-        A configuration that is known to be free: what seems to collide there is a fault of the shapes, and is allowed
-        everywhere else too. By default none is known, and pairs that only sometimes collide stay checked.
+        A configuration that is known to be free. A pair that collides there has faulty shapes, and is allowed
+        everywhere. Without it, pairs that collide only sometimes stay checked.
     lower, upper : (dof,) float, optional
-        Limits to draw within, in place of the robot's; needed for sliding joints that have none, where links on both
-        sides have shapes.
+        Limits in place of those of the robot. They are required for prismatic joints without limits between links with
+        shapes.
 
     Returns
     -------
     AllowedPairs
-        To be set as ``robot.allowed``.
+        Set ``robot.allowed`` to it.
 
     Raises
     ------
     RobotError
-        The robot has no collision shapes; ``samples`` is no such number; a configuration is none; limits are missing,
-        too far apart, or crossed.
+        The robot has no collision shapes, ``samples`` is not such a number, a configuration is not one, or limits are
+        missing, too far apart, or crossed.
 
     Examples
     --------
@@ -107,20 +103,20 @@ def allow_by_sampling(
         pairs = pairs[~at_rest]
 
     link_pairs, rng = LinkPairs(robot, pairs), np.random.default_rng(seed)
-    seen, free = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
+    collided, free = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
     for start in range(0, samples, _AT_ONCE):
-        # a pair that was seen in both ways is checked, whatever follows
-        open_ = np.flatnonzero(~(seen & free))
+        # a pair with both a collision and a free sample stays checked, so it needs no more samples
+        open_ = np.flatnonzero(~(collided & free))
         q = _draw(robot, rng, min(_AT_ONCE, samples - start), low, high)
         hits = link_pairs.touch(q, open_)
-        seen[open_] |= hits.any(axis=0)
+        collided[open_] |= hits.any(axis=0)
         free[open_] |= ~hits.all(axis=0)
     prover = Prover(robot, low, high)
-    for (a, b), hit, miss in zip(pairs.tolist(), seen.tolist(), free.tolist(), strict=True):
+    for (a, b), hit, miss in zip(pairs.tolist(), collided.tolist(), free.tolist(), strict=True):
         if hit and miss:
             continue
         names = robot.links[a], robot.links[b]
-        verdict = OPEN if hit or prove < 1 else prover.ask(a, b, prove)
+        verdict = OPEN if hit or prove < 1 else prover.prove(a, b, prove)
         if verdict == HIT:  # the proof found what the samples missed
             continue
         allowed.allow(*names, "always" if hit else "never")
@@ -138,10 +134,10 @@ def allow_by_sampling(
 
 
 def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
-    """Return finite limits: those given, else the robot's, else half a turn; 0 where nothing depends on it."""
+    """Return finite limits: those given, else those of the robot, else half a turn; 0 if no pair depends on them."""
     low, high = (
-        (own if given is None else robot.configurations(given, name)[0][0]).copy()
-        for own, given, name in ((robot.lower, lower, "lower"), (robot.upper, upper, "upper"))
+        (limit if bound is None else robot.configurations(bound, name)[0][0]).copy()
+        for limit, bound, name in ((robot.lower, lower, "lower"), (robot.upper, upper, "upper"))
     )
     for k, kind in enumerate(robot._chain.kind.tolist()):
         column = int(robot._chain.source[k])
@@ -152,6 +148,7 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
                 low[c] = high[c] - 2.0 * pi
             elif high[c] == inf:
                 high[c] = low[c] + 2.0 * pi
+        # a prismatic joint without limits matters only if it moves two links with shapes against each other
         slides = [c for c in _numbers(kind, column, turns=False) if not (low[c] > -inf and high[c] < inf)]
         for a, b in pairs.tolist() if slides else ():
             if _below(robot, a, k) != _below(robot, b, k):
@@ -180,7 +177,7 @@ def _numbers(kind: int, column: int, *, turns: bool) -> list[int]:
 
 
 def _below(robot: Robot, link: int, joint: int) -> bool:
-    """Tell whether a link hangs on the joint above another one."""
+    """Return whether a link is a descendant of a joint, or its child link."""
     while link >= 0:
         if link == joint:
             return True
@@ -189,6 +186,7 @@ def _below(robot: Robot, link: int, joint: int) -> bool:
 
 
 def _draw(robot: Robot, rng: np.random.Generator, count: int, low: Array, high: Array) -> Array:
+    # rotation vectors drawn uniformly in a cube would not be uniform rotations, so these columns are drawn again
     q = rng.uniform(low, high, (count, robot.dof))
     for k in np.flatnonzero(robot._chain.kind == FLOATING).tolist():
         c = int(robot._chain.source[k]) + 3
@@ -198,7 +196,7 @@ def _draw(robot: Robot, rng: np.random.Generator, count: int, low: Array, high: 
 
 
 class LinkPairs:
-    """Pairs of links, (n, 2), whatever is allowed of them, ready to be asked which touch."""
+    """A cell of pairs of links (n, 2), allowed or not, for contact queries."""
 
     __slots__ = ("_cell", "_count", "_links")
 
@@ -210,57 +208,57 @@ class LinkPairs:
         #: of each pair of shapes the pair of links
         self._links = np.array([number[tuple(pair)] for pair in of.tolist()], dtype=np.int64)
 
-    def touch(self, q: Array, asked: Ints | slice = slice(None)) -> Bools:
-        """Tell which pairs touch, all or those asked, at configurations: (n configurations, pairs)."""
+    def touch(self, q: Array, selected: Ints | slice = slice(None)) -> Bools:
+        """Return which of the selected pairs touch at configurations, (n configurations, pairs)."""
         links = self._links
         answer, wanted = np.zeros((len(q), self._count), dtype=bool), np.zeros(self._count, dtype=bool)
-        wanted[asked] = True
+        wanted[selected] = True
         shapes = np.flatnonzero(wanted[links])
-        found = queries.collide(self._cell, q, shapes)
+        touching = queries.collide(self._cell, q, shapes)
         for column, pair in enumerate(links[shapes].tolist()):
-            answer[:, pair] |= found[:, column]
-        return answer[:, asked]
+            answer[:, pair] |= touching[:, column]
+        return answer[:, selected]
 
 
 class Prover:
-    """A robot and limits within which pairs of its links are looked at."""
+    """Proofs that pairs of links of a robot do not touch within limits."""
 
     __slots__ = ("_high", "_low", "_robot")
 
     def __init__(self, robot: Robot, low: Array, high: Array) -> None:
         self._robot, self._low, self._high = robot, low, high
 
-    def ask(self, a: int, b: int, most: int) -> int:
-        """Return FREE where links a and b are proven apart, HIT where they were seen to touch, else OPEN.
+    def prove(self, a: int, b: int, most: int) -> int:
+        """Return FREE if links a and b are proven apart, HIT if they touch at a configuration, else OPEN.
 
-        No more than ``most`` configurations are looked at. Hulls stand for the shapes of links.
+        At most ``most`` configurations are tested. Hulls replace the shapes of links.
         """
         pair = np.array([sorted((a, b))], dtype=np.int64)
         cell = build(Base(self._robot, pair, hulls=True))
-        found = self.weights(cell)
-        if found is None:
+        bounds = self.weights(cell)
+        if bounds is None:
             return OPEN
-        weights, slack = found
+        weights, slack = bounds
         columns = np.flatnonzero(weights.max(axis=0, initial=0.0))
         weights = weights[:, columns]
         middle = 0.5 * (self._low + self._high)[None, columns]
         half = 0.5 * (self._high - self._low)[None, columns]
-        looked = 0
+        count = 0
         while len(middle):
-            looked += len(middle)
-            if looked > most:
+            count += len(middle)
+            if count > most:
                 return OPEN
             q = np.tile(0.5 * (self._low + self._high), (len(middle), 1))
             q[:, columns] = middle
-            apart = queries.every(cell, q, np.full(len(cell.slots), 1e50))[0][..., 1]
-            met = (apart <= 0.0).any(axis=1)
-            if met.any():
-                return HIT if LinkPairs(self._robot, pair).touch(q[met]).any() else OPEN
-            left = (apart - slack <= half @ weights.T).any(axis=1)
+            distance = queries.every(cell, q, np.full(len(cell.slots), 1e50))[0][..., 1]
+            touching = (distance <= 0.0).any(axis=1)
+            if touching.any():
+                return HIT if LinkPairs(self._robot, pair).touch(q[touching]).any() else OPEN
+            left = (distance - slack <= half @ weights.T).any(axis=1)
             middle, half = middle[left], half[left]
             if not len(middle):
                 break
-            # each is halved where it takes most
+            # each box is halved along the number of q that changes the distance most
             widest = np.argmax(half * weights.max(axis=0), axis=1)
             rows = np.arange(len(half))
             half[rows, widest] *= 0.5
@@ -270,9 +268,9 @@ class Prover:
         return FREE
 
     def weights(self, cell: Cell) -> tuple[Array, float] | None:
-        """Return by how much the distance of each pair may change with each number of q, and what poses are wrong by.
+        """Return bounds of the change of each distance with each number of q, and the error of poses.
 
-        None where a joint between the two of a pair is planar or floating.
+        The result is None if a joint between the links of a pair is planar or floating.
         """
         chain = self._robot._chain
         bounds = motion_bounds(cell, np.stack([self._low, self._high])[None])

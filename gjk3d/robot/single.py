@@ -1,7 +1,7 @@
-"""`Checker.free` of one configuration as a builtin: it hands the numbers to the kernel that answers one.
+"""`Checker.free` of one configuration as a builtin, which passes the numbers directly to the kernel.
 
-It answers where the Python method has prepared it for the surroundings as they are, and nobody else asks at the time;
-all else is the method's.
+It computes the result only if the Python method has prepared it for the present surroundings and no other thread uses
+the cell at the same time. Otherwise it calls the method.
 """
 
 from __future__ import annotations
@@ -18,75 +18,77 @@ from gjk3d.robot.walk import FREE, hit_of_one
 if TYPE_CHECKING:
     from gjk3d.robot.cell import Cell
 
-# words of the builtin: the Python method, where a checker has what is prepared, and what was said of its surroundings
-SLOW, PREPARED, SAID_SLOT = range(3)
-# words of what is prepared: what was said, how many joints, where their numbers go, the arguments of the entry and the
-# entry itself, where it answers, the lock's methods, False
-SAID, JOINTS, NUMBERS, ARGS, COUNT, ENTRY, TOLD, ACQUIRE, RELEASE, NOT_WAITING = range(10)
+# words of the builtin: the Python method, and the offsets of the slots `_quick` and `_settings` in a checker
+SLOW, PREPARED, SETTINGS_SLOT = range(3)
+# words of a prepared record: the settings, the number of dof, the address for q, the arguments of the entry, their
+# number, the entry itself, the address of its result, the two methods of the lock, False
+SETTINGS, JOINTS, NUMBERS, ARGS, COUNT, ENTRY, ANSWER, ACQUIRE, RELEASE, NOT_WAITING = range(10)
 
 
-def prepared(said: Any, cell: Cell) -> tuple[Any, ...] | None:
-    """Return what the builtin asks a cell with, once `gjk3d.robot.queries.quick` has: its words, and what they hold."""
-    if cell.kept.free is None or len(cell.general.pairs):
+def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
+    """Return the record of the builtin for a cell that `gjk3d.robot.queries.quick` has used: words and references."""
+    if cell.cache.free is None or len(cell.general.pairs):
         return None
-    if cell.kept.single is None:
+    if cell.cache.single is None:
         row, lock = np.empty(cell.robot.dof), cell.memory.lock
-        args, methods = (row, *cell.kept.free), (lock.acquire, lock.release)
+        args, methods = (row, *cell.cache.free), (lock.acquire, lock.release)
+        # the words are addresses: the tuple that is cached below keeps the objects alive
         words = [
-            id(said), cell.robot.dof, row.ctypes.data, id(args) + py.TUPLE, len(args), id(hit_of_one),
-            cell.kept.told.ctypes.data, *map(id, methods), id(False),
+            id(settings), cell.robot.dof, row.ctypes.data, id(args) + py.TUPLE, len(args), id(hit_of_one),
+            cell.cache.answer.ctypes.data, *map(id, methods), id(False),
         ]  # fmt: skip
-        cell.kept.single = np.array(words, dtype=np.int64), args, methods, said
-    made: tuple[Any, ...] = cell.kept.single
-    return made
+        cell.cache.single = np.array(words, dtype=np.int64), args, methods, settings
+    cached: tuple[Any, ...] = cell.cache.single
+    return cached
 
 
 @inlined
 def released(quick: int, answer: int) -> int:
-    """Release the lock and return an answer, -1 for an error."""
-    done = py.call(py.word(quick + 8 * RELEASE), quick, plain(0), plain(0))
-    if done == 0:
+    """Release the lock and return a result, -1 for an error."""
+    result = py.call(py.word(quick + 8 * RELEASE), quick, plain(0), plain(0))
+    if result == 0:
         return -1
-    py.drop(done)
+    py.drop(result)
     return answer
 
 
 @kernel
 def free_at(quick: int, numbers: int) -> int:
-    """Return True or False for a configuration, 0 where the method has to answer, -1 for an error."""
+    """Return True or False for a configuration, 0 if the method has to compute it, -1 for an error."""
     got = py.call(py.word(quick + 8 * ACQUIRE), quick + 8 * NOT_WAITING, plain(1), plain(0))
     if got == 0:
         return -1
-    py.drop(got)  # which is True or False, and stays
+    py.drop(got)  # True or False, which other references keep alive
+    # the lock is taken: another thread is in the kernel, and the method allocates memory of its own
     if got != py.known(py.BOOLS + 1):
         return 0
     for k in range(py.word(quick + 8 * JOINTS)):
         py.put(py.word(quick + 8 * NUMBERS) + 8 * k, py.word(numbers + 8 * k))
-    done = py.call(py.word(quick + 8 * ENTRY), py.word(quick + 8 * ARGS), py.word(quick + 8 * COUNT), plain(0))
-    if done == 0:
+    result = py.call(py.word(quick + 8 * ENTRY), py.word(quick + 8 * ARGS), py.word(quick + 8 * COUNT), plain(0))
+    if result == 0:
         return released(quick, plain(-1))
-    py.drop(done)
-    told = py.word(py.word(quick + 8 * TOLD))
-    if told != FREE and told < 0:
+    py.drop(result)
+    pair = py.word(py.word(quick + 8 * ANSWER))
+    if pair != FREE and pair < 0:
         return released(quick, plain(0))
-    answer = py.known(py.BOOLS + int(told == FREE))
+    answer = py.known(py.BOOLS + int(pair == FREE))
     return released(quick, answer)
 
 
 @builtin
 def checker_free(words: int, checker: int, args: int, nargs: int, names: int) -> int:
-    """Answer `Checker.free`."""
-    held = py.word(checker + py.word(words + 8 * PREPARED))
-    if names == 0 and nargs == 1 and held != 0 and held != py.known(py.NONE):
-        quick = py.word(py.word(held + py.TUPLE) + py.DATA)
+    """Return `Checker.free`."""
+    record = py.word(checker + py.word(words + 8 * PREPARED))
+    if names == 0 and nargs == 1 and record != 0 and record != py.known(py.NONE):
+        quick = py.word(py.word(record + py.TUPLE) + py.DATA)
         numbers = py.floats_in(py.word(args), 1)
-        same = py.word(quick + 8 * SAID) == py.word(checker + py.word(words + 8 * SAID_SLOT))
-        if same and numbers != 0 and py.word(py.word(py.word(args) + py.SHAPE)) == py.word(quick + 8 * JOINTS):
-            py.keep(held)  # the kernel lets others run, who may prepare the checker for something else
+        current = py.word(quick + 8 * SETTINGS) == py.word(checker + py.word(words + 8 * SETTINGS_SLOT))
+        if current and numbers != 0 and py.word(py.word(py.word(args) + py.SHAPE)) == py.word(quick + 8 * JOINTS):
+            py.keep(record)  # the kernel releases the GIL, and another thread may then replace the record
             answer = free_at(quick, numbers)
             if answer > 0:
                 py.keep(answer)
-            py.drop(held)
+            py.drop(record)
             if answer != 0:
                 return max(answer, 0)
     return py.call_with(py.word(words), checker, args, nargs, names)
@@ -94,4 +96,4 @@ def checker_free(words: int, checker: int, args: int, nargs: int, names: int) ->
 
 def methods_of(cls: type) -> dict[str, tuple[Builtin, Words]]:
     """Return the builtins of `gjk3d.robot.Checker`, and their words."""
-    return {"free": (checker_free, lambda: [offset(cls, "_quick"), offset(cls, "_said")])}
+    return {"free": (checker_free, lambda: [offset(cls, "_quick"), offset(cls, "_settings")])}

@@ -1,10 +1,10 @@
-"""Spheres round the links of a robot, for planners that know nothing else; proven to cover, with a proven excess.
+"""Spheres that cover the links of a robot, for planners that accept only spheres; cover and excess are proven.
 
-The box round a link is cut into cubes. Those that a body may reach are to be covered, and each is by a sphere that
-holds its whole ball. A sphere may have any centre and the radius r that keeps r + d at most the excess asked for, where
-d is an upper bound of the signed distance of its centre from a body: the distance from a body changes no faster than
-its argument moves, so no point of the sphere is farther from the body than r + d. The spheres are chosen greedily, the
-one that covers most of what is left first (Chvatal 1979), and are then shrunk to what they are needed for.
+The box around a link is cut into cubes. All cubes that a body may reach are to be covered, each by a sphere that
+contains the whole ball of the cube. A sphere may have any centre and a radius r so that r + d is at most the requested
+excess, where d is an upper bound of the signed distance of its centre from a body. The distance from a body is
+1-Lipschitz, so no point of the sphere is farther from the body than r + d. The spheres are chosen greedily, the one
+that covers most of the remaining cubes first (Chvatal 1979). Then each is shrunk to the cubes that it was chosen for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
 from gjk3d.query.bounding import aabb
 from gjk3d.query.distance import signed_distance
-from gjk3d.robot.written import Placed, write_urdf
+from gjk3d.robot.urdf import Placed, write_urdf
 from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Ints
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from gjk3d.robot.bodies import Body
     from gjk3d.robot.model import Robot
 
-_CUBES = 150_000  #: of one link, at most
-_FINE = 30_000  #: so many are still fast: smaller ones need fewer spheres
-_CHOICE = 2_000  #: centres that are chosen from, and those that are needed beside them
-_ROUNDING = 1e-12  #: of lengths, is added to radii
+_CUBES = 150_000  #: most cubes of one link
+_FINE = 30_000  #: cubes that are still fast: smaller cubes need fewer spheres
+_CHOICE = 2_000  #: candidates for centres; further centres are added only if they are needed
+_ROUNDING = 1e-12  #: relative to lengths, added to radii
 
 
 class LinkSpheres(NamedTuple):
@@ -47,7 +47,7 @@ class LinkSpheres(NamedTuple):
         In the frame of the link.
     radii : (n,) float
     excess : float
-        No point of a sphere is farther than this from the shapes of the link: proven.
+        Proven bound: no point of a sphere is farther than this from the shapes of the link.
 
     Examples
     --------
@@ -69,9 +69,9 @@ class RobotSpheres(NamedTuple):
     ----------
     robot : Robot
     links : dict
-        Name of each link that has shapes: its spheres.
+        The spheres of each link with shapes, by its name.
     excess : float
-        The largest of all links.
+        The greatest excess of all links.
 
     Examples
     --------
@@ -86,11 +86,11 @@ class RobotSpheres(NamedTuple):
     excess: float
 
     def __repr__(self) -> str:
-        spheres = sum(len(own.radii) for own in self.links.values())
+        spheres = sum(len(link.radii) for link in self.links.values())
         return f"<RobotSpheres of {len(self.links)} links: {spheres} spheres, no more than {self.excess:.3g} too large>"
 
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot with its spheres for shapes, as VAMP's tools and others take it.
+        """Write the robot with spheres as its shapes, for VAMP's tools and others.
 
         Parameters
         ----------
@@ -102,8 +102,8 @@ class RobotSpheres(NamedTuple):
         >>> spheres.to_urdf("arm_spheres.urdf")  # doctest: +SKIP
         """
         placed: dict[str, list[Placed]] = {name: [] for name in self.robot.links}
-        for name, own in self.links.items():
-            for center, radius in zip(own.centers, own.radii.tolist(), strict=True):
+        for name, spheres in self.links.items():
+            for center, radius in zip(spheres.centers, spheres.radii.tolist(), strict=True):
                 pose = np.eye(4)
                 pose[:3, 3] = center
                 placed[name].append((Sphere(radius), pose))
@@ -123,58 +123,58 @@ class RobotSpheres(NamedTuple):
         """
         lines = [f"# each link is covered; no sphere reaches farther than {self.excess!r} outside it"]
         lines.append("collision_spheres:")
-        for name, own in self.links.items():
+        for name, spheres in self.links.items():
             lines.append(f"  {_quoted(name)}:")
-            for center, radius in zip(own.centers.tolist(), own.radii.tolist(), strict=True):
+            for center, radius in zip(spheres.centers.tolist(), spheres.radii.tolist(), strict=True):
                 lines += [f"    - center: [{', '.join(map(_float, center))}]", f"      radius: {_float(radius)}"]
         Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _quoted(name: str) -> str:
-    """Return a name as YAML has it between double quotes."""
+    """Return a name as a double-quoted YAML text."""
     return '"' + "".join(c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in name) + '"'
 
 
 def _float(x: float) -> str:
-    """Return a number as YAML has it: 1e-05 is text there, since it has no point."""
+    """Return a number in YAML's form: without a point, 1e-05 would be a text."""
     text = repr(x)
     return text if "." in text else text.replace("e", ".0e")
 
 
 def cover(robot: Robot, excess: float) -> RobotSpheres:
-    """Return spheres round all links that have shapes; see `Robot.spheres`."""
+    """Return spheres around all links with shapes; see `Robot.spheres`."""
     if not is_finite(excess) or not excess > 0.0:
         raise RobotError(f"excess is {excess!r}, expected a finite length above 0")
     links: dict[str, LinkSpheres] = {}
     for k, name in enumerate(robot.links):
         if bodies := [body for body in robot.bodies if body.link == k]:
             links[name] = _covered(bodies, float(excess), name)
-    return RobotSpheres(robot, links, max((each.excess for each in links.values()), default=0.0))
+    return RobotSpheres(robot, links, max((spheres.excess for spheres in links.values()), default=0.0))
 
 
 def _covered(bodies: list[Body], excess: float, name: str) -> LinkSpheres:
-    excess *= 1.0 - 1e-9  # leaves room for what rounding adds below
+    excess *= 1.0 - 1e-9  # a reserve for the rounding that is added below
     middles, edge = _cubes(bodies, excess, name)
     rounding = _ROUNDING * (float(np.abs(middles).max()) + edge)
-    # radius of a cube's ball, and the error of the cube's middle; the radii below add that of the distance of two
+    # radius of the ball of a cube with the error of its middle; radii below add the error of a distance of two middles
     ball = 0.5 * sqrt(3.0) * edge + rounding
     lower, upper = _distances(bodies, middles)
     needed = lower <= ball
     middles, upper = middles[needed], upper[needed]
-    # a cube's own ball is within the excess, as its middle is no farther than its radius from a body
+    # the ball of a cube is within the excess, as its middle is no farther than its radius from a body
     reach = np.maximum(excess - upper, ball)
     chosen, owners = _greedy(middles, reach - ball)
     radii = np.empty(len(chosen))
-    for k, (j, own) in enumerate(zip(chosen, owners, strict=True)):
-        far = float(np.linalg.norm(middles[own] - middles[j], axis=1).max())
+    for k, (j, owned) in enumerate(zip(chosen, owners, strict=True)):
+        far = float(np.linalg.norm(middles[owned] - middles[j], axis=1).max())
         radii[k] = far + ball + rounding
-    # The sum and the radii are rounded by a few u, and bounds of distances hold; so the factor is more than needed.
+    # Sum and radii are rounded by a few u, and the bounds of distances hold, so the factor is more than enough.
     outside = float((upper[chosen] + radii).max())
     return LinkSpheres(middles[chosen], radii, max(0.0, outside * (1.0 + _ROUNDING)))
 
 
 def _cubes(bodies: list[Body], excess: float, name: str) -> tuple[Array, float]:
-    """Return the middles of cubes that fill the box round all bodies, and their edge: small where they stay few."""
+    """Return the middles of cubes that fill the box around all bodies, and their edge, as small as the count allows."""
     boxes = [aabb(body.shape, body.pose) for body in bodies]
     low, high = np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0)
     sizes = (high - low).tolist()
@@ -199,35 +199,37 @@ def _distances(bodies: list[Body], points: Array) -> tuple[Array, Array]:
     poses = np.tile(np.eye(4), (len(points), 1, 1))
     poses[:, :3, 3] = points
     for body in bodies:
-        found = signed_distance(Point(), body.shape, poses, body.pose)
-        lower, upper = np.minimum(lower, found.lower), np.minimum(upper, found.upper)
+        distance = signed_distance(Point(), body.shape, poses, body.pose)
+        lower, upper = np.minimum(lower, distance.lower), np.minimum(upper, distance.upper)
     return lower, upper
 
 
 def _greedy(points: Array, reach: Array) -> tuple[list[int], list[Ints]]:
-    """Choose points that together have all within their reach; return them, and which points each was chosen for."""
+    """Return points that together reach all points, and the points that each of them was chosen for."""
     tree = cKDTree(points)
     step = max(1, len(points) // _CHOICE)
     order = np.argsort(-reach, kind="stable")
     choice = np.unique(np.concatenate([order[::step], order[: _CHOICE // 4]]))
 
     def reached(j: int) -> Ints:  # itself too, at least
-        found = tree.query_ball_point(points[j], reach[j] * (1.0 - _ROUNDING))
-        return np.array(found, dtype=np.int64)
+        indices = tree.query_ball_point(points[j], reach[j] * (1.0 - _ROUNDING))
+        return np.array(indices, dtype=np.int64)
 
     within = {j: reached(j) for j in choice.tolist()}
     open_ = np.ones(len(points), dtype=bool)
-    heap = [(-len(found), j) for j, found in within.items()]
+    heap = [(-len(indices), j) for j, indices in within.items()]
     heapq.heapify(heap)
     chosen: list[int] = []
     owners: list[Ints] = []
 
-    def take(j: int, found: Ints) -> None:
-        own = found[open_[found]]
-        open_[own] = False
+    def choose(j: int, indices: Ints) -> None:
+        covered = indices[open_[indices]]
+        open_[covered] = False
         chosen.append(j)
-        owners.append(own)
+        owners.append(covered)
 
+    # Lazy greedy: gains only shrink, so a stale gain is an upper bound, and a point whose present gain is still the
+    # greatest is the best choice.
     while heap and open_.any():
         gain, j = heapq.heappop(heap)
         now = int(open_[within[j]].sum())
@@ -236,8 +238,8 @@ def _greedy(points: Array, reach: Array) -> tuple[list[int], list[Ints]]:
         if heap and now < -heap[0][0] and now < -gain:
             heapq.heappush(heap, (-now, j))
             continue
-        take(j, within[j])
-    while open_.any():  # what none of the choice reaches: the open point of the widest reach takes what it can
+        choose(j, within[j])
+    while open_.any():  # points that no candidate reaches: the one with the greatest reach becomes a centre
         j = int(np.flatnonzero(open_)[np.argmax(reach[open_])])
-        take(j, reached(j))
+        choose(j, reached(j))
     return chosen, owners

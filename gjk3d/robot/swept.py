@@ -1,12 +1,11 @@
-"""What the links of a robot sweep along a motion: convex pieces that provably hold it.
+"""Swept volumes of the links of a robot along a motion: convex pieces that provably contain them.
 
-Over a piece of time a body is held by the hull of its two ends, grown by what its points may stray from the straight
-lines between these: K h^2 / 8 for a piece of length h, with K a bound of the acceleration of any point of it as in
-`motion_cover`, and V h / 2 with a bound V of their speed. The other way round, a point of that hull is
-s A x + (1 - s) B y of two points of the body, which is convex, moved by the ends A and B; at the time between them in
-the same ratio the point s x + (1 - s) y of the body is no farther away than K h^2 / 8 + w h rho / 2, where w bounds
-how fast the body turns and rho is its radius. So both are known: nothing swept is outside, and how far the pieces reach
-beyond.
+In a piece of time a body stays in the hull of its two ends, grown by the deviation of its points from straight lines.
+For a piece of length h this is K h^2 / 8, with a bound K of the acceleration of its points as in `motion_cover`, or
+V h / 2 with a bound V of their speed. For the excess, a point of that hull is s A x + (1 - s) B y, where x and y are
+points of the body, which is convex, and A and B are its poses at the ends. At the time between them in the same ratio,
+the point s x + (1 - s) y of the body is no farther away than K h^2 / 8 + w h rho / 2. Here w is a bound of the angular
+velocity and rho is the radius of the body. So the cover is proven, and a bound of its excess is known.
 """
 
 from __future__ import annotations
@@ -23,31 +22,30 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
 from gjk3d.robot.cell import Cell
-from gjk3d.robot.curves import points_on
 from gjk3d.robot.kinematics import FIXED, FLOATING
 from gjk3d.robot.motion_bounds import curve_speeds, slot_reaches
 from gjk3d.robot.obstacles import names_in, outline
-from gjk3d.robot.trajectories import Parts
+from gjk3d.robot.trajectories import Parts, points_on
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.composed import Rounded
 from gjk3d.shapes.curved import Capsule, Cylinder, Sphere
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
 
-_SIDES = 32  #: of the prism that stands for a cylinder
-_MOST_PIECES = 100_000  #: of all links together
+_SIDES = 32  #: sides of the prism around a cylinder
+_MOST_PIECES = 100_000  #: most pieces of all links together
 
 
 class SweptPiece(NamedTuple):
-    """A convex shape in the frame of the world, and when what it holds is swept: an item of `SweptVolume.pieces`.
+    """A convex shape in the world, and the interval of its motion: an item of `SweptVolume.pieces`.
 
     Attributes
     ----------
     link : str
-        Or the name of an attached object.
+        Name of the link or attached object.
     shape : Shape
     begin, end : float
-        Of the times of the trajectory.
+        Times of the trajectory.
 
     Examples
     --------
@@ -66,19 +64,19 @@ class SweptPiece(NamedTuple):
 
 
 class SweptVolume(NamedTuple):
-    """Answer of `Checker.swept`: what links and attached objects sweep, held by convex pieces.
+    """Result of `Checker.swept`: convex pieces that contain the swept volumes of links and attached objects.
 
     Attributes
     ----------
     pieces : tuple of SweptPiece
-        Link by link, in order of time. Everything that is swept lies in them, proven.
+        Link by link, in order of time. They are proven to contain the swept volumes.
     excess : float
-        How far they reach beyond it, at most, proven. A mesh that is not convex, a cloud and the like are held by
-        their hulls: how far these may reach beyond them is counted.
+        Proven bound of how far they reach beyond the swept volumes. Non-convex meshes and clouds are replaced by their
+        hulls, and the excess of these hulls is included.
 
     Examples
     --------
-    A second robot is checked against what the first needs, as one obstacle a link.
+    A second robot can be checked against these volumes, one obstacle for each link.
 
     >>> import gjk3d as gk
     >>> checker = gk.robot.Checker(gk.robot.Robot.example())
@@ -98,7 +96,7 @@ class SweptVolume(NamedTuple):
     excess: float
 
     def during(self, begin: float, end: float) -> SweptVolume:
-        """Return what is swept between two times.
+        """Return the volumes swept between two times.
 
         Parameters
         ----------
@@ -108,7 +106,7 @@ class SweptVolume(NamedTuple):
         Raises
         ------
         RobotError
-            One is no number.
+            A time is not a number.
         """
         for time in (begin, end):
             if isinstance(time, bool) or not isinstance(time, Real) or time != time:
@@ -116,18 +114,18 @@ class SweptVolume(NamedTuple):
         return self._replace(pieces=tuple(p for p in self.pieces if p.end >= begin and p.begin <= end))
 
     def compounds(self) -> dict[str, Compound]:
-        """Return what each link sweeps as one solid, in the frame of the world: an obstacle, a zone, a picture."""
+        """Return the swept volume of each link as one compound in the world, for obstacles, zones and pictures."""
         names = dict.fromkeys(piece.link for piece in self.pieces)
         return {name: Compound([(p.shape, None) for p in self.pieces if p.link == name]) for name in names}
 
     def boxes(self) -> dict[str, Array]:
-        """Return the box along the axes of the world that holds what each link sweeps, (2, 3): least, greatest."""
-        found: dict[str, Array] = {}
+        """Return the axis-aligned box of the swept volume of each link in the world, (2, 3): least, greatest."""
+        boxes: dict[str, Array] = {}
         for piece in self.pieces:
             box = piece.shape.bounds
-            old = found.get(piece.link, box)
-            found[piece.link] = np.array([np.minimum(old[0], box[0]), np.maximum(old[1], box[1])])
-        return found
+            old = boxes.get(piece.link, box)
+            boxes[piece.link] = np.array([np.minimum(old[0], box[0]), np.maximum(old[1], box[1])])
+        return boxes
 
     def mesh(self, resolution: int = 16) -> Mesh:
         """Return all pieces as one mesh, for pictures: their surfaces, which overlap.
@@ -135,14 +133,14 @@ class SweptVolume(NamedTuple):
         Parameters
         ----------
         resolution : int
-            Of what is round, as of `Shape.surface`.
+            Resolution of curved surfaces, as in `Shape.surface`.
         """
         vertices, faces, count = [], [], 0
         for piece in self.pieces:
-            own = piece.shape.surface(resolution)
-            vertices.append(own.vertices)
-            faces.append(own.faces + count)
-            count += len(own.vertices)
+            surface = piece.shape.surface(resolution)
+            vertices.append(surface.vertices)
+            faces.append(surface.faces + count)
+            count += len(surface.vertices)
         return Mesh(np.concatenate(vertices), np.concatenate(faces))
 
     def __repr__(self) -> str:
@@ -151,7 +149,7 @@ class SweptVolume(NamedTuple):
 
 
 class _Holder(NamedTuple):
-    """Points whose hull, grown by a radius, holds a body, in its frame; and by how much that is more than the body."""
+    """Points whose hull, grown by a radius, contains a body in its frame, and the excess over the body."""
 
     points: Array
     radius: float
@@ -159,18 +157,18 @@ class _Holder(NamedTuple):
 
 
 class _Speeds(NamedTuple):
-    """Of a body on each curve, by the curve's parameter: how fast its points move and gain speed, how fast it turns."""
+    """Bounds for a body on each curve: speed and acceleration of its points, and its angular velocity."""
 
-    way: Array
+    speed: Array
     bend: Array
     turn: Array
 
 
 def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) -> SweptVolume:
-    """Answer `Checker.swept`."""
+    """Return the result of `Checker.swept`."""
     if not is_finite(excess) or not excess > 0.0:
         raise RobotError(f"excess is {excess!r}, expected a length above 0")
-    names = {cell.owners[cell.owner[slot]] for slot in cell.own.tolist()}
+    names = {cell.owners[cell.owner[slot]] for slot in cell.robot_slots.tolist()}
     wanted = () if links is None else names_in(links, "swept: links")
     for name in wanted:
         if name not in names:
@@ -181,99 +179,99 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
     joints = np.zeros((len(parts.curves.controls), 6, len(cell.robot.links)))
     for e in range(len(joints)):
         curve_speeds(cell.robot._chain, parts.curves.controls[e], parts.curves.loose[e], joints[e])
-    found: list[SweptPiece] = []
+    pieces: list[SweptPiece] = []
     worst = 0.0
-    slots = [s for s in cell.own.tolist() if cell.owners[cell.owner[s]] in (wanted or names)]
+    slots = [s for s in cell.robot_slots.tolist() if cell.owners[cell.owner[s]] in (wanted or names)]
     for slot in sorted(slots, key=lambda s: int(cell.owner[s])):
         speeds, wrong = _speeds(cell, joints, reach[slot], int(cell.layout.link[slot]))
         for holder in _holders(cell.shapes[slot]):
-            more = _pieces(cell, parts, slot, holder, speeds, slack + wrong, float(excess), found)
+            more = _pieces(cell, parts, slot, holder, speeds, slack + wrong, float(excess), pieces)
             worst = max(worst, more)
-    return SweptVolume(tuple(found), worst)
+    return SweptVolume(tuple(pieces), worst)
 
 
 def _speeds(cell: Cell, joints: Array, reach: Array, link: int) -> tuple[_Speeds, float]:
-    """Return that of a body, as far as its reach about each joint goes; and what numbers of q may be wrong by."""
+    """Return the speeds of a body from its reach about each joint, and the error of the numbers of q."""
     chain, above = cell.robot._chain, []
     k = link
     while k >= 0:
         if chain.kind[k] != FIXED:
             above.append(k)
         k = int(chain.parent[k])
-    way, bend, before = (np.zeros(len(joints)) for _ in range(3))
+    speed, bend, before = (np.zeros(len(joints)) for _ in range(3))
     wrong = 0.0
-    for j in reversed(above):  # from the world on, as `motion_bounds.ways` sums for the second of a pair
+    for j in reversed(above):  # from the world on, like the sum in `motion_bounds.pair_motion` for the second shape
         turn, slide, arm = joints[:, 0, j], joints[:, 1, j], float(reach[j])
-        way += slide + turn * arm
+        speed += slide + turn * arm
         bend += joints[:, 5, j] + joints[:, 4, j] * arm + 2.0 * slide * (before + turn)
         bend += turn * arm * (turn + 2.0 * before)
         if chain.kind[j] == FLOATING:
             bend[turn + slide > 0.0] = inf
         before += turn
         wrong += float((joints[:, 3, j] + joints[:, 2, j] * arm).max(initial=0.0))
-    return _Speeds(way, bend, before), wrong
+    return _Speeds(speed, bend, before), wrong
 
 
 def _pieces(
     cell: Cell, parts: Parts, slot: int, holder: _Holder, speeds: _Speeds, wrong: float, excess: float,
-    found: list[SweptPiece],
+    pieces: list[SweptPiece],
 ) -> float:  # fmt: skip
-    """Add the pieces of a body; return how far they reach beyond what it sweeps."""
+    """Add the pieces of a body; return their excess over its swept volume."""
     name, worst = cell.owners[cell.owner[slot]], 0.0
     rho = _reach(holder.points, holder.points.mean(axis=0)) + holder.radius
-    if not speeds.way.any():
+    if not speeds.speed.any():
         count = [1]
-        spans = [(0, len(parts.curves.controls))]  # it stands
+        spans = [(0, len(parts.curves.controls))]  # static: one piece for the whole motion
     else:
-        rows = zip(*(each.tolist() for each in speeds), strict=True)
-        count = [_count(way, bend, turn, rho, excess) for way, bend, turn in rows]
+        rows = zip(*(column.tolist() for column in speeds), strict=True)
+        count = [_count(speed, bend, turn, rho, excess) for speed, bend, turn in rows]
         spans = [(e, e + 1) for e in range(len(count))]
-    if len(found) + sum(count) > _MOST_PIECES:
+    if len(pieces) + sum(count) > _MOST_PIECES:
         raise RobotError(f"swept: {name!r} takes {sum(count)} pieces: allow a greater excess")
     for (e, last), n in zip(spans, count, strict=True):
         t = np.linspace(0.0, 1.0, n + 1)
         poses = cell.placed(cell.robot.link_poses(points_on(parts.curves.controls[e], t)), slot)
         points = np.einsum("nij,kj->nki", poses[:, :3, :3], holder.points) + poses[:, None, :3, 3]
-        stray = _stray(float(speeds.way[e]), float(speeds.bend[e]), 1.0 / n) if speeds.way.any() else 0.0
+        stray = _stray(float(speeds.speed[e]), float(speeds.bend[e]), 1.0 / n) if speeds.speed.any() else 0.0
         pad = (stray + wrong) * (1.0 + 1e-9)
         radius = holder.radius + pad
         turned = 0.5 * float(speeds.turn[e]) * rho / n
         worst = max(worst, pad + stray + turned + holder.more)
         ends = parts.times[e] + t * (parts.times[last] - parts.times[e])
         for k in range(n):
-            both = points[k] if not speeds.way.any() else np.concatenate([points[k], points[k + 1]])
-            shape = Rounded(ConvexHull(both), radius)
-            found.append(SweptPiece(name, shape, float(ends[k]), float(ends[k + 1])))
+            corners = points[k] if not speeds.speed.any() else np.concatenate([points[k], points[k + 1]])
+            shape = Rounded(ConvexHull(corners), radius)
+            pieces.append(SweptPiece(name, shape, float(ends[k]), float(ends[k + 1])))
     return worst
 
 
-def _stray(way: float, bend: float, h: float) -> float:
-    """Return how far a point may be from the straight line between its ends on a piece of a curve."""
-    return min(0.5 * way * h, 0.125 * bend * h * h)
+def _stray(speed: float, bend: float, h: float) -> float:
+    """Return a bound of the deviation of a point from the straight line between its ends on a piece of a curve."""
+    return min(0.5 * speed * h, 0.125 * bend * h * h)
 
 
-def _count(way: float, bend: float, turn: float, rho: float, excess: float) -> int:
-    """Return into how many pieces a curve is cut, so that none is too large by more than the excess."""
+def _count(speed: float, bend: float, turn: float, rho: float, excess: float) -> int:
+    """Return the number of pieces of a curve so that each stays within the excess."""
     n = 1
-    while 2.0 * _stray(way, bend, 1.0 / n) + 0.5 * turn * rho / n > 0.99 * excess and n < _MOST_PIECES:
+    while 2.0 * _stray(speed, bend, 1.0 / n) + 0.5 * turn * rho / n > 0.99 * excess and n < _MOST_PIECES:
         n = ceil(1.25 * n)
     return n
 
 
 def _reach(points: Array, center: Array) -> float:
-    """Return how far the farthest of some points is."""
+    """Return the distance of the farthest of some points."""
     return float(np.linalg.norm(points - center, axis=1).max(initial=0.0))
 
 
 def _holders(shape: Any) -> list[_Holder]:
-    """Return what holds a body: the parts of a compound one by one, anything else at once."""
+    """Return the holders of a body: one for each part of a compound, one for any other body."""
     if not isinstance(shape, Compound):
         return [_holder(shape)]
-    found = []
+    holders = []
     for part, pose in shape.parts:
-        own = _holder(part)
-        found.append(own._replace(points=own.points @ pose[:3, :3].T + pose[:3, 3]))
-    return found
+        holder = _holder(part)
+        holders.append(holder._replace(points=holder.points @ pose[:3, :3].T + pose[:3, 3]))
+    return holders
 
 
 def _holder(shape: Any) -> _Holder:
@@ -286,6 +284,7 @@ def _holder(shape: Any) -> _Holder:
         z = 0.5 * shape.height
         return _Holder(np.array([[0.0, 0.0, -z], [0.0, 0.0, z]]), shape.radius, 0.0)
     if isinstance(shape, Cylinder):
+        # the prism is around the cylinder: its corners are farther than its sides, which touch the circle
         wide = shape.radius / cos(pi / _SIDES) * (1.0 + 1e-12)
         angle = 2.0 * pi * np.arange(_SIDES) / _SIDES
         ring = np.column_stack([wide * np.cos(angle), wide * np.sin(angle), np.full(_SIDES, 0.5 * shape.height)])
@@ -297,18 +296,18 @@ def _holder(shape: Any) -> _Holder:
     hull = _holder(shape.hull())
     if isinstance(shape, Mesh) and shape.is_convex:
         return hull
-    # the points are of the body, and none of their hull is farther from the nearest than the radius of a ball that
-    # holds them all: the mean of the squares about it is no greater
+    # The points belong to the body. No point of their hull is farther from the nearest of them than the radius of a
+    # ball that contains them all, since the weighted mean of the squared distances is no greater than its square.
     return hull._replace(more=hull.more + _reach(hull.points, hull.points.mean(axis=0)))
 
 
 def _grown(shape: Shape) -> _Holder:
-    """Return points on a curved shape, moved away from their middle until no plane of their hull leaves any of it out.
+    """Return points on a curved shape, scaled about their middle until their hull contains the shape.
 
-    A plane at the distance d from the middle that has to go out by e does so where all grows by 1 + e / d.
+    A face at the distance d from the middle that has to move out by e needs the scale 1 + e / d.
     """
     hull = ConvexHull(shape.surface(_SIDES).vertices)
-    if hull.dimension < 3:  # no inside to grow from: the box, whose farthest point may be as far as it is long
+    if hull.dimension < 3:  # a flat hull cannot be scaled: the box, with its diagonal as excess
         low, high = outline(shape).shape.bounds
         corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
         return _Holder(corners, 0.0, float(np.linalg.norm(high - low)))

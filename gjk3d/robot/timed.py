@@ -1,14 +1,19 @@
-"""Trajectories, checked: whether a motion as it is run is free, when it hits first, and how close it comes.
+"""Trajectories, checked: whether a motion is free, when it hits first, and its least clearance.
 
-What is proven is proven by `motion_certified`, curve by curve, with the time as one number more where obstacles move.
-The least clearance of a whole motion is bracketed by the same proof: where a sample is as near as d, and the motion is
-proven to be farther apart than a little less than d, the least lies between.
+Proofs are those of `motion_certified`, curve by curve. The least clearance of a whole motion is bracketed by the same
+proof: if a sample has the distance d, and the motion is proven to stay farther apart than a little less than d, the
+least distance is between the two.
+
+A moving obstacle is attached to a prismatic joint and a revolute one, both driven by the time. A `gjk3d.Motion` moves a
+point along a line and rotates the body about it, which is what these two joints do. So a robot with two more links for
+each such obstacle, and the time as one more number of its configurations, gives all poses, and every query on robots
+works for moving obstacles too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import inf, nan
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf, isfinite, nan
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -16,46 +21,149 @@ import numpy as np
 
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
+from gjk3d.narrow.motion import CENTER, REFERENCE, TURN, WAY
+from gjk3d.poses import parts
+from gjk3d.query.motion import Motion
 from gjk3d.robot import queries
-from gjk3d.robot.cell import Cell, Rule
-from gjk3d.robot.cell_build import Base
-from gjk3d.robot.curves import points_on
+from gjk3d.robot.cell import OBSTACLES, Base, Cell, Rule, build
+from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING, Chain
 from gjk3d.robot.model import Robot
-from gjk3d.robot.motion_asked import HIT, PROVEN
-from gjk3d.robot.motion_certified import certified
+from gjk3d.robot.motion_certified import HIT, PROVEN, certified
 from gjk3d.robot.motions import MotionStatus, steps_of
-from gjk3d.robot.moving import Moving, clocked
-from gjk3d.robot.obstacles import CollisionObject
+from gjk3d.robot.obstacles import WORLD, CollisionObject, outline
 from gjk3d.robot.results import PairName
-from gjk3d.robot.trajectories import Parts, Trajectory, as_trajectory
+from gjk3d.robot.trajectories import Parts, Trajectory, as_trajectory, points_on
 from gjk3d.robot.walk import FREE
 from gjk3d.typing import Array, Number, VectorLike
+from gjk3d.wording import kind_of
 
-_AT_ONCE = 4096  #: configurations that are asked before what they say is looked at
-_ZOOMS = 12  #: rounds of samples round the nearest, each closer by four
-_ROUNDS = 40  #: proofs at most, of one least clearance
-_PROOF = 1e-6  #: of a curve: where a proof of a margin fails is not told more closely
-_COARSER = 4.0  #: than before is the bracket that is tried next, where a proof stays open
+#: the motion of each moving obstacle by its name, over a whole trajectory or between two of its times
+Moving = Mapping[str, Motion | tuple[Motion, tuple[float, float]]]
+
+
+class Clocked(NamedTuple):
+    """A cell whose configurations end with the time since the start."""
+
+    cell: Cell
+    slides: float  #: greatest speed of any obstacle
+    turns: float  #: greatest rate of turn of any obstacle
+
+
+class _Mover(NamedTuple):
+    """The motion of an obstacle: two joints, and the pose of its shape after them."""
+
+    velocity: Array  #: velocity of the centre
+    turn: Array  #: angular velocity
+    begin: float  #: time since the start at which it is at its first pose
+    center: Array  #: its centre then
+    local: Array  #: its pose relative to the centre then
+
+
+def clocked(
+    base: Base, objects: Mapping[str, CollisionObject], margin: float, rules: Iterable[Rule], moving: Moving,
+    times: tuple[float, float],
+) -> Clocked:  # fmt: skip
+    """Return the cell of a robot with obstacles that move between two times, first and last."""
+    if not isinstance(moving, Mapping):
+        raise RobotError(f"moving is {kind_of(moving)}, expected a gjk3d.Motion by the name of each obstacle")
+    movers = {name: _mover(name, entry, objects, times) for name, entry in moving.items()}
+    clock_base = object.__new__(Base)
+    clock_base.robot = _with_carriers(base.robot, list(movers.values()), times[1] - times[0])
+    clock_base.slots, clock_base.units, clock_base.pairs = base.slots, base.units, base.pairs
+    link = {name: len(base.robot.links) + 2 * k + 1 for k, name in enumerate(movers)}
+    standing = frozenset(name for name, item in objects.items() if item.link == WORLD)
+    # attached objects come first in pairs; obstacles are not checked against each other, so all may touch
+    every = [item for item in objects.values() if item.link != WORLD] + [
+        item._replace(link=link[name], pose=movers[name].local, touch=item.touch | standing) if name in movers else item
+        for name, item in objects.items()
+        if name in standing
+    ]
+    slides, turns = (max((float(np.linalg.norm(item[k])) for item in movers.values()), default=0.0) for k in (0, 1))
+    # a moving obstacle is attached to a carrier, so rules for all obstacles are repeated for it by name
+    all_rules = [
+        item for rule in rules for item in (rule, *(rule._replace(b=name) for name in movers if rule.b == OBSTACLES))
+    ]
+    return Clocked(build(clock_base, every, margin, all_rules), slides, turns)
+
+
+def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times: tuple[float, float]) -> _Mover:
+    """Check and return the motion of an obstacle."""
+    motion, when = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, times)
+    if name not in objects or objects[name].link != WORLD:
+        names = ", ".join(repr(item.name) for item in objects.values() if item.link == WORLD)
+        raise RobotError(f"moving: {name!r} is no obstacle; there is {names or 'none'}")
+    if outline(objects[name].shape).plane is not None:
+        raise RobotError(f"moving: {name!r} is {kind_of(objects[name].shape)}, which has no end: it stands")
+    if not isinstance(motion, Motion) or motion.stacked:
+        raise RobotError(f"moving: {name!r} has {motion!r:.80}, expected one gjk3d.Motion, or it and two times")
+    try:
+        first, last = map(float, when)
+    except (TypeError, ValueError):
+        first = last = nan
+    if not (isfinite(first) and isfinite(last) and first < last):
+        raise RobotError(f"moving: {name!r} has the times {when!r:.80}, expected two, one before the other")
+    rotation, _ = parts(motion._rows)
+    row, local = motion._rows[0], np.eye(4)
+    local[:3, :3], local[:3, 3] = rotation[0], -rotation[0] @ row[REFERENCE : REFERENCE + 3]
+    span = last - first
+    return _Mover(
+        row[WAY : WAY + 3] / span, row[TURN : TURN + 3] / span, first - times[0], row[CENTER : CENTER + 3], local
+    )
+
+
+def _with_carriers(robot: Robot, movers: Sequence[_Mover], duration: float) -> Robot:
+    """Return a robot with two more links for each moving obstacle, and the time as its last number."""
+    new = robot._copied()
+    chain, count = robot._chain, len(robot.links)
+    rows: list[tuple[Any, ...]] = []
+    for k, mover in enumerate(movers):
+        # on the root, which is static, since a tree has only one root
+        for parent, kind, rate in ((0, SLIDING, mover.velocity), (count + 2 * k, TURNING, mover.turn)):
+            origin, size = np.eye(4), float(np.linalg.norm(rate))
+            if parent == 0:
+                origin[:3, 3] = mover.center
+                origin = np.linalg.inv(chain.origin[0]) @ origin
+            axis = rate / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
+            rows.append((parent, kind if size > 0.0 else FIXED, axis, origin, robot.dof, size, -size * mover.begin))
+    more = [np.array(column) for column in zip(*rows, strict=True)]
+    new._chain = Chain(*(
+        np.ascontiguousarray(np.concatenate([old, extra.reshape(-1, *old.shape[1:]).astype(old.dtype)]))
+        for old, extra in zip(chain, more, strict=True)
+    ))  # fmt: skip
+    new.links = robot.links + tuple(f"(carrier {k})" for k in range(2 * len(movers)))
+    new.joints = robot.joints + (None,) * (2 * len(movers))
+    # each carrier is a rigid body of its own, even if its joint does not move
+    new.rigid = np.append(robot.rigid, np.arange(count, count + 2 * len(movers)))
+    new.dof = robot.dof + 1
+    new.lower, new.upper = np.append(robot.lower, 0.0), np.append(robot.upper, duration)
+    return new
+
+
+_AT_ONCE = 4096  #: samples of a call: a collision in an early one saves the rest
+_ZOOMS = 12  #: rounds of samples around the nearest one, each with a quarter of the step
+_ROUNDS = 40  #: most proofs for one least clearance
+_PROOF = 1e-6  #: tolerance of these proofs, relative to a curve: only their outcome matters
+_COARSER = 4.0  #: factor of the bracket after a proof that stays open
 
 
 class TrajectoryCheck(NamedTuple):
-    """Answer of `Checker.trajectory_free`; true where all of the motion is free.
+    """Result of `Checker.trajectory_free`; true if the whole motion is free.
 
     Attributes
     ----------
     free : bool
-        All samples are free; certified: all configurations are, proven.
+        All samples are free; certified: all configurations are proven free.
     status : MotionStatus
     safe : float
-        Free up to this time: the last free sample before the first that hits. Certified: proven up to there, rounded
-        down.
+        Free up to this time: the last free sample before the first collision. Certified: proven up to this time, which
+        is rounded down.
     hit : float
-        The first sample that collides, NaN where none is known to. Certified: a collision is proven, and its time is
-        rounded up. Contact begins after ``safe``, and at ``hit`` it has begun.
+        The first sample that collides, NaN without a known collision. Certified: the collision is proven, and the time
+        is rounded up. Contact begins after ``safe``, and has begun at ``hit``.
     pair : (str, str) or None
-        Who collides there, or who is too close to tell; an obstacle stands second.
+        The pair that collides there, or is too close to decide; an obstacle second.
     configuration : (dof,) float or None
-        At ``hit``, or at ``safe`` where no collision is known.
+        The configuration at ``hit``, or at ``safe`` without a known collision.
 
     Examples
     --------
@@ -78,20 +186,20 @@ class TrajectoryCheck(NamedTuple):
 
 
 class TrajectoryClearance(NamedTuple):
-    """Answer of `Checker.trajectory_clearance`: how near a motion brings anything, and where.
+    """Result of `Checker.trajectory_clearance`: the least clearance of a motion, and where it occurs.
 
     Attributes
     ----------
     distance : float
-        The least signed distance that was found, at ``time``; infinite where no pair is checked.
+        The least signed distance that was found, at ``time``; infinite if no pair is checked.
     lower, upper : float
-        Proven bounds of the least of the whole motion. ``lower`` is minus infinity where a proof fails: of what is not
-        convex in overlap.
+        Proven bounds of the least distance of the whole motion. ``lower`` is minus infinity if the proof fails, as for
+        non-convex bodies in overlap.
     time : float
     pair : (str, str) or None
-        Whose distance it is.
+        The pair of this distance.
     normal, point_a, point_b : (3,) float
-        At that time, as of `RobotClearance`.
+        At that time, as in `RobotClearance`.
     configuration : (dof,) float
         At that time.
 
@@ -119,26 +227,26 @@ class TrajectoryClearance(NamedTuple):
     configuration: Array
 
 
-class Asked(NamedTuple):
-    """A trajectory, cut into curves, and the cell that is asked about them."""
+class TimedQuery(NamedTuple):
+    """A trajectory, cut into curves, and the cell that they are checked in."""
 
     cell: Cell
     robot: Robot  #: without the clock
     trajectory: Trajectory
     parts: Parts
-    speed: float  #: how far any obstacle slides or turns in a unit of time, at most
+    speed: float  #: greatest speed or rate of turn of any obstacle
 
     def configuration(self, time: float) -> Array:
-        """Return where the robot is at a time."""
+        """Return the configuration of the robot at a time."""
         return self.trajectory.at(time)
 
     def samples(self, resolution: Number | VectorLike) -> Iterator[tuple[Array, Array]]:
-        """Yield configurations and their times, some at once, no farther apart than the resolution says."""
-        each = steps_of(self.robot, resolution)
-        if len(each) < self.cell.robot.dof:  # the time: obstacles that move count like joints
+        """Yield blocks of configurations and their times, no farther apart than the resolution."""
+        spacing = steps_of(self.robot, resolution)
+        if len(spacing) < self.cell.robot.dof:  # the time: obstacles that move count like joints
             least = float(np.min(np.asarray(resolution, dtype=np.float64)))
-            each = np.append(each, least / self.speed if self.speed > 0.0 else inf)
-        steps, controls = self.parts.steps(each), self.parts.curves.controls
+            spacing = np.append(spacing, least / self.speed if self.speed > 0.0 else inf)
+        steps, controls = self.parts.steps(spacing), self.parts.curves.controls
         ends = np.cumsum(steps)
         first = 0
         while first < len(steps):
@@ -152,20 +260,20 @@ class Asked(NamedTuple):
             first = last
 
     def at(self, times: Array) -> Array:
-        """Return rows of the cell at some times."""
+        """Return configurations of the cell at some times."""
         knots, controls = self.parts.times, self.parts.curves.controls
         k = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(controls) - 1)
         t = np.clip((times - knots[k]) / (knots[k + 1] - knots[k]), 0.0, 1.0)
         return np.concatenate([points_on(controls[e], t[n : n + 1]) for n, e in enumerate(k.tolist())])
 
     def moved(self, moving: Moving | None, times: Array) -> dict[str, Array]:
-        """Return where obstacles that move are at some times, by their names, (n, 4, 4) each."""
+        """Return the poses of moving obstacles at some times, by their names, (n, 4, 4) each."""
         links = self.cell.robot.link_poses(self.at(times)) if moving else np.zeros(0)
         return {name: self.cell.placed(links, self.cell.objects[name]) for name in moving or ()}
 
 
 class Surroundings(NamedTuple):
-    """What `asked` needs of a checker."""
+    """The state of a checker, as `timed_query` needs it."""
 
     base: Base
     objects: dict[str, CollisionObject]
@@ -174,61 +282,64 @@ class Surroundings(NamedTuple):
     cell: Cell
 
 
-def asked(around: Surroundings, path: Any, moving: Moving | None) -> Asked:
-    """Return a trajectory of a checker's robot, with obstacles that move or without."""
+def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> TimedQuery:
+    """Return the query for a trajectory of a robot, with or without moving obstacles."""
     trajectory = as_trajectory(path, around.base.robot)
     parts = Parts(trajectory, around.base.robot)
     if not moving:
-        return Asked(around.cell, around.base.robot, trajectory, parts, 0.0)
+        return TimedQuery(around.cell, around.base.robot, trajectory, parts, 0.0)
     times = trajectory.start, trajectory.end
     cell, slides, turns = clocked(around.base, around.objects, around.margin, around.rules, moving, times)
-    return Asked(cell, around.base.robot, trajectory, parts.clocked(times[0]), max(slides, turns))
+    return TimedQuery(cell, around.base.robot, trajectory, parts.clocked(times[0]), max(slides, turns))
 
 
 def trajectory_free(
-    one: Asked, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
+    query: TimedQuery, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> TrajectoryCheck:
-    """Answer `Checker.trajectory_free`."""
+    """Return the result of `Checker.trajectory_free`."""
     check_workers(workers)
-    share = float(np.clip(_above_zero(tolerance, "a time") / np.diff(one.parts.times).max(), 2.0**-40, 0.5))
-    status, safe, hit, pair = _certified(one, share, workers) if certify else _sampled(one, resolution, workers)
+    # the tolerance is a time, the proof needs a share of a curve: that of the longest curve is the strictest
+    share = float(np.clip(_above_zero(tolerance, "a time") / np.diff(query.parts.times).max(), 2.0**-40, 0.5))
+    status, safe, hit, pair = _certified(query, share, workers) if certify else _sampled(query, resolution, workers)
     if status == MotionStatus.FREE:
-        return TrajectoryCheck(True, status, one.trajectory.end, nan, None, None)
+        return TrajectoryCheck(True, status, query.trajectory.end, nan, None, None)
     return TrajectoryCheck(
-        False, status, safe, hit, one.cell.names(pair), one.configuration(safe if np.isnan(hit) else hit)
+        False, status, safe, hit, query.cell.names(pair), query.configuration(safe if np.isnan(hit) else hit)
     )
 
 
-_Found = tuple[MotionStatus, float, float, int]  # status, safe and hit as times, the pair
+_FirstHit = tuple[MotionStatus, float, float, int]  # status, safe and hit as times, the pair
 
 
-def _sampled(one: Asked, resolution: Number | VectorLike, workers: int) -> _Found:
-    safe = one.trajectory.start
-    for rows, times in one.samples(resolution):
-        which = queries.hits(one.cell, rows, workers)
+def _sampled(query: TimedQuery, resolution: Number | VectorLike, workers: int) -> _FirstHit:
+    safe = query.trajectory.start
+    for rows, times in query.samples(resolution):
+        which = queries.hits(query.cell, rows, workers)
         bad = np.flatnonzero(which != FREE)
         if len(bad):
             k = int(bad[0])
             return MotionStatus.HIT, float(times[k - 1]) if k else safe, float(times[k]), int(which[k])
         safe = float(times[-1])
-    return MotionStatus.FREE, one.trajectory.end, nan, FREE
+    return MotionStatus.FREE, query.trajectory.end, nan, FREE
 
 
-def _certified(one: Asked, share: float, workers: int) -> _Found:
-    # a few curves first, then more: what lies behind the first that is not free is not asked
+def _certified(query: TimedQuery, share: float, workers: int) -> _FirstHit:
+    # a few curves first, then more: curves after the first that is not free need no proof
     start, size = 0, 16 if workers == 1 else 64 * workers
-    count = len(one.parts.curves.controls)
+    count = len(query.parts.curves.controls)
     while start < count:
-        status, safe, hit, pair = certified(one.cell, one.parts.curves.some(slice(start, start + size)), share, workers)
+        status, safe, hit, pair = certified(
+            query.cell, query.parts.curves.some(slice(start, start + size)), share, workers
+        )
         bad = np.flatnonzero(status != PROVEN)
         if len(bad):
             k = int(bad[0])
-            known = MotionStatus(int(status[k]))
-            begin = one.parts.when(start + k, float(safe[k]))[0]
-            end = nan if np.isnan(hit[k]) else one.parts.when(start + k, float(hit[k]))[1]
-            return known, begin, end, int(pair[k])
+            state = MotionStatus(int(status[k]))
+            begin = query.parts.when(start + k, float(safe[k]))[0]
+            end = nan if np.isnan(hit[k]) else query.parts.when(start + k, float(hit[k]))[1]
+            return state, begin, end, int(pair[k])
         start, size = start + size, 2 * size
-    return MotionStatus.FREE, one.trajectory.end, nan, FREE
+    return MotionStatus.FREE, query.trajectory.end, nan, FREE
 
 
 def _above_zero(tolerance: Any, what: str) -> float:
@@ -241,7 +352,7 @@ def _above_zero(tolerance: Any, what: str) -> float:
 
 
 class _Nearest(NamedTuple):
-    """The nearest configuration that is known: its row as of `solve`, its time, and the pair."""
+    """The nearest configuration so far: its row of `solve`, its time, and its pair."""
 
     row: Array
     time: float
@@ -249,65 +360,67 @@ class _Nearest(NamedTuple):
 
 
 def trajectory_clearance(
-    one: Asked, resolution: Number | VectorLike, tolerance: float, workers: int
+    query: TimedQuery, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> TrajectoryClearance:
-    """Answer `Checker.trajectory_clearance`."""
+    """Return the result of `Checker.trajectory_clearance`."""
     check_workers(workers)
     wanted = _above_zero(tolerance, "a length")
     best, gap = None, 0.0
-    for rows, times in one.samples(resolution):
-        best = _better(one, best, rows, times, workers)
+    for rows, times in query.samples(resolution):
+        best = _better(query, best, rows, times, workers)
         gap = max(gap, float(np.diff(times).max(initial=0.0)))
     assert best is not None
-    best = _zoomed(one, best, gap)
+    best = _zoomed(query, best, gap)
     lower = inf if best.pair < 0 else -inf
     if best.pair >= 0:
-        best, lower = _bracketed(one, best, wanted, workers)
+        best, lower = _bracketed(query, best, wanted, workers)
     distance, _, upper = best.row[:3].tolist()
     return TrajectoryClearance(
-        distance, lower, upper, best.time, None if best.pair < 0 else one.cell.names(best.pair), best.row[3:6],
-        best.row[6:9], best.row[9:12], one.configuration(best.time),
+        distance, lower, upper, best.time, None if best.pair < 0 else query.cell.names(best.pair), best.row[3:6],
+        best.row[6:9], best.row[9:12], query.configuration(best.time),
     )  # fmt: skip
 
 
-def _better(one: Asked, best: _Nearest | None, rows: Array, times: Array, workers: int = 1) -> _Nearest:
-    """Return the nearest of some configurations and what is known."""
-    out, which = queries.nearest(one.cell, rows, inf if best is None else max(float(best.row[2]), 0.0), workers)
+def _better(query: TimedQuery, best: _Nearest | None, rows: Array, times: Array, workers: int = 1) -> _Nearest:
+    """Return the nearest of some configurations and the nearest one so far."""
+    out, which = queries.nearest(query.cell, rows, inf if best is None else max(float(best.row[2]), 0.0), workers)
     k = int(out[:, 2].argmin())
     if best is None or out[k, 2] < best.row[2]:
         return _Nearest(out[k].copy(), float(times[k]), int(which[k, 0]))
     return best
 
 
-def _zoomed(one: Asked, best: _Nearest, gap: float) -> _Nearest:
-    """Look closer and closer round the nearest: within a step of samples distances mostly have one valley."""
+def _zoomed(query: TimedQuery, best: _Nearest, gap: float) -> _Nearest:
+    """Return the nearest configuration of samples ever closer to it."""
+    # within a step of the resolution a distance mostly has a single minimum, so each round may narrow the interval
     for _ in range(_ZOOMS if best.pair >= 0 else 0):
-        low, high = max(best.time - gap, one.trajectory.start), min(best.time + gap, one.trajectory.end)
+        low, high = max(best.time - gap, query.trajectory.start), min(best.time + gap, query.trajectory.end)
         times = np.linspace(low, high, 9)
-        best = _better(one, best, one.at(times), times)
+        best = _better(query, best, query.at(times), times)
         gap /= 4.0
     return best
 
 
-def _bracketed(one: Asked, best: _Nearest, tolerance: float, workers: int) -> tuple[_Nearest, float]:
-    """Return the nearest, and what all of the motion is proven to be apart by, a tolerance below it if possible."""
-    curves = one.parts.curves
-    known = np.full(len(curves.controls), -inf)  # what each curve is proven to be apart by
+def _bracketed(query: TimedQuery, best: _Nearest, tolerance: float, workers: int) -> tuple[_Nearest, float]:
+    """Return the nearest configuration and a proven lower bound for the motion, a tolerance below it if possible."""
+    curves = query.parts.curves
+    proven = np.full(len(curves.controls), -inf)  # proven lower bound of each curve
     for _ in range(_ROUNDS):
         wanted = float(best.row[2]) - tolerance
-        left = np.flatnonzero(known < wanted)
-        # in overlap what is not convex has no depth that a motion changes evenly: nothing is proven of it
-        if not len(left) or (wanted < 0.0 and len(one.cell.slots) > len(one.cell.layout.pairs)):
+        left = np.flatnonzero(proven < wanted)
+        # in overlap the depth of non-convex bodies is not a distance that changes evenly, so nothing is proven
+        if not len(left) or (wanted < 0.0 and len(query.cell.slots) > len(query.cell.layout.pairs)):
             break
-        cell = one.cell.with_margins(wanted, ())
+        cell = query.cell.with_margins(wanted, ())
         status, _, hit, _ = certified(cell, curves.some(left), _PROOF, workers)
-        known[left[status == PROVEN]] = wanted
+        proven[left[status == PROVEN]] = wanted
+        # a hit is nearer than the best sample: zoom in there, and try again below it
         old, e = best, int(np.argmax(status == HIT))
         if status[e] == HIT:
-            at, width = int(left[e]), np.diff(one.parts.times)[left[e]]
-            times = np.array([one.parts.when(at, float(hit[e]))[1]])
-            best = _better(one, best, one.at(times), times)
-            best = best if best is old else _zoomed(one, best, 0.1 * float(width))
+            at, width = int(left[e]), np.diff(query.parts.times)[left[e]]
+            times = np.array([query.parts.when(at, float(hit[e]))[1]])
+            best = _better(query, best, query.at(times), times)
+            best = best if best is old else _zoomed(query, best, 0.1 * float(width))
         if best is old and not (status == PROVEN).all():
             tolerance *= _COARSER
-    return best, float(known.min())
+    return best, float(proven.min())

@@ -1,48 +1,130 @@
-"""Trajectories: configurations over time, as a robot runs them; waypoints with times, or splines as scipy has them."""
+"""Trajectories: configurations over time, from waypoints with times or from splines of scipy.
+
+Curves of configurations are polynomials in Bernstein form. A curve of degree n has control points c (n + 1, dof) over
+parameters 0 to 1: the sum of C(n, i) (1 - t)^(n - i) t^i c_i. A line has two of them. The curve lies within their
+hull, its derivative within that of n times their differences, and its second derivative within that of n (n - 1) times
+the differences of those: bounds of speed and acceleration that halving a curve tightens (Farin 2002, sections 5 and 6).
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from math import comb, inf, nextafter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.errors import RobotError
 from gjk3d.frozen import Frozen
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.robot.curves import Curves
 from gjk3d.robot.kinematics import FLOATING, PLANAR, TURNING
 from gjk3d.robot.model import Robot
-from gjk3d.typing import Array, Ints, Number, Rows, VectorLike
+from gjk3d.typing import Array, Array1, Array2, Ints, Number, Rows, VectorLike
 
-MOST_DEGREE = 9  #: of the polynomials of a spline
-_STEP = 1e-6  #: of the numbers at a knot, and of 1: what two pieces may be apart there
-_TURN = 0.5  #: radians: no curve that is proven may turn a joint by more
-_MOST_PARTS = 64  #: of one piece of a spline
+
+class Curves(NamedTuple):
+    """Curves of one degree."""
+
+    controls: Array  #: (n, points, dof)
+    loose: Array  #: (n, dof), the error of their numbers
+
+    def some(self, which: slice | Ints) -> Curves:
+        """Return some of the curves."""
+        return Curves(self.controls[which], self.loose[which])
+
+
+def lines(first: Array, second: Array) -> Curves:
+    """Return the straight lines from ``first`` to ``second``, (n, dof) each."""
+    return Curves(np.stack([first, second], axis=1), np.zeros(first.shape))
+
+
+@kernel
+def on_curve(controls: Array, t: float, q: Array) -> None:
+    """Write the configuration at t; both ends are exact, and a line is (1 - t) q0 + t q1.
+
+    This is Horner's scheme in Bernstein form: 1 - t is multiplied in n times. The error of each number is less than
+    (4 n + 3) u max |c|, for a line less than 3 u (|q0| + |q1|).
+    """
+    n = controls.shape[0] - 1
+    s = 1.0 - t
+    for j in range(q.shape[0]):
+        value, power = controls[0, j], 1.0
+        for i in range(1, n):
+            power *= t * ((n - i + 1) / i)
+            value = value * s + power * controls[i, j]
+        q[j] = value * s + power * t / n * controls[n, j]
+
+
+@entry
+def points_of_curve(controls: Array2, t: Array1, out: Array2) -> None:
+    """Write the result of `on_curve` at many parameters into (n, dof)."""
+    for k in range(t.shape[0]):
+        on_curve(controls, t[k], out[k])
+
+
+def points_on(controls: Array, t: Array) -> Array:
+    """Return the configurations at some parameters of a curve, (n, dof)."""
+    out = np.empty((len(t), controls.shape[1]))
+    points_of_curve(controls, t, out)
+    return out
+
+
+@kernel
+def rates_on_curve(controls: Array, t: float, rates: Array) -> None:
+    """Write the derivative of each number at t."""
+    n = controls.shape[0] - 1
+    s = 1.0 - t
+    for j in range(rates.shape[0]):
+        value, power = controls[1, j] - controls[0, j], 1.0
+        for i in range(1, n):
+            power *= t * ((n - i) / i)
+            value = value * s + power * (controls[i + 1, j] - controls[i, j])
+        rates[j] = n * value
+
+
+@kernel
+def bounds_on_curve(controls: Array, j: int) -> tuple[float, float, float]:
+    """Return bounds of the first and second derivative of number j, and the sum of its control points' sizes."""
+    n = controls.shape[0] - 1
+    rate, bend, size = 0.0, 0.0, abs(controls[0, j])
+    for i in range(n):
+        rate = max(rate, abs(controls[i + 1, j] - controls[i, j]))
+        size += abs(controls[i + 1, j])
+        if i > 0:
+            bend = max(bend, abs((controls[i + 1, j] - controls[i, j]) - (controls[i, j] - controls[i - 1, j])))
+    if n > 1:  # 4 u size covers the rounding of the second differences
+        bend = n * (n - 1) * (bend + 4.0 * _U * size)
+    return n * rate, bend, size
+
+
+MOST_DEGREE = 9  #: greatest degree of a spline
+_STEP = 1e-6  #: greatest jump at a knot, relative to 1 plus the value there
+_TURN = 0.5  #: radians: a curve is cut until no joint turns by more, since its bounds tighten with its square
+_MOST_PARTS = 64  #: most parts of one piece of a spline
 
 _first_turn = {TURNING: 0, PLANAR: 2, FLOATING: 3}
 _turns = {TURNING: 1, PLANAR: 1, FLOATING: 3}
 
 
 class Trajectory(Frozen):
-    """Configurations over time: what a controller follows.
+    """Configurations over time, as a controller follows them.
 
-    Turns are not wrapped: from 3 to -3 a joint goes the long way round. Joints that mimic have no numbers here.
+    Turns are not wrapped: from 3 to -3 a joint turns by 6 radians. Joints that mimic others have no numbers here.
 
     Parameters
     ----------
     path : spline of scipy, or (m, dof) float
         A `scipy.interpolate.CubicSpline`, `CubicHermiteSpline`, `PchipInterpolator`, `PPoly`, `BPoly` or `BSpline`
-        whose values are configurations; taken as it is, from its first knot to its last. Or, with ``times``, at least
-        two waypoints that are joined by straight lines.
+        whose values are configurations, used from its first knot to its last. Or, with ``times``, at least two
+        waypoints that are joined by straight lines.
     times : (m,) float, optional
-        When the waypoints are reached: increasing, in seconds or in what unit of time you like.
+        Increasing times of the waypoints, in seconds or any other unit.
 
     Raises
     ------
     RobotError
-        Where numbers are not finite, times or knots do not increase, a spline is of a degree above 9, its values are no
+        A number is not finite, times or knots do not increase, the degree of a spline is above 9, its values are not
         rows, or it jumps.
 
     Examples
@@ -58,9 +140,9 @@ class Trajectory(Frozen):
     """
 
     __slots__ = ("_controls", "_loose", "times")
-    _controls: Array  #: (n, degree + 1, dof), see `gjk3d.robot.curves`
-    _loose: Array  #: (n, dof), what these may be wrong by
-    times: Array  #: (n + 1,): of waypoints or knots
+    _controls: Array  #: (n, degree + 1, dof), see `gjk3d.robot.trajectories`
+    _loose: Array  #: (n, dof), the error of the control points
+    times: Array  #: (n + 1,), the times of waypoints or knots
 
     def __init__(self, path: Any, times: VectorLike | None = None) -> None:
         if times is not None:
@@ -81,7 +163,7 @@ class Trajectory(Frozen):
                 f"Trajectory: number {j} jumps by {jump[k, j]:g} at {knots[k + 1]:g}: no robot does; of turns, "
                 "np.unwrap them before making the spline"
             )
-        loose[1:] += jump  # which is so gone through
+        loose[1:] += jump  # a small jump at a knot is covered by the error of the next piece
         self._set(_controls=controls, _loose=loose, times=knots)
 
     @property
@@ -96,11 +178,11 @@ class Trajectory(Frozen):
 
     @property
     def dof(self) -> int:
-        """How many numbers a configuration has."""
+        """The number of values of a configuration."""
         return int(self._controls.shape[2])
 
     def at(self, time: Number | VectorLike) -> Array:
-        """Return the configuration at a time; before the start and after the end it stands still.
+        """Return the configuration at a time; before the start and after the end it is constant.
 
         Parameters
         ----------
@@ -115,14 +197,14 @@ class Trajectory(Frozen):
         RobotError
             A time is not finite.
         """
-        asked = np.asarray(time, dtype=np.float64)
-        if asked.ndim > 1 or not np.isfinite(asked).all():
+        times = np.asarray(time, dtype=np.float64)
+        if times.ndim > 1 or not np.isfinite(times).all():
             raise RobotError(f"Trajectory.at: time is {time!r:.80}, expected a finite number, or a list of such")
-        when = np.clip(np.atleast_1d(asked), self.start, self.end)
+        when = np.clip(np.atleast_1d(times), self.start, self.end)
         k = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self._controls) - 1)
         t = (when - self.times[k]) / (self.times[k + 1] - self.times[k])
-        found = _blossom(self._controls[k], [t] * (self._controls.shape[1] - 1))
-        return found if asked.ndim else found[0]
+        points = _blossom(self._controls[k], [t] * (self._controls.shape[1] - 1))
+        return points if times.ndim else points[0]
 
     def __repr__(self) -> str:
         count, degree = len(self._controls), self._controls.shape[1] - 1
@@ -130,39 +212,42 @@ class Trajectory(Frozen):
         return f"<Trajectory of {self.dof} numbers: {count} {what}, from {self.start:g} to {self.end:g}>"
 
 
-def as_trajectory(given: Any, robot: Robot) -> Trajectory:
-    """Return a trajectory of a robot, made of a spline where it is none."""
-    made = given if isinstance(given, Trajectory) else Trajectory(given)
-    if made.dof != robot.dof:
-        raise RobotError(f"the trajectory has {made.dof} numbers a configuration, and {robot.name!r} has {robot.dof}")
-    return made
+def as_trajectory(path: Any, robot: Robot) -> Trajectory:
+    """Return a trajectory of a robot, converted from a spline if necessary."""
+    trajectory = path if isinstance(path, Trajectory) else Trajectory(path)
+    if trajectory.dof != robot.dof:
+        raise RobotError(
+            f"the trajectory has {trajectory.dof} numbers a configuration, and {robot.name!r} has {robot.dof}"
+        )
+    return trajectory
 
 
 class Parts:
-    """The curves of a trajectory, cut so that no joint turns far in one, and when they are run."""
+    """The curves of a trajectory with their times, cut so that no joint turns far in one curve."""
 
     __slots__ = ("_off", "curves", "times")
 
     def __init__(self, trajectory: Trajectory, robot: Robot) -> None:
         controls, loose, knots = trajectory._controls.copy(), trajectory._loose.copy(), trajectory.times.copy()
         degree = controls.shape[1] - 1
-        self._off = np.zeros(len(controls))  #: by how much the times of the ends of a curve are off
+        self._off = np.zeros(len(controls))  #: error of the times at the ends of each curve
         if degree > 1 and robot.dof:
             far = degree * np.abs(np.diff(controls[:, :, _turning(robot)], axis=1)).max(axis=(1, 2), initial=0.0)
             count = np.clip(np.ceil(far / _TURN), 1, _MOST_PARTS).astype(np.int64)
             which = np.repeat(np.arange(len(controls)), count)
             nth = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
             a, b = nth / count[which], (nth + 1) / count[which]
-            whole, width = controls[which], np.diff(knots)[which]
+            pieces, width = controls[which], np.diff(knots)[which]
             knots = np.append(knots[:-1][which] + a * width, knots[-1])
             self._off = 2.0 * _U * (np.abs(knots[1:]) + np.abs(knots[:-1]) + 2.0 * width) * (count[which] > 1)
-            controls = np.stack([_blossom(whole, [a] * (degree - i) + [b] * i) for i in range(degree + 1)], axis=1)
-            loose = loose[which] + 6.0 * degree * _U * np.abs(whole).max(axis=1)
+            controls = np.stack([_blossom(pieces, [a] * (degree - i) + [b] * i) for i in range(degree + 1)], axis=1)
+            loose = loose[which] + 6.0 * degree * _U * np.abs(pieces).max(axis=1)
         self.curves = Curves(np.ascontiguousarray(controls), loose)
         self.times = knots
 
     def when(self, e: int, t: float) -> tuple[float, float]:
-        """Return bounds of the time at a parameter of a curve: it, rounded down and rounded up."""
+        """Return the time at a parameter of a curve, rounded down and rounded up."""
+        # exact rational arithmetic: a time that is reported as safe must not be rounded past the proof
         first, last = Fraction(float(self.times[e])), Fraction(float(self.times[e + 1]))
         exact = first + Fraction(t) * (last - first)
         lower = upper = float(exact)
@@ -174,40 +259,40 @@ class Parts:
         return max(lower - off, float(self.times[0])), min(upper + off, float(self.times[-1]))
 
     def clocked(self, start: float) -> Parts:
-        """Return them with the time since the start as one number more of each configuration."""
+        """Return the curves with the time since the start as a further number of each configuration."""
         controls, loose = self.curves
         clock = np.linspace(self.times[:-1] - start, self.times[1:] - start, controls.shape[1], axis=1)
         off = 8.0 * _U * (np.abs(clock).max(axis=1) + np.abs(start))
-        other = object.__new__(Parts)
-        other.curves = Curves(np.concatenate([controls, clock[:, :, None]], axis=2), np.column_stack([loose, off]))
-        other.times, other._off = self.times, self._off
-        return other
+        new = object.__new__(Parts)
+        new.curves = Curves(np.concatenate([controls, clock[:, :, None]], axis=2), np.column_stack([loose, off]))
+        new.times, new._off = self.times, self._off
+        return new
 
-    def steps(self, each: Array) -> Ints:
-        """Return how many steps each curve takes if no number of it changes by more than ``each`` from one to the next.
+    def steps(self, spacing: Array) -> Ints:
+        """Return how many steps each curve takes so that no step changes a number of q by more than ``spacing``.
 
         Raises
         ------
         RobotError
-            They are too many.
+            There are too many steps.
         """
         controls = self.curves.controls
         degree = controls.shape[1] - 1
         with np.errstate(over="ignore"):
             far = degree * np.abs(np.diff(controls, axis=1)).max(axis=1, initial=0.0)
-            count = np.maximum(np.ceil((far / each).max(axis=1, initial=1.0)), 1.0)
+            count = np.maximum(np.ceil((far / spacing).max(axis=1, initial=1.0)), 1.0)
         if not count.sum() < 1e8:
             raise RobotError(f"the trajectory would take {count.sum():.3g} samples: give a coarser resolution")
         return np.asarray(count, dtype=np.int64)
 
 
 def _turning(robot: Robot) -> Ints:
-    """Return which numbers of a configuration are turns."""
-    chain, found = robot._chain, set[int]()
+    """Return the columns of q that are angles."""
+    chain, columns = robot._chain, set[int]()
     for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
         first = source + _first_turn.get(kind, 0)
-        found |= set(range(first, first + _turns.get(kind, 0)))
-    return np.array(sorted(found), dtype=np.int64)
+        columns |= set(range(first, first + _turns.get(kind, 0)))
+    return np.array(sorted(columns), dtype=np.int64)
 
 
 def _blossom(controls: Array, at: list[Array]) -> Array:
@@ -233,7 +318,7 @@ def _straight(path: Rows, times: VectorLike) -> tuple[Array, Array, Array]:
 
 
 def _spline(spline: Any) -> tuple[Array, Array, Array]:
-    """Return knots, control points and what these are wrong by of a spline of scipy."""
+    """Return knots, control points and their errors for a spline of scipy."""
     from scipy.interpolate import BPoly, BSpline, PPoly
 
     if not isinstance(spline, (BPoly, BSpline, PPoly)):
@@ -247,31 +332,31 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
         raise RobotError(f"Trajectory: the values of the spline are no rows of real numbers, {spline.c.shape}")
     if degree > MOST_DEGREE:
         raise RobotError(f"Trajectory: the spline is of degree {degree}, and {MOST_DEGREE} is the most")
-    given = np.array(spline.c, dtype=np.float64)
+    coefficients = np.array(spline.c, dtype=np.float64)
     if isinstance(spline, BSpline):
-        return _of_basis(np.array(spline.t, dtype=np.float64), given, degree)
+        return _of_basis(np.array(spline.t, dtype=np.float64), coefficients, degree)
     knots = np.array(spline.x, dtype=np.float64)
-    wide = np.diff(knots) != 0.0  # a B-spline that was made a PPoly has pieces of no width
-    knots, controls = np.append(knots[:-1][wide], knots[-1:]), np.moveaxis(given, 0, 1)[wide]
+    wide = np.diff(knots) != 0.0  # a B-spline converted to a PPoly has pieces of zero width
+    knots, controls = np.append(knots[:-1][wide], knots[-1:]), np.moveaxis(coefficients, 0, 1)[wide]
     loose = np.zeros(controls.shape[::2])
     if isinstance(spline, PPoly):
         controls, loose = _of_powers(knots, controls[:, ::-1])
     if degree == 0:
         controls = np.repeat(controls, 2, axis=1)
-    if degree == 1:  # of which `on_curve` takes the ends for exact
+    if degree == 1:  # raised to degree 2: `on_curve` treats a line as exact, but these control points have errors
         controls = np.stack([controls[:, 0], 0.5 * (controls[:, 0] + controls[:, 1]), controls[:, 1]], axis=1)
         loose = loose + 2.0 * _U * np.abs(controls).max(axis=1)
     return knots, np.ascontiguousarray(controls), loose
 
 
 def _of_powers(knots: Array, powers: Array) -> tuple[Array, Array]:
-    """Return control points of polynomials by powers, the lowest first, of the time since a knot; and their errors."""
+    """Return control points and errors of polynomials given by powers of the time since a knot, the lowest first."""
     degree, width = powers.shape[1] - 1, np.diff(knots)[:, None]
     scaled = np.stack([powers[:, m] * width**m for m in range(degree + 1)], axis=1)
     share = np.array([[comb(i, m) / comb(degree, m) for m in range(degree + 1)] for i in range(degree + 1)])
     controls: Array = np.einsum("im,kmj->kij", share, scaled)
     wrong = np.einsum("im,kmj->kij", share, np.abs(scaled)).max(axis=1)
-    # each term: the width, its powers, their product, the share, the sum
+    # roundings of each term: the width, its powers, their product, the share, and the sum
     return controls, (3.0 * degree + 8.0) * 2.0 * _U * wrong
 
 
@@ -287,7 +372,7 @@ def _of_basis(t: Array, c: Array, degree: int) -> tuple[Array, Array, Array]:
     for i in range(wanted + 1):
         args = [t[at]] * (degree - i) + [t[at + 1]] * min(i, degree)
         local = np.stack([c[at - degree + m] for m in range(degree + 1)], axis=1)
-        for level, x in enumerate(args, 1):  # de Boor's steps, a parameter each; within the piece they are means
+        for level, x in enumerate(args, 1):  # a step of de Boor's algorithm for each parameter
             low = np.stack([t[at - degree + level + m] for m in range(degree + 1 - level)], axis=1)
             high = np.stack([t[at + 1 + m] for m in range(degree + 1 - level)], axis=1)
             share = ((x[:, None] - low) / (high - low))[:, :, None]

@@ -1,7 +1,7 @@
-"""Convex shapes of a cell against one body, a cloud, a mesh, ground: the traversals of `gjk3d.bodies` in its frames.
+"""Convex shapes of a cell against one body (mesh, cloud, height field): the tree traversals of `gjk3d.bodies`.
 
-A pair is a row of two slots, one of which is the body, and a flag that says that it is the first. The other one, its
-guest, is a tree of one box. Each entry is about one body, whose tree is walked where it is and as it is.
+A pair is a row of two slots, one of them the body, and a flag that is set if the body is the first. The other slot, the
+guest, is a tree of one box. Each entry takes one body. Its tree is traversed in its own frame and is not copied.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ RIM, REACH = range(2)  #: columns of a guest's sizes
 
 
 class Guests(NamedTuple):
-    """The slots of a cell as trees of one box; rows of slots that are none's guests hold nothing."""
+    """The slots of a cell as trees of one box; the rows of slots that are no guests are unused."""
 
     boxes: Array2  #: (slots, 15)
-    table: Ints2  #: (slots, 3), where the shape begins
-    points: Array2  #: (slots, 3), one of each
+    table: Ints2  #: (slots, 3), first index of the shape
+    points: Array2  #: (slots, 3), a point of each shape
     sizes: Array2  #: (slots, 2)
-    leaf: Ints2  #: (1, 3), the links of each
+    leaf: Ints2  #: (1, 3), the only node, a leaf, shared by all
     place: Array2  #: (1, 13), the pose row of each
 
 
 _NO_ROWS, _NO_LINKS = np.zeros((0, 15)), np.zeros((0, 3), dtype=np.int64)
-#: of pairs that the walk answers
+#: stands for the body of pairs that `gjk3d.robot.walk` tests, so that the kernels have one signature
 NO_BODY = PartTree(
     _NO_ROWS, _NO_LINKS, _NO_ROWS, _NO_LINKS, np.zeros(0, dtype=np.int64), np.zeros(0), _NO_ROWS, _NO_LINKS, _NO_ROWS,
     np.zeros(6), _NO_ROWS, -1, OPEN, 0.0, 0.0,
@@ -42,18 +42,18 @@ NO_BODY = PartTree(
 
 
 class Around(NamedTuple):
-    """A body, and what is needed to ask about it."""
+    """A body with its pairs, and the scratch memory of a traversal."""
 
     layout: Layout
     frames: Frames
     guests: Guests
     body: PartTree
-    bench: Bench
+    scratch: Bench
 
 
 @inlined
 def guest_at(layout: Layout, g: Guests, k: int) -> PartTree:
-    """Return slot k."""
+    """Return slot k as a tree."""
     none = g.boxes[:0]
     return PartTree(
         g.boxes[k : k + 1], g.leaf, g.place, g.table[k : k + 1], layout.ints, layout.floats, none, g.table[:0], none,
@@ -62,62 +62,66 @@ def guest_at(layout: Layout, g: Guests, k: int) -> PartTree:
 
 
 @kernel
-def two_of(x: Around, p: int, now: int) -> tuple[Two, int]:
-    """Return the body and the guest of pair p, the body first, and the body's slot."""
+def pair_of(x: Around, p: int, now: int) -> tuple[Two, int]:
+    """Return the body and the guest of pair p, the body first, and the slot of the body."""
     layout, rows = x.layout, x.frames.rows
     host, guest = layout.pairs[p, 1], layout.pairs[p, 0]
     if layout.pairs[p, 2] != 0:
         host, guest = guest, host
     place(layout, x.frames, host, now)
     place(layout, x.frames, guest, now)
-    two = two_at(x.body, guest_at(layout, x.guests, guest), rows[host], rows[guest])
-    error = two.error
-    if layout.link[host] >= 0:  # its frame is a product of rotations, no pose that was checked
-        m = two.m
+    pair = two_at(x.body, guest_at(layout, x.guests, guest), rows[host], rows[guest])
+    error = pair.error
+    if layout.link[host] >= 0:
+        # the frame of a link is a product of rotations, so the residual that checked poses satisfy does not hold for it
+        m = pair.m
         far = max(abs(m[9]), max(abs(m[10]), abs(m[11])))
-        error += 4.0 * rows[host, 12] * (two.a.reach + two.b.reach + far)
-    return Two(two.a, two.b, two.m, error), host
+        error += 4.0 * rows[host, 12] * (pair.a.reach + pair.b.reach + far)
+    return Two(pair.a, pair.b, pair.m, error), host
 
 
 @kernel
-def asked(two: Two, most: float, margin: float, share: float, first: int, w: Bench) -> tuple[int, NearestParts]:
-    """Tell whether a body and its guest are proven apart, APART, and find their nearest parts as `nearest` does.
+def nearest_or_contact(
+    pair: Two, most: float, margin: float, share: float, first: int, w: Bench
+) -> tuple[int, NearestParts]:
+    """Return APART if a body and its guest are proven apart, and their nearest parts as `nearest` does.
 
-    MEET and HELD are sure; else it is what `meet` says.
+    MEET and HELD are certain. DOUBT is left to the exact functions of two shapes.
     """
     w.last[0] = -1
-    found = nearest(two, most, margin, share, first, w)
-    if not min(found.lowest, found.upper) > two.error:
-        return MEET if found.upper <= 0.0 else DOUBT, found
-    if two.a.kind == PRISMS:
-        return meet(two, 0.0, w), found
-    return held(two, w) if two.a.inside != OPEN else APART, found
+    gap = nearest(pair, most, margin, share, first, w)
+    if not min(gap.lowest, gap.upper) > pair.error:
+        return MEET if gap.upper <= 0.0 else DOUBT, gap
+    if pair.a.kind == PRISMS:
+        return meet(pair, 0.0, w), gap
+    # a gap between the surfaces proves nothing for a closed body: the guest may lie inside it
+    return held(pair, w) if pair.a.inside != OPEN else APART, gap
 
 
 @entry
 def meet_many(
     q: Array2, chain: Chain, x: Around, margins: Array1, every: bool, start: int, stop: int, answer: Ints2
 ) -> bool:
-    """Write for configurations start to stop, and each pair, what `gjk3d.bodies.walk.meet` says of it.
+    """Write the result of `gjk3d.bodies.walk.meet` for configurations start to stop and each pair.
 
-    Unless ``every`` is asked for, what is behind the first pair that meets is called APART. Returns whether all are.
+    Without ``every``, pairs after the first that collides are written as APART untested. Returns whether all are APART.
     """
     frames, pairs = x.frames, x.layout.pairs
     frames.stamp[:] = -1
-    apart = True
+    all_apart = True
     for k in range(start, stop):
         link_poses(chain, q[k], frames.matrix, frames.links)
-        met = False
+        hit = False
         for p in range(pairs.shape[0]):
             answer[k, p] = APART
-            if met and not every:
+            if hit and not every:
                 continue
-            two, _ = two_of(x, p, k)
-            x.bench.last[0] = -1
-            answer[k, p] = meet(two, max(margins[p], 0.0), x.bench)
-            apart = apart and answer[k, p] == APART
-            met = (answer[k, p] == MEET or answer[k, p] == HELD) and margins[p] >= 0.0
-    return apart
+            pair, _ = pair_of(x, p, k)
+            x.scratch.last[0] = -1  # no warm start from another pair: answers must not depend on the order
+            answer[k, p] = meet(pair, max(margins[p], 0.0), x.scratch)
+            all_apart = all_apart and answer[k, p] == APART
+            hit = (answer[k, p] == MEET or answer[k, p] == HELD) and margins[p] >= 0.0
+    return all_apart
 
 
 @entry
@@ -125,10 +129,11 @@ def gaps_many(
     chain: Chain, q: Array2, x: Around, most: Array1, best: Array1, least: bool, start: int, stop: int,
     out: Array3, answer: Ints2,
 ) -> None:  # fmt: skip
-    """Write the distance of each pair at configurations start to stop, a row as of `solve`, and what `asked` says.
+    """Write the distance of each pair at configurations start to stop, as a row of `solve`, and its verdict.
 
-    Where that is not APART the row is none. Farther apart than ``most`` of the pair,
-    or ``best`` of the configuration, need only be proven; of the ``least`` that becomes the least distance seen.
+    The verdict is that of `nearest_or_contact`. The row is valid only for APART. A pair farther apart than its ``most``
+    or than ``best`` of the configuration needs a lower bound only. With ``least``, ``best`` becomes the least distance
+    so far.
     """
     frames, pairs = x.frames, x.layout.pairs
     frames.stamp[:] = -1
@@ -136,17 +141,17 @@ def gaps_many(
         link_poses(chain, q[k], frames.matrix, frames.links)
         for p in range(pairs.shape[0]):
             limit = max(min(most[p], best[k]), 0.0)
-            two, host = two_of(x, p, k)
-            answer[k, p], found = asked(two, limit, 0.0, 1.0, plain(-1), x.bench)
+            pair, host = pair_of(x, p, k)
+            answer[k, p], gap = nearest_or_contact(pair, limit, 0.0, 1.0, plain(-1), x.scratch)
             if answer[k, p] != APART:
                 continue
-            row, flags = out[k, p : p + 1], x.bench.flags
-            report_gap(two, found, limit, limit * (1.0 + 2.0**-52) + 1e-300, x.bench, row, flags, plain(0))
+            row, flags = out[k, p : p + 1], x.scratch.flags
+            report_gap(pair, gap, limit, limit * (1.0 + 2.0**-52) + 1e-300, x.scratch, row, flags, plain(0))
             if flags[0, 3] != 0:
                 answer[k, p] = DOUBT
                 continue
             into_world(frames.rows[host], row, plain(0))
-            if pairs[p, 2] == 0:  # the body stands second
+            if pairs[p, 2] == 0:  # the body is the second of the pair, and the row was computed with it first
                 mirror(row, plain(0))
             if least:
                 best[k] = min(best[k], out[k, p, 0])
@@ -154,16 +159,16 @@ def gaps_many(
 
 @kernel
 def gap_bounds(x: Around, p: int, now: int, most: float, margin: float, share: float) -> tuple[float, float]:
-    """Return bounds of the distance of a pair, no more than ``most``, the lower at least `share_of` it; 0 if they meet.
+    """Return bounds of the distance of a pair up to ``most``, the lower at least `share_of` it; 0 for a collision.
 
-    Row 1 of the bench's answers says where the two are nearest, in the world.
+    Row 1 of ``x.scratch.out`` has the nearest points in the world.
     """
-    two, host = two_of(x, p, now)
-    told, found = asked(two, most, margin, share, x.bench.last[0], x.bench)
-    x.bench.last[0] = found.p
-    if told == APART:
-        into_world(x.frames.rows[host], x.bench.out, plain(1))
+    pair, host = pair_of(x, p, now)
+    verdict, gap = nearest_or_contact(pair, most, margin, share, x.scratch.last[0], x.scratch)
+    x.scratch.last[0] = gap.p
+    if verdict == APART:
+        into_world(x.frames.rows[host], x.scratch.out, plain(1))
         # The floor of a motion has a slack of 128 (D + 1) u S (1 + W) for D joints in a row, the size S and the turns
         # W, and the error is at most 256 u S. The terms keep these bounds from depending on that.
-        return min(found.lowest, share_of(found.upper, margin, share)) - two.error, found.upper + two.error
-    return 0.0, 0.0 if told != DOUBT else found.upper + two.error
+        return min(gap.lowest, share_of(gap.upper, margin, share)) - pair.error, gap.upper + pair.error
+    return 0.0, 0.0 if verdict != DOUBT else gap.upper + pair.error

@@ -1,21 +1,27 @@
-"""What a URDF says, as plain values (http://wiki.ros.org/urdf/XML), and the tree that its joints make."""
+"""URDF files (http://wiki.ros.org/urdf/XML): reading them as plain values, the tree of their joints, and writing."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from math import cos, hypot, inf, sin
+from collections.abc import Iterable, Mapping
+from math import atan2, cos, hypot, inf, isfinite, sin
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
-from xml.etree.ElementTree import Element
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
+from scipy import spatial
 
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.poses import GREATEST
 from gjk3d.robot.files import Place, read_root
 from gjk3d.robot.kinematics import FIXED, FLOATING, NUMBERS, PLANAR, SLIDING, TURNING, Chain
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.curved import Capsule, Cylinder, Ellipsoid, Sphere
+from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.typing import Array, Ints
 
 KINDS = {
@@ -30,14 +36,14 @@ _SIZES = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "lengt
 
 
 class Mimic(NamedTuple):
-    """A joint follows another, as fingers of a gripper do.
+    """A joint that follows another, like a finger of a gripper.
 
     Attributes
     ----------
     joint : str
-        The name of the other.
+        Name of the joint that it follows.
     multiplier, offset : float
-        The value is ``multiplier`` times the other's, plus ``offset``.
+        The value is ``multiplier`` times the value of that joint, plus ``offset``.
 
     Examples
     --------
@@ -52,7 +58,7 @@ class Mimic(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """A joint, as the URDF has it: an item of `Robot.joints`.
+    """A joint of a URDF: an item of `Robot.joints`.
 
     Attributes
     ----------
@@ -62,13 +68,13 @@ class Joint(NamedTuple):
     parent, child : str
         Names of the links that it joins.
     origin : (4, 4) float
-        Where it is in the frame of the parent.
+        Its pose in the frame of the parent.
     axis : (3,) float
-        About which it turns, along which it slides, or the normal of its plane; of length 1.
+        Axis of rotation, direction of sliding, or normal of the plane; a unit vector.
     lower, upper : float
-        Limits, radians or the robot's unit of length; infinite where there are none.
+        Limits, in radians or the robot's unit of length; infinite without a limit.
     mimic : Mimic or None
-        What it follows.
+        The joint that it follows.
 
     Examples
     --------
@@ -90,27 +96,27 @@ class Joint(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """One collision geometry of a link, as the URDF has it."""
+    """One collision geometry of a link in a URDF."""
 
-    where: str  #: which one it is, in words
-    kind: str  #: box, sphere, cylinder, capsule, mesh, or ellipsoid, which no URDF has
+    where: str  #: its place in the file, for error messages
+    kind: str  #: box, sphere, cylinder, capsule, mesh, or ellipsoid (only from an MJCF)
     sizes: tuple[float, ...]  #: edges; radius; radius and length; half axes
-    filename: str  #: of a mesh, "" where it comes from no file
-    scale: tuple[float, ...]  #: of a mesh
+    filename: str  #: file of a mesh, "" if it comes from no file
+    scale: tuple[float, ...]  #: scale of a mesh
     origin: Array
-    mesh: tuple[Array, Ints] | None = None  #: vertices and triangles that come from no file
+    mesh: tuple[Array, Ints] | None = None  #: vertices and triangles of a mesh that comes from no file
 
 
 class Link(NamedTuple):
-    """A link, as the URDF has it."""
+    """A link of a URDF."""
 
     name: str
     geometries: tuple[Geometry, ...]
-    only_drawn: bool = False  #: it has a visual, and nothing to be checked
+    only_drawn: bool = False  #: it has a visual but no collision geometry
 
 
 class Description(NamedTuple):
-    """A whole URDF, or another file that says the same."""
+    """The content of a URDF, or of another file converted to it."""
 
     file: Path
     name: str
@@ -118,8 +124,8 @@ class Description(NamedTuple):
     joints: tuple[Joint, ...]
     allowed: tuple[tuple[str, str, str], ...] = ()  #: pairs of links that need no check, each with its reason
     states: Mapping[str, dict[str, tuple[float, ...]]] = MappingProxyType({})  #: named poses
-    worlds: frozenset[str] = frozenset()  #: links that are the surroundings: they are adjacent to none
-    left_out: tuple[str, ...] = ()  #: what of the file is not taken over, in words for a warning
+    worlds: frozenset[str] = frozenset()  #: links that belong to the surroundings: they are adjacent to no link
+    left_out: tuple[str, ...] = ()  #: messages about parts of the file that are not supported, for a warning
 
 
 #: which geometry of a link is checked
@@ -129,27 +135,27 @@ COLLISION = ("collision", "visual")
 def read_urdf(
     source: str | os.PathLike[str], collision: str, arguments: Mapping[str, str] | None = None
 ) -> Description:
-    """Read a URDF or its text, or an expanded xacro; nothing is loaded or placed yet.
+    """Read a URDF, its text, or a xacro; meshes are not loaded.
 
     Raises
     ------
     FileError
-        There is no such file.
+        The file does not exist.
     ParseError
-        It is no URDF; the message says where.
+        It is not a URDF; the message names the place.
     """
     return described(*read_root(source, arguments=arguments), collision)
 
 
 def checked_collision(collision: str) -> str:
-    """Return one of `COLLISION`."""
+    """Check and return one of `COLLISION`."""
     if collision not in COLLISION:
         raise ShapeError(f"collision={collision!r}, expected one of {', '.join(map(repr, COLLISION))}")
     return collision
 
 
 def described(file: Path, root: Element, collision: str) -> Description:
-    """Return what the root element of a URDF says."""
+    """Return the description of the root element of a URDF."""
     checked_collision(collision)
     top = Place(root, str(file))
     links = tuple(_link(place, collision == "visual") for place in top.children("link"))
@@ -164,10 +170,10 @@ def described(file: Path, root: Element, collision: str) -> Description:
 
 
 def _link(place: Place, visual: bool) -> Link:
-    own, drawn = list(place.children("collision")), list(place.children("visual"))
+    collisions, drawn = list(place.children("collision")), list(place.children("visual"))
     if visual:
-        own = own or drawn
-    return Link(place.text("name"), tuple(_geometry(each) for each in own), bool(drawn) and not own)
+        collisions = collisions or drawn
+    return Link(place.text("name"), tuple(_geometry(item) for item in collisions), bool(drawn) and not collisions)
 
 
 def _geometry(place: Place) -> Geometry:
@@ -197,12 +203,12 @@ def _joint(place: Place) -> Joint:
     if kind not in KINDS:
         raise ParseError(f"{place.where} has type {kind!r}, expected one of {', '.join(KINDS)}")
     axis: Any = (1.0, 0.0, 0.0)
-    given = place.child("axis")
-    if given is not None and KINDS[kind] not in (FIXED, FLOATING):
-        axis = given.numbers("xyz", 3, axis)
+    axis_place = place.child("axis")
+    if axis_place is not None and KINDS[kind] not in (FIXED, FLOATING):
+        axis = axis_place.numbers("xyz", 3, axis)
         length = hypot(*axis)
         if not length > 0.0:
-            raise ParseError(f"{given.where}: xyz={given.text('xyz')!r} has no direction")
+            raise ParseError(f"{axis_place.where}: xyz={axis_place.text('xyz')!r} has no direction")
         axis = tuple(value / length for value in axis)
     lower, upper = -inf, inf
     limit = place.child("limit")
@@ -228,7 +234,7 @@ def _joint(place: Place) -> Joint:
 
 
 def transform(place: Place | None) -> Array:
-    """Return the transform of an <origin>: turned about the fixed x, y and z axes by rpy, then moved by xyz."""
+    """Return the transform of an <origin>: a rotation about the fixed x, y and z axes by rpy, then a translation."""
     matrix = np.eye(4)
     if place is None:
         return matrix
@@ -251,7 +257,7 @@ def transform(place: Place | None) -> Array:
 
 
 class Tree(NamedTuple):
-    """The links by number, the joint above each, the columns of the joints that have some, and the arrays."""
+    """The links by number, the joint above each, the columns of q of each joint, and the arrays for kernels."""
 
     links: tuple[str, ...]
     above: tuple[Joint | None, ...]
@@ -260,11 +266,12 @@ class Tree(NamedTuple):
 
 
 def tree_of(description: Description) -> Tree:
-    """Return the tree of a robot; `ParseError` where its joints make none."""
+    """Return the tree of a robot; `ParseError` if its joints do not form one."""
     file = description.file
     above = _parents(description)
     order = _order(description, above)
     number = {name: k for k, name in enumerate(order)}
+    # numbers of q are in the order of joints in the file, links in the order of the tree
     columns: dict[str, slice] = {}
     count = 0
     for joint in description.joints:
@@ -316,7 +323,7 @@ def _parents(description: Description) -> dict[str, Joint]:
 
 
 def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]:
-    """Return the links from the root downwards, each branch to its end, branches as the file has them."""
+    """Return the links depth first from the root, branches in the order of the file."""
     roots = [link.name for link in description.links if link.name not in above]
     if len(roots) > 1:
         raise ParseError(
@@ -339,13 +346,13 @@ def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]
     return tuple(order)
 
 
-_LONGEST_MIMIC = 100  #: joints that a joint follows through each other
+_LONGEST_MIMIC = 100  #: longest chain of joints that mimic each other
 
 
 def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, float, float]:
-    """Return the joint with numbers of its own that this one follows, through any chain, and how."""
+    """Return the joint with its own numbers at the end of the chain of mimics, and the total multiplier and offset."""
     multiplier, offset = 1.0, 0.0
-    seen = [joint.name]
+    chain = [joint.name]
     while joint.mimic is not None:
         where = f"{file}, joint {joint.name!r}: it mimics {joint.mimic.joint!r}"
         follows = joints.get(joint.mimic.joint)
@@ -354,18 +361,132 @@ def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, flo
                 f"{where}, which is no joint of the file: correct the name, or take the <mimic> out, and the joint has "
                 "a number of its own"
             )
-        if follows.name in seen:
+        if follows.name in chain:
             raise ParseError(f"{where}, which mimics it in turn")
-        if len(seen) > _LONGEST_MIMIC:
+        if len(chain) > _LONGEST_MIMIC:
             raise ParseError(
-                f"{file}, joint {seen[0]!r} follows more than {_LONGEST_MIMIC} joints, each of which mimics the next: "
+                f"{file}, joint {chain[0]!r} follows more than {_LONGEST_MIMIC} joints, each of which mimics the next: "
                 "let it mimic the last one"
             )
-        for each in (joint, follows):
-            if NUMBERS[KINDS[each.type]] != 1:
-                raise ParseError(f"{where}; {each.name!r} is {each.type}, expected joints of one number")
+        for member in (joint, follows):
+            if NUMBERS[KINDS[member.type]] != 1:
+                raise ParseError(f"{where}; {member.name!r} is {member.type}, expected joints of one number")
         offset += multiplier * joint.mimic.offset
         multiplier *= joint.mimic.multiplier
-        seen.append(follows.name)
+        chain.append(follows.name)
         joint = follows
     return joint.name, multiplier, offset
+
+
+Placed = tuple[Shape | Mesh, Array]  #: a shape, and its pose in the frame of its link
+
+
+def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: Iterable[Joint], base: Array) -> None:
+    """Write a URDF, and an OBJ for each hull or mesh into a folder next to it, which is named after it.
+
+    The first link is the root at the pose ``base``. If that is not the identity, one more link is written above it,
+    since a URDF has no pose for its root.
+    """
+    root = Element("robot", {"name": name})
+    folder = file.with_name(f"{file.stem}_meshes")
+    files: dict[int, str] = {}  # one file for each shape, also if several links use it
+    for link, placed in links.items():
+        element = SubElement(root, "link", {"name": link})
+        for shape, pose in (part for item in placed for part in _parts(*item)):
+            collision = SubElement(element, "collision")
+            _origin(collision, pose)
+            inner = SubElement(collision, "geometry")
+            if isinstance(shape, Box):
+                SubElement(inner, "box", {"size": _words(shape.extents)})
+            elif isinstance(shape, Sphere):
+                SubElement(inner, "sphere", {"radius": repr(shape.radius)})
+            elif isinstance(shape, Cylinder):
+                SubElement(inner, "cylinder", {"radius": repr(shape.radius), "length": repr(shape.height)})
+            else:
+                if id(shape) not in files:
+                    folder.mkdir(exist_ok=True)
+                    files[id(shape)] = f"{folder.name}/{len(files)}.obj"
+                    (file.parent / files[id(shape)]).write_text(_obj(shape), encoding="utf-8")
+                SubElement(inner, "mesh", {"filename": files[id(shape)]})
+    if not np.array_equal(base, np.eye(4)):
+        stand = "stand"
+        while stand in links:
+            stand += "_"
+        SubElement(root, "link", {"name": stand})
+        below = next(iter(links))
+        _joint_element(root, Joint(f"{stand}_joint", "fixed", stand, below, base, (1.0, 0.0, 0.0), -inf, inf, None))
+    for joint in joints:
+        _joint_element(root, joint)
+    ElementTree.indent(root, "  ")
+    text = ElementTree.tostring(root, encoding="unicode")
+    file.write_text(f'<?xml version="1.0"?>\n{text}\n', encoding="utf-8")
+
+
+def _parts(shape: Shape | Mesh, pose: Array) -> list[Placed]:
+    """Return shapes of the URDF format whose union is this shape; for an ellipsoid a hull around it."""
+    if isinstance(shape, Capsule):
+        if not shape.height:
+            return [(Sphere(shape.radius), pose)]
+        ends = [pose @ _up(side * 0.5 * shape.height) for side in (-1.0, 1.0)]
+        caps: list[Placed] = [(Sphere(shape.radius), end) for end in ends]
+        return [(Cylinder(shape.radius, shape.height), pose), *caps]
+    if isinstance(shape, Ellipsoid):
+        return [(ConvexHull(_round_a_ball() * shape.radii), pose)]
+    return [(shape, pose)]
+
+
+def _up(height: float) -> Array:
+    matrix = np.eye(4)
+    matrix[2, 3] = height
+    return matrix
+
+
+def _round_a_ball(rings: int = 12) -> Array:
+    """Return the corners of a polytope that contains the unit ball and is less than 4 % larger."""
+    turns = np.arange(2 * rings) * np.pi / rings
+    heights = (np.arange(rings) + 0.5) * np.pi / rings
+    across, up = np.sin(heights)[:, None], np.cos(heights)[:, None]
+    sides = across * np.cos(turns), across * np.sin(turns), np.broadcast_to(up, (rings, 2 * rings))
+    corners = np.stack(sides, axis=2).reshape(-1, 3)
+    inner = -spatial.ConvexHull(corners).equations[:, 3].max()  # distance of the nearest face from the centre
+    return np.asarray(corners / inner * (1.0 + 1e-12))
+
+
+def _obj(shape: Any) -> str:
+    """Return a hull or mesh as the text of an OBJ, with all digits of its numbers."""
+    vertices, faces = np.asarray(shape.vertices), np.asarray(shape.faces)
+    lines = [f"v {_words(row)}" for row in vertices]
+    lines += ["f " + " ".join(str(k + 1) for k in face) for face in faces.tolist()]
+    return "\n".join(lines) + "\n"
+
+
+def _joint_element(root: Element, joint: Joint) -> None:
+    endless = not (isfinite(joint.lower) and isfinite(joint.upper))
+    kind = "continuous" if joint.type == "revolute" and endless else joint.type
+    element = SubElement(root, "joint", {"name": joint.name, "type": kind})
+    _origin(element, joint.origin)
+    SubElement(element, "parent", {"link": joint.parent})
+    SubElement(element, "child", {"link": joint.child})
+    if joint.type not in ("fixed", "floating"):
+        SubElement(element, "axis", {"xyz": _words(joint.axis)})
+    if kind in ("revolute", "prismatic") and not endless:
+        limits = {"lower": repr(joint.lower), "upper": repr(joint.upper), "effort": "0", "velocity": "0"}
+        SubElement(element, "limit", limits)
+    if joint.mimic is not None:
+        follows = joint.mimic
+        words = {"joint": follows.joint, "multiplier": repr(follows.multiplier), "offset": repr(follows.offset)}
+        SubElement(element, "mimic", words)
+
+
+def _origin(parent: Element, pose: Array) -> None:
+    """Write a pose; the roll is computed after yaw and pitch, so that it is right even if these are not unique."""
+    r = pose[:3, :3].tolist()
+    yaw = atan2(r[1][0], r[0][0])
+    c, s = cos(yaw), sin(yaw)
+    pitch = atan2(-r[2][0], hypot(r[0][0], r[1][0]))
+    roll = atan2(s * r[0][2] - c * r[1][2], c * r[1][1] - s * r[0][1])
+    SubElement(parent, "origin", {"xyz": _words(pose[:3, 3]), "rpy": _words((roll, pitch, yaw))})
+
+
+def _words(numbers: Iterable[float]) -> str:
+    return " ".join(repr(float(value)) for value in numbers)

@@ -1,10 +1,10 @@
-"""The walk over the pairs of a cell at one configuration after another: kinematics, simple shapes, hulls, bodies.
+"""Kernels that test the pairs of a cell, one configuration after another: kinematics, simple shapes, hulls, bodies.
 
-A pair is a row of two slots, and of where its sub-pairs begin and end: where there are some, its slots are hulls round
-several bodies, which are looked at only where the hulls do not tell. Whether a pair collides is found by
-`pair_collides`, how far apart it is by `nearest_in_pair`; entries differ in which pairs they ask, and up to where.
+A pair is a row of two slots and of the first and last of its sub-pairs. If there are sub-pairs, the two slots are hulls
+around several bodies. The bodies are tested only if the hulls do not decide. `pair_collides` decides whether a pair
+collides, `nearest_in_pair` computes its distance. The entries differ in the pairs that they test and in the limits.
 
-A half-space stands second of a pair. It has no end: its ball has none, and it has no capsule.
+A half-space is always the second slot of a pair. It is unbounded: its ball is infinite, and it has no capsule.
 """
 
 from __future__ import annotations
@@ -19,54 +19,53 @@ from gjk3d.narrow.pairs import above_plane, solve_plane
 from gjk3d.narrow.room import Solver
 from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.poses import UNIT_ROUNDOFF
-from gjk3d.robot.boxes import between_boxes
-from gjk3d.robot.capsules import NO_CAPSULE, between_capsules
+from gjk3d.robot.bounding import NO_CAPSULE, between_boxes, between_capsules
 from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 FREE, UNSURE, REFUSED = -1, -2, -3
-FAR = -2  #: of a pair: proven farther apart than was asked
-#: what the rotation of a product of a few dozen rotations may miss of orthonormal
+FAR = -2  #: result for a pair that is proven farther apart than the limit
+#: bound of the residual R^T R - 1 of a product of a few dozen rotations, each rounded
 _RESIDUAL = 256.0 * UNIT_ROUNDOFF
-#: sub-pairs that may be near, and are asked without asking the hulls round them first
+#: with at most this many sub-pairs that may be near, the test of the hulls around them costs more than it saves
 _FEW = 2
-_ALWAYS = 1 << 62  #: the stamp of what stands in the world: it is placed once
+_ALWAYS = 1 << 62  #: stamp of static slots, which are placed once
 _CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RADIUS
 
 
 class Layout(NamedTuple):
-    """What hangs where, and which pairs are asked."""
+    """The slots of a cell, and the pairs of them that are checked."""
 
-    link: Ints1  #: of each slot, -1 for what stands in the world
-    local: Array2  #: (slots, 13), where a slot is on its link, and the residual of that
+    link: Ints1  #: link of each slot, -1 for the world
+    local: Array2  #: (slots, 13), the pose of a slot in its link, and the residual of its rotation
     ints: Ints1
     floats: Array1
-    starts: Ints2  #: (slots, 4), where the shape of each slot begins in either, and its capsule and box, if it has any
-    pairs: Ints2  #: (pairs, 4): two slots, and where sub-pairs begin and end
+    starts: Ints2  #: (slots, 4), first index of the shape of each slot in ints and floats, of its capsule and box
+    pairs: Ints2  #: (pairs, 4): two slots, and the range of the sub-pairs
     subs: Ints2  #: (sub-pairs, 2): two slots
 
 
 class Frames(NamedTuple):
-    """Where links and slots are at a configuration."""
+    """Poses of links and slots at a configuration."""
 
     matrix: Array2  #: scratch of `link_poses`
     links: Array3  #: (links, 4, 4)
     rows: Array2  #: (slots, 13)
     balls: Array2  #: (slots, 4): centre and radius
-    stamp: Ints1  #: (slots,), the number of the configuration that a slot was placed for
+    stamp: Ints1  #: (slots,), the number of the configuration that a slot was last placed for
 
 
 class Task(NamedTuple):
-    """A cell, and what a walk over its pairs works in."""
+    """A cell, and the scratch memory of the kernels that test its pairs."""
 
     chain: Chain
     layout: Layout
     frames: Frames
     solver: Solver
-    axes: Array2  #: what pairs remember, then sub-pairs; of no rows where they do not
-    gaps: Array1  #: of these
+    axes: Array2  #: the last axis of each pair, then of each sub-pair, as a warm start of GJK; without rows: no cache
+    gaps: Array1  #: (pairs + sub-pairs,)
 
 
 @inlined
@@ -77,7 +76,7 @@ def core_of(layout: Layout, k: int) -> Core:
 
 @inlined
 def place(layout: Layout, frames: Frames, k: int, now: int) -> None:
-    """Write the pose of slot k and the ball round it, unless it was placed for the configuration ``now``."""
+    """Write the pose of slot k and its ball, unless the slot was already placed for the configuration ``now``."""
     if frames.stamp[k] < now:
         _place(layout, frames, k, now)
 
@@ -97,6 +96,7 @@ def _place(layout: Layout, frames: Frames, k: int, now: int) -> None:
         frames.stamp[k] = _ALWAYS
         for i in range(12):
             rows[k, i] = local[k, i]
+    # the residuals of two rotations add up in their product, to first order
     rows[k, 12] = _RESIDUAL + local[k, 12]
     x, y, z = f[o + _CENTER], f[o + _CENTER + 1], f[o + _CENTER + 2]
     for i in range(3):
@@ -106,9 +106,10 @@ def _place(layout: Layout, frames: Frames, k: int, now: int) -> None:
 
 @inlined
 def between_balls(balls: Array, a: int, b: int) -> float:
-    """Return how far apart two balls are at least, rounding left out."""
+    """Return a lower bound of the distance of two balls, rounding taken off."""
     x, y, z = balls[a, 0] - balls[b, 0], balls[a, 1] - balls[b, 1], balls[a, 2] - balls[b, 2]
     d = sqrt(x * x + y * y + z * z)
+    # 1e-9 is far more than the rounding of the centres and radii, and costs no pair in practice
     return float(d * (1.0 - 1e-9) - (balls[a, 3] + balls[b, 3]) * (1.0 + 1e-9))
 
 
@@ -119,9 +120,10 @@ def between_balls(balls: Array, a: int, b: int) -> float:
 def slots_collide(
     layout: Layout, frames: Frames, a: int, b: int, margin: float, axes: Array, row: int, simplex: Array
 ) -> int:
-    """Tell whether two placed slots are closer than a margin, as `quick_collide` does: 0, 1, or not sure."""
+    """Return 1 if two placed slots are closer than a margin, 0 if not, as `quick_collide` does; 2 if undecided."""
     ints, floats, starts, rows = layout.ints, layout.floats, layout.starts, frames.rows
     if starts[b, 2] == NO_CAPSULE:
+        # a half-space: one support point decides, so GJK is not needed, and the error term makes the answer safe
         distance, error, _, _ = above_plane(cores_of(ints, floats, starts, rows, b, a), rows[b])
         return 0 if distance - error > margin else 1
     return quick_collide(cores_of(ints, floats, starts, rows, a, b), margin, simplex, axes, row)
@@ -144,7 +146,7 @@ def solve_slots(
 
 @inlined
 def balls_meet(layout: Layout, frames: Frames, now: int, p: int, margin: float) -> bool:
-    """Place the two slots of a pair, and tell whether the balls round them are within a margin."""
+    """Place the two slots of a pair, and return whether their balls are within a margin."""
     a, b = layout.pairs[p, 0], layout.pairs[p, 1]
     place(layout, frames, a, now)
     place(layout, frames, b, now)
@@ -153,9 +155,9 @@ def balls_meet(layout: Layout, frames: Frames, now: int, p: int, margin: float) 
 
 @inlined
 def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: float, axes: Array, simplex: Array) -> int:
-    """Tell whether a pair whose balls meet is closer than a margin, as `quick_collide` does: 0, 1, or not sure.
+    """Return whether a pair whose balls overlap is closer than a margin: 0, 1, or 2 if undecided.
 
-    Bodies are asked where the hulls round them are, or may be.
+    The bodies inside two hulls are tested only if the hulls are, or may be, within the margin.
     """
     first, last = layout.pairs[p, 2], layout.pairs[p, 3]
     floats, starts, rows = layout.floats, layout.starts, frames.rows
@@ -165,16 +167,18 @@ def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: floa
             a, b, row = layout.subs[r, 0], layout.subs[r, 1], layout.pairs.shape[0] + r
             place(layout, frames, a, now)
             place(layout, frames, b, now)
-        told = 0
+        verdict = 0
+        # cheapest test first: capsules reject most pairs of long links, boxes those of flat ones side by side
         far = (
             between_capsules(rows, floats, starts, a, b) > margin or between_boxes(rows, floats, starts, a, b) > margin
         )
         if not far:
-            told = slots_collide(layout, frames, a, b, margin, axes, row, simplex)
-        if r < first and (told == 0 or last == first):
-            return told
-        if r >= first and told != 0:
-            return told
+            verdict = slots_collide(layout, frames, a, b, margin, axes, row, simplex)
+        # apart hulls separate all bodies in them; hulls that touch decide nothing unless they are the shapes themselves
+        if r < first and (verdict == 0 or last == first):
+            return verdict
+        if r >= first and verdict != 0:
+            return verdict
     return 0
 
 
@@ -183,82 +187,83 @@ def hit_at(
     chain: Chain, layout: Layout, frames: Frames, now: int, q: Array, order: Ints, margins: Array, axes: Array,
     simplex: Array,
 ) -> int:  # fmt: skip
-    """Return a pair that is closer than its margin at a configuration, `FREE`, or `UNSURE` where GJK cannot tell.
+    """Return a pair that is closer than its margin at a configuration, `FREE`, or `UNSURE` if GJK cannot decide.
 
-    A pair that hits moves up in ``order``, so that likely ones come to be asked first.
+    A pair that collides moves to half its place in ``order``, so that likely pairs come to be tested first.
     """
     link_poses(chain, q, frames.matrix, frames.links)
     for n in range(order.shape[0]):
         p = order[n]
         if not balls_meet(layout, frames, now, p, margins[p]):
             continue
-        told = pair_collides(layout, frames, now, p, margins[p], axes, simplex)
-        if told == 0:
+        verdict = pair_collides(layout, frames, now, p, margins[p], axes, simplex)
+        if verdict == 0:
             continue
-        if told == 1 and n > 0:
+        if verdict == 1 and n > 0:
+            # half way, not to the front: one exotic configuration does not displace the pairs that collide often
             half = n // 2
             order[n] = order[half]
             order[half] = p
-        return p if told == 1 else UNSURE
+        return p if verdict == 1 else UNSURE
     return FREE
 
 
 @entry
 def hit_of_one(
     q: Array1, chain: Chain, layout: Layout, order: Ints1, margins: Array1, axes: Array2, frames: Frames,
-    simplex: Array2, told: Ints1,
+    simplex: Array2, answer: Ints1,
 ) -> None:  # fmt: skip
-    """Write what `hit_at` tells of a configuration, or `REFUSED` where it is not finite; told is (1,).
+    """Write the result of `hit_at`, or `REFUSED` for a configuration that is not finite; told is (1,).
 
-    Rows of ``axes`` are of the pairs, then of sub-pairs.
+    ``axes`` has a row for each pair, then for each sub-pair.
     """
     frames.stamp[:] = -1
     for c in range(q.shape[0]):
-        if q[c] - q[c] != 0.0:
-            told[0] = REFUSED
+        if q[c] - q[c] != 0.0:  # NaN or infinite
+            answer[0] = REFUSED
             return
-    told[0] = hit_at(chain, layout, frames, plain(0), q, order, margins, axes, simplex)
+    answer[0] = hit_at(chain, layout, frames, plain(0), q, order, margins, axes, simplex)
 
 
 @entry
 def collide_many(
-    q: Array2, chain: Chain, layout: Layout, asked: Ints1, margins: Array1, axes: Array2, frames: Frames,
+    q: Array2, chain: Chain, layout: Layout, selected: Ints1, margins: Array1, axes: Array2, frames: Frames,
     simplex: Array2, answer: Ints2,
 ) -> None:  # fmt: skip
-    """Write for each configuration, and each of the pairs that are asked, what `pair_collides` tells."""
+    """Write the result of `pair_collides` for each configuration and each selected pair."""
     frames.stamp[:] = -1
     for k in range(q.shape[0]):
         link_poses(chain, q[k], frames.matrix, frames.links)
-        for n in range(asked.shape[0]):
-            p = asked[n]
+        for n in range(selected.shape[0]):
+            p = selected[n]
             answer[k, n] = 0
             if balls_meet(layout, frames, k, p, margins[p]):
                 answer[k, n] = pair_collides(layout, frames, k, p, margins[p], axes, simplex)
 
 
-# how far apart they are -----------------------------------------------------------------------------------------------
+# distances ------------------------------------------------------------------------------------------------------------
 
 
 @kernel
 def nearest(gaps: Array, first: int, last: int, most: float) -> int:
-    """Return where the least gap between two places is, if at most ``most``, or -1."""
-    found, least = -1, most
+    """Return the index of the least gap from ``first`` to ``last``, or -1 if it is greater than ``most``."""
+    index, least = -1, most
     for n in range(first, last):
         if gaps[n] <= least:
-            found, least = n, gaps[n]
-    return found
+            index, least = n, gaps[n]
+    return index
 
 
 @inlined
 def nearest_in_pair(
-    layout: Layout, frames: Frames, solver: Solver, now: int, p: int, best: float, known: bool, axes: Array,
+    layout: Layout, frames: Frames, solver: Solver, now: int, p: int, best: float, has_best: bool, axes: Array,
     gaps: Array, out: Array,
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Write the least distance of a placed pair if it is less than the best, a row of `solve`.
+    """Write the least distance of a placed pair as a row of `solve`, if it is less than the best distance so far.
 
-    Returns the best then, the least lower bound seen, and the sub-pair that it is of, -1 for the pair, `FAR` for none.
-    Where no distance is ``known`` yet, the best is a limit, and what reaches it counts. Sub-pairs are asked in the
-    order of what their capsules prove; ``gaps`` has frames for them behind the pairs.
+    Returns the new best, the least lower bound, and its sub-pair: -1 for the pair itself, `FAR` for none. Without
+    ``has_best`` the best is only a limit, and a distance equal to it counts. Sub-pairs are solved in the order of the
+    lower bounds of their capsules. ``gaps`` has entries for sub-pairs after those for pairs.
     """
     floats, starts, rows = layout.floats, layout.starts, frames.rows
     first, last, count = layout.pairs[p, 2], layout.pairs[p, 3], layout.pairs.shape[0]
@@ -269,8 +274,8 @@ def nearest_in_pair(
         place(layout, frames, b, now)
         gaps[count + r] = between_capsules(rows, floats, starts, a, b)
         few += 1 if gaps[count + r] <= best else 0
-    one, lower, found = solver.one, 1e308, FAR
-    r = first - 1  # the pair itself, its shapes or the hulls round its bodies
+    solved, lower, sub = solver.one, 1e308, FAR
+    r = first - 1  # the pair itself: its shapes, or the hulls around its bodies
     if last > first and few <= _FEW:
         r = nearest(gaps, count + first, count + last, best) - count
     while r >= first - 1:
@@ -279,30 +284,30 @@ def nearest_in_pair(
             a, b, row = layout.subs[r, 0], layout.subs[r, 1], count + r
             gaps[row] = 1e308
         elif last > first:
-            mode = narrow.UNSIGNED
+            mode = narrow.UNSIGNED  # the depth of two hulls bounds nothing: only their gap is of use
         solve_slots(layout, frames, a, b, mode, max(best, 0.0), 0.0, solver, axes[row : row + 1])
         if mode == narrow.UNSIGNED:
-            if one[0, 1] > max(best, 0.0):
-                break  # the hulls are farther apart than the nearest, so are all the bodies in them
+            if solved[0, 1] > max(best, 0.0):
+                break  # the hulls are farther apart than the best, and so are all bodies in them
         else:
-            lower = min(lower, one[0, 1])
-            if one[0, 0] < best or (not known and one[0, 1] <= best):
-                best, known, found = one[0, 0], True, r if last > first else -1
+            lower = min(lower, solved[0, 1])
+            if solved[0, 0] < best or (not has_best and solved[0, 1] <= best):
+                best, has_best, sub = solved[0, 0], True, r if last > first else -1
                 for i in range(12):
-                    out[i] = one[0, i]
+                    out[i] = solved[0, i]
         if last == first:
             break
         r = nearest(gaps, count + first, count + last, best) - count
-    return best, lower, found
+    return best, lower, sub
 
 
 @entry
 def clearance_many(task: Task, q: Array2, most: float, start: int, stop: int, out: Array2, which: Ints2) -> None:
-    """Write for each configuration the least signed distance, as a row of `solve`, and its pair or -1 beyond most.
+    """Write the least signed distance of each configuration as a row of `solve`, and its pair, -1 beyond ``most``.
 
-    ``which`` is (n, 2): the pair, and the sub-pair or -1; `REFUSED` where q is not finite. Pairs are asked in the order
-    of what their capsules prove, until that is more than the least found; of pairs whose balls are far apart the
-    capsules are not looked at.
+    ``which`` is (n, 2): the pair, and the sub-pair or -1. The pair is `REFUSED` if q is not finite. Pairs are solved in
+    the order of their lower bounds, until the next bound is greater than the least distance (branch and bound). The
+    capsules of pairs whose balls are far apart are not computed.
     """
     chain, layout, frames, solver, axes, gaps = task
     pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
@@ -316,7 +321,7 @@ def clearance_many(task: Task, q: Array2, most: float, start: int, stop: int, ou
             continue
         link_poses(chain, q[k], frames.matrix, frames.links)
         best, lower = most, 1e308
-        near = most  # a guess of the least distance: all is right with any
+        near = most  # an estimate of the least distance; it only decides which bounds are refined at once
         for p in range(pairs.shape[0]):
             a, b = pairs[p, 0], pairs[p, 1]
             place(layout, frames, a, k)
@@ -333,7 +338,7 @@ def clearance_many(task: Task, q: Array2, most: float, start: int, stop: int, ou
                 break
             gap = between_capsules(rows, floats, starts, pairs[p, 0], pairs[p, 1])
             if gap > gaps[p]:
-                gaps[p] = gap  # so far only the balls were known
+                gaps[p] = gap  # so far this was the bound of the balls: sort the pair in again
                 continue
             gaps[p] = 1e308
             best, below, sub = nearest_in_pair(
@@ -343,15 +348,16 @@ def clearance_many(task: Task, q: Array2, most: float, start: int, stop: int, ou
             if sub != FAR:
                 which[k, 0], which[k, 1] = p, sub
         if which[k, 0] >= 0:
+            # a pair that lost by its upper bound may still have the smaller lower bound
             out[k, 1] = min(out[k, 1], lower)
 
 
 @entry
 def every_many(task: Task, q: Array2, most: Array1, out: Array3, which: Ints2) -> int:
-    """Write the signed distance of every pair, a row of `solve`, and which sub-pair it is of, or -1 for the pair.
+    """Write the signed distance of every pair as a row of `solve`, and its sub-pair, or -1 for the pair itself.
 
-    Where a pair is proven farther apart than its ``most``, `FAR` is written, and its row is no answer. ``out`` and
-    ``which`` have a row for each configuration, and in it one for each pair. Returns how many are not proven farther.
+    `FAR` is written for a pair that is proven farther apart than its ``most``; its row is then undefined. ``out`` and
+    ``which`` have an entry for each configuration and pair. Returns the number of pairs that are not proven farther.
     """
     chain, layout, frames, solver, axes, gaps = task
     pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
@@ -369,6 +375,7 @@ def every_many(task: Task, q: Array2, most: Array1, out: Array3, which: Ints2) -
             _, lower, sub = nearest_in_pair(
                 layout, frames, solver, k, p, most[p], which[k, p] != FAR, axes, gaps, out[k, p]
             )
+            # of several sub-pairs the row is the nearest, but the bound must hold for all of them
             out[k, p, 1], which[k, p] = lower, sub
             if sub != FAR and not lower > most[p]:
                 near += 1

@@ -19,8 +19,8 @@ from gjk3d.query.motion import Motion
 from gjk3d.query.time_of_impact import Impact
 from gjk3d.query.wording import impact_words
 from gjk3d.robot import Checker, Trajectory
-from gjk3d.robot.moving import Moving
-from gjk3d.robot.way import check_frames, way_of
+from gjk3d.robot.playback import check_frames, path_frames
+from gjk3d.robot.timed import Moving
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import notebook
@@ -134,7 +134,7 @@ def motion(
         if path is None:
             raise RobotError("there is no path: pass its waypoints or a spline, as viz.motion(checker, path)")
         traced = -1 if link is None else checker.robot.link_number(link)
-        there = travel(checker, way_of(checker, path, moving, certify, resolution, frames), traced)
+        there = travel(checker, path_frames(checker, path, moving, certify, resolution, frames), traced)
     elif path is not None or moving is not None:
         raise TypeError(f"a path is of a Checker, and this is {kind_of(checker)}: name target= and of=")
     inline = file is None and off_screen is None and notebook.is_open()

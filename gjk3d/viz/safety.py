@@ -12,7 +12,7 @@ import numpy as np
 
 from gjk3d import webpage
 from gjk3d.robot import SafetyMotion, SafetyPlace, SafetyReport, SafetyRow
-from gjk3d.robot.safety_report import MOTION_HEAD, ROW_HEAD, VERDICTS, motion_cells, row_cells
+from gjk3d.robot.safety import MOTION_HEAD, ROW_HEAD, VERDICTS, motion_cells, row_cells
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds import robots

@@ -16,7 +16,7 @@ from gjk3d.query.pair import Pair
 from gjk3d.query.wording import headline, proof
 from gjk3d.results import Distance
 from gjk3d.robot import Checker, Robot
-from gjk3d.robot.way import State, state_of
+from gjk3d.robot.playback import State, state_of
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Row

@@ -258,7 +258,7 @@ def test_an_obstacle_is_attached_where_it_is_and_may_touch_what_it_touches(table
 
 def test_an_obstacle_that_cannot_be_attached_changes_nothing():
     checker = lifted_cup(gk.Box((1, 1, 1)), touch_links=["lamp"])
-    before = checker._said
+    before = checker._settings
     for given, fragments in (
         ({"name": "cup", "link": "hand", "q": [0.2]}, ("cup", "hand", "Detach")),
         ({"name": "lamp", "link": "hand"}, ("lamp", "Give q")),
@@ -272,4 +272,4 @@ def test_an_obstacle_that_cannot_be_attached_changes_nothing():
         with pytest.raises(RobotError) as caught:
             checker.attach(**given)
         assert_names(caught.value, *fragments)
-        assert checker._said is before
+        assert checker._settings is before

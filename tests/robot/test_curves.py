@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from gjk3d.robot import Robot
-from gjk3d.robot.curves import points_on
 from gjk3d.robot.kinematics import plane_axes
 from gjk3d.robot.motion_bounds import curve_speeds
+from gjk3d.robot.trajectories import points_on
 
 GANTRY = """<robot name="gantry"><link name="rail"/><link name="cart"/><link name="arm"/>
 <joint name="x" type="prismatic"><parent link="rail"/><child link="cart"/><axis xyz="1 0 0"/>

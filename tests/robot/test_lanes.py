@@ -13,13 +13,12 @@ from naive import random_rotations
 import gjk3d as gk
 from gjk3d.convex.rows import pack_shapes
 from gjk3d.robot import Checker, Robot
-from gjk3d.robot.boxes import between_boxes, bounding_box
-from gjk3d.robot.capsules import bounding_capsule, with_bounds
+from gjk3d.robot.bounding import between_boxes, bounding_box, bounding_capsule, with_bounds
 from gjk3d.robot.kinematics import LARGE_ANGLE, SLIDING, TURNING, Chain, sine_cosine
 from gjk3d.robot.lanes import LANES, POSE, SPOT, Lanes, link_lanes, near_lanes, place_lanes, spot
 from gjk3d.robot.queries import quick_edge
 from gjk3d.robot.walk import FREE, UNSURE, Layout
-from tests.robot.test_capsules import SHAPES
+from tests.robot.test_bounding import SHAPES
 
 SCALES = (1e-9, 1e-3, 1.0, 1e6)
 
@@ -133,7 +132,7 @@ def test_what_is_apart_in_lanes_is_apart(scale, margin):
 
 
 @pytest.mark.parametrize("far", [0.0, 1e3, 1e8])
-def test_capsules_that_touch_are_near(far):
+def test_bounding_that_touch_are_near(far):
     """Of those whose nearest points lie along the line of their middles, to the rounding of their places."""
     shapes = [gk.Sphere(0.25), gk.Capsule(0.25, 1.0)]
     ints, floats, starts = pack_shapes(shapes)

@@ -12,11 +12,10 @@ from scipy.interpolate import PPoly
 
 import gjk3d as gk
 from gjk3d.robot import Checker, Robot, Trajectory
-from gjk3d.robot.curves import Curves
 from gjk3d.robot.kinematics import link_poses
-from gjk3d.robot.motion_asked import PROVEN
-from gjk3d.robot.motion_certified import certified
-from gjk3d.robot.motion_cover import Bound, Here, _curved, _speed_of_guest
+from gjk3d.robot.motion_certified import PROVEN, certified
+from gjk3d.robot.motion_cover import Bound, Workspace, _curved, _speed_of_guest
+from gjk3d.robot.trajectories import Curves
 from gjk3d.robot.walk import place
 
 BALL, WALL = 0.01, 20.0  #: the radius of the ball, the side of the wall
@@ -188,7 +187,7 @@ def far_point(rng):
     slide = -turn * x - rng.uniform(0.6, 1.0)
     twist = np.array([[0.0] * 6, [0.0, 0.0, turn, 0.0, slide, 0.0]])
     nearest = np.array([[0.0, 0.0, 0.0, 0.0, -1.0, 0.0, x, y, 0.0, x, 0.5, 0.0]])
-    here = Here(cell.layout, frames, SimpleNamespace(one=nearest), np.zeros((1, 7)), twist, None)
+    here = Workspace(cell.layout, frames, SimpleNamespace(one=nearest), np.zeros((1, 7)), twist, None)
     velocity = -Fraction(turn) * Fraction(y), Fraction(slide) + Fraction(turn) * Fraction(x)
     return here, Fraction(y) - Fraction(1, 2), velocity
 

@@ -186,12 +186,12 @@ def free_by_samples(checker, path, count=2000):
 def test_a_thin_obstacle_between_samples(way, simplify, monkeypatch):
     """Who samples coarsely may go straight through it, and here does."""
     checker, ends = pole(1.15, 0.8), np.array([[0.0, 0.0], [1.2, 0.0]])
-    searched = Planning._found
+    searched = Planning._solve
 
     def found(self, *asked):
-        return searched(self, *asked) if self._questions.how["certify"] else [ends]
+        return searched(self, *asked) if self._queries.how["certify"] else [ends]
 
-    monkeypatch.setattr(Planning, "_found", found)
+    monkeypatch.setattr(Planning, "_solve", found)
     if way == "planned again":
         monkeypatch.setattr("gjk3d.robot.ompl.detour", lambda *_: None)
     missed = Planning(checker, resolution=3.0, certify=False)
@@ -209,7 +209,7 @@ def test_a_thin_obstacle_between_samples(way, simplify, monkeypatch):
     assert planning.proof.replanned == (way == "planned again")
     assert 0.0 <= planning.proof.clearance <= least
     assert planning.proof.pair is None
-    assert not planning._questions.how["certify"], "motions are sampled again"
+    assert not planning._queries.how["certify"], "motions are sampled again"
 
 
 def test_no_path_is_returned_that_is_not_proven():

@@ -10,7 +10,7 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.robot.swept import _holder
-from gjk3d.robot.written import _parts
+from gjk3d.robot.urdf import _parts
 
 TIGHT = 1.0 + 1e-10  #: faces that are no farther from the ellipsoid, in parts of its support
 

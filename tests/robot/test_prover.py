@@ -11,7 +11,7 @@ from example_robots import robot, some
 from words import assert_names
 
 from gjk3d.robot import Robot, allow_by_sampling
-from gjk3d.robot.cell_build import Base, build
+from gjk3d.robot.cell import Base, build
 from gjk3d.robot.queries import every
 from gjk3d.robot.sampling import FREE, HIT, OPEN, LinkPairs, Prover
 
@@ -67,15 +67,15 @@ def test_an_arm_that_stops_just_before(tmp_path):
     """Angles in degrees: it touches at about 151.0."""
     assert degrees(TOUCH) == pytest.approx(151.0, abs=0.05)
     one = arm(tmp_path, -TOUCH + 0.02, TOUCH - 0.02)
-    assert prover(one).ask(0, 2, 100_000) == FREE
-    assert prover(one).ask(2, 0, 100_000) == FREE, "whichever is named first"
+    assert prover(one).prove(0, 2, 100_000) == FREE
+    assert prover(one).prove(2, 0, 100_000) == FREE, "whichever is named first"
 
 
 @pytest.mark.parametrize("over", [0.02, 0.3])
 def test_an_arm_that_can_touch_is_never_proven(tmp_path, over):
     one = arm(tmp_path, -1.0, TOUCH + over)
-    assert prover(one).ask(0, 2, 3) == OPEN
-    assert prover(one).ask(0, 2, 100_000) == HIT
+    assert prover(one).prove(0, 2, 3) == OPEN
+    assert prover(one).prove(0, 2, 100_000) == HIT
 
 
 FAR = """<robot name="far"><link name="world"/>
@@ -95,7 +95,7 @@ def test_links_that_only_rounding_moves_apart_are_not_proven():
     assert Fraction(origin) + Fraction(1, 4) < Fraction(1, 4) + Fraction(radius)
     one = Robot.load(FAR.replace("ORIGIN", repr(origin)).replace("RADIUS", repr(radius)))
     assert not LinkPairs(one, np.array([[1, 3]])).touch(np.array([[0.25, 0.0]])).any()
-    assert prover(one).ask(1, 3, 100) == OPEN
+    assert prover(one).prove(1, 3, 100) == OPEN
     made = allow_by_sampling(one, 10)
     assert made.reason("a", "b") == "never"
     assert made.proven == []

@@ -11,13 +11,12 @@ from naive import pose as pose_at
 from naive import random_rotations
 
 import gjk3d as gk
-from gjk3d.robot.boxes import between_boxes, bounding_box
-from gjk3d.robot.capsules import NO_CAPSULE, between_capsules, bounding_capsule
+from gjk3d.robot.bounding import NO_CAPSULE, between_boxes, between_capsules, bounding_box, bounding_capsule
 from gjk3d.robot.general_pairs import _above_plane
 from gjk3d.robot.kinematics import plane_axes
 from gjk3d.robot.lanes import LANES, SPOT, _near_floor, near_balls, near_lanes
+from gjk3d.robot.motion_bounds import _around, _sweep
 from gjk3d.robot.obstacles import outline
-from gjk3d.robot.reach import _around, _sweep
 from gjk3d.robot.walk import between_balls
 from gjk3d.shapes.layout import FLOAT_HEAD, Core
 

@@ -17,7 +17,7 @@ from words import assert_names
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, RobotError
-from gjk3d.robot.way import along, way_of
+from gjk3d.robot.playback import along, path_frames
 from gjk3d.viz.drawing import LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.layout import camera_of
@@ -169,7 +169,7 @@ def test_the_robot_fills_the_picture_and_a_hall_does_not_count(crane):
 
 
 def travel(checker, path, moving=None, certify=False, resolution=0.05, frames=60, link=None):
-    way = way_of(checker, path, moving, certify, resolution, frames)
+    way = path_frames(checker, path, moving, certify, resolution, frames)
     return robots.travel(checker, way, -1 if link is None else checker.robot.link_number(link))
 
 

@@ -410,8 +410,8 @@ class Run:
             length = format_length(float(tolerances[worst]), self.assembly.unit)
             self.remarks.append(
                 f"the tolerance of {int(large.sum())} of the pairs that come close is large beside their parts, up to"
-                f" {length} for {a} and {b}, far from the middle of the assembly or from the origin of a file of float32"
-                " numbers: give one (tolerance= in Python, --tolerance on the command line)"
+                f" {length} for {a} and {b}, far from the middle of the assembly or from the origin of a file of"
+                " float32 numbers: give one (tolerance= in Python, --tolerance on the command line)"
             )
 
 

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.query.raycast import raycast
 from gjk3d.robot import Checker, Robot
-from gjk3d.robot.way import State, Way, state_of
+from gjk3d.robot.playback import PathFrames, State, state_of
 from gjk3d.typing import Array, Row
 from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.bodies import add, evenly
@@ -174,14 +174,14 @@ class Travel(NamedTuple):
     """A way as it is shown."""
 
     checker: Checker  #: at its end
-    way: Way
+    way: PathFrames
     poses: Array  #: (frames, links, 4, 4)
     states: tuple[State, ...]
     link: str
     trace: Array  #: (frames, 3), the way of that link
 
 
-def travel(checker: Checker, way: Way, link: int = -1) -> Travel:
+def travel(checker: Checker, way: PathFrames, link: int = -1) -> Travel:
     """Ask about the configurations along a way, and note where the origin of a link is."""
     there, states = checker.copy(), []
     for k in telling("asking about configuration", range(len(way.q)), len(way.q)):

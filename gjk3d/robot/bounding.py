@@ -1,18 +1,21 @@
-"""A capsule round each shape of a robot: a bound of the distance of two that is far better than that of their balls.
+"""Bounding volumes of the shapes of a robot: capsules and boxes, and lower bounds of distance between them.
 
-Links are longer than they are wide. Of two capsules the distance is that of two segments, a few dozen operations.
+Links are longer than they are wide, so a capsule is a far better bound than a ball. The distance of two capsules is
+that of two segments, a few dozen operations. Boxes separate flat shapes side by side, whose capsules overlap. Only the
+six face axes of two boxes are tested, not the nine cross products: these decide most cases.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
-from gjk3d.geometry.vec3 import Vec3, dot
+from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.geometry.points import principal_axes
+from gjk3d.geometry.vec3 import Vec3, dot, place, sub, turn
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.curved import Capsule, Cylinder
@@ -20,10 +23,10 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.typing import Array, Ints
 
-NO_CAPSULE = -1  #: where the capsule of a half-space begins: it has none
-#: floats of a capsule: both ends, in the frame of the shape, and the radius
-SIZE = 7
-_ROUNDS = 20  #: towards the middle of the smallest circle round the points seen along an axis
+NO_CAPSULE = -1  #: in place of the first index of the capsule of a half-space, which has none
+#: number of floats of a capsule: both ends, in the frame of the shape, and the radius
+CAPSULE_SIZE = 7
+_ROUNDS = 20  #: steps towards the centre of the smallest circle around the points projected along an axis
 _ROUNDING = 1e-12
 _NORMAL = layout.FLOAT_HEAD  #: of a half-space, where its normal begins, and its offset behind that
 
@@ -31,9 +34,9 @@ _NORMAL = layout.FLOAT_HEAD  #: of a half-space, where its normal begins, and it
 def with_bounds(
     shapes: list[Shape], bound: Callable[[Shape], Array], floats: Array, starts: Ints
 ) -> tuple[Array, Ints]:
-    """Return the numbers of an arena with those of bounds behind them, and its starts with a column that says where.
+    """Return packed shapes with the numbers of their bounds appended, and a further column of first indices.
 
-    ``bound`` is `bounding_capsule` or `gjk3d.robot.boxes.bounding_box`. A half-space has none.
+    ``bound`` is `bounding_capsule` or `bounding_box`. A half-space has neither.
     """
     rows = [None if isinstance(shape, Halfspace) else bound(shape) for shape in shapes]
     sizes = np.array([0 if row is None else len(row) for row in rows], dtype=np.int64)
@@ -44,9 +47,9 @@ def with_bounds(
 
 @lru_cache(maxsize=1024)
 def bounding_capsule(shape: Shape) -> Array:
-    """Return the ends and the radius of a capsule round a shape; where nothing better is known, of the ball round it.
+    """Return the ends and the radius of a capsule around a shape, by default of its bounding ball.
 
-    Polytopes have the smallest of those along a few axes, which are those of their frame and of their spread.
+    A polytope gets the capsule of least volume along the axes of its frame and its principal axes.
     """
     if isinstance(shape, (Box, ConvexHull)):
         return _round_points(shape.vertices)
@@ -62,7 +65,7 @@ def bounding_capsule(shape: Shape) -> Array:
 def _round_points(points: Array) -> Array:
     middle = points.mean(axis=0)
     axes = np.concatenate([np.eye(3), np.linalg.svd(points - middle, full_matrices=False)[2]])
-    best, least = np.zeros(SIZE), np.inf
+    best, least = np.zeros(CAPSULE_SIZE), np.inf
     for axis in axes:
         along = (points - middle) @ axis
         flat = points - middle - np.outer(along, axis)
@@ -70,6 +73,7 @@ def _round_points(points: Array) -> Array:
         for k in range(_ROUNDS):  # Badoiu and Clarkson: a step towards the farthest, shorter each time
             farthest = np.argmax(((flat - centre) ** 2).sum(axis=1))
             centre += (flat[farthest] - centre) / (k + 2)
+        # within the cylinder of the farthest point, each point allows its own ball centre along the axis
         square = ((flat - centre) ** 2).sum(axis=1)
         inside = np.sqrt(square.max() - square)
         top, bottom = (along - inside).max(), (along + inside).min()
@@ -88,7 +92,7 @@ def _round_points(points: Array) -> Array:
 
 @kernel
 def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
-    """Return an end of the capsule round slot k, whose numbers are f[o : o + 3]."""
+    """Return an end f[o : o + 3] of the capsule of slot k in the world."""
     x, y, z = f[o], f[o + 1], f[o + 2]
     return (
         rows[k, 0] * x + rows[k, 1] * y + rows[k, 2] * z + rows[k, 9],
@@ -99,7 +103,7 @@ def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
 
 @kernel
 def _above(rows: Array, k: int, f: Array, o: int, p: Vec3, q: Vec3) -> float:
-    """Return how high the lower of two points is above the half-space of slot k."""
+    """Return a lower bound of the height of the lower of two points above the half-space of slot k."""
     n = (f[o + _NORMAL], f[o + _NORMAL + 1], f[o + _NORMAL + 2])
     n = (
         rows[k, 0] * n[0] + rows[k, 1] * n[1] + rows[k, 2] * n[2],
@@ -114,10 +118,10 @@ def _above(rows: Array, k: int, f: Array, o: int, p: Vec3, q: Vec3) -> float:
 
 @kernel
 def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
-    """Return how far apart the capsules round two slots are at least, rounding left out; the second may have no end.
+    """Return a lower bound of the distance of the capsules of two slots; the second may be a half-space.
 
-    The nearest points of the segments only give a direction; the bound is what that direction proves, however well
-    they were found. Ericson, Real-Time Collision Detection, 2005, sec. 5.1.9.
+    The nearest points of the segments (Ericson, Real-Time Collision Detection, 2005, sec. 5.1.9) only give a direction.
+    The bound is the gap of the projections on that direction, so it holds however exact these points are.
     """
     oa, ob = starts[a, 2], starts[b, 2]
     px, py, pz = end_of(rows, a, f, oa)
@@ -132,7 +136,7 @@ def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> flo
     uu, vv = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz
     uv = ux * vx + uy * vy + uz * vz
     ur, vr = ux * rx + uy * ry + uz * rz, vx * rx + vy * ry + vz * rz
-    s = 0.0
+    s = 0.0  # nearly parallel segments: any s will do, as t is computed from it
     cross = uu * vv - uv * uv
     if cross > 1e-12 * uu * vv:
         s = min(max((uv * vr - ur * vv) / cross, 0.0), 1.0)
@@ -146,7 +150,72 @@ def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> flo
     radii = (f[oa + 6] + f[ob + 6]) * (1.0 + 1e-9)
     if not length > 0.0:
         return float(-radii)
-    # along it A begins at the lower of its ends, and B ends at the higher of its own
+    # A begins at the lower of its two projected ends, and B ends at the higher of its own
     low = (x * rx + y * ry + z * rz) + min(x * ux + y * uy + z * uz, 0.0)
     gap = (low - max(x * vx + y * vy + z * vz, 0.0)) / length
     return float(gap - radii - 1e-9 * abs(gap))
+
+
+#: number of floats of a box in the frame of the shape: centre, axes, half widths, and a bound of its distance from the
+#: origin
+BOX_SIZE = 16
+NO_BOX = -1  #: in place of the first index of the box of a half-space, which has none
+#: relative to positions and sizes of boxes: the residuals of rotations, and rounding
+_PLACED = 2e-13
+
+
+@lru_cache(maxsize=1024)
+def bounding_box(shape: Shape) -> Array:
+    """Return a box around a shape: along the axes of its frame, or its principal axes if that box is smaller."""
+    frames = [np.eye(3)]
+    if isinstance(shape, (Box, ConvexHull)):
+        points = shape.vertices
+        frames.append(principal_axes(points - points.mean(axis=0))[1])
+    best, least = np.zeros(BOX_SIZE), np.inf
+    for axes in frames:
+        ends = np.asarray(shape.support(np.concatenate([axes, -axes])))
+        high, low = (ends[:3] * axes).sum(axis=1), (ends[3:] * axes).sum(axis=1)
+        reach = np.abs(ends).max() * 2.0
+        half = 0.5 * (high - low) + _ROUNDING * reach
+        if half.prod() < least:
+            least = half.prod()
+            center = 0.5 * (high + low) @ axes
+            best = np.array([*center, *axes.ravel(), *half, reach])
+    return best
+
+
+@inlined
+def _axes(m: Array, f: Array, o: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Return the axes of a box in the world."""
+    return (
+        turn(m, (f[o + 3], f[o + 4], f[o + 5])),
+        turn(m, (f[o + 6], f[o + 7], f[o + 8])),
+        turn(m, (f[o + 9], f[o + 10], f[o + 11])),
+    )
+
+
+@inlined
+def _reach(axis: Vec3, axes: tuple[Vec3, Vec3, Vec3], f: Array, o: int) -> float:
+    """Return the half width of a box along an axis."""
+    x, y, z = axes
+    return float(f[o + 12] * abs(dot(axis, x)) + f[o + 13] * abs(dot(axis, y)) + f[o + 14] * abs(dot(axis, z)))
+
+
+@kernel
+def between_boxes(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
+    """Return a lower bound of the distance of the boxes of two slots by their six axes; negative if none separates."""
+    oa, ob = starts[a, 3], starts[b, 3]
+    if ob == NO_BOX:
+        return -inf
+    p, q = place(rows[a], (f[oa], f[oa + 1], f[oa + 2])), place(rows[b], (f[ob], f[ob + 1], f[ob + 2]))
+    # separating axes (Gottschalk, Lin, Manocha 1996): the gap along any unit axis is a lower bound of the distance
+    d = sub(q, p)
+    x, y = _axes(rows[a], f, oa), _axes(rows[b], f, ob)
+    gap = abs(dot(d, x[0])) - f[oa + 12] - _reach(x[0], y, f, ob)
+    gap = max(gap, abs(dot(d, x[1])) - f[oa + 13] - _reach(x[1], y, f, ob))
+    gap = max(gap, abs(dot(d, x[2])) - f[oa + 14] - _reach(x[2], y, f, ob))
+    gap = max(gap, abs(dot(d, y[0])) - f[ob + 12] - _reach(y[0], x, f, oa))
+    gap = max(gap, abs(dot(d, y[1])) - f[ob + 13] - _reach(y[1], x, f, oa))
+    gap = max(gap, abs(dot(d, y[2])) - f[ob + 14] - _reach(y[2], x, f, oa))
+    far = abs(p[0]) + abs(p[1]) + abs(p[2]) + abs(q[0]) + abs(q[1]) + abs(q[2])
+    return float(gap - _PLACED * (far + f[oa + 15] + f[ob + 15]))

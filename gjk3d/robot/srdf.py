@@ -1,12 +1,15 @@
-"""Which links may touch: pairs that are not checked, each with its reason; read from and written to SRDF."""
+"""Allowed pairs of links, and what else an SRDF has: reading, writing, groups and named states.
+
+Joints, links, chains and subgroups of a group become names of joints, as in MoveIt.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import weakref
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -16,16 +19,15 @@ import numpy as np
 
 from gjk3d.errors import ParseError, RobotError
 from gjk3d.robot.files import Place, read_root
-from gjk3d.robot.groups import Groups, read_groups
-from gjk3d.robot.mechanism import listed
+from gjk3d.robot.mechanism import Mechanism, listed
 from gjk3d.typing import Bools, Ints
 
-#: reasons that gjk3d gives itself; an SRDF may hold any text
+#: reasons that gjk3d itself gives; an SRDF may have any text
 REASONS = ("adjacent", "default", "always", "never", "user")
 
 
 class AllowedPair(NamedTuple):
-    """Two links that may touch, and why: an item of `AllowedPairs`.
+    """Two links that may touch, and the reason: an item of `AllowedPairs`.
 
     Attributes
     ----------
@@ -49,11 +51,11 @@ class AllowedPair(NamedTuple):
 
 
 class AllowedPairs:
-    """Pairs of links that are left unchecked, to be read and edited by name.
+    """Pairs of links that are not checked, to be read and edited by name.
 
     Reasons are "adjacent" (see `Robot.adjacent`), "default" (in collision at a configuration that is known to be
-    free), "always" (in collision in every sample), "never" (in none; see `evidence`), "user", and whatever an SRDF
-    says.
+    free), "always" (in collision in every sample), "never" (in no sample, see `evidence`), "user", and any text of an
+    SRDF.
 
     Parameters
     ----------
@@ -62,20 +64,20 @@ class AllowedPairs:
     pairs : iterable of (str, str, str)
         Two names and the reason.
     evidence : str
-        What the reasons "always" and "never" rest on, in words.
+        A text about the samples on which the reasons "always" and "never" are based.
 
     Attributes
     ----------
     evidence : str
     proven : list of (str, str)
-        Pairs called never that are proven not to touch within the limits; see `allow_by_sampling`.
+        Pairs with the reason "never" that are proven not to touch within the limits, see `allow_by_sampling`.
     unknown : list of AllowedPair
-        Pairs of an SRDF that name a link which the robot does not have; they are written back and mean nothing.
+        Pairs of an SRDF with a link that the robot does not have. They have no effect and are written back.
 
     Raises
     ------
     RobotError
-        A pair names no link, or one twice.
+        A name is not a link, or a pair has the same link twice.
 
     Examples
     --------
@@ -97,7 +99,7 @@ class AllowedPairs:
 
     _codes: Ints  #: (links, links), symmetric: 1 + the number of the reason, 0 for a checked pair
     _reasons: dict[str, int]  #: the number of each reason
-    _users: weakref.WeakSet[Any]  #: checkers, which are told of each change
+    _users: weakref.WeakSet[Any]  #: checkers, which are notified of each change
     evidence: str
     proven: list[tuple[str, str]]
     unknown: list[AllowedPair]
@@ -119,25 +121,25 @@ class AllowedPairs:
         return tuple(self._number)
 
     def allow(self, link_a: str, link_b: str, reason: str = "user") -> None:
-        """Leave a pair unchecked; a pair that is allowed already gets the new reason.
+        """Allow a pair to touch; a pair that is already allowed gets the new reason.
 
         Parameters
         ----------
         link_a, link_b : str
             Names of two links, in any order.
         reason : str
-            Any text; see `AllowedPairs` for those that gjk3d gives.
+            Any text; see `AllowedPairs` for the reasons that gjk3d gives.
 
         Raises
         ------
         RobotError
-            There is no such link, or one is named twice.
+            The link does not exist, or one is named twice.
         """
         self._set(*self._pair(link_a, link_b), str(reason))
         self._changed()
 
     def forbid(self, link_a: str, link_b: str) -> None:
-        """Check a pair again; nothing happens to a pair that is checked already.
+        """Check a pair again; a pair that is already checked does not change.
 
         Parameters
         ----------
@@ -147,7 +149,7 @@ class AllowedPairs:
         Raises
         ------
         RobotError
-            There is no such link, or one is named twice.
+            The link does not exist, or one is named twice.
         """
         a, b = self._pair(link_a, link_b)
         self._codes[a, b] = self._codes[b, a] = 0
@@ -159,12 +161,12 @@ class AllowedPairs:
         Parameters
         ----------
         reason : str
-            As it was given to `allow`, or read.
+            The reason in `allow` or in the SRDF.
 
         Returns
         -------
         int
-            How many they are.
+            The number of these pairs.
         """
         chosen = self._codes == 1 + self._reasons.get(reason, len(self._reasons))
         self._codes[chosen] = 0
@@ -172,7 +174,7 @@ class AllowedPairs:
         return int(chosen.sum()) // 2
 
     def reason(self, link_a: str, link_b: str) -> str | None:
-        """Return why a pair is allowed.
+        """Return the reason of an allowed pair.
 
         Parameters
         ----------
@@ -182,35 +184,35 @@ class AllowedPairs:
         Returns
         -------
         str or None
-            None where it is checked.
+            None for a pair that is checked.
 
         Raises
         ------
         RobotError
-            There is no such link, or one is named twice.
+            The link does not exist, or one is named twice.
         """
         code = self._codes[self._pair(link_a, link_b)]
         return [*self._reasons][code - 1] if code else None
 
     def counts(self) -> dict[str, int]:
-        """Return how many pairs are allowed for each reason."""
+        """Return the number of allowed pairs for each reason."""
         counts = np.bincount(self._codes.ravel(), minlength=1 + len(self._reasons))[1:] // 2
         return {reason: number for reason, number in zip(self._reasons, counts.tolist(), strict=True) if number}
 
     def copy(self) -> AllowedPairs:
-        """Return a list of its own."""
-        other = AllowedPairs(self._number, evidence=self.evidence)
-        other._codes, other._reasons = self._codes.copy(), dict(self._reasons)
-        other.proven = list(self.proven)
-        other.unknown = list(self.unknown)
-        return other
+        """Return an independent copy."""
+        copy = AllowedPairs(self._number, evidence=self.evidence)
+        copy._codes, copy._reasons = self._codes.copy(), dict(self._reasons)
+        copy.proven = list(self.proven)
+        copy.unknown = list(self.unknown)
+        return copy
 
     def _changed(self) -> None:
         for checker in list(self._users):
             checker._pairs_changed()
 
     def _taken_by(self, checkers: Iterable[Any]) -> None:
-        """Tell checkers of changes to come."""
+        """Notify these checkers of all later changes."""
         self._users.update(checkers)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -221,18 +223,18 @@ class AllowedPairs:
         for name, value in state.items():
             setattr(self, name, value)
 
-    def _allow_all(self, links: Ints, others: Ints, reason: str) -> None:
-        """Leave all pairs of a link and another one unchecked, by their numbers."""
-        self._set(links[:, None], others, reason)
+    def _allow_all(self, links: Ints, partners: Ints, reason: str) -> None:
+        """Allow all pairs of a link with a partner, by their numbers."""
+        self._set(links[:, None], partners, reason)
         np.fill_diagonal(self._codes, 0)
         self._changed()
 
-    def _set(self, links: Any, others: Any, reason: str) -> None:
+    def _set(self, links: Any, partners: Any, reason: str) -> None:
         number = 1 + self._reasons.setdefault(reason, len(self._reasons))
         if number > np.iinfo(self._codes.dtype).max:
             self._codes = self._codes.astype(np.int64)
-        self._codes[links, others] = number
-        self._codes[others, links] = number
+        self._codes[links, partners] = number
+        self._codes[partners, links] = number
 
     def _are_checked(self, pairs: Ints) -> Bools:
         """Return which of some pairs of links, (n, 2), are checked."""
@@ -244,14 +246,14 @@ class AllowedPairs:
         return np.flatnonzero(np.triu(self._codes))
 
     def _pair(self, link_a: str, link_b: str) -> tuple[int, int]:
-        """Return the numbers of two links, the lower first, which must be two and be there."""
-        one, two = self._number.get(link_a, -1), self._number.get(link_b, -1)
-        if one < 0 or two < 0:
-            name = link_a if one < 0 else link_b
+        """Return the numbers of two different links, the lower first; `RobotError` for other names."""
+        a, b = self._number.get(link_a, -1), self._number.get(link_b, -1)
+        if a < 0 or b < 0:
+            name = link_a if a < 0 else link_b
             raise RobotError(f"there is no link {name!r}; links are {', '.join(self._number)}")
-        if one == two:
+        if a == b:
             raise RobotError(f"{link_a!r} twice, expected two links: a link is never checked against itself")
-        return min(one, two), max(one, two)
+        return min(a, b), max(a, b)
 
     def __contains__(self, pair: object) -> bool:
         return isinstance(pair, tuple) and len(pair) == 2 and self.reason(*pair) is not None
@@ -281,21 +283,21 @@ class AllowedPairs:
         return f"<AllowedPairs: {counts or 'none'}>"
 
 
-#: elements that say which pairs are checked: they are written anew, all others are kept as they are
+#: elements about checked pairs, which are written from `AllowedPairs`; all others are written back unchanged
 _ABOUT_PAIRS = ("disable_default_collisions", "disable_collisions", "enable_collisions")
 
 State = dict[str, tuple[float, ...]]
 
 
 class Srdf(NamedTuple):
-    """What an SRDF says."""
+    """The content of an SRDF."""
 
     name: str
     allowed: AllowedPairs
-    states: dict[str, State]  #: reference poses: the numbers of some joints, by name
+    states: dict[str, State]  #: named poses: numbers of some joints
     groups: Groups
-    unused: str  #: which elements are not used, for a warning; empty if there are none
-    others: tuple[str, ...]  #: groups, end effectors and so on, as XML
+    unused: str  #: a warning about elements that are not used, or empty
+    elements: tuple[str, ...]  #: groups, end effectors and other elements as XML, to be written back
 
 
 def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
@@ -303,21 +305,22 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
     file, root = read_root(path)
     top = Place(root, str(file))
     names = list(links)
-    known = set(names)
+    link_names = set(names)
     allowed = AllowedPairs(names)
+    # in this order, as in MoveIt: defaults first, then pairs, and enabled pairs override both
     for place in top.children("disable_default_collisions"):
         link = place.text("link")
-        if link in known:
+        if link in link_names:
             allowed._allow_all(np.array([allowed._number[link]]), np.arange(len(names)), "default link")
     for place in top.children("disable_collisions"):
         pair = AllowedPair(place.text("link1"), place.text("link2"), place.element.get("reason") or "user")
-        if pair.link_a not in known or pair.link_b not in known:
+        if pair.link_a not in link_names or pair.link_b not in link_names:
             allowed.unknown.append(pair)
         elif pair.link_a != pair.link_b:
             allowed.allow(pair.link_a, pair.link_b, _plain(pair.reason))
     for place in top.children("enable_collisions"):
         a, b = place.text("link1"), place.text("link2")
-        if a in known and b in known and a != b:
+        if a in link_names and b in link_names and a != b:
             allowed.forbid(a, b)
     if root.tag != "robot" or (root.find("joint") is not None and root.find("disable_collisions") is None):
         raise ParseError(
@@ -331,8 +334,8 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
             f"{file} is the SRDF of another robot: none of its {len(allowed.unknown)} pairs names two links of this "
             f"one, the first is {first.link_a!r} with {first.link_b!r}"
         )
-    others = tuple(_xml(child) for child in root if child.tag not in _ABOUT_PAIRS)
-    return Srdf(root.get("name", ""), allowed, _states(top), read_groups(top), _unused(file, root), others)
+    elements = tuple(_xml(child) for child in root if child.tag not in _ABOUT_PAIRS)
+    return Srdf(root.get("name", ""), allowed, _states(top), read_groups(top), _unused(file, root), elements)
 
 
 def _unused(file: Path, root: Element) -> str:
@@ -342,25 +345,27 @@ def _unused(file: Path, root: Element) -> str:
             names.setdefault(child.tag, []).append(child.get("name", ""))
     if not names:
         return ""
-    words = ", ".join(f"<{tag}> {listed([each for each in own if each])}".rstrip() for tag, own in names.items())
+    words = ", ".join(
+        f"<{tag}> {listed([name for name in tag_names if name])}".rstrip() for tag, tag_names in names.items()
+    )
     cure = ". Robot.join(..., joints=...) makes a base that moves." if "virtual_joint" in names else ""
     return f"{file}: not used: {words}{cure}"
 
 
 def _xml(element: Element) -> str:
-    """Return an element as text, indented in one way so that what was written reads the same."""
+    """Return an element as text with fixed indentation, so that writing and reading it again changes nothing."""
     element.tail = None
     ElementTree.indent(element, "  ")
     return ElementTree.tostring(element, encoding="unicode")
 
 
 def _plain(reason: str) -> str:
-    """Return our own words for those of MoveIt: Adjacent, Never, Default, Always, User."""
+    """Return MoveIt's reasons Adjacent, Never, Default, Always and User in lower case, others unchanged."""
     return reason.lower() if reason.lower() in REASONS else reason
 
 
 def _states(top: Place) -> dict[str, State]:
-    """Return the poses by name; by group/name where several groups have one of the same name."""
+    """Return the poses by name, or by group/name if several groups have a pose of that name."""
     places = list(top.children("group_state"))
     names = [place.text("name") for place in places]
     counts = Counter(names)
@@ -376,26 +381,127 @@ def _states(top: Place) -> dict[str, State]:
     return states
 
 
-def srdf_text(name: str, allowed: AllowedPairs, others: Iterable[str] = ()) -> str:
+def srdf_text(name: str, allowed: AllowedPairs, elements: Iterable[str] = ()) -> str:
     """Return the text of an SRDF."""
     root = Element("robot", {"name": name})
-    for each in others:
-        root.append(ElementTree.fromstring(each))
+    for element in elements:
+        root.append(ElementTree.fromstring(element))
     for pair in [*allowed, *allowed.unknown]:
         reason = pair.reason.capitalize() if pair.reason in REASONS else pair.reason
         ElementTree.SubElement(
             root, "disable_collisions", {"link1": pair.link_a, "link2": pair.link_b, "reason": reason}
         )
     ElementTree.indent(root, "  ")
-    note = f"<!-- {_comment(allowed.evidence)} -->\n" if allowed.evidence else ""
+    evidence = re.sub("-{2,}", "-", " ".join(allowed.evidence.split())).rstrip("-")  # -- would end an XML comment
+    note = f"<!-- {evidence} -->\n" if allowed.evidence else ""
     return f'<?xml version="1.0"?>\n{note}{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def _comment(text: str) -> str:
-    """Return a text that may stand in an XML comment."""
-    return re.sub("-{2,}", "-", " ".join(text.split())).rstrip("-")
+#: Most names of joints that the chains and subgroups of a file may expand to
+MAX_JOINTS = 1_000_000
 
 
-def write_srdf(path: str | os.PathLike[str], text: str) -> None:
-    """Write the text of an SRDF to a file."""
-    Path(path).write_text(text, encoding="utf-8")
+class Group(NamedTuple):
+    """A group of an SRDF as written."""
+
+    joints: tuple[str, ...]
+    links: tuple[str, ...]
+    chains: tuple[tuple[str, str], ...]  #: base link and tip link
+    subgroups: tuple[str, ...]
+
+
+class Groups(NamedTuple):
+    """The groups of a file, and names of virtual joints and frames, which no robot has."""
+
+    groups: dict[str, Group]
+    virtual_joints: frozenset[str]
+    frames: frozenset[str]  #: parent frames of the virtual joints: chains start there as at the first link
+
+
+def read_groups(top: Place) -> Groups:
+    """Read the groups of an SRDF; `ParseError` if two groups have one name."""
+    groups: dict[str, Group] = {}
+    for place in top.children("group"):
+        name = place.text("name")
+        if name in groups:
+            raise ParseError(f"{place.where}: there are two groups of the name {name!r}. Rename or remove one.")
+        joints, links, subgroups = (
+            tuple(child.text("name") for child in place.children(tag)) for tag in ("joint", "link", "group")
+        )
+        chains = tuple((child.text("base_link"), child.text("tip_link")) for child in place.children("chain"))
+        groups[name] = Group(joints, links, chains, subgroups)
+    virtual = [child.element for child in top.children("virtual_joint")]
+    names, frames = (frozenset(child.get(key, "") for child in virtual) for key in ("name", "parent_frame"))
+    return Groups(groups, names, frames)
+
+
+def resolved(file_groups: Groups, robot: Mechanism) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Return the joints of each group in the order of q, and the names in groups that the robot does not have.
+
+    A link means the joint above it, a chain the joints between its links. Joints without numbers in q are left out:
+    fixed joints, and those that mimic another.
+    """
+    tree = _Tree(robot, file_groups)
+    members = {name: set(tree.joints_of(name, group)) for name, group in file_groups.groups.items()}
+    parents: dict[str, list[str]] = defaultdict(list)
+    for name, group in file_groups.groups.items():
+        for subgroup in group.subgroups:
+            parents[subgroup].append(name)
+            if subgroup not in members:
+                tree.unknown.append(f"group {subgroup!r} in group {name!r}")
+    # each joint is added only once to each parent group, so loops of groups end
+    news = [(name, joint) for name, joints in members.items() for joint in joints]
+    while news:
+        name, joint = news.pop()
+        for parent in parents[name]:
+            if joint not in members[parent]:
+                tree.count(1)
+                members[parent].add(joint)
+                news.append((parent, joint))
+    order = {joint: k for k, joint in enumerate(robot.columns)}
+    return {
+        name: tuple(sorted(joints & order.keys(), key=order.__getitem__)) for name, joints in members.items()
+    }, tree.unknown
+
+
+class _Tree:
+    """The joints of a robot by their links."""
+
+    def __init__(self, robot: Mechanism, groups: Groups) -> None:
+        self.above: Mapping[str, tuple[str, str] | None] = {
+            link: joint and (joint.name, joint.parent) for link, joint in zip(robot.links, robot.joints, strict=True)
+        } | dict.fromkeys(groups.frames - set(robot.links))
+        self.names = {joint.name for joint in robot.joints if joint is not None}
+        self.virtual = groups.virtual_joints
+        self.unknown: list[str] = []
+        self._joints = 0
+
+    def joints_of(self, name: str, group: Group) -> Iterator[str]:
+        """Yield the joints of a group without those of its subgroups, and record unknown names."""
+        where = f"in group {name!r}"
+        self.unknown += [f"joint {item!r} {where}" for item in group.joints if item not in self.names | self.virtual]
+        links = [*group.links, *(link for chain in group.chains for link in chain)]
+        self.unknown += [f"link {item!r} {where}" for item in links if item not in self.above]
+        yield from self.names.intersection(group.joints)
+        for link in group.links:
+            if above := self.above.get(link):
+                yield above[0]
+        for base, tip in group.chains:
+            if base in self.above and tip in self.above:
+                # the joints on exactly one of the two paths to the root are those between base and tip
+                yield from self._up(base) ^ self._up(tip)
+
+    def _up(self, link: str) -> set[str]:
+        """Return the joints between a link and the root."""
+        joints = set()
+        while above := self.above[link]:
+            joints.add(above[0])
+            link = above[1]
+        self.count(len(joints))
+        return joints
+
+    def count(self, joints: int) -> None:
+        """Limit the number of joints of chains and subgroups: a small file of nested groups may expand without end."""
+        self._joints += joints
+        if self._joints > MAX_JOINTS:
+            raise ParseError(f"groups of the SRDF become more than {MAX_JOINTS} names of joints. Remove some groups.")

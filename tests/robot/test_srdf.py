@@ -13,8 +13,8 @@ from example_robots import SHARE, SRDFS, URDFS, robot, twin
 from words import assert_names
 
 from gjk3d.errors import Gjk3dError, ParseError, RobotError, RobotWarning
-from gjk3d.robot import AllowedPairs, Robot, groups
-from gjk3d.robot.allowed import read_srdf
+from gjk3d.robot import AllowedPairs, Robot
+from gjk3d.robot.srdf import read_srdf
 
 LINKS = ["base", "arm", "hand"]
 
@@ -171,7 +171,7 @@ def test_groups_of_an_srdf_are_resolved(tmp_path, text, joints):
 
 
 def test_nested_groups_do_not_grow_without_a_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(groups, "MAX_JOINTS", 30)
+    monkeypatch.setattr("gjk3d.robot.srdf.MAX_JOINTS", 30)
     text = "<group name='0'><joint name='elbow'/></group>"
     text += "".join(f"<group name='{k}'><group name='{k - 1}'/></group>" for k in range(1, 40))
     with pytest.raises(ParseError) as error:

@@ -8,7 +8,7 @@ from naive import random_rotations, unit_vectors
 
 import gjk3d as gk
 from gjk3d.convex.rows import pack_shapes
-from gjk3d.robot.capsules import SIZE, between_capsules, bounding_capsule, with_bounds
+from gjk3d.robot.bounding import CAPSULE_SIZE, between_capsules, bounding_capsule, with_bounds
 
 RNG = np.random.default_rng(4)
 SHAPES = {
@@ -54,7 +54,7 @@ def asked(a, b, pose_a, pose_b):
     _, floats, starts = pack_shapes([SHAPES[a], SHAPES[b]])
     floats, starts = with_bounds([SHAPES[a], SHAPES[b]], bounding_capsule, floats, starts)
     rows = np.array([[*pose[:3, :3].ravel(), *pose[:3, 3], 0.0] for pose in (pose_a, pose_b)])
-    assert len(floats) == starts[-1, 2] + SIZE
+    assert len(floats) == starts[-1, 2] + CAPSULE_SIZE
     return between_capsules(rows, floats, starts, 0, 1)
 
 

@@ -28,7 +28,7 @@ from gjk3d.exact.arithmetic import FractionVec, cross, dot, float_below, fractio
 from gjk3d.exact.convex_sets import Body as ConvexSet
 from gjk3d.exact.convex_sets import Placement, Side, at_point, body_of, hulls_of, of_points, place, place_all
 from gjk3d.exact.convex_sets import placement as placed_at
-from gjk3d.exact.cuts import Solid, Union, Whole, is_closed, on_scale
+from gjk3d.exact.cuts import ClosedSurface, Union, WorldBody, is_closed, on_scale
 from gjk3d.poses import IDENTITY
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -51,7 +51,7 @@ class _RationalBody(NamedTuple):
     doubts: list[str]
 
 
-def whole_of(name: str, x: Body | Shape, row: Array) -> Whole:
+def whole_of(name: str, x: Body | Shape, row: Array) -> WorldBody:
     """Return what can be asked about, at a pose row.
 
     Raises
@@ -62,7 +62,7 @@ def whole_of(name: str, x: Body | Shape, row: Array) -> Whole:
     return _placed_whole(name, _rational_body(name, x), row)
 
 
-def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[Whole, Whole]:
+def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[WorldBody, WorldBody]:
     """Return two that an answer is about, none of them a half-space; see `whole_of`.
 
     Of what goes down without end it is so much that nothing of the other is below it, also after the depth is undone:
@@ -98,10 +98,10 @@ def _rational_body(name: str, x: Body | Shape) -> _RationalBody:
     return body
 
 
-def _placed_whole(name: str, body: _RationalBody, row: Array) -> Whole:
+def _placed_whole(name: str, body: _RationalBody, row: Array) -> WorldBody:
     at = placed_at(row)
     side = Side(name, at_point((Fraction(0),) * 3), at)
-    return Whole(
+    return WorldBody(
         name,
         Union(place_all(body.parts, at)),
         [side.placed(p) for p in body.pieces],
@@ -113,10 +113,10 @@ def _placed_whole(name: str, body: _RationalBody, row: Array) -> Whole:
     )
 
 
-def _solid(faces: ConvexSet, at: Placement) -> Solid:
-    moved = place(faces, at)
-    points = moved.terms[0].sets[0]
-    return Solid([(points[k], points[k + 1], points[k + 2]) for k in range(0, len(points), 3)], moved.scale)
+def _solid(faces: ConvexSet, at: Placement) -> ClosedSurface:
+    there = place(faces, at)
+    points = there.terms[0].sets[0]
+    return ClosedSurface([(points[k], points[k + 1], points[k + 2]) for k in range(0, len(points), 3)], there.scale)
 
 
 # --- of each kind -----------------------------------------------------------------------------------------------------

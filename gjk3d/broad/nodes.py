@@ -19,7 +19,7 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 #: columns of a node's links; the height of a leaf is 0, of a place without one -1
 PARENT, LEFT, RIGHT, HEIGHT = range(4)
 LINKS = 4
-#: what a tree says of itself: its root or -1, its first unused inner node or -1 (the others by PARENT), its leaves
+#: state of a tree: root or -1, first unused inner node or -1 (linked to the others by PARENT), number of leaves
 ROOT, FREE, LEAVES = range(3)
 STATE = 3
 BOX = 6  #: floats of a box: least corner, greatest corner
@@ -28,7 +28,7 @@ Box = tuple[float, float, float, float, float, float]
 
 @inlined
 def joined_area(boxes: Array, a: int, b: int) -> float:
-    """Return half the surface of the box round two."""
+    """Return half the surface of the box that contains two boxes."""
     x = max(boxes[a, 3], boxes[b, 3]) - min(boxes[a, 0], boxes[b, 0])
     y = max(boxes[a, 4], boxes[b, 4]) - min(boxes[a, 1], boxes[b, 1])
     z = max(boxes[a, 5], boxes[b, 5]) - min(boxes[a, 2], boxes[b, 2])
@@ -44,7 +44,7 @@ def area(boxes: Array, a: int) -> float:
 
 @inlined
 def fit(boxes: Array, links: Ints, node: int) -> bool:
-    """Fit an inner node round its children; return whether it changed."""
+    """Fit the box of an inner node to its children; return whether it changed."""
     a, b = links[node, LEFT], links[node, RIGHT]
     changed = False
     for c in range(3):
@@ -59,7 +59,7 @@ def fit(boxes: Array, links: Ints, node: int) -> bool:
 
 @kernel
 def replace_child(links: Ints, state: Ints, parent: int, old: int, new: int) -> None:
-    """Let a node take the place of another."""
+    """Replace a child of a node by another node."""
     links[new, PARENT] = parent
     if parent < 0:
         state[ROOT] = new
@@ -71,21 +71,21 @@ def replace_child(links: Ints, state: Ints, parent: int, old: int, new: int) -> 
 
 @kernel
 def balanced(boxes: Array, links: Ints, state: Ints, node: int) -> int:
-    """Rotate where one child is higher than the other by two or more; return what is now at the node's place."""
+    """Rotate if the heights of the children differ by two or more; return the node that is now in this place."""
     low, high = links[node, LEFT], links[node, RIGHT]
     if links[low, HEIGHT] > links[high, HEIGHT]:
         low, high = high, low
     if links[high, HEIGHT] - links[low, HEIGHT] < 2:
         return node
-    # the higher child goes up, and leaves the lower one of its children here
-    stays, leaves = links[high, LEFT], links[high, RIGHT]
-    if links[stays, HEIGHT] < links[leaves, HEIGHT]:
-        stays, leaves = leaves, stays
+    # the higher child moves up, and its lower child becomes a child of the node
+    taller, shorter = links[high, LEFT], links[high, RIGHT]
+    if links[taller, HEIGHT] < links[shorter, HEIGHT]:
+        taller, shorter = shorter, taller
     replace_child(links, state, links[node, PARENT], node, high)
-    links[high, LEFT], links[high, RIGHT] = node, stays
+    links[high, LEFT], links[high, RIGHT] = node, taller
     links[node, PARENT] = high
-    links[node, LEFT], links[node, RIGHT] = low, leaves
-    links[leaves, PARENT] = node
+    links[node, LEFT], links[node, RIGHT] = low, shorter
+    links[shorter, PARENT] = node
     fit(boxes, links, node)
     fit(boxes, links, high)
     return int(high)
@@ -93,7 +93,7 @@ def balanced(boxes: Array, links: Ints, state: Ints, node: int) -> int:
 
 @kernel
 def mend(boxes: Array, links: Ints, state: Ints, node: int) -> None:
-    """Fit and balance a node and all above it, up to where nothing changes."""
+    """Fit and balance a node and its ancestors until nothing changes."""
     while node >= 0:
         changed = fit(boxes, links, node)
         top = balanced(boxes, links, state, node)
@@ -104,18 +104,18 @@ def mend(boxes: Array, links: Ints, state: Ints, node: int) -> None:
 
 @kernel
 def best_sibling(boxes: Array, links: Ints, root: int, leaf: int) -> int:
-    """Return the node beside which a leaf costs least, as far as going down greedily finds it."""
+    """Return the sibling at which a leaf costs least, by a greedy descent."""
     node = root
     while links[node, HEIGHT] > 0:
-        here = joined_area(boxes, node, leaf)
-        grown = here - area(boxes, node)  # of this node, wherever below the leaf goes
+        joined = joined_area(boxes, node, leaf)
+        grown = joined - area(boxes, node)  # growth of this node, for every place below it
         a, b = links[node, LEFT], links[node, RIGHT]
         cost_a, cost_b = joined_area(boxes, a, leaf) + grown, joined_area(boxes, b, leaf) + grown
         if links[a, HEIGHT] > 0:
             cost_a -= area(boxes, a)
         if links[b, HEIGHT] > 0:
             cost_b -= area(boxes, b)
-        if here < cost_a and here < cost_b:
+        if joined < cost_a and joined < cost_b:
             break
         node = a if cost_a < cost_b else b
     return int(node)
@@ -123,7 +123,7 @@ def best_sibling(boxes: Array, links: Ints, root: int, leaf: int) -> int:
 
 @kernel
 def insert(boxes: Array, links: Ints, state: Ints, leaf: int) -> None:
-    """Put a leaf, whose box is there, into the tree."""
+    """Insert a leaf whose box is already written."""
     links[leaf, LEFT], links[leaf, RIGHT], links[leaf, HEIGHT] = -1, -1, 0
     state[LEAVES] += 1
     if state[ROOT] < 0:
@@ -137,13 +137,13 @@ def insert(boxes: Array, links: Ints, state: Ints, leaf: int) -> None:
     links[node, LEFT], links[node, RIGHT] = sibling, leaf
     links[sibling, PARENT] = node
     links[leaf, PARENT] = node
-    links[node, HEIGHT] = -1  # so that it counts as changed
+    links[node, HEIGHT] = -1  # so that `mend` counts it as changed
     mend(boxes, links, state, node)
 
 
 @kernel
 def remove(boxes: Array, links: Ints, state: Ints, leaf: int) -> None:
-    """Take a leaf out of the tree."""
+    """Remove a leaf from the tree."""
     state[LEAVES] -= 1
     parent = links[leaf, PARENT]
     links[leaf, HEIGHT] = -1
@@ -161,7 +161,7 @@ def remove(boxes: Array, links: Ints, state: Ints, leaf: int) -> None:
 
 @inlined
 def holds(boxes: Array, node: int, box: Box) -> bool:
-    """Tell whether a box lies in that of a node."""
+    """Return whether the box of a node contains a box."""
     return bool(
         boxes[node, 0] <= box[0]
         and boxes[node, 1] <= box[1]
@@ -174,7 +174,7 @@ def holds(boxes: Array, node: int, box: Box) -> bool:
 
 @entry
 def put_boxes(boxes: Array2, leaves: Ints1, fresh: Array2) -> None:
-    """Write boxes of leaves, and nothing else."""
+    """Write the boxes of leaves without changing the tree."""
     for k in range(leaves.shape[0]):
         for c in range(6):
             boxes[leaves[k], c] = fresh[k, c]
@@ -182,7 +182,7 @@ def put_boxes(boxes: Array2, leaves: Ints1, fresh: Array2) -> None:
 
 @entry
 def insert_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: Array2) -> None:
-    """Put leaves into the tree."""
+    """Insert leaves with their boxes."""
     for k in range(leaves.shape[0]):
         for c in range(6):
             boxes[leaves[k], c] = fresh[k, c]
@@ -191,22 +191,22 @@ def insert_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh:
 
 @entry
 def remove_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1) -> None:
-    """Take leaves out of the tree."""
+    """Remove leaves from the tree."""
     for k in range(leaves.shape[0]):
         remove(boxes, links, state, leaves[k])
 
 
 @kernel
 def move_leaf(boxes: Array, links: Ints, state: Ints, leaf: int, box: Box) -> None:
-    """Give a leaf a new box: what stays within the box two levels above keeps its place, the rest finds a new one."""
+    """Give a leaf a new box. Inside the box two levels above it keeps its place, else it is inserted again."""
     above = links[leaf, PARENT]
     if above >= 0 and links[above, PARENT] >= 0:
         above = links[above, PARENT]
-    stays = above < 0 or holds(boxes, above, box)
-    if not stays:
+    fits = above < 0 or holds(boxes, above, box)
+    if not fits:
         remove(boxes, links, state, leaf)
     boxes[leaf, 0], boxes[leaf, 1], boxes[leaf, 2], boxes[leaf, 3], boxes[leaf, 4], boxes[leaf, 5] = box
-    if stays:
+    if fits:
         mend(boxes, links, state, links[leaf, PARENT])
     else:
         insert(boxes, links, state, leaf)
@@ -222,7 +222,7 @@ def move_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: A
 
 @entry
 def refit(boxes: Array2, links: Ints2, state: Ints1, order: Ints1) -> float:
-    """Fit all inner nodes round leaves that have moved; return the sum of their surfaces, which searches cost.
+    """Fit all inner nodes to moved leaves; return the sum of their surfaces, which measures the cost of searches.
 
     ``order`` is scratch for as many nodes as there are.
     """
@@ -247,12 +247,12 @@ def refit(boxes: Array2, links: Ints2, state: Ints1, order: Ints1) -> float:
 
 BINS = 16
 BIN = 7  #: floats of a bin: a box, and how many leaves
-SPAN = 4  #: ints that wait for their node: leaves from and to, parent, side
+SPAN = 4  #: ints of a pending node: first leaf, end of its leaves, parent, side
 
 
 @kernel
 def box_round(boxes: Array, order: Ints, start: int, stop: int, node: int) -> None:
-    """Fit a node round leaves."""
+    """Fit the box of a node to leaves."""
     for c in range(3):
         boxes[node, c], boxes[node, 3 + c] = inf, -inf
     for k in range(start, stop):
@@ -264,7 +264,7 @@ def box_round(boxes: Array, order: Ints, start: int, stop: int, node: int) -> No
 
 @kernel
 def widest(boxes: Array, order: Ints, start: int, stop: int) -> tuple[int, float, float]:
-    """Return along which axis the middles of leaves are spread most, from where, and how far; all of them doubled."""
+    """Return the axis along which the middles of leaves spread most, with twice their minimum and their spread."""
     axis, least, most = 0, 0.0, -1.0
     for c in range(3):
         low, high = inf, -inf
@@ -278,7 +278,7 @@ def widest(boxes: Array, order: Ints, start: int, stop: int) -> tuple[int, float
 
 @kernel
 def grow(bins: Array, k: int, boxes: Array, node: int) -> None:
-    """Let bin k hold a box too."""
+    """Enlarge bin k to contain a box."""
     for c in range(3):
         bins[k, c] = min(bins[k, c], boxes[node, c])
         bins[k, 3 + c] = max(bins[k, 3 + c], boxes[node, 3 + c])
@@ -286,7 +286,7 @@ def grow(bins: Array, k: int, boxes: Array, node: int) -> None:
 
 @kernel
 def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Array) -> int:
-    """Sort leaves into two halves; return where the second begins."""
+    """Sort leaves into two halves; return the start of the second."""
     axis, least, spread = widest(boxes, order, start, stop)
     half = start + (stop - start) // 2
     if stop - start == 2 or not spread > 0.0 or not spread < inf:
@@ -303,18 +303,18 @@ def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Ar
         which = int((boxes[leaf, axis] + boxes[leaf, 3 + axis] - least) * scale)
         grow(bins, which, boxes, leaf)
         bins[which, 6] += 1.0
-    # costs of what lies before each cut, then of what lies behind it as well; the row behind the bins is scratch
-    for way in range(2):
+    # the first sweep computes the costs before each cut, the second adds those after it; the last row is scratch
+    for sweep in range(2):
         for c in range(3):
             bins[BINS, c], bins[BINS, 3 + c] = inf, -inf
         count = 0.0
         for r in range(BINS - 1):
-            k = r if way == 0 else BINS - 1 - r
+            k = r if sweep == 0 else BINS - 1 - r
             if bins[k, 6] > 0.0:
                 grow(bins, BINS, bins, k)
                 count += bins[k, 6]
             cost = count * area(bins, BINS) if count > 0.0 else inf
-            if way == 0:
+            if sweep == 0:
                 costs[k] = cost
             else:
                 costs[k - 1] += cost
@@ -324,14 +324,14 @@ def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Ar
             best, at = costs[k], k
     if at < 0:
         return half
-    front, back = start, stop - 1
-    while front <= back:
+    front, rear = start, stop - 1
+    while front <= rear:
         leaf = order[front]
         if int((boxes[leaf, axis] + boxes[leaf, 3 + axis] - least) * scale) <= at:
             front += 1
         else:
-            order[front], order[back] = order[back], leaf
-            back -= 1
+            order[front], order[rear] = order[rear], leaf
+            rear -= 1
     return front
 
 
@@ -340,10 +340,10 @@ def build(
     boxes: Array2, links: Ints2, state: Ints1, order: Ints1, count: int, room: int, waiting: Ints2, bins: Array2,
     costs: Array1,
 ) -> float:  # fmt: skip
-    """Build the tree of the leaves that ``order`` begins with; return the sum of the inner nodes' surfaces.
+    """Build the tree of the first ``count`` leaves of ``order``; return the sum of the surfaces of the inner nodes.
 
-    ``room`` is for how many leaves there is; scratch is ``waiting`` (count + 1, SPAN), ``bins`` (BINS + 1, BIN) and
-    ``costs`` (BINS).
+    ``room`` is the capacity for leaves. Scratch arrays are ``waiting`` (count + 1, SPAN), ``bins`` (BINS + 1, BIN)
+    and ``costs`` (BINS).
     """
     for k in range(room):
         links[k, HEIGHT] = -1
@@ -374,7 +374,7 @@ def build(
             state[ROOT] = node
         else:
             links[parent, side] = node
-    for node in range(used - 1, room - 1, -1):  # children come behind their parents
+    for node in range(used - 1, room - 1, -1):  # children have higher numbers than their parents
         links[node, HEIGHT] = max(links[links[node, LEFT], HEIGHT], links[links[node, RIGHT], HEIGHT]) + 1
     last = 2 * room - 1
     for node in range(used, last):

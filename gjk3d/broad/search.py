@@ -1,7 +1,7 @@
-"""Which boxes meet, which meet a ray: candidates, never fewer than the truth.
+"""Searches in trees of boxes: candidate pairs and ray hits. No true pair or hit is missed.
 
-Searches that find more than there is room for leave off, and go on from their stack when they are called again. A leaf
-takes part by two sets of bits, its group and those it may meet.
+A search stops when its output array is full, and the next call continues from its stack. Each leaf has two bit masks,
+its group and the groups it may collide with.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from gjk3d.broad.nodes import HEIGHT, LEFT, RIGHT
 from gjk3d.typing import Array, Array2, Ints, Ints2
 
 GROUP, MASK = range(2)
-_PAD = 3e-14  #: of how far a box is from where a ray starts; a ray against a shape is off by a quarter of it
+_PAD = 3e-14  #: enlargement of a box, relative to its distance from the origin of a ray: four times the error of a ray
 
 
 @inlined
 def near(p: Array, a: int, q: Array, b: int, within: float) -> bool:
-    """Tell whether two boxes are no farther apart than that along any axis; rounding a gap never hides one."""
+    """Return whether two boxes are within a distance along every axis. Rounding never hides a pair."""
     return bool(
         p[a, 0] - q[b, 3] <= within
         and q[b, 0] - p[a, 3] <= within
@@ -28,16 +28,16 @@ def near(p: Array, a: int, q: Array, b: int, within: float) -> bool:
 
 
 @inlined
-def meets(bits: Ints, i: int, others: Ints, j: int) -> bool:
-    """Tell whether each of two leaves may meet the other's group."""
-    return bool((bits[i, GROUP] & others[j, MASK]) != 0 and (others[j, GROUP] & bits[i, MASK]) != 0)
+def groups_match(bits_a: Ints, i: int, bits_b: Ints, j: int) -> bool:
+    """Return whether the mask of each leaf contains the group of the other."""
+    return bool((bits_a[i, GROUP] & bits_b[j, MASK]) != 0 and (bits_b[j, GROUP] & bits_a[i, MASK]) != 0)
 
 
 @inlined
 def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tuple[int, bool]:
-    """Put what a pair of nodes of one tree, in row ``top``, is made of in its place, unless it is two leaves.
+    """Replace the pair of nodes of one tree in row ``top`` by the near pairs of their children.
 
-    Returns how high the stack is now, and whether they are.
+    Returns the new height of the stack, and whether the pair consists of two leaves, which stay.
     """
     a, b = stack[top, 0], stack[top, 1]
     if a == b:
@@ -70,39 +70,39 @@ def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tu
 def pairs_within(
     boxes: Array2, links: Ints2, bits: Ints2, within: float, stack: Ints2, top: int, pairs: Ints2
 ) -> tuple[int, int]:
-    """Fill rows of ``pairs`` with leaves of one tree; return how many, and how many node pairs are left on the stack.
+    """Write pairs of leaves of one tree; return their number, and the number of node pairs left on the stack.
 
-    The stack begins with the root twice; it needs 3 rows a level of the tree, and 3 more.
+    The stack starts with the pair of the root and itself. It needs 3 rows for each level of the tree, and 3 more.
     """
-    found = 0
+    count = 0
     room = pairs.shape[0]
-    while top > 0 and found < room:
+    while top > 0 and count < room:
         top -= 1
         a, b = stack[top, 0], stack[top, 1]
         top, leaves = split(boxes, links, within, stack, top)
-        if leaves and meets(bits, a, bits, b):
-            pairs[found, 0], pairs[found, 1] = a, b
-            found += 1
-    return found, top
+        if leaves and groups_match(bits, a, bits, b):
+            pairs[count, 0], pairs[count, 1] = a, b
+            count += 1
+    return count, top
 
 
 @inlined
 def split_between(
-    boxes: Array, links: Ints, others: Array, other_links: Ints, within: float, stack: Ints, top: int
+    boxes: Array, links: Ints, boxes_b: Array, links_b: Ints, within: float, stack: Ints, top: int
 ) -> tuple[int, bool]:
-    """Do as `split` does with nodes of two trees."""
+    """Replace a pair of nodes of two trees, see `split`."""
     a, b = stack[top, 0], stack[top, 1]
-    ha, hb = links[a, HEIGHT], other_links[b, HEIGHT]
+    ha, hb = links[a, HEIGHT], links_b[b, HEIGHT]
     if ha == 0 and hb <= 0:
         return top, True
     if ha >= hb:
         for c in (links[a, LEFT], links[a, RIGHT]):
-            if near(boxes, c, others, b, within):
+            if near(boxes, c, boxes_b, b, within):
                 stack[top, 0], stack[top, 1] = c, b
                 top += 1
     else:
-        for c in (other_links[b, LEFT], other_links[b, RIGHT]):
-            if near(boxes, a, others, c, within):
+        for c in (links_b[b, LEFT], links_b[b, RIGHT]):
+            if near(boxes, a, boxes_b, c, within):
                 stack[top, 0], stack[top, 1] = a, c
                 top += 1
     return top, False
@@ -110,70 +110,71 @@ def split_between(
 
 @entry
 def pairs_between(
-    boxes: Array2, links: Ints2, bits: Ints2, others: Array2, other_links: Ints2, other_bits: Ints2, within: float,
+    boxes: Array2, links: Ints2, bits: Ints2, boxes_b: Array2, links_b: Ints2, bits_b: Ints2, within: float,
     stack: Ints2, top: int, pairs: Ints2,
 ) -> tuple[int, int]:  # fmt: skip
-    """Do as `pairs_within` between the leaves of two trees; the stack begins with both roots, unless they are apart."""
-    found = 0
+    """Write pairs of leaves of two trees, see `pairs_within`. The stack starts with both roots if these are near."""
+    count = 0
     room = pairs.shape[0]
-    while top > 0 and found < room:
+    while top > 0 and count < room:
         top -= 1
         a, b = stack[top, 0], stack[top, 1]
-        top, leaves = split_between(boxes, links, others, other_links, within, stack, top)
-        if leaves and meets(bits, a, other_bits, b):
-            pairs[found, 0], pairs[found, 1] = a, b
-            found += 1
-    return found, top
+        top, leaves = split_between(boxes, links, boxes_b, links_b, within, stack, top)
+        if leaves and groups_match(bits, a, bits_b, b):
+            pairs[count, 0], pairs[count, 1] = a, b
+            count += 1
+    return count, top
 
 
 @kernel
-def along_ray(boxes: Array, node: int, starts: Array, ways: Array, k: int, far: float) -> bool:
-    """Tell whether a ray may meet a box no farther along than that: slabs, each wider by what rounding needs."""
+def along_ray(boxes: Array, node: int, starts: Array, directions: Array, k: int, far: float) -> bool:
+    """Return whether a ray may hit a box within a distance, by slabs that are enlarged for rounding."""
     pad = 0.0
     for c in range(3):
         pad += _PAD * (abs(boxes[node, c] - starts[k, c]) + abs(boxes[node, 3 + c] - starts[k, c]))
-    enter, leave = 0.0, far + pad  # ways are unit vectors, so the wider slabs move the entry by as much again
+    # directions are unit vectors, so the wider slabs move the entry by at least the padding
+    enter, leave = 0.0, far + pad
     for c in range(3):
         low, high = boxes[node, c] - starts[k, c] - pad, boxes[node, 3 + c] - starts[k, c] + pad
-        way = ways[k, c]
-        if way == 0.0:
+        component = directions[k, c]
+        if component == 0.0:
             if low > 0.0 or high < 0.0:
                 return False
             continue
-        first, second = low / way, high / way
+        first, second = low / component, high / component
         enter, leave = max(enter, min(first, second)), min(leave, max(first, second))
     return enter <= leave
 
 
 @entry
 def along_rays(
-    boxes: Array2, links: Ints2, root: int, starts: Array2, ways: Array2, far: float, first: int, stack: Ints2,
+    boxes: Array2, links: Ints2, root: int, starts: Array2, directions: Array2, far: float, first: int, stack: Ints2,
     pairs: Ints2, top: int,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Fill rows of ``pairs`` with a ray and a leaf, rays from ``first`` on.
+    """Write pairs of a ray and a leaf, starting with ray ``first``.
 
-    Returns how many, the ray to go on with, and how many nodes of it are left on the stack, which needs one row a level
-    of the tree, and one more.
+    Returns their number, the ray to continue with, and the number of its nodes left on the stack, which needs one row
+    for each level of the tree, and one more.
     """
-    found = 0
+    count = 0
     room = pairs.shape[0]
     ray = first
     while ray < starts.shape[0]:
-        if top == 0 and along_ray(boxes, root, starts, ways, ray, far):
+        if top == 0 and along_ray(boxes, root, starts, directions, ray, far):
             stack[0, 0] = root
             top = 1
         while top > 0:
-            if found == room:
-                return found, ray, top
+            if count == room:
+                return count, ray, top
             top -= 1
             node = stack[top, 0]
             if links[node, HEIGHT] == 0:
-                pairs[found, 0], pairs[found, 1] = ray, node
-                found += 1
+                pairs[count, 0], pairs[count, 1] = ray, node
+                count += 1
                 continue
             for child in (links[node, LEFT], links[node, RIGHT]):
-                if along_ray(boxes, child, starts, ways, ray, far):
+                if along_ray(boxes, child, starts, directions, ray, far):
                     stack[top, 0] = child
                     top += 1
         ray += 1
-    return found, ray, 0
+    return count, ray, 0

@@ -1,4 +1,4 @@
-"""`Tree`: boxes that are added, moved and taken away, and asked which of them meet."""
+"""`Tree`: boxes that are inserted, moved and removed, and searched for pairs and ray hits."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from gjk3d.broad import search
 from gjk3d.broad.nodes import BIN, BINS, BOX, HEIGHT, LEAVES, LINKS, ROOT, SPAN, STATE, build
 from gjk3d.typing import Array, Ints
 
-_CHUNK = 65536  #: most pairs a call into the kernels
-_FEW = 8  #: leaves are moved one by one where they are fewer than one in so many
-_WORSE = 1.3  #: a tree is built again where its surfaces have grown by so much
+_CHUNK = 65536  #: pairs of one kernel call, at most
+_FEW = 8  #: leaves are moved one by one if they are fewer than one in this number
+_WORSE = 1.3  #: growth of the surfaces of a tree at which it is built again
 ALL = -1  #: every bit
 
 
 def box_gaps(a: Array, b: Array) -> Array:
-    """Return how far apart boxes are, (n, 6) each, row by row."""
+    """Return the distances of boxes, (n, 6) each, row by row."""
     gaps = np.maximum(np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:]), 0.0)
     lengths: Array = np.sqrt((gaps * gaps).sum(axis=1))
     return lengths
 
 
 class Tree:
-    """Leaves numbered as the caller likes, from 0 and without large gaps, each with a box along the axes.
+    """Leaves with boxes along the axes. The caller numbers them from 0, without large gaps.
 
-    ``bits`` has of each leaf the group it is in and those it may meet, as sets of bits; pairs that may not meet are
-    never found.
+    ``bits`` contains for each leaf its group and the groups it may collide with, as bit masks. Other pairs are never
+    returned.
     """
 
     __slots__ = ("_changes", "_cost", "_room", "bits", "boxes", "links", "state")
@@ -51,18 +51,18 @@ class Tree:
 
     @property
     def leaves(self) -> Ints:
-        """The numbers of all leaves, upwards."""
-        found: Ints = np.flatnonzero(self.links[: self._room, HEIGHT] == 0)
-        return found
+        """The numbers of all leaves, ascending."""
+        numbers: Ints = np.flatnonzero(self.links[: self._room, HEIGHT] == 0)
+        return numbers
 
     @property
     def bounds(self) -> Array:
-        """The box round everything, (6,) float; without leaves from infinity to minus infinity."""
+        """The box of all leaves, (6,) float; without leaves from infinity to minus infinity."""
         root = int(self.state[ROOT])
         return np.repeat((inf, -inf), 3) if root < 0 else self.boxes[root].copy()
 
     def reserve(self, room: int) -> None:
-        """Make room for leaves up to a number."""
+        """Grow the arrays for leaves up to a number."""
         if room <= self._room:
             return
         room = max(room, 2 * self._room, 16)
@@ -74,7 +74,7 @@ class Tree:
         self._build(leaves)
 
     def _build(self, leaves: Ints) -> None:
-        """Build the tree of these leaves, whose boxes are there."""
+        """Build the tree of leaves whose boxes are already written."""
         waiting = np.empty((len(leaves) + 1, SPAN), dtype=np.int64)
         self._cost = build(
             self.boxes, self.links, self.state, leaves, len(leaves), self._room, waiting,
@@ -83,16 +83,16 @@ class Tree:
         self._changes = 0
 
     def changed(self, count: int) -> None:
-        """Build the tree again where half of its leaves have changed one by one: their places are second best.
+        """Count leaves that change one by one, and build the tree again after half of them, as it has degraded.
 
-        Where the caller moves leaves itself, by `nodes.move_leaf`, it says so beforehand.
+        A caller that moves leaves by `nodes.move_leaf` calls this first.
         """
         self._changes += count
         if 2 * self._changes > len(self) + 16:
             self._build(self.leaves)
 
     def insert(self, leaves: Ints, boxes: Array) -> None:
-        """Add leaves that are not there yet."""
+        """Insert new leaves."""
         if not len(leaves):
             return
         self.reserve(int(leaves.max()) + 1)
@@ -105,7 +105,7 @@ class Tree:
         self._build(np.concatenate([before, leaves]))
 
     def remove(self, leaves: Ints) -> None:
-        """Take leaves away."""
+        """Remove leaves."""
         moving.remove_many(self.boxes, self.links, self.state, leaves)
         self.changed(len(leaves))
 
@@ -123,9 +123,9 @@ class Tree:
     # --- searches ------------------------------------------------------------------------------------------------
 
     def pairs(self, within: float = 0.0, room: int = _CHUNK) -> Iterator[Ints]:
-        """Yield blocks of pairs of leaves, (m, 2), whose boxes are no farther apart than that along any axis.
+        """Yield blocks of pairs of leaves, (m, 2), whose boxes are within a distance along every axis.
 
-        Each pair is there once; its order, and that of the pairs, are those of the tree.
+        Each pair occurs once. Its order, and the order of the pairs, depend on the tree.
         """
         root = int(self.state[ROOT])
         if len(self) < 2:
@@ -139,29 +139,29 @@ class Tree:
         yield from _blocks(run, room)
 
     def pairs_with(
-        self, other: Tree, within: float = 0.0, room: int = _CHUNK, bits: Ints | None = None
+        self, partner: Tree, within: float = 0.0, room: int = _CHUNK, bits: Ints | None = None
     ) -> Iterator[Ints]:
-        """Yield blocks of pairs of a leaf here and one there; see `pairs`. ``bits`` are those of the other's leaves."""
-        theirs_may = other.bits if bits is None else bits
-        mine, theirs = int(self.state[ROOT]), int(other.state[ROOT])
+        """Yield blocks of pairs of a leaf of each tree; see `pairs`. ``bits`` replace those of the partner."""
+        partner_bits = partner.bits if bits is None else bits
+        mine, theirs = int(self.state[ROOT]), int(partner.state[ROOT])
         if mine < 0 or theirs < 0:
             return
-        a, b = self.boxes[mine], other.boxes[theirs]
+        a, b = self.boxes[mine], partner.boxes[theirs]
         if max((a[:3] - b[3:]).max(), (b[:3] - a[3:]).max()) > within:
             return
-        height = int(self.links[mine, HEIGHT] + other.links[theirs, HEIGHT])
+        height = int(self.links[mine, HEIGHT] + partner.links[theirs, HEIGHT])
         stack = self._stack(2 * height + 2)
         stack[0] = mine, theirs
 
         def run(top: int, out: Ints) -> tuple[int, int]:
             return search.pairs_between(
-                self.boxes, self.links, self.bits, other.boxes, other.links, theirs_may, within, stack, top, out
+                self.boxes, self.links, self.bits, partner.boxes, partner.links, partner_bits, within, stack, top, out
             )
 
         yield from _blocks(run, room)
 
-    def along_rays(self, starts: Array, ways: Array, far: float = inf, room: int = _CHUNK) -> Iterator[Ints]:
-        """Yield blocks of a ray and a leaf whose box it may meet, (m, 2); ``ways`` are unit vectors."""
+    def along_rays(self, starts: Array, directions: Array, far: float = inf, room: int = _CHUNK) -> Iterator[Ints]:
+        """Yield blocks of a ray and a leaf whose box it may hit, (m, 2). ``directions`` are unit vectors."""
         root = int(self.state[ROOT])
         if root < 0:
             return
@@ -169,8 +169,10 @@ class Tree:
         ray, top = 0, 0
         while ray < len(starts):
             out = np.empty((room, 2), dtype=np.int64)
-            found, ray, top = search.along_rays(self.boxes, self.links, root, starts, ways, far, ray, stack, out, top)
-            yield out[:found]
+            count, ray, top = search.along_rays(
+                self.boxes, self.links, root, starts, directions, far, ray, stack, out, top
+            )
+            yield out[:count]
 
     @staticmethod
     def _stack(rows: int) -> Ints:
@@ -181,5 +183,5 @@ def _blocks(run: Callable[[int, Ints], tuple[int, int]], room: int) -> Iterator[
     top = 1
     while top > 0:
         out = np.empty((room, 2), dtype=np.int64)
-        found, top = run(top, out)
-        yield out[:found]
+        count, top = run(top, out)
+        yield out[:count]

@@ -25,7 +25,7 @@ from gjk3d.query.distance import distance, signed_distance
 from gjk3d.query.pair import prepared
 from gjk3d.results import Distance
 from gjk3d.scene.quick import Quick
-from gjk3d.scene.walk import MEETS
+from gjk3d.scene.walk import COLLIDING
 from gjk3d.typing import Array, Ints
 
 
@@ -85,7 +85,7 @@ def meeting(mine: Objects, theirs: Objects, solid: bool) -> list[tuple[int, int]
     left: list[tuple[int, int]] = []
     for i, j, code in () if told is True else told.tolist():
         pair = (j, i) if j < i and mine is theirs else (i, j)
-        (hits if code == MEETS else left).append(pair)
+        (hits if code == COLLIDING else left).append(pair)
     if left:
         blocks = meshes_meeting(Pairs(mine, theirs, in_order(np.array(left))), solid, False)
         hits.extend((i, j) for block in blocks for i, j in block.tolist())

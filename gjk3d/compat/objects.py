@@ -130,7 +130,7 @@ class Objects:
         low, high = new.mesh.bounds
         self._local[new._number] = *(0.5 * low + 0.5 * high), *(0.5 * high - 0.5 * low)
         self.scene.rows[new._number] = row[0]
-        self.scene.put(_label(new._number), self._meshes[new._keys[-1]][2], ALL, ALL)
+        self.scene.insert(_label(new._number), self._meshes[new._keys[-1]][2], ALL, ALL)
 
     def remove(self, name: Hashable) -> None:
         """Take an object away."""

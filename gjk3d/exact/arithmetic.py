@@ -59,7 +59,7 @@ def turned(matrix: Sequence[tuple[_T, _T, _T]], p: tuple[_T, _T, _T]) -> tuple[_
 
 
 def fractions(row: Any) -> FractionVec:
-    """Return three numbers, floats of numpy among them, as the fractions they are."""
+    """Return three numbers, which may be numpy floats, as exact fractions."""
     x, y, z = row.tolist() if hasattr(row, "tolist") else row
     return Fraction(x), Fraction(y), Fraction(z)
 
@@ -76,7 +76,7 @@ def scaled_vector(p: FractionVec, scale: int) -> Vec:
 
 
 def in_integers(p: FractionVec) -> tuple[Vec, int]:
-    """Return p times a common denominator, and that."""
+    """Return p times a common denominator, and this denominator."""
     scale = common_scale([p])
     return scaled_vector(p, scale), scale
 
@@ -90,9 +90,9 @@ def combine(weights: Iterable[int], points: Iterable[Vec]) -> Vec:
 
 
 class Root:
-    """The number ``num / sqrt(den)``, ``den > 0``: what a plane's or a point's distance from the origin is.
+    """The number ``num / sqrt(den)``, ``den > 0``: the form of a plane's or a point's distance from the origin.
 
-    Compared by sign and square, so no root is ever taken.
+    Numbers are compared by sign and square, so no root is ever taken.
     """
 
     __slots__ = ("den", "num")
@@ -135,7 +135,7 @@ class Root:
         return Fraction(self.num * abs(self.num), self.den)
 
     def bracket(self) -> tuple[Fraction, Fraction]:
-        """Return fractions round the root, equal where it is rational with few digits, else within 2**-200 of it."""
+        """Return fractions that enclose the root: equal for a rational root with few digits, else 2**-200 close."""
         square = self.num * self.num
         shift = max(0, _DIGITS - (square.bit_length() - self.den.bit_length()) // 2)
         scaled = (square << (2 * shift)) // self.den
@@ -160,7 +160,7 @@ def float_above(x: Fraction) -> float:
 
 
 def sqrt_bounds(x: Fraction) -> tuple[float, float]:
-    """Return floats round the square root of x: equal where it is a float, else neighbours.
+    """Return floats that enclose the square root of x: equal if it is a float, else neighbours.
 
     Examples
     --------
@@ -178,7 +178,7 @@ class Enclosure:
     Parameters
     ----------
     want_low, want_high : Fraction, optional
-        A search stops once both are proven, or one is refuted; None wants nothing of that side.
+        A search stops when both are proven, or one is refuted. None requires nothing of that side.
     stop : bool
         False never stops a search before the exact value.
     """
@@ -196,33 +196,33 @@ class Enclosure:
         self.normal: Vec = (1, 0, 0)  #: that proved ``low``
 
     def raise_low(self, bound: Root, normal: Vec) -> None:
-        """Take note of a lower bound, and of the normal whose support gap it is."""
+        """Enter a lower bound, and the normal whose support gap it is."""
         if self.low is None or self.low < bound:
             self.low, self.normal = bound, normal
 
     def drop_high(self, bound: Root) -> None:
-        """Take note of an upper bound."""
+        """Enter an upper bound."""
         if self.high is None or bound < self.high:
             self.high = bound
 
     @property
     def low_proven(self) -> bool:
-        """Whether the distance is proven to be at least what is wanted."""
+        """Whether the distance is proven to be at least ``want_low``."""
         return self.want_low is None or (self.low is not None and not self.low < self.want_low)
 
     @property
     def high_proven(self) -> bool:
-        """Whether the distance is proven to be at most what is wanted."""
+        """Whether the distance is proven to be at most ``want_high``."""
         return self.want_high is None or (self.high is not None and not self.want_high < self.high)
 
     @property
     def low_refuted(self) -> bool:
-        """Whether the distance is proven to be less than is wanted."""
+        """Whether the distance is proven to be less than ``want_low``."""
         return self.want_low is not None and self.high is not None and self.high < self.want_low
 
     @property
     def high_refuted(self) -> bool:
-        """Whether the distance is proven to be more than is wanted."""
+        """Whether the distance is proven to be more than ``want_high``."""
         return self.want_high is not None and self.low is not None and self.want_high < self.low
 
     @property

@@ -54,14 +54,14 @@ NOT_ROUND = "the surface does not go round the origin"
 
 
 class Proof(NamedTuple):
-    """What a certificate proves.
+    """The bound that a certificate proves.
 
     Attributes
     ----------
     bound : Root or None
-        An upper bound of the signed distance; None where it proves nothing.
+        An upper bound of the signed distance. None if nothing is proven.
     flaw : str
-        Why it proves nothing.
+        The reason why nothing is proven.
     """
 
     bound: Root | None
@@ -69,7 +69,7 @@ class Proof(NamedTuple):
 
 
 def weights_proof(points: Iterable[Sequence[Number]], weights: Iterable[Number]) -> Proof:
-    """Return the distance of a convex combination of points of A - B from the origin: apart, it bounds theirs.
+    """Return the distance of a convex combination of points of A - B from the origin, an upper bound of the distance.
 
     Examples
     --------
@@ -88,13 +88,13 @@ def weights_proof(points: Iterable[Sequence[Number]], weights: Iterable[Number])
     total = sum(shares, Fraction(0))
     if total == 0:
         return Proof(None, "the weights sum to 0")
-    # floats seldom sum to 1 exactly: what they are parts of is their sum
+    # floats seldom sum to 1 exactly, so they are divided by their sum
     mean = [sum((w * row[k] for w, row in zip(shares, rows, strict=True)), Fraction(0)) / total for k in range(3)]
     return Proof(Root.sqrt(sum((c * c for c in mean), Fraction(0))))
 
 
 def surface_proof(points: Iterable[Sequence[Number]], faces: Iterable[Sequence[int]]) -> Proof:
-    """Return minus the least distance of a closed surface of points of A - B from the origin, if it goes round it.
+    """Return minus the least distance from the origin of a closed surface of points of A - B that encloses it.
 
     The winding number is constant within the ball that the surface does not touch and zero outside the hull of its
     points, so the ball is in the hull, and the hull is in A - B. The surface need not be convex.
@@ -128,19 +128,22 @@ def surface_proof(points: Iterable[Sequence[Number]], faces: Iterable[Sequence[i
 def _distance(*triangle: Vec) -> Root:
     """Return the distance of a triangle from the origin."""
     sizes = (c for size in (1, 2, 3) for c in combinations(triangle, size))
-    return min(found[2] for corners in sizes if (found := foot(*corners)) is not None)
+    return min(nearest[2] for corners in sizes if (nearest := foot(*corners)) is not None)
 
 
 def winding(corners: list[tuple[Vec, Vec, Vec]]) -> int:
-    """Return how often a closed surface that does not touch the origin goes round it.
+    """Return the winding number about the origin of a closed surface that does not touch the origin.
 
-    The signed crossings of a ray that meets no edge. Of directions (1, k, k^2) no plane holds more than two.
+    It is the number of signed crossings of a ray that hits no edge. A plane contains at most two of the directions
+    (1, k, k^2), so such a ray exists.
     """
-    solid = [(a, b, c) for a, b, c in corners if dot(a, cross(b, c))]  # the others are seen edge-on
+    faces = [
+        (a, b, c) for a, b, c in corners if dot(a, cross(b, c))
+    ]  # the plane of every other triangle contains the origin
     for k in count(1):
         ray = (1, k, k * k)
         total = 0
-        for a, b, c in solid:
+        for a, b, c in faces:
             sides = dot(ray, cross(a, b)), dot(ray, cross(b, c)), dot(ray, cross(c, a))
             if 0 in sides:
                 break
@@ -153,13 +156,13 @@ def winding(corners: list[tuple[Vec, Vec, Vec]]) -> int:
     raise AssertionError("unreachable")
 
 
-_NEAR = 16  #: a bracket as narrow as this part of the tolerance is enough: its upper end is what is added
+_NEAR = 16  #: a bracket of the tolerance over this is narrow enough, since only its upper end is used
 
 
 def judge_carried(
     certificate: Any, a: Side, b: Side, difference: Difference, tolerance: Fraction, proof: Enclosure
 ) -> list[str]:
-    """Return what is wrong with a certificate about two bounded cores; where nothing is, ``proof`` has its bounds.
+    """Return the flaws of a certificate about two bounded cores. Without flaws its bounds are entered in ``proof``.
 
     Parameters
     ----------
@@ -168,7 +171,7 @@ def judge_carried(
     difference : Difference
         Of the placed cores.
     tolerance : Fraction
-        How far outside its core rounding may have put a point.
+        The greatest distance of a point outside its core that rounding explains.
     """
     flaw = _form(certificate, "weights", "surface", "section")
     if flaw:
@@ -178,6 +181,7 @@ def judge_carried(
     for side in (a, b):
         support = fractions(getattr(certificate, f"support_{side.name}"))
         rows = [fractions(row) for row in getattr(certificate, f"points_{side.name}")]
+        # the direction of a point is a hint along which it may be the support point of the core
         hints = {p: side.towards(d) for p, d in zip(rows, certificate.directions, strict=True) if any(d)}
         hints.setdefault(support, side.towards(certificate.normal))
         named = {f"support_{side.name}": support, **{f"points_{side.name}[{i}]": row for i, row in enumerate(rows)}}
@@ -205,7 +209,7 @@ def judge_carried(
 
 
 def judge_foot(certificate: Any, side: Side, up: Vec, placed: Body, tolerance: Fraction) -> list[str]:
-    """Return what is wrong with the certificate of a core beside a half-space with this normal."""
+    """Return the flaws of the certificate of a core and a half-space with this normal."""
     flaw = _form(certificate, "plane")
     if flaw:
         return [flaw]
@@ -223,14 +227,14 @@ def judge_foot(certificate: Any, side: Side, up: Vec, placed: Body, tolerance: F
 
 
 def _reaches(point: FractionVec, n: Vec, top: Root, tolerance: Fraction) -> bool:
-    """Tell whether a point is as far along n as the support value says, but for rounding."""
+    """Return whether a point reaches the support value along n, to rounding."""
     reached = dot(n, point)
     root = Root(reached.numerator, reached.denominator**2 * dot(n, n))
     return not root.bracket()[1] < top.bracket()[0] - tolerance
 
 
 def _form(certificate: Any, *kinds: str) -> str:
-    """Return what is wrong with a certificate's form; empty where it is one."""
+    """Return the flaw of a certificate's form. Empty if the form is valid."""
     if not isinstance(certificate, Certificate):
         return f"it is {kind_of(certificate)}"
     if certificate.kind not in kinds:
@@ -253,14 +257,14 @@ def _form(certificate: Any, *kinds: str) -> str:
 
 
 def _grain(points: Iterable[FractionVec]) -> Fraction:
-    """Return what the floats of points so far from the origin of their frame are rounded to, and some."""
+    """Return a bound on the rounding of the coordinates of points, with a margin."""
     return Fraction(8 * ulp(max(float(abs(c)) for p in points for c in p)))
 
 
 def _outside(point: FractionVec, body: Body, tolerance: Fraction, hint: Vec | None = None) -> Fraction:
-    """Return how far a point is outside a core at most; where that is more than is allowed, at least.
+    """Return an upper bound on the distance of a point outside a core, or a lower bound if it exceeds the tolerance.
 
-    ``hint`` is a direction along which it may be the support point.
+    ``hint`` is a direction along which the point may be the support point.
     """
     if len(body.terms) == 1 and len(body.terms[0].sets) == 1 and not body.curved:
         at, scale = in_integers(point)
@@ -274,14 +278,16 @@ def _outside(point: FractionVec, body: Body, tolerance: Fraction, hint: Vec | No
 
 
 def _upper(certificate: Certificate, vectors: list[FractionVec], outside: Fraction) -> tuple[Root | None, str]:
-    """Return the upper bound that a certificate proves, or what is wrong with it."""
+    """Return the upper bound that a certificate proves, or its flaw."""
     if certificate.kind not in ("weights", "surface"):
         return None, ""
     if certificate.kind == "weights":
         proof = weights_proof(vectors, np.asarray(certificate.weights, dtype=float).tolist())
     else:
         proof = surface_proof(vectors, certificate.faces.tolist())
-    if proof.flaw == NOT_ROUND:  # near contact rounding decides that: it proves nothing, and is no forgery
+    if (
+        proof.flaw == NOT_ROUND
+    ):  # near contact this depends on rounding: the certificate proves nothing, but is not wrong
         return None, ""
     if proof.bound is None or outside == 0:
         return proof.bound, proof.flaw
@@ -294,7 +300,7 @@ _Plane = tuple[int, int]
 
 
 def prove_depth(a: Side, b: Side, proof: Enclosure) -> None:
-    """Lower the upper bound of the signed distance as far as the symmetry of the pair proves, if it has one."""
+    """Lower the upper bound of the signed distance to the bound that the symmetry of the pair proves, if any."""
     for family in (_concentric, _revolved):
         if not proof.high_proven:
             family(a, b, proof)
@@ -319,7 +325,7 @@ def _revolved(a: Side, b: Side, proof: Enclosure) -> None:
         return
     angle = askew * (1 + askew)  # asin(x) <= x (1 + x) up to 1/100
     error = 4 * a.at.stretch * _reach(a.body) + (4 * b.at.stretch + angle) * _reach(b.body)
-    # where B's centre is, along the axis and across it
+    # the centre of B, along the axis and across it
     o = _offset(a.at, b.at)
     along2 = dot(u, o)
     low, high = Root(along2.numerator, dot(u, u) * along2.denominator**2).bracket()
@@ -332,7 +338,7 @@ def _revolved(a: Side, b: Side, proof: Enclosure) -> None:
 
 
 def _axes(body: Body) -> list[int]:
-    """Return the axes of its frame that a body revolves about, exactly: none, one, or all three."""
+    """Return the axes of revolution of a body among the axes of its frame: none, one, or all three."""
 
     def about(k: int) -> bool:
         i, j = (k + 1) % 3, (k + 2) % 3
@@ -350,7 +356,7 @@ def _diagonal(ball: Matrix) -> bool:
 
 
 def _reach(body: Body) -> Fraction:
-    """Bound how far a body goes from the origin of its frame."""
+    """Return a bound on the distance of a body from the origin of its frame."""
     squares = []
     for term in body.terms:
         boxes = [tuple(max(abs(p[i]) for p in points) for i in range(3)) for points in term.sets]
@@ -392,12 +398,12 @@ def _inscribe(difference: Difference, error: Fraction, proof: Enclosure) -> None
     """Grow a polygon in the section y = 0 of the difference until the disc in it is as large as wanted."""
     points: set[_Plane] = set()
 
-    def ask(x: int, z: int) -> _Plane:
+    def support_point(x: int, z: int) -> _Plane:
         p, _, _ = difference.support(difference.direction((x, 0, z)))
         return p[0], p[2]
 
     for x, z in ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1)):
-        points.add(ask(x, z))
+        points.add(support_point(x, z))
     while len(points) <= _STEPS:
         hull = _convex_hull(sorted(points))
         if len(hull) < 3:
@@ -411,7 +417,7 @@ def _inscribe(difference: Difference, error: Fraction, proof: Enclosure) -> None
         if proof.high_proven:
             return
         p, q = edges[least]
-        new = ask(q[1] - p[1], p[0] - q[0])
+        new = support_point(q[1] - p[1], p[0] - q[0])
         if new in points or _turn(p, q, new) >= 0:
             return
         points.add(new)
@@ -455,7 +461,7 @@ def _concentric(a: Side, b: Side, proof: Enclosure) -> None:
 
 
 def _radii(body: Body) -> FractionVec | None:
-    """Return the half axes of an ellipsoid round the origin of its frame, None where it is something else."""
+    """Return the half axes of an ellipsoid centred in its frame; None for any other body."""
     term = body.terms[0]
     centered = all(len(points) == 1 and not any(points[0]) for points in term.sets)
     if len(body.terms) > 1 or not centered or len(term.balls) != 1 or not _diagonal(term.balls[0]):

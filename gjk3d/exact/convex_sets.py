@@ -1,6 +1,6 @@
 """Shapes as exact convex sets, made of points and of linear images of the unit ball, and their Minkowski difference.
 
-A term is a sum of point sets and of balls; a set is the hull of its terms, with a radius round it::
+A term is a sum of point sets and of balls. A set is the hull of its terms, inflated by a radius::
 
     box, hull      one set of vertices              cylinder    two points + a disc, which is a squeezed ball
     sphere         one point, a radius              cone        the apex, or the base's centre + a disc
@@ -53,9 +53,9 @@ class Term(NamedTuple):
 
 
 class Body(NamedTuple):
-    """The hull of terms, whose coordinates are to be divided by ``scale``, and what the radius round it may be.
+    """The hull of terms with coordinates over ``scale``, and bounds of its radius.
 
-    A pose is a rotation only to rounding: it turns a ball into one between the two radii.
+    A pose is a rotation only to rounding, so it maps a ball to a set between two balls of these radii.
     """
 
     terms: tuple[Term, ...]
@@ -144,7 +144,7 @@ def _of_vertices(shape: Any) -> tuple[list[_RawTerm], Fraction]:
     return [([[fractions(v) for v in shape.vertices]], [])], ZERO
 
 
-#: what each class of shapes is, by its own numbers: its terms and its radius
+#: terms and radius of a shape, by its class
 _MODELS: dict[type, Callable[[Any], tuple[list[_RawTerm], Fraction]]] = {
     Box: lambda s: ([([_corners(*(Fraction(x) / 2 for x in s.extents.tolist()))], [])], ZERO),
     Sphere: lambda s: ([([_on_axis(ZERO)], [])], Fraction(s.radius)),
@@ -167,12 +167,12 @@ def _raw(shape: Shape) -> tuple[list[_RawTerm], Fraction] | None:
     model = next((_MODELS[cls] for cls in type(shape).__mro__ if cls in _MODELS), None)
     if model is None:
         return None
-    terms, own = model(shape)
-    return terms, own + radius
+    terms, core_radius = model(shape)
+    return terms, core_radius + radius
 
 
 def body_of(shape: Shape) -> Body | None:
-    """Return a shape as an exact set in its own frame, None where it is none of those known here."""
+    """Return a shape as an exact set in its own frame; None if its class has no model in `_MODELS`."""
     return shape._cached("exact", lambda: _to_integers(_raw(shape)))
 
 
@@ -191,13 +191,13 @@ def _to_integers(raw: tuple[list[_RawTerm], Fraction] | None) -> Body | None:
     return Body(scaled, scale, radius, radius)
 
 
-def same_set(one: Shape, other: object) -> bool:
+def same_set(shape: Shape, candidate: object) -> bool:
     """Whether two shapes are given by the same points, balls and radius, as a box and the hull of its corners are."""
-    if one == other:
+    if shape == candidate:
         return True
-    if not isinstance(other, Shape):
+    if not isinstance(candidate, Shape):
         return False
-    a, b = body_of(one), body_of(other)
+    a, b = body_of(shape), body_of(candidate)
     if a is None or b is None or a.radius_low != b.radius_low or len(a.terms) != len(b.terms):
         return False
     up_a, up_b = b.scale, a.scale
@@ -223,45 +223,45 @@ class Placement(NamedTuple):
     turn: int
     translation: Vec
     shift: int
-    stretch: Fraction  #: it changes lengths by at most this part
+    stretch: Fraction  #: greatest relative change of a length
 
 
 def placement(row: Array) -> Placement:
-    """Return the pose in a kernel row as it stands: the matrix after the polar step, in float64; see `gjk3d.poses`."""
+    """Return the pose in a kernel row: the float64 matrix after the polar step, see `gjk3d.poses`."""
     values = [Fraction(x) for x in row[:12].tolist()]
     turn = lcm(*(x.denominator for x in values[:9]))
     shift = lcm(*(x.denominator for x in values[9:]))
     r = [x.numerator * (turn // x.denominator) for x in values[:9]]
     rows: Matrix = (r[0], r[1], r[2]), (r[3], r[4], r[5]), (r[6], r[7], r[8])
-    one = turn * turn
+    unit = turn * turn
     # singular values s have |s^2 - 1| <= the greatest row sum of |R'R - 1|, and |s - 1| <= |s^2 - 1|
     turns = columns(rows)
-    worst = max(sum(abs(dot(p, q) - (one if p is q else 0)) for q in turns) for p in turns)
+    worst = max(sum(abs(dot(p, q) - (unit if p is q else 0)) for q in turns) for p in turns)
     moved = scaled_vector((values[9], values[10], values[11]), shift)
-    return Placement(rows, turn, moved, shift, Fraction(worst, one))
+    return Placement(rows, turn, moved, shift, Fraction(worst, unit))
 
 
 class Mover:
-    """A pose for points over a scale: each is moved once, and is over ``scale`` then."""
+    """A pose for points over one scale. Placed points are cached, and have the new scale ``scale``."""
 
-    def __init__(self, own: int, at: Placement) -> None:
-        moved = own * at.turn
-        self.scale = lcm(moved, at.shift)
-        self._turn = stretched_matrix(at.rotation, self.scale // moved)
-        self._shift = stretched(at.translation, self.scale // at.shift)
-        self._known: dict[Vec, Vec] = {}
+    def __init__(self, scale: int, pose: Placement) -> None:
+        moved = scale * pose.turn
+        self.scale = lcm(moved, pose.shift)
+        self._turn = stretched_matrix(pose.rotation, self.scale // moved)
+        self._shift = stretched(pose.translation, self.scale // pose.shift)
+        self._cache: dict[Vec, Vec] = {}
 
     def moved(self, p: Vec) -> Vec:
-        """Return where a point is."""
-        if p not in self._known:
+        """Return the placed point."""
+        if p not in self._cache:
             x, y, z = turned(self._turn, p)
-            self._known[p] = x + self._shift[0], y + self._shift[1], z + self._shift[2]
-        return self._known[p]
+            self._cache[p] = x + self._shift[0], y + self._shift[1], z + self._shift[2]
+        return self._cache[p]
 
     def moved_term(self, term: Term) -> Term:
-        """Return where a sum is, of which the first set is moved and all are turned."""
-        first, *others = term.sets
-        sets = tuple(map(self.moved, first)), *(tuple(turned(self._turn, p) for p in points) for points in others)
+        """Return a placed term: all sets are rotated, and the first one is translated too."""
+        first, *offsets = term.sets
+        sets = tuple(map(self.moved, first)), *(tuple(turned(self._turn, p) for p in points) for points in offsets)
         return Term(sets, tuple(_product(self._turn, ball) for ball in term.balls))
 
 
@@ -285,7 +285,7 @@ def place(body: Body, at: Placement) -> Body:
 
 
 def translation(by: FractionVec) -> Placement:
-    """Return the pose that only moves."""
+    """Return the pose of a translation."""
     shift, scale = in_integers(by)
     return Placement(((1, 0, 0), (0, 1, 0), (0, 0, 1)), 1, shift, scale, ZERO)
 
@@ -308,14 +308,14 @@ def of_points(vertices: Iterable[Sequence[Fraction | float]]) -> Body:
 
 
 def hulls_of(points: Sequence[FractionVec], picks: Iterable[Iterable[int]]) -> list[Body]:
-    """Return the hulls of points that are picked by their numbers, all over one scale."""
+    """Return the hulls of points that are selected by index, all over one scale."""
     scale = common_scale(points)
-    whole = [scaled_vector(p, scale) for p in points]
-    return [Body((Term((tuple(whole[k] for k in some),), ()),), scale, ZERO, ZERO) for some in picks]
+    integers = [scaled_vector(p, scale) for p in points]
+    return [Body((Term((tuple(integers[k] for k in some),), ()),), scale, ZERO, ZERO) for some in picks]
 
 
 class Side(NamedTuple):
-    """One of the two shapes asked about: its core in its own frame, where it is, and how it is called."""
+    """One shape of a pair: its name, its core in its own frame, and its pose."""
 
     name: str
     body: Body
@@ -349,9 +349,9 @@ class Difference:
     Attributes
     ----------
     exact : bool
-        Whether it is a polytope, so that support points are the farthest there are.
+        Whether the set is a polytope, whose support points are exact.
     scale : int
-        What coordinates are to be divided by.
+        The divisor of all coordinates.
     radius_low, radius_high : Fraction
         The two radii together.
     """
@@ -382,7 +382,7 @@ class Difference:
 
     def support(self, n: Vec) -> tuple[Vec, Picks, int]:
         """Return a point of the set far along n, the vertices it is made of, and an upper bound of n.x over the set."""
-        found: tuple[int, Term, list[int], list[tuple[Matrix, Vec, int]]] | None = None
+        best: tuple[int, Term, list[int], list[tuple[Matrix, Vec, int]]] | None = None
         tops = []
         for term in self.terms:
             low = 0
@@ -401,11 +401,11 @@ class Difference:
                 low, high = low + root, high + up
                 if up:
                     turns.append((ball, q, up))
-            if found is None or low > found[0]:
-                found = low, term, picks, turns
+            if best is None or low > best[0]:
+                best = low, term, picks, turns
             tops.append(high)
-        assert found is not None
-        _, term, picks, turns = found
+        assert best is not None
+        _, term, picks, turns = best
         x = y = z = 0
         for points, pick in zip(term.sets, picks, strict=True):
             p = points[pick]
@@ -419,7 +419,7 @@ class Difference:
             )  # the balls are multiples of the grid, so nothing is lost
         return (x, y, z), tuple(picks), max(tops)
 
-    def look(self, n: Vec, proof: Enclosure) -> Vertex:
+    def support_vertex(self, n: Vec, proof: Enclosure) -> Vertex:
         """Return a point of the set far along n; the lower bound that n proves goes into ``proof``."""
         point, picks, top = self.support(n)
         proof.raise_low(Root(-top, dot(n, n) * self.square), n)

@@ -38,8 +38,8 @@ from gjk3d.results import PartsCertificate
 from gjk3d.typing import Array, Ints
 
 _STEPS = 12  #: directions that are tried for one plane
-_MOST = 20_000  #: pairs of groups that are looked at
-_MOST_ASKED = 500  #: pairs of parts whose depth is asked in rational numbers
+_MOST = 20_000  #: pairs of groups that are visited, at most
+_MOST_CHECKED = 500  #: pairs of parts whose depth is computed in rational numbers, at most
 NO_PARTS = np.empty(0, dtype=np.int64)
 _AXES: tuple[Vec, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
@@ -77,24 +77,25 @@ class Union:
         return self._points if len(which) == len(self.parts) else self._points_of(which)[0]
 
     def _points_of(self, which: Ints) -> tuple[Array, Ints]:
-        """Return the points of parts, and where those of each begin."""
+        """Return the points of parts, and the index of the first point of each."""
         counts = self._counts[which]
         begins = np.cumsum(counts) - counts
-        chosen: Array = self._points[np.repeat(self._starts[which] - begins, counts) + np.arange(counts.sum())]
-        return chosen, begins
+        points: Array = self._points[np.repeat(self._starts[which] - begins, counts) + np.arange(counts.sum())]
+        return points, begins
 
     def top(self, which: Ints, n: Array) -> tuple[Fraction, Fraction]:
-        """Return how far parts reach along n at most but for their radii, times the length of n, and the widest radius.
+        """Return an upper bound on the reach of parts along n, times the length of n, and their greatest radius.
 
-        Which of them may be the highest is told by floats, with more than their rounding: only these are asked.
+        The reach is without radii. Floats, with a margin for their rounding, select the parts that may reach
+        farthest, and only these are computed in rational numbers.
         """
         points, begins = self._points_of(which)
         heights = np.maximum.reduceat(points @ (n / np.abs(n).max()), begins)
         # both heights that are compared are off by six roundings: of the points, the normal, the products and the sums
         error = 64.0 * UNIT_ROUNDOFF * float(np.abs(points).max()) + 1e-300
         least = np.where(self._curved[which], -np.inf, heights - error).max()
-        whole = _whole(n)
-        highest = max(_top(self.parts[k], whole) for k in which[~(heights + error < least)].tolist())
+        n_ints = _integer_vector(n)
+        highest = max(_top(self.parts[k], n_ints) for k in which[~(heights + error < least)].tolist())
         return highest, self._radii[self._ranks[which].max()]
 
     def radius(self, low: int, high: int) -> float:
@@ -102,7 +103,7 @@ class Union:
         return float(self.radii[self.order[low:high]].max())
 
     def middle(self, low: int, high: int) -> int:
-        """Return where a range of `order` is split; the first time its parts are sorted for that."""
+        """Return the index that splits a range of `order`. The first call sorts its parts along the longest axis."""
         if (low, high) not in self._middles:
             which = self.order[low:high]
             places = self.low[which] + self.high[which]
@@ -112,7 +113,7 @@ class Union:
         return self._middles[low, high]
 
     def about(self, point: FractionVec, within: float) -> list[int]:
-        """Return the parts whose boxes are no farther from a point than that."""
+        """Return the parts whose boxes are within a distance of a point."""
         p = np.array([float(c) for c in point])
         near = ((p >= self.low - within) & (p <= self.high + within)).all(axis=1)
         return [int(k) for k in np.flatnonzero(near)]
@@ -122,110 +123,111 @@ _Floats = tuple[float, float, float]
 
 
 def _float_points(parts: Sequence[Body]) -> list[list[_Floats]]:
-    """Return points of each part whose hull holds it without its radius, to rounding."""
-    known: dict[int, dict[Vec, _Floats]] = {}
-    found = []
+    """Return points for each part whose hull contains the part without its radius, to rounding."""
+    caches: dict[int, dict[Vec, _Floats]] = {}
+    floats = []
     for part in parts:
         if len(part.terms) > 1 or len(part.terms[0].sets) > 1 or part.curved:
-            found.append(_box_corners(part))
+            floats.append(_box_corners(part))
             continue
-        own, scale = known.setdefault(part.scale, {}), part.scale
+        cache, scale = caches.setdefault(part.scale, {}), part.scale
         for p in part.terms[0].sets[0]:
-            if p not in own:
-                own[p] = p[0] / scale, p[1] / scale, p[2] / scale
-        found.append([own[p] for p in part.terms[0].sets[0]])
-    return found
+            if p not in cache:
+                cache[p] = p[0] / scale, p[1] / scale, p[2] / scale
+        floats.append([cache[p] for p in part.terms[0].sets[0]])
+    return floats
 
 
 def _box_corners(part: Body) -> list[_Floats]:
-    alone = Difference(part, at_point(ORIGIN))
+    single = Difference(part, at_point(ORIGIN))
     ends = [
-        [sign * (alone.support((sign * x, sign * y, sign * z))[2] / alone.scale) for sign in (-1, 1)]
+        [sign * (single.support((sign * x, sign * y, sign * z))[2] / single.scale) for sign in (-1, 1)]
         for x, y, z in _AXES
     ]
     return [(x, y, z) for x in ends[0] for y in ends[1] for z in ends[2]]
 
 
-# --- looked for -------------------------------------------------------------------------------------------------------
+# --- search ----------------------------------------------------------------------------------------------------------
 
 
 def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertificate | str:
-    """Return a cut that seems to prove that all parts of A are so far from all of B, or why there is none.
+    """Return a cut that seems to prove that all parts of A are at least this far from all parts of B, or the failure.
 
-    ``normal`` is tried first.
+    ``normal`` is the first direction that is tried.
     """
-    # so much wider a gap of floats is one of rational numbers too
+    # a gap in floats that is wider by this is a gap in rational numbers too
     want = float_above(least) + 16.0 * UNIT_ROUNDOFF * max(a.reach, b.reach)
+    # depth first over pairs of groups; a pair without a wide enough gap is split at the wider group
     ranges: list[tuple[int, int, int, int]] = []
     normals: list[Array] = []
     left = [(0, len(a.parts), 0, len(b.parts), normal)]
-    looked = 0
+    visited = 0
     while left:
-        looked += 1
-        if looked > _MOST:
+        visited += 1
+        if visited > _MOST:
             return "there are more pairs of parts close to each other than the judge looks at"
         a0, a1, b0, b1, hint = left.pop()
-        best, way = _plane(a, b, (a0, a1, b0, b1), (normal, hint), want)
+        best, direction = _plane(a, b, (a0, a1, b0, b1), (normal, hint), want)
         if best >= want or (a1 - a0 == 1 and b1 - b0 == 1):
             if best < want:
-                exact = exact_way(a.parts[a.order[a0]], b.parts[b.order[b0]], least, way)
+                exact = exact_direction(a.parts[a.order[a0]], b.parts[b.order[b0]], least, direction)
                 if exact is None:
                     return "two parts of them could not be shown to be so far apart"
-                way = exact
+                direction = exact
             ranges.append((a0, a1, b0, b1))
-            normals.append(way)
+            normals.append(direction)
             continue
         if b1 - b0 == 1 or (a1 - a0 > 1 and _width(a, a0, a1) >= _width(b, b0, b1)):
             middle = a.middle(a0, a1)
-            left += [(a0, middle, b0, b1, way), (middle, a1, b0, b1, way)]
+            left += [(a0, middle, b0, b1, direction), (middle, a1, b0, b1, direction)]
         else:
             middle = b.middle(b0, b1)
-            left += [(a0, a1, b0, middle, way), (a0, a1, middle, b1, way)]
+            left += [(a0, a1, b0, middle, direction), (a0, a1, middle, b1, direction)]
     numbers = np.array(ranges, dtype=np.int64)
     return PartsCertificate(a.order.copy(), b.order.copy(), numbers, np.array(normals), NO_PARTS)
 
 
 def find_pair(a: Union, b: Union, most: Fraction, normal: Array) -> tuple[int, int] | None:
-    """Return two parts that are proven to have a signed distance of at most that, None where none were found."""
+    """Return two parts that are proven to have a signed distance of at most ``most``; None if there are none."""
     want = float_above(most) + 16.0 * UNIT_ROUNDOFF * max(a.reach, b.reach)
     left = [(0, len(a.parts), 0, len(b.parts))]
-    looked = asked = 0
+    visited = checked = 0
     while left:
         a0, a1, b0, b1 = left.pop()
-        looked += 1
-        best, way = _plane(a, b, (a0, a1, b0, b1), (normal, normal), want)
+        visited += 1
+        best, direction = _plane(a, b, (a0, a1, b0, b1), (normal, normal), want)
         if best > want or _boxes_gap(a, b, (a0, a1, b0, b1)) > want:
             continue
         if a1 - a0 == 1 and b1 - b0 == 1:
             pair = int(a.order[a0]), int(b.order[b0])
-            if is_near(a.parts[pair[0]], b.parts[pair[1]], most, way):
+            if is_near(a.parts[pair[0]], b.parts[pair[1]], most, direction):
                 return pair
-            asked += 1
+            checked += 1
         elif b1 - b0 == 1 or (a1 - a0 > 1 and _width(a, a0, a1) >= _width(b, b0, b1)):
             middle = a.middle(a0, a1)
             left += [(a0, middle, b0, b1), (middle, a1, b0, b1)]
         else:
             middle = b.middle(b0, b1)
             left += [(a0, a1, b0, middle), (a0, a1, middle, b1)]
-        if looked > _MOST or asked > _MOST_ASKED:
+        if visited > _MOST or checked > _MOST_CHECKED:
             break
     return None
 
 
 def is_near(p: Body, q: Body, most: Fraction, hint: Array) -> bool:
-    """Tell whether two convex sets are proven to have a signed distance of at most that."""
+    """Return whether two convex sets are proven to have a signed distance of at most ``most``."""
     difference = Difference(p, q)
     proof = Enclosure(None, most + difference.radius_low)
-    enclose(difference, _whole(hint), proof)
+    enclose(difference, _integer_vector(hint), proof)
     return proof.high_proven
 
 
 def _boxes_gap(a: Union, b: Union, of: tuple[int, int, int, int]) -> float:
     """Return the widest gap of the boxes about two groups along an axis, negative where they overlap."""
     ours, theirs = a.order[of[0] : of[1]], b.order[of[2] : of[3]]
-    ahead = b.low[theirs].min(axis=0) - a.high[ours].max(axis=0)
-    behind = a.low[ours].min(axis=0) - b.high[theirs].max(axis=0)
-    return float(max(ahead.max(), behind.max()))
+    gap_ab = b.low[theirs].min(axis=0) - a.high[ours].max(axis=0)
+    gap_ba = a.low[ours].min(axis=0) - b.high[theirs].max(axis=0)
+    return float(max(gap_ab.max(), gap_ba.max()))
 
 
 def _width(union: Union, low: int, high: int) -> float:
@@ -236,10 +238,10 @@ def _width(union: Union, low: int, high: int) -> float:
 def _plane(
     a: Union, b: Union, of: tuple[int, int, int, int], hints: tuple[Array, Array], want: float
 ) -> tuple[float, Array]:
-    """Return the widest gap between two groups that was seen, and its direction: by Gilbert's algorithm, 1966."""
+    """Return the widest gap between two groups in a few steps of Gilbert's algorithm (1966), and its direction."""
     p, q = a.points(*of[:2]), b.points(*of[2:])
     radius = a.radius(*of[:2]) + b.radius(*of[2:])
-    best, way = -np.inf, hints[0]
+    best, direction = -np.inf, hints[0]
     v = None
     n = hints[0]
     for step in range(_STEPS):
@@ -247,7 +249,7 @@ def _plane(
         i, j = int(along_a.argmax()), int(along_b.argmin())
         gap = float(along_b[j] - along_a[i]) - radius
         if gap > best:
-            best, way = gap, n
+            best, direction = gap, n
         if best >= want:
             break
         w = q[j] - p[i]
@@ -261,34 +263,34 @@ def _plane(
         if not size > 0.0 or size - radius < want:
             break  # the hulls of the groups are nearer than that
         n = hints[1] if step == 0 else v / size
-    return best, way
+    return best, direction
 
 
-def exact_way(p: Body, q: Body, least: Fraction, hint: Array) -> Array | None:
-    """Return a direction that parts two convex sets, to the last bits of floats; None where that is not proven."""
+def exact_direction(p: Body, q: Body, least: Fraction, hint: Array) -> Array | None:
+    """Return a separating direction of two convex sets, accurate to the last bits; None if it is not proven."""
     difference = Difference(p, q)
     proof = Enclosure(least + difference.radius_high)
-    enclose(difference, _whole(hint), proof)
+    enclose(difference, _integer_vector(hint), proof)
     if not proof.low_proven:
         return None
     size = max(abs(c) for c in proof.normal)
-    way = np.array([c / size for c in proof.normal])
-    unit: Array = way / np.linalg.norm(way)
+    direction = np.array([c / size for c in proof.normal])
+    unit: Array = direction / np.linalg.norm(direction)
     return unit
 
 
-def _whole(n: Array) -> Vec:
-    whole, _ = in_integers(fractions(n))
-    return whole
+def _integer_vector(n: Array) -> Vec:
+    integers, _ = in_integers(fractions(n))
+    return integers
 
 
 # --- judged -----------------------------------------------------------------------------------------------------------
 
 
 def flaws_of_cut(cut: PartsCertificate, a: Union, b: Union, least: Fraction) -> list[str]:
-    """Return why a cut does not prove that all parts of A are so far from all of B, each as by a plane between them.
+    """Return the flaws of a cut as a proof that all parts of A are at least this far from all parts of B.
 
-    Two single parts that the plane does not part enough are asked anew.
+    If the plane does not separate two single parts by enough, their exact distance is computed.
     """
     for name, order, union in (("order_a", cut.order_a, a), ("order_b", cut.order_b, b)):
         if np.shape(order) != (len(union.parts),) or sorted(order.tolist()) != list(range(len(union.parts))):
@@ -305,15 +307,16 @@ def flaws_of_cut(cut: PartsCertificate, a: Union, b: Union, least: Fraction) -> 
         return ["it leaves out a pair of parts"]
     for (a0, a1, b0, b1), normal in zip(ranges, cut.normals, strict=True):
         ours, theirs = cut.order_a[a0:a1], cut.order_b[b0:b1]
-        if not _parted(a.top(ours, normal), b.top(theirs, -normal), _whole(normal), least) and not (
-            len(ours) == len(theirs) == 1 and _apart(a.parts[ours[0]], b.parts[theirs[0]], _whole(normal), least)
+        if not _parted(a.top(ours, normal), b.top(theirs, -normal), _integer_vector(normal), least) and not (
+            len(ours) == len(theirs) == 1
+            and _is_separated(a.parts[ours[0]], b.parts[theirs[0]], _integer_vector(normal), least)
         ):
             return [f"a plane in it does not part {len(ours)} parts of a from {len(theirs)} of b"]
     return []
 
 
 def _cover(ranges: list[tuple[int, int, int, int]], count_a: int, count_b: int) -> bool:
-    """Tell whether each pair of parts is in a pair of groups: in every strip of A the ranges of B leave no hole."""
+    """Return whether every pair of parts is in a pair of groups: the ranges of B cover B in every strip of A."""
     cuts = sorted({0, count_a, *(row[0] for row in ranges), *(row[1] for row in ranges)})
     by_start = sorted(ranges)
     active: list[tuple[int, int, int, int]] = []
@@ -334,92 +337,94 @@ def _cover(ranges: list[tuple[int, int, int, int]], count_a: int, count_b: int) 
 
 
 def _parted(ours: tuple[Fraction, Fraction], theirs: tuple[Fraction, Fraction], n: Vec, least: Fraction) -> bool:
-    """Tell whether a plane with this normal is between two groups, with that much room; see `Union.top`."""
+    """Return whether two groups have this gap along a normal; see `Union.top`."""
     gap = -ours[0] - theirs[0]
     return not Root(gap.numerator, gap.denominator**2 * dot(n, n)) < Root.of(least + ours[1] + theirs[1])
 
 
 def _top(part: Body, n: Vec) -> Fraction:
-    """Return how far a part without its radius reaches along n, at most, times the length of n."""
+    """Return an upper bound on the reach of a part without its radius along n, times the length of n."""
     if len(part.terms) == 1 and len(part.terms[0].sets) == 1 and not part.curved:
         x, y, z = n
         return Fraction(max(p[0] * x + p[1] * y + p[2] * z for p in part.terms[0].sets[0]), part.scale)
-    alone = Difference(part, at_point(ORIGIN))
-    return Fraction(alone.support(n)[2], alone.scale)
+    single = Difference(part, at_point(ORIGIN))
+    return Fraction(single.support(n)[2], single.scale)
 
 
-def _apart(p: Body, q: Body, n: Vec, least: Fraction) -> bool:
+def _is_separated(p: Body, q: Body, n: Vec, least: Fraction) -> bool:
     difference = Difference(p, q)
     proof = Enclosure(least + difference.radius_high)
     enclose(difference, n, proof)
     return proof.low_proven
 
 
-class Solid(NamedTuple):
-    """A closed surface whose inside counts, its corners over a scale."""
+class ClosedSurface(NamedTuple):
+    """A closed surface whose inside belongs to the body, with corners over a scale."""
 
     corners: list[tuple[Vec, Vec, Vec]]
     scale: int
 
-    def placed(self, at: Placement) -> Solid:
-        """Return it at a pose."""
+    def placed(self, at: Placement) -> ClosedSurface:
+        """Return the surface at a pose."""
         mover = Mover(self.scale, at)
-        return Solid([(mover.moved(p), mover.moved(q), mover.moved(r)) for p, q, r in self.corners], mover.scale)
+        return ClosedSurface(
+            [(mover.moved(p), mover.moved(q), mover.moved(r)) for p, q, r in self.corners], mover.scale
+        )
 
     def faces(self) -> Union:
-        """Return its triangles."""
+        """Return the triangles of the surface."""
         return Union([Body((Term((corner,), ()),), self.scale, ZERO, ZERO) for corner in self.corners])
 
     def holds(self, point: FractionVec) -> bool | None:
-        """Tell whether the surface goes round a point; None where the point is on it, or it cannot be told."""
+        """Return whether the surface encloses a point; None if the point is on it, or if this is undecided."""
         p, scale = in_integers(point)
         common = lcm(scale, self.scale)
-        up, here = common // self.scale, stretched(p, common // scale)
+        up, local = common // self.scale, stretched(p, common // scale)
         for axis in range(3):
             values = [c[axis] * up for corner in self.corners for c in corner]
-            if not min(values) <= here[axis] <= max(values):
+            if not min(values) <= local[axis] <= max(values):
                 return False
-        about = [tuple(sub(stretched(c, up), here) for c in corner) for corner in self.corners]
+        about = [tuple(sub(stretched(c, up), local) for c in corner) for corner in self.corners]
         if any(_touches_origin(*corner) for corner in about):
             return None
         return winding(about) != 0  # type: ignore[arg-type]
 
 
-class Whole(NamedTuple):
+class WorldBody(NamedTuple):
     """A body in world coordinates.
 
     Attributes
     ----------
     name : str
-        How it is called, "a" or "b".
+        "a" or "b".
     union : Union
     pieces : list of FractionVec
         A point of each connected piece, or of each part.
-    solids : list of Solid
+    surfaces : list of ClosedSurface
     hulls : list of Body
-        Convex sets that lie in the solids.
+        Convex sets inside the surfaces.
     size : float
-        Its greatest coordinate in its own frame.
+        The greatest coordinate in its own frame.
     origin : FractionVec
-        Where its frame stands.
+        The origin of its frame.
     doubts : list of str
-        What of it the judge cannot follow.
+        The features of the body that the judge cannot represent.
     """
 
     name: str
     union: Union
     pieces: list[FractionVec]
-    solids: list[Solid]
+    surfaces: list[ClosedSurface]
     hulls: list[Body]
     size: float
     origin: FractionVec
     doubts: list[str]
 
-    def moved(self, by: FractionVec) -> Whole:
-        """Return it at another place."""
+    def moved(self, by: FractionVec) -> WorldBody:
+        """Return the translated body."""
         pieces, at = [_sum(p, by) for p in self.pieces], translation(by)
-        solids = [solid.placed(at) for solid in self.solids]
-        return self._replace(union=Union(place_all(self.union.parts, at)), pieces=pieces, solids=solids)
+        surfaces = [surface.placed(at) for surface in self.surfaces]
+        return self._replace(union=Union(place_all(self.union.parts, at)), pieces=pieces, surfaces=surfaces)
 
 
 def _sum(p: FractionVec, q: FractionVec) -> FractionVec:
@@ -427,7 +432,7 @@ def _sum(p: FractionVec, q: FractionVec) -> FractionVec:
 
 
 def on_scale(points: list[FractionVec], scale: int) -> tuple[list[Vec], int]:
-    """Return points in integers over a multiple of a scale, and that."""
+    """Return points in integers over a multiple of a scale, and this multiple."""
     common = lcm(scale, *(c.denominator for p in points for c in p))
     return [scaled_vector(p, common) for p in points], common
 
@@ -445,6 +450,6 @@ def _touches_origin(a: Vec, b: Vec, c: Vec) -> bool:
 
 
 def is_closed(faces: list[tuple[int, int, int]]) -> bool:
-    """Tell whether each edge of triangles is matched by one that runs the other way."""
+    """Return whether each edge of triangles is matched by an edge in the opposite direction."""
     edges = Counter(edge for i, j, k in faces for edge in ((i, j), (j, k), (k, i)))
     return bool(faces) and all(edges[j, i] == uses for (i, j), uses in edges.items())

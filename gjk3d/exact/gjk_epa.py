@@ -1,9 +1,9 @@
 """GJK and EPA in integers: the point of A - B nearest to the origin, and the face nearest to an origin inside it.
 
-GJK: the sub-simplices that contain the newest vertex are all solved and the nearest of their points is taken, so every
-step is strictly shorter. EPA: the polytope is convex at every step, since whether a point is above a plane is exact;
-faces that the new point is strictly above go, coplanar ones stay. There are finitely many vertices: for polytopes both
-end, at the exact answer.
+GJK solves all sub-simplices that contain the newest vertex and takes the nearest of their points, so every step is
+strictly shorter. EPA keeps a convex polytope at every step, since the test of a point against a plane is exact. Faces
+strictly below the new point are removed, and coplanar faces stay. A polytope has finitely many vertices, so both
+searches end at the exact answer.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from typing import NamedTuple
 from gjk3d.exact.arithmetic import Enclosure, Root, Vec, combine, cross, dot, negative, sub
 from gjk3d.exact.convex_sets import Difference, Vertex
 
-CURVED_STEPS = 300  #: of GJK, where there is no finite end
-CURVED_POINTS = 4000  #: and of EPA
+CURVED_STEPS = 300  #: steps of GJK for curved shapes, for which it does not end
+CURVED_POINTS = 4000  #: vertices of EPA for curved shapes
 
 
 class Nearest(NamedTuple):
     """The point of a simplex nearest to the origin: ``sum(weights * points) / sum(weights)``."""
 
-    keep: tuple[int, ...]  #: vertices with a positive weight
+    indices: tuple[int, ...]  #: vertices with a positive weight
     weights: tuple[int, ...]
     direction: Vec  #: along the point, of any length; zero at the origin
     length: Root
 
 
 class Simplex(NamedTuple):
-    """Where GJK stopped."""
+    """The last simplex of GJK."""
 
     vertices: list[Vertex]
     nearest: Nearest
-    optimal: bool  #: no support point is nearer, so for polytopes this is the answer
+    optimal: bool  #: no support point is nearer, which makes this the answer for polytopes
 
 
 def nearest_with_last(points: list[Vec]) -> Nearest:
@@ -41,13 +41,13 @@ def nearest_with_last(points: list[Vec]) -> Nearest:
     last = len(points) - 1
     best: Nearest | None = None
     for size in range(last + 1):
-        for others in combinations(range(last), size):
-            found = foot(*(points[i] for i in others), points[last])
-            if found is None:
+        for subset in combinations(range(last), size):
+            solution = foot(*(points[i] for i in subset), points[last])
+            if solution is None:
                 continue
-            weights, direction, length = found
+            weights, direction, length = solution
             if best is None or length < best.length:
-                best = Nearest((*others, last), weights, direction, length)
+                best = Nearest((*subset, last), weights, direction, length)
     assert best is not None  # the last vertex alone always is one
     return best
 
@@ -75,6 +75,7 @@ def foot(*simplex: Vec) -> tuple[tuple[int, ...], Vec, Root] | None:
         height = dot(normal, a)
         direction = (0, 0, 0) if height == 0 else normal if height > 0 else negative(normal)
         return weights, direction, Root(abs(height), dot(normal, normal))
+    # Cramer: each weight is the volume that the origin spans with the opposite face
     a, b, c, d = simplex
     ab, cd = cross(a, b), cross(c, d)
     weights = dot(b, cd), -dot(a, cd), dot(d, ab), -dot(c, ab)
@@ -84,9 +85,9 @@ def foot(*simplex: Vec) -> tuple[tuple[int, ...], Vec, Root] | None:
 
 
 def gjk(difference: Difference, starts: list[Vertex], proof: Enclosure) -> Simplex:
-    """Walk to the point of the difference nearest to the origin; every step's bounds go into ``proof``.
+    """Return the simplex nearest to the origin; the bounds of every step are entered in ``proof``.
 
-    ``starts`` are points of the difference to begin with, at least one.
+    ``starts`` are initial points of the difference, at least one.
     """
     vertices = [starts[0]]
     nearest = nearest_with_last([starts[0][0]])
@@ -99,7 +100,7 @@ def gjk(difference: Difference, starts: list[Vertex], proof: Enclosure) -> Simpl
         if not any(nearest.direction) or proof.done:
             return Simplex(vertices, nearest, not any(nearest.direction))
         n = difference.direction(negative(nearest.direction))
-        new = difference.look(n, proof)
+        new = difference.support_vertex(n, proof)
         if proof.done or (not difference.exact and steps >= CURVED_STEPS):
             return Simplex(vertices, nearest, False)
         vertices, nearest, nearer = _joined(vertices, nearest, new)
@@ -109,13 +110,13 @@ def gjk(difference: Difference, starts: list[Vertex], proof: Enclosure) -> Simpl
 
 
 def _joined(vertices: list[Vertex], nearest: Nearest, new: Vertex) -> tuple[list[Vertex], Nearest, bool]:
-    """Add a vertex where it brings the simplex nearer to the origin."""
+    """Return the simplex with a new vertex, and whether this brought it nearer to the origin."""
     v = nearest.direction
     if not dot(v, new[0]) < dot(v, vertices[0][0]):
         return vertices, nearest, False
     grown = [*vertices, new]
-    found = nearest_with_last([w for w, _ in grown])
-    return [grown[i] for i in found.keep], found._replace(keep=tuple(range(len(found.keep)))), True
+    best = nearest_with_last([w for w, _ in grown])
+    return [grown[i] for i in best.indices], best._replace(indices=tuple(range(len(best.indices)))), True
 
 
 class Face:
@@ -141,7 +142,7 @@ class Face:
 
 
 class Inside(NamedTuple):
-    """What EPA found: a normal of the nearest facet, and the origin's foot on it as weights of vertices."""
+    """The result of EPA: a normal of the nearest facet, and the foot of the origin on it as weights of vertices."""
 
     normal: Vec
     vertices: list[Vertex]
@@ -149,15 +150,16 @@ class Inside(NamedTuple):
 
 
 class Flat(NamedTuple):
-    """The difference has no volume."""
+    """The result of EPA for a difference without volume."""
 
-    normal: Vec  #: of a plane that holds it
+    normal: Vec  #: of a plane that contains the difference
 
 
 def epa(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> Inside | Flat | None:
-    """Grow a polytope inside the difference; every step's bounds go into ``proof``. None where it stopped early.
+    """Expand a polytope inside the difference; the bounds of every step are entered in ``proof``.
 
-    The origin is in the difference. ``seeds`` are points of the difference that the first tetrahedron may use.
+    Returns None if it stopped early. The origin is in the difference. ``seeds`` are points of the difference that the
+    first tetrahedron may use.
     """
     points = _tetrahedron(difference, seeds, proof)
     if isinstance(points, Flat):
@@ -177,12 +179,12 @@ def epa(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> Inside
         if not face.alive:
             heappop(heap)
             continue
-        if face.height >= 0:  # a closed surface round the origin: the ball that it does not cut is inside
+        if face.height >= 0:  # a closed surface about the origin contains the ball that it does not cut
             proof.drop_high(Root(-face.height, face.key.den * scale2))
         if proof.done:
             return None
         n = difference.direction(face.normal)
-        new = difference.look(n, proof)
+        new = difference.support_vertex(n, proof)
         if not face.sees(new[0]):
             return _foot(points, heap, face) if difference.exact else None
         if proof.done or (not difference.exact and len(points) >= CURVED_POINTS):
@@ -193,25 +195,25 @@ def epa(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> Inside
 
 
 def _expand(points: list[Vertex], seed: Face) -> list[Face]:
-    """Replace the faces that the last point sees by a fan to their rim."""
+    """Replace the faces below the last point by a fan from this point to their boundary."""
     last = len(points) - 1
     point = points[last][0]
     seed.alive = False
     stack = [seed]
-    fan: dict[int, Face] = {}  # by the first vertex of the rim's edge
+    fan: dict[int, Face] = {}  # by the first vertex of the boundary edge
     while stack:
         face = stack.pop()
-        for e, beyond in enumerate(face.neighbours):
-            if not beyond.alive:
+        for e, neighbour in enumerate(face.neighbours):
+            if not neighbour.alive:
                 continue
-            if beyond.sees(point):
-                beyond.alive = False
-                stack.append(beyond)
+            if neighbour.sees(point):
+                neighbour.alive = False
+                stack.append(neighbour)
                 continue
             i, j = face.vertices[e], face.vertices[(e + 1) % 3]
             new = Face(points, i, j, last)
-            new.neighbours = [beyond, beyond, beyond]  # the other two are set below
-            beyond.neighbours[beyond.vertices.index(j)] = new
+            new.neighbours = [neighbour, neighbour, neighbour]  # the other two are set below
+            neighbour.neighbours[neighbour.vertices.index(j)] = new
             fan[i] = new
     for new in fan.values():
         follower = fan[new.vertices[1]]
@@ -221,7 +223,7 @@ def _expand(points: list[Vertex], seed: Face) -> list[Face]:
 
 
 def _foot(points: list[Vertex], heap: list[Face], nearest: Face) -> Inside:
-    """Return the origin's foot on a facet: in one of the triangles that lie in its plane."""
+    """Return the foot of the origin on a facet, as weights in one of the triangles in its plane."""
     n = nearest.normal
     for face in heap:
         if not face.alive or face.key != nearest.key or any(cross(n, face.normal)) or dot(n, face.normal) < 0:
@@ -236,15 +238,15 @@ def _foot(points: list[Vertex], heap: list[Face], nearest: Face) -> Inside:
 def _tetrahedron(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> list[Vertex] | Flat:
     """Return four points of the difference that span a volume, wound outward."""
 
-    def ask(n: Vec) -> Vertex:
-        return difference.look(n, proof)
+    def support(n: Vec) -> Vertex:
+        return difference.support_vertex(n, proof)
 
     def flat(n: Vec) -> Flat:
-        ask(n), ask(negative(n))
+        support(n), support(negative(n))
         return Flat(n)
 
     axes: list[Vec] = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
-    points = [ask(s) for axis in axes for s in (axis, negative(axis))] + seeds
+    points = [support(s) for axis in axes for s in (axis, negative(axis))] + seeds
     first = points[0][0]
     second = max(points, key=lambda p: dot(sub(p[0], first), sub(p[0], first)))
     line = sub(second[0], first)
@@ -253,7 +255,7 @@ def _tetrahedron(difference: Difference, seeds: list[Vertex], proof: Enclosure) 
     least = min(range(3), key=lambda i: abs(line[i]))
     side = cross(line, axes[least])
     across = [side, cross(line, side)]
-    points += [ask(difference.direction(s)) for n in across for s in (n, negative(n))]
+    points += [support(difference.direction(s)) for n in across for s in (n, negative(n))]
 
     def off_line(p: Vertex) -> int:
         away = cross(line, sub(p[0], first))
@@ -263,7 +265,7 @@ def _tetrahedron(difference: Difference, seeds: list[Vertex], proof: Enclosure) 
     if off_line(third) == 0:
         return flat(side)
     normal = cross(line, sub(third[0], first))
-    points += [ask(difference.direction(s)) for s in (normal, negative(normal))]
+    points += [support(difference.direction(s)) for s in (normal, negative(normal))]
 
     def height(p: Vertex) -> int:
         return dot(normal, sub(p[0], first))

@@ -71,7 +71,7 @@ class Claim(NamedTuple):
 
 
 def claim_of(result: Distance) -> tuple[Claim | None, list[str]]:
-    """Return the answer in fractions, None where it is no numbers, and where it contradicts itself."""
+    """Return the answer in fractions, None if a number is not finite or the normal is 0, and its contradictions."""
     wrong: list[str] = []
     numbers = [float(x) for x in (result.distance, result.lower, result.upper)]
     vectors = [np.asarray(v, dtype=float).tolist() for v in (result.normal, result.point_a, result.point_b)]
@@ -89,6 +89,7 @@ def claim_of(result: Distance) -> tuple[Claim | None, list[str]]:
     length2 = dot(normal, normal)
     if abs(length2 - 1) > Fraction(2 * UNIT):
         wrong.append(f"the normal has length {sqrt_bounds(length2)[0]!r}")
+    # each status is a statement about the interval
     fits = {
         Status.SEPARATED: 0 < lower <= most,
         Status.BEYOND: lower > most,
@@ -98,13 +99,13 @@ def claim_of(result: Distance) -> tuple[Claim | None, list[str]]:
     }
     if not fits[status]:
         wide = "" if tight else ", not tight"
-        beyond = "" if most == inf else f", max_distance {float(most)!r}"
-        wrong.append(f"the status is {status.name}, the interval [{numbers[1]!r}, {numbers[2]!r}]{wide}{beyond}")
+        limit = "" if most == inf else f", max_distance {float(most)!r}"
+        wrong.append(f"the status is {status.name}, the interval [{numbers[1]!r}, {numbers[2]!r}]{wide}{limit}")
     return claim if any(normal) else None, wrong
 
 
 class Allowed(NamedTuple):
-    """What the laws leave to rounding, as lengths."""
+    """The tolerances that the documented laws leave to rounding, as lengths."""
 
     error: Fraction  #: of any number of the solver
     law: Fraction  #: of the sign law
@@ -114,9 +115,9 @@ class Allowed(NamedTuple):
 
 
 def allowance(claim: Claim, bodies: list[tuple[Body, Placement]], slack: float) -> Allowed:
-    """Return what is allowed for bodies of this size."""
+    """Return the tolerances for bodies of this size."""
     size, stretch = _size(bodies)
-    # a float holds no more at the place where the pair stands, nor where its poses' translations lead
+    # floats are coarser far from the origin: at the pair itself, and at the translations of its poses
     places = [*claim.point_a, *claim.point_b, *(Fraction(x, at.shift) for _, at in bodies for x in at.translation)]
     far = max(float(abs(c)) for c in places)
     world = Fraction(8 * ulp(far))
@@ -134,13 +135,13 @@ def allowance(claim: Claim, bodies: list[tuple[Body, Placement]], slack: float) 
 
 
 def _size(bodies: list[tuple[Body, Placement]]) -> tuple[float, float]:
-    """Return the pair's size, nearly as `gjk3d.narrow` defines it, and how far from rigid the poses are."""
+    """Return the size of the pair, close to its definition in `gjk3d.narrow`, and the stretch of its poses."""
     size, centers, stretch = 0.0, [], 0.0
     for body, at in bodies:
-        alone = Difference(body, at_point(ORIGIN))
+        single = Difference(body, at_point(ORIGIN))
         origin = [Fraction(x, at.shift) for x in at.translation]
-        # the box round it, as seen from its frame's origin
-        ends = [[Fraction(alone.support(s)[2], alone.scale) for s in (axis, negative(axis))] for axis in _AXES]
+        # the bounding box relative to the origin of its frame
+        ends = [[Fraction(single.support(s)[2], single.scale) for s in (axis, negative(axis))] for axis in _AXES]
         half = hypot(*(float_above((high + low) / 2) for high, low in ends))
         middle = [(high - low) / 2 - o for (high, low), o in zip(ends, origin, strict=True)]
         off = hypot(*(float_above(m) for m in middle))
@@ -156,7 +157,7 @@ _UP = Context(prec=2, rounding=ROUND_CEILING)
 
 
 class Verdict(NamedTuple):
-    """What `verify` found; as a boolean, whether all is proven.
+    """The result of `verify`; as a boolean, whether every claim is proven.
 
     Attributes
     ----------
@@ -165,16 +166,16 @@ class Verdict(NamedTuple):
     refuted : bool
         One of them is proven wrong. Neither means that the judge gave up.
     reasons : tuple of str
-        What is refuted or could not be proven; empty where all is well.
+        The claims that are refuted or could not be proven. Empty if every claim is proven.
     lower, upper : float
-        Bounds of the signed distance that the judge found, as far as it had to look; infinite where it had not.
+        Bounds of the signed distance that the judge proved. A bound that it did not need is infinite.
     witness_error : float
-        Each witness point is proven to be so close to the surface of its shape, outside or inside. The common point of
-        an overlap, and the points of a search that stopped early, are proven to be so close to their shapes: they may
-        be anywhere inside. Infinite where nothing is proven of them.
+        The proven bound on the distance of each witness point from the surface of its shape, outside or inside. The
+        common point of an overlap, and the points of a search that stopped early, may be anywhere inside their shapes,
+        and the bound is on their distance from the shapes. Infinite if nothing is proven.
     normal_error : float
-        Along the normal the shapes are proven to be apart by the distance less this, at least. Infinite where nothing
-        is proven of the normal: with a common point, and where a search stopped early, it has unit length and no more.
+        Along the normal the gap of the shapes is proven to be at least the distance minus this number. Infinite if
+        nothing is proven: with a common point, or after a search that stopped early, the normal only has unit length.
 
     Examples
     --------
@@ -204,18 +205,18 @@ class Verdict(NamedTuple):
     def __repr__(self) -> str:
         what = "proven" if self.proven else "refuted" if self.refuted else "unproven"
         why = f": {'; '.join(self.reasons)}" if self.reasons else ""
-        found = ", ".join(filter(None, (f"signed distance in [{self.lower!r}, {self.upper!r}]", self.tolerances)))
-        return f"Verdict: {what}{why} ({found})"
+        bounds = ", ".join(filter(None, (f"signed distance in [{self.lower!r}, {self.upper!r}]", self.tolerances)))
+        return f"Verdict: {what}{why} ({bounds})"
 
     @property
     def tolerances(self) -> str:
-        """How far the witness points and the normal are proven, in words; empty where nothing is."""
+        """The proven errors of the witness points and of the normal, as text. Empty if nothing is proven."""
         errors = ("witness points", self.witness_error), ("normal", self.normal_error)
         return ", ".join(f"{name} to {float(_UP.create_decimal(error)):.2g}" for name, error in errors if error < inf)
 
 
 class Case:
-    """What was found about one answer so far."""
+    """The findings about one answer: contradictions, open claims, and proven bounds."""
 
     def __init__(self, wrong: list[str]) -> None:
         self.wrong = wrong
@@ -224,21 +225,21 @@ class Case:
         self.witness_error = self.normal_error = inf
 
     def verdict(self) -> Verdict:
-        """Return what was found."""
+        """Return the verdict on the findings."""
         reasons = (*self.wrong, *(f"unprovable: {w}" for w in self.open))
         errors = self.witness_error, self.normal_error
         return Verdict(not reasons, bool(self.wrong), reasons, self.lower, self.upper, *errors)
 
     def judge_bounds(self, claim: Claim, proof: Enclosure, radius_low: Fraction, radius_high: Fraction) -> None:
-        """Compare the claim with what is proven about the cores."""
+        """Compare the claim with the proven bounds of the cores."""
         if proof.low is not None:
             self.lower = float_below(proof.low.bracket()[0] - radius_high)
         if proof.high is not None:
             self.upper = float_above(proof.high.bracket()[1] - radius_low)
         lower, upper = float(claim.lower), float(claim.upper)
         if proof.low_refuted or proof.high_refuted:
-            found = f"[{self.lower!r}, {self.upper!r}]"
-            self.wrong.append(f"the signed distance is in {found}, not in [{lower!r}, {upper!r}]")
+            proven = f"[{self.lower!r}, {self.upper!r}]"
+            self.wrong.append(f"the signed distance is in {proven}, not in [{lower!r}, {upper!r}]")
             return
         if not proof.low_proven:
             self.open.append(f"lower is {lower!r}, no more than {self.lower!r} could be proven")
@@ -247,12 +248,12 @@ class Case:
 
 
 def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) -> Verdict:
-    """Judge one answer about two convex shapes; see `gjk3d.verify`, which takes others too.
+    """Judge one answer about two convex shapes. `gjk3d.verify` accepts other bodies as well.
 
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        Where a pose is not one rigid transform, a shape is not convex, or both are half-spaces.
+        If a pose is not one rigid transform, a shape is not convex, or both are half-spaces.
 
     Examples
     --------
@@ -267,9 +268,9 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
     claim, wrong = claim_of(result)
     case = Case(wrong)
     for name, shape in (("a", a), ("b", b)):
-        other = getattr(result, f"shape_{name}", shape)
-        if not same_set(shape, other):
-            case.wrong.append(f"the answer is about another shape: {name} is {shape!r}, there it was {other!r}")
+        queried = getattr(result, f"shape_{name}", shape)
+        if not same_set(shape, queried):
+            case.wrong.append(f"the answer is about another shape: {name} is {shape!r}, there it was {queried!r}")
     if claim is None:
         return case.verdict()
     judge = _judge_plane if isinstance(a, Halfspace) or isinstance(b, Halfspace) else _judge_cores
@@ -292,20 +293,20 @@ def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tup
 
 
 def one_row(result: Distance, pose_a: Any, pose_b: Any) -> list[Array]:
-    """Return the rows of two poses, or raise where they or the answer are of more than one pair."""
+    """Return the rows of two poses. Raise if they, or the answer, contain more than one pair."""
     if np.ndim(result.normal) != 1:
         raise TypeError("verify() is of one pair: take a row first, verify(result[i], ...)")
-    found = []
+    placed_rows = []
     for name, pose in (("pose_a", pose_a), ("pose_b", pose_b)):
         rows, _ = pose_rows(pose, name)
         if len(rows) != 1:
             raise ShapeError(f"verify: {name} is a stack of {len(rows)} poses, expected the one of this row")
-        found.append(rows[0])
-    return found
+        placed_rows.append(rows[0])
+    return placed_rows
 
 
 def judge_form(case: Case, claim: Claim, allowed: Allowed) -> None:
-    """Check what needs no more of the shapes than their size."""
+    """Check the laws that depend only on the size of the shapes."""
     miss = [q - p - claim.distance * n for p, q, n in zip(claim.point_a, claim.point_b, claim.normal, strict=True)]
     square = sum((c * c for c in miss), Fraction(0))
     if square > allowed.law**2:
@@ -337,14 +338,14 @@ def _judge_cores(
     difference = Difference(body_a, body_b)
     n, _ = in_integers(claim.normal)
     proof = Enclosure(wanted(claim, difference.radius_high), claim.upper + difference.radius_low)
-    own_a, own_b = body_of(a), body_of(b)
-    assert own_a is not None
-    assert own_b is not None
-    side_a, side_b = Side("a", own_a, at_a), Side("b", own_b, at_b)
+    core_a, core_b = body_of(a), body_of(b)
+    assert core_a is not None
+    assert core_b is not None
+    side_a, side_b = Side("a", core_a, at_a), Side("b", core_b, at_b)
     if certificate is not None:
         flaws = judge_carried(certificate, side_a, side_b, difference, allowed.error, proof)
         case.wrong += [f"its certificate is none: {flaw}" for flaw in flaws]
-    # what is not carried, or not enough, is found anew
+    # search for the bounds that the certificate does not prove
     if claim.upper < 0 and not difference.exact and not proof.done:
         prove_depth(side_a, side_b, proof)
     if not proof.done:
@@ -357,26 +358,26 @@ def _judge_cores(
 
 
 def wanted(claim: Claim, radius: Fraction) -> Fraction | None:
-    """Return the lower bound that is to be proven of the cores; None where max(0, signed distance) is 0 or more."""
+    """Return the lower bound to prove for the cores; None if max(0, signed distance) makes it trivial."""
     return None if claim.unsigned and claim.lower <= 0 else claim.lower + radius
 
 
 def _judge_normal(case: Case, claim: Claim, n: Vec, difference: Difference, allowed: Allowed) -> None:
     """Check that the normal proves the answer: its own support gap is a lower bound."""
-    found = -difference.height(n).bracket()[1] - difference.radius_high
-    error = max(claim.distance - found, Fraction(0))
+    gap = -difference.height(n).bracket()[1] - difference.radius_high
+    error = max(claim.distance - gap, Fraction(0))
     case.normal_error = float_above(error)
     if error > allowed.normal:
-        case.wrong.append(f"along the normal the distance is {float_below(found)!r}, not {float(claim.distance)!r}")
+        case.wrong.append(f"along the normal the distance is {float_below(gap)!r}, not {float(claim.distance)!r}")
 
 
 def _judge_point(
     case: Case, claim: Claim, name: str, point: FractionVec, body: Body, outward: Vec, allowed: Allowed
 ) -> Fraction | None:
-    """Prove that a point is in its shape, or as close as rounding brings it; return how far it is off at most.
+    """Prove that a point is in its shape to rounding, and return a bound on its error.
 
-    That is from the surface where the answer is about surfaces: a point within the shape is no farther from that than
-    from a plane that holds the shape.
+    For answers about surfaces the error is the distance from the surface. A point inside the shape is at most as far
+    from the surface as from a supporting plane of the shape.
     """
     low, high = bracket_outside(point, body, outward, allowed.error, allowed.points)
     if high is None:
@@ -391,10 +392,10 @@ def _judge_point(
 
 
 def note_witnesses(case: Case, off: list[Fraction | None]) -> None:
-    """Note how far off the witness points are at most, where that is known of all."""
-    known = [x for x in off if x is not None]
-    if len(known) == len(off):
-        case.witness_error = float_above(max(known))
+    """Set the witness error to the greatest error of the witness points, if all errors are proven."""
+    errors = [x for x in off if x is not None]
+    if len(errors) == len(off):
+        case.witness_error = float_above(max(errors))
 
 
 # --- a half-space -----------------------------------------------------------------------------------------------------
@@ -406,29 +407,30 @@ def _judge_plane(
     names = ("point_a", claim.point_a), ("point_b", claim.point_b)
     n, _ = in_integers(claim.normal)
     if isinstance(a, Halfspace):
-        solid, shape, at_solid, at_shape, (on_solid, on_shape) = a, b, at_a, at_b, names
+        halfspace, shape, at_halfspace, at_shape, (on_halfspace, on_shape) = a, b, at_a, at_b, names
     else:
         assert isinstance(b, Halfspace)
-        solid, shape, at_solid, at_shape, (on_shape, on_solid) = b, a, at_b, at_a, names
+        halfspace, shape, at_halfspace, at_shape, (on_shape, on_halfspace) = b, a, at_b, at_a, names
         n = negative(n)
     body = _body(case, shape, at_shape)
     if body is None:
         return
-    plane = place_plane(solid, at_solid)
-    planes = [plane] if solid._sides == 1.0 else [plane, SignedPlane(negative(plane.normal), -plane.offset)]
-    plane = next((one for one in planes if dot(one.normal, n) > 0), plane)
-    x, y, z = (Fraction(c) * Fraction(solid.offset) for c in solid.normal.tolist())
-    surface = place(at_point((x, y, z)), at_solid)
-    allowed = allowance(claim, [(body, at_shape), (surface, at_solid)], shape._slack())
+    plane = place_plane(halfspace, at_halfspace)
+    planes = [plane] if halfspace._sides == 1.0 else [plane, SignedPlane(negative(plane.normal), -plane.offset)]
+    plane = next((face for face in planes if dot(face.normal, n) > 0), plane)
+    x, y, z = (Fraction(c) * Fraction(halfspace.offset) for c in halfspace.normal.tolist())
+    surface_point = place(at_point((x, y, z)), at_halfspace)
+    allowed = allowance(claim, [(body, at_shape), (surface_point, at_halfspace)], shape._slack())
     judge_form(case, claim, allowed)
     proof = Enclosure(wanted(claim, body.radius_high), claim.upper + body.radius_low)
-    proof.drop_high(max((heights(one, body)[1] for one in planes), key=_value))
-    for one in planes:
-        proof.raise_low(heights(one, body)[0], one.normal)
+    # a plane is two half-spaces, and the distance from it is the greater of the two signed distances
+    proof.drop_high(max((heights(face, body)[1] for face in planes), key=_value))
+    for face in planes:
+        proof.raise_low(heights(face, body)[0], face.normal)
     if certificate is not None:
-        own = body_of(shape)
-        assert own is not None
-        side = Side("b" if shape is b else "a", own, at_shape)
+        core = body_of(shape)
+        assert core is not None
+        side = Side("b" if shape is b else "a", core, at_shape)
         flaws = judge_foot(certificate, side, plane.normal, body, allowed.error)
         case.wrong += [f"its certificate is none: {flaw}" for flaw in flaws]
     case.judge_bounds(claim, proof, body.radius_low, body.radius_high)
@@ -437,9 +439,9 @@ def _judge_plane(
     elif claim.of_surfaces:
         along = float_below(heights(plane, body)[0].bracket()[0] - body.radius_high)
         case.normal_error = max(0.0, float_above(claim.distance - Fraction(along)))
-        if solid._sides > 1.0 and case.normal_error > allowed.normal:
+        if halfspace._sides > 1.0 and case.normal_error > allowed.normal:
             case.wrong.append(f"along the normal the distance is {along!r}, not {float(claim.distance)!r}")
-    off = on_plane(case, claim, plane, *on_solid, solid, allowed)
+    off = on_plane(case, claim, plane, *on_halfspace, halfspace, allowed)
     note_witnesses(case, [off, _judge_point(case, claim, *on_shape, body, negative(plane.normal), allowed)])
 
 
@@ -448,10 +450,10 @@ def _value(root: Root) -> Fraction:
 
 
 def on_plane(
-    case: Case, claim: Claim, plane: SignedPlane, name: str, point: FractionVec, solid: Halfspace, allowed: Allowed
+    case: Case, claim: Claim, plane: SignedPlane, name: str, point: FractionVec, halfspace: Halfspace, allowed: Allowed
 ) -> Fraction:
-    """Prove that a point is in a half-space, or on a plane; return how far it is off its surface, or its inside."""
+    """Prove that a point is in a half-space or on a plane, and return its distance from the surface or the inside."""
     inside, outside = plane.height(dot(plane.normal, point)).bracket()
-    if outside > allowed.points or (solid._sides > 1.0 and -inside > allowed.points):
-        case.wrong.append(f"{name} is outside the {'half-space' if solid._sides == 1.0 else 'plane'}")
-    return max(-inside, outside) if claim.of_surfaces or solid._sides > 1.0 else max(Fraction(0), outside)
+    if outside > allowed.points or (halfspace._sides > 1.0 and -inside > allowed.points):
+        case.wrong.append(f"{name} is outside the {'half-space' if halfspace._sides == 1.0 else 'plane'}")
+    return max(-inside, outside) if claim.of_surfaces or halfspace._sides > 1.0 else max(Fraction(0), outside)

@@ -1,4 +1,4 @@
-"""The exact signed distance of two polytopes, and proofs about that of any two bodies, half-spaces too."""
+"""The exact signed distance of two polytopes, and proven bounds for any two bodies, half-spaces included."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Plane(NamedTuple):
     offset: Fraction
 
     def height(self, value: Fraction) -> Root:
-        """Return how far points with ``normal.x = value`` are above the surface."""
+        """Return the height of points with ``normal.x = value`` above the surface."""
         p, q = (value - self.offset).as_integer_ratio()
         return Root(p, q * q * dot(self.normal, self.normal))
 
     def is_along(self, n: Vec, angle: Fraction) -> bool:
-        """Whether n is its normal's direction to a small angle."""
+        """Return whether n has the direction of the normal, to a small angle."""
         away = cross(n, self.normal)
         allowed = angle * angle * dot(n, n) * dot(self.normal, self.normal)
         return dot(n, self.normal) > 0 and dot(away, away) <= allowed
@@ -64,12 +64,12 @@ def place_plane(plane: Halfspace, at: Placement) -> Plane:
 def heights(plane: Plane, body: Body) -> tuple[Root, Root]:
     """Return bounds of the signed distance of the body, without its radius, from the half-space."""
     down = negative(plane.normal)
-    alone = Difference(body, at_point(ORIGIN))
-    point, _, top = alone.support(down)
-    return plane.height(Fraction(-top, alone.scale)), plane.height(Fraction(-dot(down, point), alone.scale))
+    single = Difference(body, at_point(ORIGIN))
+    point, _, top = single.support(down)
+    return plane.height(Fraction(-top, single.scale)), plane.height(Fraction(-dot(down, point), single.scale))
 
 
-_COARSER = 16  #: so much less exactly is asked where a point is farther out
+_COARSER = 16  #: factor between the tolerances of two steps for a point that is farther outside
 
 
 class ExactDistance(NamedTuple):
@@ -78,7 +78,7 @@ class ExactDistance(NamedTuple):
     Attributes
     ----------
     sign : int
-        1 apart, -1 overlapping, 0 touching, or in one plane.
+        1 for separated, -1 for overlapping, 0 for touching or coplanar polytopes.
     square : Fraction
         Of the distance or depth.
     normal : (Fraction, Fraction, Fraction)
@@ -86,7 +86,7 @@ class ExactDistance(NamedTuple):
     point_a, point_b : (Fraction, Fraction, Fraction)
         Witnesses: ``point_b - point_a`` is the distance times the unit normal, exactly.
     weights : tuple of (int, int, Fraction)
-        The witnesses as convex combinations: vertex of A, vertex of B, positive weight; the weights sum to 1.
+        The witnesses as convex combinations: vertex of A, vertex of B, positive weight. The weights sum to 1.
     """
 
     sign: int
@@ -123,9 +123,9 @@ def exact_signed_distance(
     vertices_a, vertices_b : iterables of three Fractions, ints or floats
         Floats are the fractions they are.
     start : sequence of (int, int)
-        Vertices of A and of B to begin with: the closer to the answer, the fewer steps.
+        Initial vertices of A and of B. The closer they are to the answer, the fewer steps are needed.
     signed : bool
-        False leaves depth out: 0 where they overlap.
+        False returns 0 for an overlap instead of the depth.
 
     References
     ----------
@@ -150,23 +150,23 @@ def exact_signed_distance(
     nearest = simplex.nearest
     vertices, weights, normal = simplex.vertices, nearest.weights, negative(nearest.direction)
     root = nearest.length
-    if not any(normal):
-        found = epa(difference, simplex.vertices, proof) if signed else Flat(proof.normal)
-        assert found is not None
-        normal = found.normal
-        if not isinstance(found, Flat):
-            vertices, weights = found.vertices, found.weights
+    if not any(normal):  # the origin is in the difference, so the depth is that of the nearest facet
+        facet = epa(difference, simplex.vertices, proof) if signed else Flat(proof.normal)
+        assert facet is not None
+        normal = facet.normal
+        if not isinstance(facet, Flat):
+            vertices, weights = facet.vertices, facet.weights
             root = Root(-dot(normal, vertices[0][0]), dot(normal, normal))
     total = sum(weights)
-    kept = [(picks[0], picks[1], Fraction(w, total)) for (_, picks), w in zip(vertices, weights, strict=True) if w]
+    support = [(picks[0], picks[1], Fraction(w, total)) for (_, picks), w in zip(vertices, weights, strict=True) if w]
     signed_square = root.signed_square / difference.square
     return ExactDistance(
         (root.num > 0) - (root.num < 0),
         abs(signed_square),
         fractions(normal),
-        _mean([(points_a[i], w) for i, _, w in kept], scale_a),
-        _mean([(points_b[j], w) for _, j, w in kept], scale_b),
-        tuple(kept),
+        _mean([(points_a[i], w) for i, _, w in support], scale_a),
+        _mean([(points_b[j], w) for _, j, w in support], scale_b),
+        tuple(support),
     )
 
 
@@ -176,7 +176,7 @@ def _mean(weighted: list[tuple[Vec, Fraction]], scale: int) -> FractionVec:
 
 
 class ExactPair(NamedTuple):
-    """The answer for two placed polytopes, flat or rounded, in floats: bounds outward, the rest to nearest."""
+    """The result for two placed polytopes in floats. Bounds are rounded outward, other numbers to nearest."""
 
     lower: float
     upper: float
@@ -188,9 +188,9 @@ class ExactPair(NamedTuple):
 def exact_pair(
     a: Shape, b: Shape, row_a: Array, row_b: Array, start: Sequence[tuple[int, int]] = ((0, 0),)
 ) -> ExactPair | None:
-    """Return the signed distance of two shapes at poses given as kernel rows; None where one is no polytope.
+    """Return the signed distance of two polytopes at poses given as kernel rows; None for other shapes.
 
-    Where the answer is not unique, as for boxes that share a centre, any of the best directions is taken.
+    If the answer is not unique, as for boxes with a common centre, it has any of the best directions.
     """
     of_a, of_b = body_of(a), body_of(b)
     if of_a is None or of_b is None or of_a.curved or of_b.curved:
@@ -225,11 +225,11 @@ def unit_vector(n: FractionVec) -> FractionVec:
 
 
 def enclose(difference: Difference, hint: Vec, proof: Enclosure) -> None:
-    """Bound the signed distance of two cores, as far as ``proof`` wants it and the searches reach.
+    """Enter bounds of the signed distance of two cores in ``proof``, until these are sufficient or the searches end.
 
-    ``hint`` is a direction along which the farthest point is likely to be near the answer.
+    ``hint`` is a direction whose support point is likely to be near the answer.
     """
-    simplex = gjk(difference, [difference.look(hint, proof)], proof)
+    simplex = gjk(difference, [difference.support_vertex(hint, proof)], proof)
     if not proof.done and not any(simplex.nearest.direction):
         epa(difference, simplex.vertices, proof)
 
@@ -237,9 +237,9 @@ def enclose(difference: Difference, hint: Vec, proof: Enclosure) -> None:
 def bracket_outside(
     point: FractionVec, body: Body, hint: Vec, least: Fraction, most: Fraction
 ) -> tuple[Fraction, Fraction | None]:
-    """Return how far a point is outside a body, at least and at most; None where ``most`` could not be shown.
+    """Return bounds of the distance of a point outside a body. The upper bound is None if it exceeds ``most``.
 
-    Proven first to ``least``, and less exactly, step by step up to ``most``, only where it is farther out than that.
+    The first tolerance is ``least``. It grows step by step up to ``most`` while the point is farther outside.
     """
     difference = Difference(body, at_point(point))
     want = least

@@ -36,7 +36,17 @@ from gjk3d.exact.arithmetic import (
     sub,
 )
 from gjk3d.exact.convex_sets import Body, Difference, Placement, at_point, place
-from gjk3d.exact.cuts import NO_PARTS, Solid, Union, Whole, exact_way, find_cut, find_pair, flaws_of_cut, is_near
+from gjk3d.exact.cuts import (
+    NO_PARTS,
+    ClosedSurface,
+    Union,
+    WorldBody,
+    exact_direction,
+    find_cut,
+    find_pair,
+    flaws_of_cut,
+    is_near,
+)
 from gjk3d.exact.judge import (
     UNIT,
     Allowed,
@@ -56,9 +66,9 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.wording import kind_of
 
-_SIDES = 4  #: of a touch, that a translation leaves
-_MOST_NEAR = 64  #: parts about a point that are looked at
-_AHEAD = 1e4  #: times what a witness point may be off, by which a point is ahead of it along the normal of a touch
+_SIDES = 4  #: sides of a touch that a translation has to clear, at most
+_MOST_NEAR = 64  #: parts near a point that are checked, at most
+_AHEAD = 1e4  #: step along the normal of a touch, in tolerances of a witness point
 _PROMISED = {True: 1e-9, False: 1e-12}  #: widths of tight intervals, as parts of the size, by whether a part is curved
 _OUT = "one may be within a closed surface of the other"
 
@@ -66,8 +76,8 @@ _OUT = "one may be within a closed surface of the other"
 # --- judged -----------------------------------------------------------------------------------------------------------
 
 
-def judge_unions(result: Distance, a: Whole, b: Whole, flaws: list[str]) -> Verdict:
-    """Judge an answer about two bodies, as `gjk3d.exact.verify` does of two convex shapes."""
+def judge_unions(result: Distance, a: WorldBody, b: WorldBody, flaws: list[str]) -> Verdict:
+    """Judge one answer about two bodies. `gjk3d.exact.verify` is the counterpart for two convex shapes."""
     claim, wrong = claim_of(result)
     case = Case([*wrong, *flaws])
     case.open += [*a.doubts, *b.doubts]
@@ -76,9 +86,9 @@ def judge_unions(result: Distance, a: Whole, b: Whole, flaws: list[str]) -> Verd
     allowed = allowance_of(claim, a, b)
     judge_form(case, claim, allowed)
     off = [
-        judge_point(case, claim, f"point_{whole.name}", point, whole, allowed)
-        for whole, point in ((a, claim.point_a), (b, claim.point_b))
-        if not (claim.status == Status.OVERLAPPING and not claim.common)  # such points are off by the depth
+        judge_point(case, claim, f"point_{body.name}", point, body, allowed)
+        for body, point in ((a, claim.point_a), (b, claim.point_b))
+        if not (claim.status == Status.OVERLAPPING and not claim.common)  # the error of such points is the depth
     ]
     if off:
         note_witnesses(case, off)
@@ -97,7 +107,7 @@ def judge_unions(result: Distance, a: Whole, b: Whole, flaws: list[str]) -> Verd
     else:
         _judge_depth_at_most(case, claim, a, b, carried)
     if carried is not None and len(carried.parts) == 2 and not case.wrong:
-        case.upper = float_above(claim.upper)  # its two parts were seen to be so near
+        case.upper = float_above(claim.upper)  # its two parts are proven to be near enough
     elif claim.upper > 0:
         _judge_near(case, claim, a, b, off)
     else:
@@ -105,8 +115,8 @@ def judge_unions(result: Distance, a: Whole, b: Whole, flaws: list[str]) -> Verd
     return case.verdict()
 
 
-def allowance_of(claim: Claim, a: Whole, b: Whole) -> Allowed:
-    """Return what is allowed for two of this size."""
+def allowance_of(claim: Claim, a: WorldBody, b: WorldBody) -> Allowed:
+    """Return the tolerances for two bodies of this size."""
     far = float_above(sqrt_of(sub(a.origin, b.origin)))
     size = 2.0 * (a.size + b.size + far)
     error = Fraction(1e-300 + ROUNDING * size)
@@ -115,7 +125,7 @@ def allowance_of(claim: Claim, a: Whole, b: Whole) -> Allowed:
     curved = any(part.curved for part in parts)
     wide = claim.upper <= 0 or curved or any(part.radius_high for part in parts)
     promised = Fraction(_PROMISED[wide] * size) + 16 * error
-    # what is curved is known to its width only, and with it the point on the other, by the sign law
+    # a curved part is known only to the width of its interval, and by the sign law so is the point on the other body
     points = max(promised, claim.upper - claim.lower) if curved and claim.upper > 0 else 2 * error
     return Allowed(error, error + world, 2 * promised, points + world, promised)
 
@@ -126,58 +136,60 @@ def sqrt_of(v: FractionVec) -> Fraction:
 
 
 def judge_point(
-    case: Case, claim: Claim, name: str, point: FractionVec, whole: Whole, allowed: Allowed
+    case: Case, claim: Claim, name: str, point: FractionVec, body: WorldBody, allowed: Allowed
 ) -> Fraction | None:
-    """Prove that a point is in one of the parts, or within a closed surface; return how far it is off at most."""
-    found = None
+    """Prove that a point is in one of the parts or inside a closed surface, and return a bound on its error."""
+    error = None
     n, _ = in_integers(claim.normal)
     hint = n if name == "point_a" else negative(n)
-    near = whole.union.about(point, 2.0 * float_above(allowed.points))
+    near = body.union.about(point, 2.0 * float_above(allowed.points))
     outside = len(near) <= _MOST_NEAR
     for k in near[:_MOST_NEAR]:
-        low, high = bracket_outside(point, whole.union.parts[k], hint, allowed.error / 64, allowed.points)
+        low, high = bracket_outside(point, body.union.parts[k], hint, allowed.error / 64, allowed.points)
         outside &= low > allowed.points
-        if high is not None and (found is None or high < found):
-            found = high
-        if found == 0:
-            return found
-    held = [solid.holds(point) for solid in whole.solids] if found is None else []
-    if any(held):
-        found = Fraction(0)
-    elif found is None and outside and None not in held:
-        case.wrong.append(f"{name} is outside of {whole.name} by more than {float(allowed.points):.3g}")
-    elif found is None:
-        case.open.append(f"{name} could not be shown to be in {whole.name}")
-    return found
+        if high is not None and (error is None or high < error):
+            error = high
+        if error == 0:
+            return error
+    contained = [surface.holds(point) for surface in body.surfaces] if error is None else []
+    if any(contained):
+        error = Fraction(0)
+    elif error is None and outside and None not in contained:
+        case.wrong.append(f"{name} is outside of {body.name} by more than {float(allowed.points):.3g}")
+    elif error is None:
+        case.open.append(f"{name} could not be shown to be in {body.name}")
+    return error
 
 
-def _judge_normal(case: Case, claim: Claim, a: Whole, b: Whole, allowed: Allowed) -> None:
-    """Refute the normal of a touch where a part of either comes nearer to a point ahead of its witness point.
+def _judge_normal(case: Case, claim: Claim, a: WorldBody, b: WorldBody, allowed: Allowed) -> None:
+    """Refute the normal of a touch if a part of its own body is too close to a point ahead of the witness point.
 
-    Two that touch on several sides have the normal of one of these, and the point may be on all.
+    Two bodies that touch on several sides report the normal of one side, and the witness point may be on all sides.
     """
     step = Fraction(_AHEAD) * allowed.points
     nearer = step - 2 * allowed.points
-    for whole, start, ahead in ((a, claim.point_a, step), (b, claim.point_b, -step)):
+    for body, start, ahead in ((a, claim.point_a, step), (b, claim.point_b, -step)):
         u, v, w = (ahead * c for c in claim.normal)
         x, y, z = start[0] + u, start[1] + v, start[2] + w
         hint, _ = in_integers((u, v, w))
-        for k in whole.union.about((x, y, z), float_above(step))[:_MOST_NEAR]:
-            near = bracket_outside((x, y, z), whole.union.parts[k], hint, nearer, nearer)[1] is not None
+        for k in body.union.about((x, y, z), float_above(step))[:_MOST_NEAR]:
+            near = bracket_outside((x, y, z), body.union.parts[k], hint, nearer, nearer)[1] is not None
             if near and _is_on_one_side(claim, a, b, allowed):
-                case.wrong.append(f"the normal leads from point_{whole.name} along or into {whole.name}")
+                case.wrong.append(f"the normal leads from point_{body.name} along or into {body.name}")
                 return
 
 
-def _is_on_one_side(claim: Claim, a: Whole, b: Whole, allowed: Allowed) -> bool:
-    """Tell whether a translation along the normal of two parts at the witness points is proven to part the two."""
+def _is_on_one_side(claim: Claim, a: WorldBody, b: WorldBody, allowed: Allowed) -> bool:
+    """Return whether a translation along the normal of two parts at the witness points is proven to separate them."""
     within = float_above(allowed.points)
     for i in a.union.about(claim.point_a, within)[:_SIDES]:
         for j in b.union.about(claim.point_b, within)[:_SIDES]:
-            own = exact_way(a.union.parts[i], b.union.parts[j], Fraction(-_noise(a, b)), _floats(claim.normal))
-            if own is not None:
-                length = sqrt_of(fractions(own))
-                x, y, z = (2 * allowed.points * c / length for c in fractions(own))
+            separating = exact_direction(
+                a.union.parts[i], b.union.parts[j], Fraction(-_noise(a, b)), _floats(claim.normal)
+            )
+            if separating is not None:
+                length = sqrt_of(fractions(separating))
+                x, y, z = (2 * allowed.points * c / length for c in fractions(separating))
                 if not _flaw_of_apart(a, b.moved((x, y, z)), Fraction(0), claim):
                     return True
     return False
@@ -186,8 +198,8 @@ def _is_on_one_side(claim: Claim, a: Whole, b: Whole, allowed: Allowed) -> bool:
 # --- bounds -----------------------------------------------------------------------------------------------------------
 
 
-def _flaw_of_parts(carried: PartsCertificate, claim: Claim, a: Whole, b: Whole) -> str:
-    """Return why the nearest parts of a certificate are none; empty where they are, or it has none."""
+def _flaw_of_parts(carried: PartsCertificate, claim: Claim, a: WorldBody, b: WorldBody) -> str:
+    """Return the flaw of the nearest parts of a certificate. Empty if they are valid, or not given."""
     numbers = np.asarray(carried.parts)
     if numbers.shape == (0,):
         return ""
@@ -198,8 +210,8 @@ def _flaw_of_parts(carried: PartsCertificate, claim: Claim, a: Whole, b: Whole) 
     return "" if is_near(p, q, claim.upper, _floats(claim.normal)) else "its nearest parts are not so near"
 
 
-def _judge_apart(case: Case, claim: Claim, a: Whole, b: Whole, carried: PartsCertificate | None) -> None:
-    """Prove that the two are so far apart as is claimed."""
+def _judge_apart(case: Case, claim: Claim, a: WorldBody, b: WorldBody, carried: PartsCertificate | None) -> None:
+    """Prove the claimed lower bound of a separation."""
     if claim.unsigned and claim.lower <= 0:
         return
     flaw = _flaw_of_apart(a, b, claim.lower, claim, carried)
@@ -209,27 +221,29 @@ def _judge_apart(case: Case, claim: Claim, a: Whole, b: Whole, carried: PartsCer
     case.lower = float_below(claim.lower)
 
 
-def _flaw_of_apart(a: Whole, b: Whole, least: Fraction, claim: Claim, cut: PartsCertificate | None = None) -> str:
-    """Return what is missing to a proof that the two are so far apart; empty where nothing is."""
-    made = find_cut(a.union, b.union, least, _floats(claim.normal)) if cut is None else cut
-    if isinstance(made, str):
-        return made
-    flaws = flaws_of_cut(made, a.union, b.union, least)
+def _flaw_of_apart(
+    a: WorldBody, b: WorldBody, least: Fraction, claim: Claim, cut: PartsCertificate | None = None
+) -> str:
+    """Return the flaw of a proof that two bodies are at least this far apart. Empty if the proof is complete."""
+    proposed = find_cut(a.union, b.union, least, _floats(claim.normal)) if cut is None else cut
+    if isinstance(proposed, str):
+        return proposed
+    flaws = flaws_of_cut(proposed, a.union, b.union, least)
     if flaws:
         return flaws[0]
-    if len(made.ranges) == 1:
-        return ""  # one plane between all of both
+    if len(proposed.ranges) == 1:
+        return ""  # one plane separates the whole bodies
     for host, guest in ((a, b), (b, a)):
-        for solid in host.solids:
-            if any(solid.holds(point) is not False for point in guest.pieces):
+        for surface in host.surfaces:
+            if any(surface.holds(point) is not False for point in guest.pieces):
                 return _OUT
     return ""
 
 
-def _judge_near(case: Case, claim: Claim, a: Whole, b: Whole, off: list[Fraction | None]) -> None:
-    """Prove that the two are no farther apart than is claimed: by the witness points, or the parts that hold them."""
+def _judge_near(case: Case, claim: Claim, a: WorldBody, b: WorldBody, off: list[Fraction | None]) -> None:
+    """Prove the claimed upper bound of a separation by the witness points, or by the parts that contain them."""
     if len(off) == 2 and None not in off:
-        # a point of the one, and one of the other
+        # the distance of two points, one in each body
         between = sqrt_of(sub(claim.point_b, claim.point_a)) + sum((x for x in off if x is not None), Fraction(0))
         if between < claim.lower:
             case.wrong.append(f"two points in them are {float(between)!r} apart, and lower is {float(claim.lower)!r}")
@@ -242,8 +256,8 @@ def _judge_near(case: Case, claim: Claim, a: Whole, b: Whole, off: list[Fraction
     _not_so_near(case, claim, a, b, "no two parts could be shown to be so near")
 
 
-def _pair_there(claim: Claim, a: Whole, b: Whole) -> tuple[int, int] | None:
-    """Return two parts about the witness points that are proven to be so near, or so deep in each other."""
+def _pair_there(claim: Claim, a: WorldBody, b: WorldBody) -> tuple[int, int] | None:
+    """Return two parts at the witness points that prove the claimed upper bound; None if there are none."""
     ends = (claim.point_a, claim.point_b) if claim.upper > 0 else (_middle(claim),) * 2
     within = max(_noise(a, b), float_above(allowance_of(claim, a, b).points))
     for i in a.union.about(ends[0], within)[:_MOST_NEAR]:
@@ -257,32 +271,39 @@ def _floats(v: FractionVec) -> Array:
     return np.array([float(c) for c in v])
 
 
-def _moved(claim: Claim, a: Whole, b: Whole) -> Iterator[Whole]:
-    """Yield the second moved by the depth claimed, or a little less: along the normal, and out of all sides of a touch.
+def _moved(claim: Claim, a: WorldBody, b: WorldBody) -> Iterator[WorldBody]:
+    """Yield body B translated by the claimed depth, along the normal and then away from all sides of a touch.
 
-    A touch has the normal of one of its sides. What still touches then adds its own normal to the direction.
+    A touch has the normal of one of its sides. Parts that still touch after the translation add their own normal to
+    the direction.
     """
-    way = claim.normal
+    direction = claim.normal
     for _ in range(_SIDES):
-        if not any(way):  # the sides face each other
+        if not any(direction):  # the sides face each other
             return
-        length = sqrt_of(way)
-        x, y, z = (-claim.lower * c / length for c in way)
+        length = sqrt_of(direction)
+        x, y, z = (-claim.lower * c / length for c in direction)
         yield b.moved((x, y, z))
         pair = (
-            find_pair(a.union, b.moved((x, y, z)).union, -claim.lower / 2, _floats(way)) if claim.upper >= 0 else None
+            find_pair(a.union, b.moved((x, y, z)).union, -claim.lower / 2, _floats(direction))
+            if claim.upper >= 0
+            else None
         )
         if pair is None:
             return
-        own = exact_way(a.union.parts[pair[0]], b.union.parts[pair[1]], Fraction(-_noise(a, b)), _floats(way))
-        if own is None:
+        separating = exact_direction(
+            a.union.parts[pair[0]], b.union.parts[pair[1]], Fraction(-_noise(a, b)), _floats(direction)
+        )
+        if separating is None:
             return
-        x, y, z = fractions(own)
-        way = way[0] / length + x, way[1] / length + y, way[2] / length + z
+        x, y, z = fractions(separating)
+        direction = direction[0] / length + x, direction[1] / length + y, direction[2] / length + z
 
 
-def _judge_depth_at_most(case: Case, claim: Claim, a: Whole, b: Whole, carried: PartsCertificate | None) -> None:
-    """Prove that a translation so long as the depth claimed parts the two."""
+def _judge_depth_at_most(
+    case: Case, claim: Claim, a: WorldBody, b: WorldBody, carried: PartsCertificate | None
+) -> None:
+    """Prove that a translation by the claimed depth separates the bodies."""
     flaws = []
     for moved in _moved(claim, a, b):
         flaw = _flaw_of_apart(a, moved, Fraction(0), claim, carried)
@@ -293,8 +314,10 @@ def _judge_depth_at_most(case: Case, claim: Claim, a: Whole, b: Whole, carried: 
     _not_so_far(case, claim, a, b, f"b moved by that along the normal: {flaws[0]}", carried)
 
 
-def _not_so_far(case: Case, claim: Claim, a: Whole, b: Whole, missing: str, carried: PartsCertificate | None) -> None:
-    """Refute a lower bound where two parts are proven to be nearer; else say what is missing to its proof."""
+def _not_so_far(
+    case: Case, claim: Claim, a: WorldBody, b: WorldBody, missing: str, carried: PartsCertificate | None
+) -> None:
+    """Refute a lower bound if two parts are proven to be nearer. Otherwise note the gap in its proof."""
     if carried is not None and not missing.endswith(_OUT):
         case.wrong.append(f"its certificate is none: {missing}")
         return
@@ -306,12 +329,12 @@ def _not_so_far(case: Case, claim: Claim, a: Whole, b: Whole, missing: str, carr
         case.open.append(f"lower is {float(claim.lower)!r}: {missing}")
 
 
-def _judge_overlap(case: Case, claim: Claim, a: Whole, b: Whole) -> None:
-    """Prove that the two overlap at least so deep as is claimed: by two parts, or a point deep in a closed surface."""
+def _judge_overlap(case: Case, claim: Claim, a: WorldBody, b: WorldBody) -> None:
+    """Prove the claimed depth of an overlap by two parts, or by a point deep inside a closed surface."""
     if (
         _pair_there(claim, a, b)
-        or _held(claim, a, b)
-        or _held(claim, b, a)
+        or _holds_deep_point(claim, a, b)
+        or _holds_deep_point(claim, b, a)
         or _deep_in_hulls(claim, a, b)
         or find_pair(a.union, b.union, claim.upper, _floats(claim.normal))
     ):
@@ -321,8 +344,8 @@ def _judge_overlap(case: Case, claim: Claim, a: Whole, b: Whole) -> None:
     _not_so_near(case, claim, a, b, missing)
 
 
-def _not_so_near(case: Case, claim: Claim, a: Whole, b: Whole, missing: str) -> None:
-    """Refute an upper bound where the two are proven to be farther apart; else say what is missing to its proof."""
+def _not_so_near(case: Case, claim: Claim, a: WorldBody, b: WorldBody, missing: str) -> None:
+    """Refute an upper bound if the bodies are proven to be farther apart. Otherwise note the gap in its proof."""
     least = max(claim.upper, Fraction(0)) + Fraction(_noise(a, b))
     if not _flaw_of_apart(a, b, least, claim):
         case.lower = max(case.lower, float_below(least))
@@ -331,44 +354,44 @@ def _not_so_near(case: Case, claim: Claim, a: Whole, b: Whole, missing: str) -> 
     case.open.append(f"upper is {float(claim.upper)!r}: {missing}")
 
 
-def _held(claim: Claim, host: Whole, guest: Whole) -> bool:
-    """Tell whether a point of the guest is proven to be so deep within a closed surface of the host."""
-    if not host.solids:
+def _holds_deep_point(claim: Claim, host: WorldBody, guest: WorldBody) -> bool:
+    """Return whether a point of the guest is proven to be at the claimed depth inside a closed surface of the host."""
+    if not host.surfaces:
         return False
-    if claim.upper == 0 and any(solid.holds(point) for solid in host.solids for point in guest.pieces):
+    if claim.upper == 0 and any(surface.holds(point) for surface in host.surfaces for point in guest.pieces):
         return True
     middle = _middle(claim)
     within = _noise(host, guest)
     for k in guest.union.about(middle, within)[:_MOST_NEAR]:
         hint, _ = in_integers(claim.normal)
         _, off = bracket_outside(middle, guest.union.parts[k], hint, Fraction(within) / 64, Fraction(within))
-        # a point of the guest is so near, and the ball about the middle is all within
-        if off is not None and any(_holds_ball(solid, middle, off - claim.upper, claim) for solid in host.solids):
+        # a point of the guest is within this distance of the middle, and the ball about the middle is inside
+        if off is not None and any(_holds_ball(surface, middle, off - claim.upper, claim) for surface in host.surfaces):
             return True
     return len(guest.union.parts) == 1 and _holds_center(claim, host, guest.union.parts[0])
 
 
-def _holds_center(claim: Claim, host: Whole, part: Body) -> bool:
-    """Tell whether a part is a ball whose centre is proven to be so deep in the host that its far side is, too."""
+def _holds_center(claim: Claim, host: WorldBody, part: Body) -> bool:
+    """Return whether a part is a ball whose centre is so deep in the host that its far side is deep enough too."""
     vertices = [points for term in part.terms for points in term.sets]
     if part.curved or [len(points) for points in vertices] != [1]:
         return False
     x, y, z = (Fraction(c, part.scale) for c in vertices[0][0])
     deep = max(Fraction(0), -claim.upper - part.radius_low)
-    return any(_holds_ball(solid, (x, y, z), deep, claim) for solid in host.solids)
+    return any(_holds_ball(surface, (x, y, z), deep, claim) for surface in host.surfaces)
 
 
-def _holds_ball(solid: Solid, middle: FractionVec, radius: Fraction, claim: Claim) -> bool:
-    """Tell whether a closed surface is proven to go round a ball."""
-    if not solid.holds(middle):
+def _holds_ball(surface: ClosedSurface, middle: FractionVec, radius: Fraction, claim: Claim) -> bool:
+    """Return whether a closed surface is proven to enclose a ball."""
+    if not surface.holds(middle):
         return False
-    alone, faces = Union([at_point(middle)]), solid.faces()
-    cut = find_cut(alone, faces, radius, _floats(claim.normal))
-    return not isinstance(cut, str) and not flaws_of_cut(cut, alone, faces, radius)
+    center, faces = Union([at_point(middle)]), surface.faces()
+    cut = find_cut(center, faces, radius, _floats(claim.normal))
+    return not isinstance(cut, str) and not flaws_of_cut(cut, center, faces, radius)
 
 
-def _deep_in_hulls(claim: Claim, a: Whole, b: Whole) -> bool:
-    """Tell whether convex sets that lie in closed surfaces are proven to be so deep in each other, or in parts."""
+def _deep_in_hulls(claim: Claim, a: WorldBody, b: WorldBody) -> bool:
+    """Return whether convex sets inside closed surfaces are proven to overlap at the claimed depth, or with parts."""
     ours, theirs = ([*x.hulls, *(x.union.parts if len(x.union.parts) <= _MOST_NEAR else ())] for x in (a, b))
     n = _floats(claim.normal)
     return any(
@@ -384,20 +407,20 @@ def _middle(claim: Claim) -> FractionVec:
     return (x + u) / 2, (y + v) / 2, (z + w) / 2
 
 
-def _noise(a: Whole, b: Whole) -> float:
+def _noise(a: WorldBody, b: WorldBody) -> float:
     return max(1e-300, ROUNDING * 4.0 * (a.union.reach + b.union.reach))
 
 
 # --- carried ----------------------------------------------------------------------------------------------------------
 
 
-def certificate_of(result: Distance, a: Whole, b: Whole) -> PartsCertificate:
-    """Return what `judge_unions` needs no more to look for.
+def certificate_of(result: Distance, a: WorldBody, b: WorldBody) -> PartsCertificate:
+    """Return the cut and the parts that `judge_unions` would otherwise search for.
 
     Raises
     ------
     UnsupportedPair
-        Where the judge cannot follow a body, or too many parts are near each other.
+        If the judge cannot represent a body, or too many parts are near each other.
     """
     claim, _ = claim_of(result)
     if claim is None or a.doubts or b.doubts:
@@ -412,17 +435,19 @@ def certificate_of(result: Distance, a: Whole, b: Whole) -> PartsCertificate:
     if isinstance(cut, str):
         raise UnsupportedPair(f"certificate=True: {cut}; leave it out")
     pair = _pair_there(claim, a, b)
-    shown = claim.upper <= 0 and (_held(claim, a, b) or _held(claim, b, a) or _deep_in_hulls(claim, a, b))
+    shown = claim.upper <= 0 and (
+        _holds_deep_point(claim, a, b) or _holds_deep_point(claim, b, a) or _deep_in_hulls(claim, a, b)
+    )
     if pair is None and not shown:
         pair = find_pair(a.union, b.union, claim.upper, _floats(claim.normal))
-    kept = cut._replace(parts=NO_PARTS if pair is None else np.array(pair, dtype=np.int64))
-    for array in kept:
+    certificate = cut._replace(parts=NO_PARTS if pair is None else np.array(pair, dtype=np.int64))
+    for array in certificate:
         array.setflags(write=False)
-    return kept
+    return certificate
 
 
 class Span(NamedTuple):
-    """What a part covers along a normal, at least and at most."""
+    """The span of a part along a normal, bounded from inside and from outside."""
 
     low_out: Fraction
     low_in: Fraction
@@ -430,27 +455,27 @@ class Span(NamedTuple):
     high_out: Fraction
 
 
-def judge_beside(result: Distance, whole: Whole, solid: Halfspace, at: Placement, flaws: list[str]) -> Verdict:
-    """Judge an answer about a body, which knows whether it is "a" or "b", and a half-space or a plane."""
+def judge_beside(result: Distance, body: WorldBody, halfspace: Halfspace, at: Placement, flaws: list[str]) -> Verdict:
+    """Judge an answer about a body and a half-space or a plane. The name of the body is "a" or "b"."""
     claim, wrong = claim_of(result)
     case = Case([*wrong, *flaws])
-    case.open += whole.doubts
+    case.open += body.doubts
     if claim is None or case.open:
         return case.verdict()
-    first = whole.name == "b"  # the half-space is
+    first = body.name == "b"  # the half-space is
     points = (claim.point_a, claim.point_b) if first else (claim.point_b, claim.point_a)
-    surface = _surface(solid, at, "a" if first else "b")
-    allowed = allowance_of(claim, surface, whole)
+    surface = _surface(halfspace, at, "a" if first else "b")
+    allowed = allowance_of(claim, surface, body)
     judge_form(case, claim, allowed)
-    plane = place_plane(solid, at)
-    low, high, (bottom, top) = _signed_distance([span_of(plane, part) for part in whole.union.parts], solid._sides)
+    plane = place_plane(halfspace, at)
+    low, high, (bottom, top) = _signed_distance([span_of(plane, part) for part in body.union.parts], halfspace._sides)
     proof = Enclosure(wanted(claim, ZERO), claim.upper)
     proof.raise_low(_length(plane, low), plane.normal)
     proof.drop_high(_length(plane, high))
     case.judge_bounds(claim, proof, ZERO, ZERO)
     n, _ = in_integers(claim.normal)
     n = n if first else negative(n)
-    if solid._sides > 1.0 and dot(n, plane.normal) < 0:
+    if halfspace._sides > 1.0 and dot(n, plane.normal) < 0:
         plane, bottom = Plane(negative(plane.normal), -plane.offset), -top
     if not plane.is_along(n, Fraction(2 * UNIT)):
         case.wrong.append("the normal is not the half-space's")
@@ -459,20 +484,20 @@ def judge_beside(result: Distance, whole: Whole, solid: Halfspace, at: Placement
         case.normal_error = float_above(error)
         if error > allowed.normal:
             case.wrong.append(f"along the normal the two are nearer than {float(claim.distance)!r}")
-    off = on_plane(case, claim, plane, "point_a" if first else "point_b", points[0], solid, allowed)
-    note_witnesses(case, [off, judge_point(case, claim, f"point_{whole.name}", points[1], whole, allowed)])
+    off = on_plane(case, claim, plane, "point_a" if first else "point_b", points[0], halfspace, allowed)
+    note_witnesses(case, [off, judge_point(case, claim, f"point_{body.name}", points[1], body, allowed)])
     carried = result.certificate
     if carried is not None and not (isinstance(carried, Certificate) and carried.kind == "plane"):
         case.wrong.append("its certificate is none of a half-space")
     return case.verdict()
 
 
-def _surface(solid: Halfspace, at: Placement, name: str) -> Whole:
-    """Return a point of the surface, for the size of the two."""
-    x, y, z = (Fraction(c) * Fraction(solid.offset) for c in solid.normal.tolist())
+def _surface(halfspace: Halfspace, at: Placement, name: str) -> WorldBody:
+    """Return a point of the surface as a body, which sets the size of the pair."""
+    x, y, z = (Fraction(c) * Fraction(halfspace.offset) for c in halfspace.normal.tolist())
     point = place(at_point((x, y, z)), at)
     u, v, w = (Fraction(t, at.shift) for t in at.translation)
-    return Whole(name, Union([point]), [], [], [], abs(solid.offset), (u, v, w), [])
+    return WorldBody(name, Union([point]), [], [], [], abs(halfspace.offset), (u, v, w), [])
 
 
 def _length(plane: Plane, value: Fraction) -> Root:
@@ -480,23 +505,23 @@ def _length(plane: Plane, value: Fraction) -> Root:
 
 
 def span_of(plane: Plane, part: Body) -> Span:
-    """Return what a part covers above a plane, in lengths of its normal."""
+    """Return the span of a part above a plane, in lengths of its normal."""
     n, down = plane.normal, negative(plane.normal)
-    alone = Difference(part, at_point(ORIGIN))
+    single = Difference(part, at_point(ORIGIN))
     shorter, longer = Root.sqrt(Fraction(dot(n, n))).bracket()
     inner, outer = part.radius_low * shorter, part.radius_high * longer
-    up_point, _, up = alone.support(n)
-    low_point, _, low = alone.support(down)
+    up_point, _, up = single.support(n)
+    low_point, _, low = single.support(down)
     return Span(
-        Fraction(-low, alone.scale) - outer - plane.offset,
-        Fraction(dot(n, low_point), alone.scale) - inner - plane.offset,
-        Fraction(dot(n, up_point), alone.scale) + inner - plane.offset,
-        Fraction(up, alone.scale) + outer - plane.offset,
+        Fraction(-low, single.scale) - outer - plane.offset,
+        Fraction(dot(n, low_point), single.scale) - inner - plane.offset,
+        Fraction(dot(n, up_point), single.scale) + inner - plane.offset,
+        Fraction(up, single.scale) + outer - plane.offset,
     )
 
 
 def _signed_distance(spans: list[Span], sides: float) -> tuple[Fraction, Fraction, tuple[Fraction, Fraction]]:
-    """Return bounds of the signed distance, in lengths of the normal, and the ends of what the lower one is of."""
+    """Return bounds of the signed distance, in lengths of the normal, and the span that gives the lower bound."""
     if sides == 1.0:
         low = min(span.low_out for span in spans)
         return low, min(span.low_in for span in spans), (low, low)
@@ -511,7 +536,7 @@ def _away(span: tuple[Fraction, Fraction]) -> Fraction:
 
 
 def _merged(spans: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """Return spans in order, where those that touch are one."""
+    """Return the spans in order, with touching spans merged."""
     out: list[tuple[Fraction, Fraction]] = []
     for low, high in sorted(spans):
         if out and low <= out[-1][1]:

@@ -1,8 +1,8 @@
-"""Hulls of few points about which there is no doubt: solid, fat, of distinct points, each clearly a corner or inside.
+"""Hulls of few points without ambiguity: three-dimensional, fat, of distinct points, each clearly a corner or inside.
 
-For these the care of `gjk3d.geometry.hulls` comes to nothing, and one look through Qhull's facets proves it: the same
-vertices and faces, no defect. Wherever a decision is within rounding of being another one there is no answer here but
-that of Qhull, which need not be asked again.
+For these hulls the repairs of `gjk3d.geometry.hulls` change nothing, and one pass over the facets of Qhull proves that:
+the vertices and faces are the same, without a defect. If any decision is within rounding of another one, this module
+returns only the result of Qhull, so that it is not computed again.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ import numpy as np
 from gjk3d._kernels.decorators import compiled, inlined, kernel, plain, single_entry
 from gjk3d.typing import Array, Array1, Bools2, Ints, Ints1
 
-#: points that are looked at here, in time and room that grow with their square
+#: greatest numbers of points, since time and memory grow with their square
 _MOST, _MOST_INTERPRETED = 1024, 256
 _LEAST, _GREATEST = 1e-100, 1e100  #: sizes whose squares and cubes neither overflow nor vanish
-_FAT = 0.02  #: 20 times that of `hulls`, which other axes of the same points do not lose
+_FAT = 0.02  #: 20 times that of `hulls`, which leaves a margin for other axes of the same points
 _STRAIGHT = 1e-6  #: least extent along an axis by the greatest
-_HALF = 0.7071067811865476  #: mantissa that rounding a logarithm turns at
+_HALF = 0.7071067811865476  #: mantissa at which the rounded logarithm changes
 _SLIVER = 1e-12  #: sine of a triangle's corner below which its winding is in doubt
 _ROUNDING = 1e-14  #: of heights in a box of unit size; five times the greatest tolerance of `hull_facets`, and more
 
 
 class ClearHull(NamedTuple):
-    """What `hulls` makes a hull of: which points are vertices, triangles of these, and what measures follow from.
+    """The data of a hull: indices of vertices, triangles of these, and the input of `LateMeasures`.
 
-    Those are the points in the scale of an exponent, the triangles by their indices, and Qhull's planes behind scales.
+    This input consists of the points in the scale of an exponent, the triangles by point, and Qhull's planes in
+    coordinates that are multiplied by ``scales``.
     """
 
     indices: Ints
@@ -41,17 +42,17 @@ class ClearHull(NamedTuple):
 
 
 def most() -> int:
-    """Return how many points are looked at here."""
+    """Return the greatest number of points that this module handles."""
     return _MOST if compiled() else _MOST_INTERPRETED
 
 
 def clear_hull(points: Array) -> tuple[ClearHull | None, Any]:
-    """Return the hull of points (n, 3), None where there is any doubt, and Qhull's, None if that was not asked."""
+    """Return the hull of points (n, 3), None if it is ambiguous, and that of Qhull, None if it did not run."""
     n = len(points)
     if not 4 <= n <= most():
         return None, None
     local, mapped, scales = np.empty((n, 3)), np.empty((n, 3)), np.empty(3)
-    clear, exponent = look(points.ravel(), local.reshape(-1), mapped.reshape(-1), scales)
+    clear, exponent = prepare(points.ravel(), local.reshape(-1), mapped.reshape(-1), scales)
     if not clear:
         return None, None
     from scipy.spatial import ConvexHull, QhullError
@@ -66,8 +67,8 @@ def clear_hull(points: Array) -> tuple[ClearHull | None, Any]:
         local.reshape(-1), mapped.reshape(-1), scales, equations.reshape(-1), simplices.reshape(-1),
         np.empty(4 * n + 4 * len(simplices)), np.zeros((1, n * n), dtype=np.bool_), indices, faces.reshape(-1),
     )  # fmt: skip
-    found = ClearHull(indices[:count], faces, local, exponent, simplices, equations, scales) if count else None
-    return found, hull
+    result = ClearHull(indices[:count], faces, local, exponent, simplices, equations, scales) if count else None
+    return result, hull
 
 
 @inlined
@@ -84,10 +85,11 @@ def _power_above(x: float) -> tuple[float, int]:
 
 
 @single_entry
-def look(points: Array1, local: Array1, mapped: Array1, scales: Array1) -> tuple[bool, int]:
-    """Recentre and scale points as `hulls` does, map them to about unit extents, and tell whether all is clear so far.
+def prepare(points: Array1, local: Array1, mapped: Array1, scales: Array1) -> tuple[bool, int]:
+    """Recentre and scale points as `hulls` does, and map them to about unit extents.
 
-    Returns that, and the exponent of the scale; ``scales`` are those of the axes in ``mapped``.
+    Returns whether the points are unambiguous so far, and the exponent of the scale. ``scales`` are the factors of the
+    axes in ``mapped``.
     """
     n = len(points) // 3
     largest = 0.0
@@ -150,7 +152,7 @@ def _farthest_from(points: Array, n: int, i: int) -> int:
 
 @kernel
 def _is_fat(points: Array, n: int) -> bool:
-    """Tell whether points are far from all in one plane, along greedy axes as `hulls` has them."""
+    """Return whether points are far from coplanar, along the greedy axes of `hulls`."""
     i = _farthest_from(points, n, plain(0))
     j = _farthest_from(points, n, i)
     ox, oy, oz = points[3 * i], points[3 * i + 1], points[3 * i + 2]
@@ -176,18 +178,18 @@ def _is_fat(points: Array, n: int) -> bool:
 
 @single_entry
 def judge(
-    local: Array1, mapped: Array1, scales: Array1, equations: Array1, simplices: Ints1, room: Array1, seen: Bools2,
+    local: Array1, mapped: Array1, scales: Array1, equations: Array1, simplices: Ints1, room: Array1, directed: Bools2,
     indices: Ints1, faces: Ints1,
 ) -> int:  # fmt: skip
-    """Wind Qhull's facets outward, and fill the vertices' indices and faces of these; 0 where anything is in doubt.
+    """Wind the facets of Qhull outward, and write the vertices and faces. Return their number, 0 if ambiguous.
 
-    ``room`` is for the facets' normals with the height of their lowest corner, and for the corners' normals.
+    ``room`` is scratch for the normals of facets with the height of their lowest corner, and for normals of corners.
     """
     n, m = len(local) // 3, len(simplices) // 3
     planes, corners = room[: 4 * m], room[4 * m :]
     for i in range(4 * n):
         corners[i] = 0.0
-    if not _wind(mapped, equations, simplices, seen[0], n):
+    if not _wind(mapped, equations, simplices, directed[0], n):
         return 0
     for k in range(m):
         x, y, z = equations[4 * k] * scales[0], equations[4 * k + 1] * scales[1], equations[4 * k + 2] * scales[2]
@@ -214,12 +216,13 @@ def judge(
             count += 1
     for k in range(3 * m):
         faces[k] = int(corners[4 * simplices[k]])
+    # Euler: a closed surface of triangles like a sphere has 2 v - 4 faces; else a facet is missing or doubled
     return count if m == 2 * count - 4 else 0
 
 
 @kernel
-def _wind(mapped: Array, equations: Array, simplices: Ints, seen: Array, n: int) -> bool:
-    """Wind facets outward; tell whether that is clear, and they are a closed surface."""
+def _wind(mapped: Array, equations: Array, simplices: Ints, directed: Array, n: int) -> bool:
+    """Wind facets outward; return whether the winding is unambiguous and the surface closed."""
     m = len(simplices) // 3
     for k in range(m):
         a, b, c = 3 * simplices[3 * k], 3 * simplices[3 * k + 1], 3 * simplices[3 * k + 2]
@@ -234,19 +237,19 @@ def _wind(mapped: Array, equations: Array, simplices: Ints, seen: Array, n: int)
     for k in range(m):
         for j in range(3):
             edge = simplices[3 * k + j] * n + simplices[3 * k + (j + 1) % 3]
-            if seen[edge]:
+            if directed[edge]:
                 return False
-            seen[edge] = True
+            directed[edge] = True
     for k in range(m):
         for j in range(3):
-            if not seen[simplices[3 * k + (j + 1) % 3] * n + simplices[3 * k + j]]:
+            if not directed[simplices[3 * k + (j + 1) % 3] * n + simplices[3 * k + j]]:
                 return False
     return True
 
 
 @kernel
 def _stand_out(local: Array, simplices: Ints, corners: Array) -> bool:
-    """Tell whether every corner is clearly higher than its neighbours, along the mean normal of its facets."""
+    """Return whether every corner is clearly higher than its neighbours along the mean normal of its facets."""
     for k in range(len(simplices) // 3):
         for j in range(3):
             i, h = simplices[3 * k + j], simplices[3 * k + (j + 1) % 3]
@@ -260,7 +263,7 @@ def _stand_out(local: Array, simplices: Ints, corners: Array) -> bool:
 
 @kernel
 def _are_inside(local: Array, planes: Array, corners: Array) -> bool:
-    """Tell whether every point that is no corner is clearly below the lowest corners of all facets."""
+    """Return whether all other points are clearly below the lowest corners of all facets."""
     for i in range(len(local) // 3):
         if corners[4 * i + 3] == 0.0:
             x, y, z = local[3 * i], local[3 * i + 1], local[3 * i + 2]

@@ -8,20 +8,20 @@ from gjk3d._kernels.decorators import single_entry
 from gjk3d.typing import Ints, Ints1
 
 
-def connected(one: Ints, other: Ints, count: int) -> Ints:
-    """Return the component of each of so many nodes, of which those pairs are joined; numbered by their first nodes."""
+def connected(starts: Ints, ends: Ints, count: int) -> Ints:
+    """Return the component of each of ``count`` nodes for edges ``starts`` to ``ends``, numbered by first nodes."""
     label = np.empty(count, dtype=np.int64)
-    join(np.ascontiguousarray(one), np.ascontiguousarray(other), label)
+    join(np.ascontiguousarray(starts), np.ascontiguousarray(ends), label)
     return label
 
 
 @single_entry
-def join(one: Ints1, other: Ints1, label: Ints1) -> None:
-    """Write the component of each node: a forest whose links lead to lower nodes, each path halved as it is walked."""
+def join(starts: Ints1, ends: Ints1, label: Ints1) -> None:
+    """Write the component of each node, by a union-find forest with links to lower nodes and path halving."""
     for k in range(len(label)):
         label[k] = k
-    for k in range(len(one)):
-        i, j = one[k], other[k]
+    for k in range(len(starts)):
+        i, j = starts[k], ends[k]
         while label[i] != i:
             label[i] = label[label[i]]
             i = label[i]
@@ -38,4 +38,4 @@ def join(one: Ints1, other: Ints1, label: Ints1) -> None:
             label[k] = count
             count += 1
         else:
-            label[k] = label[label[k]]  # which is lower, and has its number
+            label[k] = label[label[k]]  # a lower node, which has its number already

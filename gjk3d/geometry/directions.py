@@ -1,12 +1,12 @@
-"""The table of directions of many points: which of them may be farthest along any direction through a cell.
+"""The table of directions of many points: for each cell of directions, the points that may be farthest along one.
 
-Directions are the surface of a cube, each of its six sides a tree of squares. A direction through a square, scaled to
-reach the cube, is a weighted mean of the square's corners; so a point that is lower than another along all four
-corners, by more than rounding, is lower along every direction through the square, and is never asked for there. What
-is left in a square goes to its four quarters, until few are left. A scan of those few is a scan of all points, to the
-last bit: nothing is assumed of the points, they may be flat, or no corners of their hull at all.
+Directions are points of the surface of a cube, and each of its six sides is a tree of squares. A direction through a
+square, scaled to reach the cube, is a weighted mean of the square's corners. A point that is lower than another along
+all four corners, by more than rounding, is therefore lower along every direction through the square, and cannot be
+farthest there. The other points of a square are passed to its four quarters, until few remain. A scan of these few has
+the same result as a scan of all points, to the last bit. The points may be any: flat, or inside their hull.
 
-The table of an even surface has some six points in a square and four entries a point, for any number of points.
+The table of an even surface has about six points in a square and four entries for each point, for any number of points.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from gjk3d.typing import Array, Array1, Ints, Ints1
 
 Corners = tuple[float, float, float, float]
 
-#: of the reach of the points: the heights along two corners and along a direction between round to 42 units together;
-#: a direction may be taken for one in the next square where it is within 16 units of their common side
+#: margin relative to the reach of the points. The heights along two corners and along a direction between them have 42
+#: units of rounding together. A direction within 16 units of a common side may be assigned to the next square.
 _MARGIN = 128.0 * UNIT_ROUNDOFF
-_FEW = 16  #: points in a square that is not split
-_DEEPEST = 12  #: splits of a square, where some have many points in any neighbourhood: those round a flat face
-_MOST = 8  #: entries for each point, and 256 more, from which on squares of many points stay as they are
+_FEW = 16  #: points in a square that is not split, at most
+_DEEPEST = 12  #: splits of a square, at most; directions near the normal of a flat face always keep many points
+_MOST = 8  #: entries for each point, and 256 more, after which squares are not split any further
 COUNT_BITS = 32  #: of the count in a node, see `Table`
 
 
@@ -36,13 +36,13 @@ class Table(NamedTuple):
     Attributes
     ----------
     grid : int
-        Squares along an edge of the cube that all sides are split into at once.
+        Number of squares along an edge of the cube in the first level.
     nodes : (m,) int
-        What is in a square: where in here its four quarters stand, or, less than 0, the inverted bits of
-        ``first << COUNT_BITS | count``, which entries are in question. The first 6 * grid * grid are in the order of
-        `cell_directions`, quarters in that of a grid of two.
+        For each square the index of its four quarters in this array. A negative number has the inverted bits of
+        ``first << COUNT_BITS | count``, the range of its entries. The first 6 * grid * grid squares are in the order
+        of `cell_directions`, and quarters are in the order of a grid of two.
     entries : (e,) int
-        Points in question, in each square from the lowest index to the greatest.
+        Candidate points, in each square by ascending index.
     """
 
     grid: int
@@ -51,7 +51,7 @@ class Table(NamedTuple):
 
 
 class _Squares(NamedTuple):
-    """Squares of one size, and the points in question in each."""
+    """Squares of one size, and the candidate points of each."""
 
     low: Array  #: (c, 2), their lowest corner on their side of the cube
     begins: Ints  #: (c + 1,) in members
@@ -71,7 +71,7 @@ def cell_directions(grid: int) -> Array:
 
 
 def direction_table(points: Array) -> Table:
-    """Return the table of points (n, 3), of which there is at least one, relative to a centre amid them."""
+    """Return the table of points (n, 3), at least one, relative to a centre between them."""
     count = len(points)
     columns = _columns(points)
     margin = _MARGIN * float(np.sqrt((points * points).sum(axis=1).max()))
@@ -86,29 +86,29 @@ def direction_table(points: Array) -> Table:
     where = (side * grid + steps[:, 0]) * grid + steps[:, 1]  #: of each square in nodes
     nodes, entries, total = np.empty(len(where), dtype=np.int64), [], 0
     while True:
-        each = np.diff(squares.begins)
-        crowded = each > _FEW
+        counts = np.diff(squares.begins)
+        crowded = counts > _FEW
         if depth >= _DEEPEST or total + len(squares.members) > most:
             crowded[:] = False
         some = ~crowded
-        entries.append(squares.members[np.repeat(some, each)] % count)
-        first = total + np.cumsum(each[some]) - each[some]
-        nodes[where[some]] = ~(first << COUNT_BITS | each[some])
+        entries.append(squares.members[np.repeat(some, counts)] % count)
+        first = total + np.cumsum(counts[some]) - counts[some]
+        nodes[where[some]] = ~(first << COUNT_BITS | counts[some])
         total += len(entries[-1])
         if some.all():
             return Table(grid, nodes, np.concatenate(entries))
-        kept = squares.members[np.repeat(crowded, each)]
-        begins = np.concatenate([[0], np.cumsum(each[crowded])])
+        members = squares.members[np.repeat(crowded, counts)]
+        begins = np.concatenate([[0], np.cumsum(counts[crowded])])
         quarters = len(nodes) + 4 * np.arange(len(begins) - 1)
         nodes[where[crowded]] = quarters
         where = np.arange(len(nodes), len(nodes) + 4 * len(quarters))
         nodes = np.concatenate([nodes, np.empty(len(where), dtype=np.int64)])
         size, depth = 0.5 * size, depth + 1
-        squares = _quarters(_Squares(squares.low[crowded], begins, kept), size, columns, margin)
+        squares = _quarters(_Squares(squares.low[crowded], begins, members), size, columns, margin)
 
 
 def _columns(points: Array) -> Array:
-    """Return the points once for each side of the cube, (18 n,): how far they reach along its axis, then across."""
+    """Return the points for each side of the cube, (18 n,): coordinates along its axis, then across it."""
     out = np.empty((3, 6, len(points)))
     for side in range(6):
         axis = side // 2
@@ -118,12 +118,12 @@ def _columns(points: Array) -> Array:
 
 
 def _quarters(squares: _Squares, size: float, columns: Array, margin: float) -> _Squares:
-    """Return the quarters, of that size, of squares, and the points in question there."""
+    """Return the quarters of squares, with this size, and their candidate points."""
     count = len(squares.begins) - 1
     low, begins = np.empty((4 * count, 2)), np.empty(4 * count + 1, dtype=np.int64)
     members = np.empty(4 * len(squares.members), dtype=np.int64)
-    given = squares.low.reshape(-1), squares.begins, squares.members
-    quarter(columns, *given, size, margin, low.reshape(-1), begins, members)
+    inputs = squares.low.reshape(-1), squares.begins, squares.members
+    quarter(columns, *inputs, size, margin, low.reshape(-1), begins, members)
     return _Squares(low, begins, members[: begins[-1]].copy())
 
 
@@ -132,9 +132,9 @@ def quarter(
     columns: Array1, low: Array1, begins: Ints1, members: Ints1, size: float, margin: float,
     new_low: Array1, new_begins: Ints1, new_members: Ints1,
 ) -> None:  # fmt: skip
-    """Write the quarters of squares behind each other, and the points in question in each.
+    """Write the quarters of squares in order, and the candidate points of each.
 
-    Those that are not are lower than the highest of the square along its middle or along one corner.
+    Other points are lower than the highest point of the square along its middle or along one corner.
     """
     new_begins[0] = total = 0
     for square in range(len(begins) - 1):
@@ -150,18 +150,25 @@ def quarter(
 
 @inlined
 def _heights(columns: Array, point: int, corners: Corners) -> Corners:
-    """Return how far a point reaches along the four corners of a square, given its lowest and highest one."""
+    """Return the reach of a point along the four corners of a square, given by its lowest and highest corner."""
     count = len(columns) // 3
     up, along, across = columns[point], columns[count + point], columns[2 * count + point]
-    one, other = up + along * corners[0], up + along * corners[2]
+    lower, upper = up + along * corners[0], up + along * corners[2]
     return (
-        one + across * corners[1], one + across * corners[3], other + across * corners[1], other + across * corners[3]
+        lower + across * corners[1], lower + across * corners[3],
+        upper + across * corners[1], upper + across * corners[3],
     )  # fmt: skip
 
 
 @kernel
 def _in_question(
-    columns: Array, corners: Corners, limits: tuple[int, int], members: Ints, margin: float, kept: Ints, total: int
+    columns: Array,
+    corners: Corners,
+    limits: tuple[int, int],
+    members: Ints,
+    margin: float,
+    candidates: Ints,
+    total: int,
 ) -> int:
     """Write the points in question in a square behind those that are there; return how many that makes."""
     start, stop = limits
@@ -186,6 +193,6 @@ def _in_question(
                 h[0] >= top[0] - margin or h[1] >= top[1] - margin or h[2] >= top[2] - margin or h[3] >= top[3] - margin
             )
         if reached:
-            kept[total] = members[k]
+            candidates[total] = members[k]
             total += 1
     return total

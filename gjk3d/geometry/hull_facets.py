@@ -1,6 +1,6 @@
-"""One run of Qhull and what it is worth: facets wound outward and closed, vertices that matter, points left outside.
+"""One run of Qhull and its checks: closed facets with outward winding, strict vertices, and points left outside.
 
-Points are in a box of about unit size round 0, so tolerances are plain numbers. A set may live in the plane z = 0: its
+Points are in a box of about unit size about 0, so tolerances are absolute. A set may be in the plane z = 0, and its
 facets are then segments.
 """
 
@@ -13,10 +13,10 @@ import numpy as np
 from gjk3d.geometry.points import farthest, reaching
 from gjk3d.typing import Array, Ints
 
-SAME = 2e-15  # what lies outside by less is rounding: no vertex is kept for it
+COINCIDENT = 2e-15  # points outside by less are rounding, and no vertex is kept for them
 ROUND = 1e-15  # allowance for the arithmetic of the checks
-THIN = 30.0  # circumradius by inradius from which face normals alone no longer tell how far a point is outside
-PAIRS = 3_000_000  # of points and faces, that exact distances are worth
+THIN = 30.0  # circumradius by inradius above which face normals alone do not bound the distance of a point outside
+PAIRS = 3_000_000  # pairs of a point and a face whose exact distances are computed, at most
 
 
 class Facets(NamedTuple):
@@ -27,18 +27,18 @@ class Facets(NamedTuple):
     planes: Array
 
 
-def qhull(points: Array, chosen: Ints, matrix: Array, options: str, known: Any = None) -> Facets | None:
+def qhull(points: Array, chosen: Ints, matrix: Array, options: str, cached: Any = None) -> Facets | None:
     """Return the facets of the hull of some of the points as Qhull sees them through a linear map, or None.
 
-    None means that Qhull refused, or that its facets are no closed surface. ``known`` is what it made of some points
-    with the option Qt; of the same it is not asked again.
+    None means that Qhull failed, or that its facets are not a closed surface. ``cached`` is an earlier result for some
+    points with the option Qt, which is used again for the same points.
     """
     from scipy.spatial import ConvexHull, QhullError
 
     mapped = points[chosen] @ matrix.T
-    again = known is not None and options == "Qt" and np.array_equal(known.points, mapped)
+    reusable = cached is not None and options == "Qt" and np.array_equal(cached.points, mapped)
     try:
-        hull = known if again else ConvexHull(mapped, qhull_options=options)
+        hull = cached if reusable else ConvexHull(mapped, qhull_options=options)
     except (QhullError, ValueError):
         return None
     across = hull.equations[:, :-1]
@@ -58,42 +58,42 @@ def qhull(points: Array, chosen: Ints, matrix: Array, options: str, known: Any =
 
 
 def mapped_normals(across: Array, matrix: Array) -> Array:
-    """Return the unit normals of planes from theirs behind a linear map."""
+    """Return the unit normals of planes from their normals after a linear map."""
     normals = across @ matrix
     normals /= np.linalg.norm(normals, axis=1)[:, None]
     return np.asarray(normals)
 
 
 def is_closed(faces: Ints) -> bool:
-    """Tell whether triangles are a closed oriented surface like a sphere: every edge once in each direction."""
+    """Return whether triangles are a closed oriented surface like a sphere: every edge once in each direction."""
     n = int(faces.max()) + 1
     tail, head = faces, np.roll(faces, -1, axis=1)
-    there = np.sort((tail * n + head).ravel())
-    back = np.sort((head * n + tail).ravel())
+    forward = np.sort((tail * n + head).ravel())
+    backward = np.sort((head * n + tail).ravel())
     used = len(corners_of(faces))
-    return bool((there == back).all() and (there[1:] != there[:-1]).all() and len(faces) == 2 * used - 4)
+    return bool((forward == backward).all() and (forward[1:] != forward[:-1]).all() and len(faces) == 2 * used - 4)
 
 
 def _rewound(faces: Ints, neighbors: Ints) -> Ints:
-    """Give all triangles the winding of the first: slivers carry no sign of their own."""
+    """Give all triangles the winding of the first one, as the sign of a sliver is not reliable."""
     faces = faces.copy()
-    seen = np.zeros(len(faces), dtype=bool)
-    seen[0], todo = True, [0]
+    visited = np.zeros(len(faces), dtype=bool)
+    visited[0], todo = True, [0]
     while todo:
         f = todo.pop()
         ours = {(int(faces[f, i]), int(faces[f, (i + 1) % 3])) for i in range(3)}
         for g in neighbors[f].tolist():
-            if g >= 0 and not seen[g]:
+            if g >= 0 and not visited[g]:
                 a, b, c = faces[g].tolist()
                 if {(a, b), (b, c), (c, a)} & ours:
                     faces[g] = (a, c, b)
-                seen[g] = True
+                visited[g] = True
                 todo.append(g)
     return faces
 
 
 def corners_of(faces: Ints) -> Ints:
-    """Return which points are corners, ascending."""
+    """Return the points that are corners, ascending."""
     return np.flatnonzero(np.bincount(faces.ravel()))
 
 
@@ -102,8 +102,8 @@ def edges(faces: Ints) -> tuple[Ints, Ints]:
     tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     low, high = np.minimum(tail, head), np.maximum(tail, head)
     pairs = np.argsort(low * (int(faces.max()) + 1) + high).reshape(-1, 2)
-    one, two = pairs.min(axis=1), pairs.max(axis=1)
-    return np.stack([low[one], high[one]], axis=1), np.stack([one // 3, two // 3], axis=1)
+    first, second = pairs.min(axis=1), pairs.max(axis=1)
+    return np.stack([low[first], high[first]], axis=1), np.stack([first // 3, second // 3], axis=1)
 
 
 def vector_areas(points: Array, faces: Ints) -> Array:
@@ -113,7 +113,7 @@ def vector_areas(points: Array, faces: Ints) -> Array:
 
 
 def corner_normals(facets: Facets, count: int) -> Array:
-    """Return for each of count points the mean normal of the facets at it, zero where there are none."""
+    """Return the mean normal of the facets at each of count points, zero for points without facets."""
     d = facets.simplices.shape[1]
     where = facets.simplices.ravel()
     sums = [np.bincount(where, np.repeat(facets.normals[:, k], d), count) for k in range(3)]
@@ -122,24 +122,25 @@ def corner_normals(facets: Facets, count: int) -> Array:
 
 
 def strict(points: Array, facets: Facets) -> Ints:
-    """Return the vertices that stand out of their neighbours by more than rounding, one of every cluster.
+    """Return the vertices that are above their neighbours by more than rounding, one of every cluster.
 
-    Too many may be missing, as where two points a rounding apart hide each other: `beyond` finds these again.
+    Some may be missing, for example if two points a rounding apart hide each other. `points_beyond` finds these again.
     """
     s = facets.simplices
-    tail, head = s.T.ravel(), np.roll(s, -1, axis=1).T.ravel()  # on a closed surface each edge once either way
+    # on a closed surface each edge occurs once in each direction
+    tail, head = s.T.ravel(), np.roll(s, -1, axis=1).T.ravel()
     step = points[tail] - points[head]
-    twin = np.einsum("ij,ij->i", step, step) <= SAME**2
+    twin = np.einsum("ij,ij->i", step, step) <= COINCIDENT**2
     lift = np.full(len(points), np.inf)
     height = np.einsum("ij,ij->i", step, corner_normals(facets, len(points))[tail])
     np.minimum.at(lift, tail, np.where(twin, np.inf, height))
     lift[np.maximum(tail, head)[twin]] = -1.0
     used = corners_of(s)
-    return used[lift[used] > SAME]
+    return used[lift[used] > COINCIDENT]
 
 
 def fatness(points: Array, facets: Facets) -> float:
-    """Return circumradius by inradius, about the mean of the vertices: a bound on distance by excess over planes."""
+    """Return circumradius by inradius about the mean of the vertices: it bounds distance by excess over planes."""
     used = points[corners_of(facets.simplices)]
     inner = used.mean(axis=0)
     inradius = float((low_reach(points, facets) - facets.normals @ inner).min())
@@ -147,16 +148,16 @@ def fatness(points: Array, facets: Facets) -> float:
 
 
 def low_reach(points: Array, facets: Facets) -> Array:
-    """Return how far the lowest corner of each facet reaches along its normal.
+    """Return the reach of the lowest corner of each facet along its normal.
 
-    Qhull's normals may be tilted against the triangles. What is below all these heights is in the hull of the corners:
-    beyond the hull, the triangle that the ray from an inner point pierces is above its own lowest corner.
+    Qhull's normals may be tilted against the triangles. A point below all these heights is in the hull of the corners:
+    for a point outside, the ray from an inner point crosses a triangle, and the point is above its lowest corner.
     """
     return np.asarray(np.einsum("ijk,ik->ij", points[facets.simplices], facets.normals).min(axis=1))
 
 
 def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
-    """Return directions and a reach along each: face normals, for thin sets also those of edges and corners."""
+    """Return directions and a reach along each: face normals, and for thin sets those of edges and corners too."""
     s, normals, _ = facets
     reach = low_reach(points, facets)
     if fatness(points, facets) <= THIN:
@@ -172,20 +173,20 @@ def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
     return np.concatenate(directions), np.concatenate(reaches)
 
 
-def beyond(points: Array, others: Ints, held: Ints, facets: Facets) -> tuple[Ints, float]:
-    """Return the others, farthest along each probe, that reach beyond all held points, and the greatest excess.
+def points_beyond(points: Array, off_hull: Ints, on_hull: Ints, facets: Facets) -> tuple[Ints, float]:
+    """Return the points off the hull that reach farthest beyond it along the probes, and the greatest excess.
 
-    The excess is over the planes of the facets, not over the held points.
+    The excess is over the planes of the facets, not over the points on the hull.
     """
-    if not len(others):
-        return others, -np.inf
+    if not len(off_hull):
+        return off_hull, -np.inf
     directions, reaches = probes(points, facets)
-    excess, who = farthest(points[others], directions)
+    excess, who = farthest(points[off_hull], directions)
     excess -= reaches
-    suspects = np.flatnonzero(excess > SAME)
-    support, _ = farthest(points[held], directions[suspects])
-    far = excess[suspects] - np.maximum(support - reaches[suspects], 0.0) > SAME
-    return np.unique(others[who[suspects[far]]]), float(excess[: len(facets.normals)].max())
+    suspects = np.flatnonzero(excess > COINCIDENT)
+    support, _ = farthest(points[on_hull], directions[suspects])
+    far = excess[suspects] - np.maximum(support - reaches[suspects], 0.0) > COINCIDENT
+    return np.unique(off_hull[who[suspects[far]]]), float(excess[: len(facets.normals)].max())
 
 
 def _unit_rows(vectors: Array) -> Array:
@@ -193,13 +194,13 @@ def _unit_rows(vectors: Array) -> Array:
     return np.asarray(vectors / np.where(lengths > 0.0, lengths, 1.0))
 
 
-def stragglers(points: Array, others: Ints, facets: Facets, excess: float) -> tuple[Ints, float]:
-    """Return the others that cannot be shown to be at the hull or inside, and a bound on how far the rest is outside.
+def stragglers(points: Array, off_hull: Ints, facets: Facets, excess: float) -> tuple[Ints, float]:
+    """Return the points that are not proven to be at or in the hull, and a bound on the distance of the other ones.
 
-    The bound comes from the greatest excess over the planes where the hull is fat; off a sharp tip a point is far and
-    yet near all planes, so in a thin one it is the distance to the nearest triangle that the point is not under.
+    For a fat hull the bound follows from the greatest excess over the planes. A point off a sharp tip is far away and
+    yet near all planes, so for a thin hull it is the distance to the nearest triangle that the point is not below.
     """
-    none = others[:0]
+    none = off_hull[:0]
     if excess < -10.0 * ROUND:
         return none, 0.0
     simple = fatness(points, facets) * (max(excess, 0.0) + ROUND)
@@ -208,25 +209,25 @@ def stragglers(points: Array, others: Ints, facets: Facets, excess: float) -> tu
     s, normals, _ = facets
     reach = low_reach(points, facets)
     pairs, count = [], 0
-    planes, rays = np.column_stack([normals, -reach]), np.insert(points[others], 3, 1.0, axis=1)
+    planes, rays = np.column_stack([normals, -reach]), np.insert(points[off_hull], 3, 1.0, axis=1)
     for rows, members in reaching(planes, rays, -20.0 * ROUND):
-        height = points[others[rows]] @ normals[members].T - reach[members]
+        height = points[off_hull[rows]] @ normals[members].T - reach[members]
         # a point on the plane of one facet may be nearest to another, slightly turned one
         near, face = np.nonzero((height > -20.0 * ROUND) & (height.max(axis=1) > -ROUND)[:, None])
         pairs.append((rows[near], members[face]))
         count += len(near)
         if count > PAIRS:
             return none, simple
-    nearest = np.full(len(others), np.inf)
+    nearest = np.full(len(off_hull), np.inf)
     for near, face in pairs:
-        np.minimum.at(nearest, near, _distances(points[others[near]], points[s[face]], normals[face]))
+        np.minimum.at(nearest, near, _distances(points[off_hull[near]], points[s[face]], normals[face]))
     nearest[np.isinf(nearest)] = 0.0  # deep inside
     lost = nearest > 10.0 * ROUND
-    return others[lost], float(nearest[~lost].max(initial=0.0)) + ROUND
+    return off_hull[lost], float(nearest[~lost].max(initial=0.0)) + ROUND
 
 
 def _distances(points: Array, simplices: Array, normals: Array) -> Array:
-    """Distance of each point to its own triangle or segment."""
+    """Return the distance of each point from its triangle or segment."""
     corners = simplices.shape[1]
     nearest = np.full(len(points), np.inf)
     inside = np.full(len(points), corners == 3)

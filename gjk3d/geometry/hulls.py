@@ -21,13 +21,13 @@ from gjk3d.geometry import hull_facets as fc
 from gjk3d.geometry.clear_hull import ClearHull, clear_hull
 from gjk3d.typing import Array, Ints
 
-FLAT = 1e-13  # an extent below this part of the size is ignored: the hull is flat, collinear or a point
+FLAT = 1e-13  # extents below this part of the size are ignored: the hull is flat, collinear or a point
 FAT = 1e-3  # Qhull is safe in the given axes where the least extent is above this part of the greatest
-ROUNDS = 40  # of putting points back; one or two are the rule
+ROUNDS = 40  # rounds of adding points again; one or two are usual
 
 
 class Measures(NamedTuple):
-    """What is told of a hull's surface, see `HullData`."""
+    """The measures of the surface of a hull, see `HullData`."""
 
     volume: float
     area: float
@@ -36,7 +36,7 @@ class Measures(NamedTuple):
 
 
 class LateMeasures:
-    """The same of a hull that needed no care, each when it is first asked for."""
+    """The measures of a clear hull, each computed when it is first read."""
 
     def __init__(self, clear: ClearHull) -> None:
         self._clear = clear
@@ -75,18 +75,18 @@ class HullData:
     Attributes
     ----------
     vertices : (k, 3) float
-        Input points, bit for bit, that are strictly extreme as far as rounding can tell, in the order of the input.
+        Input points, bit for bit, that are strictly extreme to rounding, in the order of the input.
     faces : (m, 3) int
-        Triangles with outward winding that form a closed surface; a flat hull has its polygon on both sides; a
-        collinear hull or a single point has none.
+        Triangles with outward winding that form a closed surface. A flat hull has its polygon on both sides. A
+        collinear hull or a single point has no faces.
     dimension : int
         0 for a point, 1 for a segment, 2 for a flat polygon, 3 for a solid.
     defect : float
-        Bound on how far an input point lies outside the hull of ``vertices``, so on the error of its support.
+        Bound on the distance of an input point outside the hull of ``vertices``, which bounds the error of its support.
     indices : (k,) int
-        Which rows of the input the vertices are.
+        Rows of the input that are the vertices.
     measures : Measures or LateMeasures
-        Volume and area of the surface in ``faces``, its edges, and by how much they turn.
+        Volume and area of the surface in ``faces``, its edges, and the angles at them.
     """
 
     __slots__ = ("defect", "dimension", "faces", "indices", "measures", "vertices")
@@ -109,7 +109,7 @@ class HullData:
 
     @property
     def area(self) -> float:
-        """Area of the surface in ``faces``: a flat hull counts both of its sides."""
+        """Area of the surface in ``faces``. A flat hull counts both of its sides."""
         return self.measures.area
 
     @property
@@ -127,7 +127,7 @@ class HullData:
 
     @property
     def mean_curvature(self) -> float:
-        """The integral of mean curvature, half the sum of length times angle, as Steiner's formula needs it."""
+        """The integral of mean curvature for Steiner's formula: half the sum of length times angle."""
         ends = self.vertices[self.edges]
         return float(0.5 * np.sum(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) * self.angles))
 
@@ -145,7 +145,7 @@ class _Built(NamedTuple):
     """A hull of the recentred points: indices into them, lengths in their scale."""
 
     dimension: int
-    kept: Ints
+    indices: Ints
     faces: Ints
     edges: Ints
     angles: Array
@@ -155,7 +155,7 @@ class _Built(NamedTuple):
 
 
 def build_hull(points: Array) -> HullData:
-    """Build the convex hull of finite points, whatever their number, dimension, scale or place.
+    """Build the convex hull of finite points of any number, dimension, scale or position.
 
     Parameters
     ----------
@@ -165,9 +165,9 @@ def build_hull(points: Array) -> HullData:
     Returns
     -------
     HullData
-        The hull; finite points never raise.
+        The hull. Finite points never raise an error.
     """
-    clear, known = clear_hull(points)
+    clear, qhull_hull = clear_hull(points)
     if clear is not None:
         return HullData(points[clear.indices], clear.faces, 3, 0.0, clear.indices, LateMeasures(clear))
     first = _distinct(points)
@@ -175,12 +175,12 @@ def build_hull(points: Array) -> HullData:
         local, exponent = _recentred(points[first])
         frame = _frame(local)
         if frame.dimension == 3:
-            built = _solid(local, frame, known)
+            built = _solid(local, frame, qhull_hull)
         else:
             built = (_point, _segment, _polygon)[frame.dimension](local, frame)
         places = np.full(len(first), -1)
-        places[built.kept] = np.arange(len(built.kept))
-        indices = first[built.kept]
+        places[built.indices] = np.arange(len(built.indices))
+        indices = first[built.indices]
         defect = float(np.ldexp(built.defect, exponent))
         return HullData(
             vertices=points[indices],
@@ -198,9 +198,9 @@ def build_hull(points: Array) -> HullData:
 
 
 def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, angles: Array) -> HullData | None:
-    """Return a hull that was built before from what was kept of it; None where that is no closed surface.
+    """Return a hull from the stored data of an earlier one; None if the faces are not a closed surface.
 
-    It answers queries as the first one did; volume and area may differ from its by rounding.
+    Queries have the same results as before. Volume and area may differ by rounding.
     """
     if dimension < 2:
         if len(faces) or len(vertices) != dimension + 1 or len(angles) != dimension:
@@ -209,8 +209,8 @@ def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, a
         every = np.arange(len(vertices))
         return HullData(vertices, faces, dimension, defect, every, Measures(0.0, 0.0, edges, angles))
     tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
-    forth, back = (np.unique(one * len(vertices) + other) for one, other in ((tail, head), (head, tail)))
-    closed = len(forth) == len(tail) and np.array_equal(forth, back) and not (tail == head).any()
+    forward, backward = (np.unique(tails * len(vertices) + heads) for tails, heads in ((tail, head), (head, tail)))
+    closed = len(forward) == len(tail) and np.array_equal(forward, backward) and not (tail == head).any()
     if not closed or len(faces) < 2 or 2 * len(angles) != len(tail):
         return None
     pieces = fc.vector_areas(vertices, faces)
@@ -269,19 +269,19 @@ def _point(points: Array, frame: _Frame) -> _Built:
 
 def _segment(points: Array, frame: _Frame) -> _Built:
     along = (points - frame.origin) @ frame.axes[0]
-    kept = np.sort(np.array([along.argmin(), along.argmax()], dtype=np.int64))
+    ends = np.sort(np.array([along.argmin(), along.argmax()], dtype=np.int64))
     defect = 0.0 if len(points) == 2 else 2.0 * float(frame.extents[1]) + fc.ROUND
-    return _Built(1, kept, np.zeros((0, 3), np.int64), kept[None, :], np.array([2.0 * np.pi]), defect, 0.0, 0.0)
+    return _Built(1, ends, np.zeros((0, 3), np.int64), ends[None, :], np.array([2.0 * np.pi]), defect, 0.0, 0.0)
 
 
 def _polygon(points: Array, frame: _Frame) -> _Built:
     flat = (points - frame.origin) @ frame.axes.T
     flat[:, 2] = 0.0
     matrix = np.diag(1.0 / frame.extents[:2]) @ np.eye(2, 3)
-    _, kept, defect = _settle(flat, [matrix])
-    mapped = flat[kept] @ matrix.T
+    _, used, defect = _settle(flat, [matrix])
+    mapped = flat[used] @ matrix.T
     mapped -= mapped.mean(axis=0)
-    cycle = kept[np.argsort(np.arctan2(mapped[:, 1], mapped[:, 0]), kind="stable")]
+    cycle = used[np.argsort(np.arctan2(mapped[:, 1], mapped[:, 0]), kind="stable")]
     k = len(cycle)
     step = np.arange(1, k - 1)
     top = np.stack([np.zeros_like(step), step, step + 1], axis=1)
@@ -292,27 +292,29 @@ def _polygon(points: Array, frame: _Frame) -> _Built:
     edges, sides = fc.edges(faces)
     angles = np.where((sides[:, 0] < k - 2) != (sides[:, 1] < k - 2), np.pi, 0.0)
     thickness = 0.0 if len(points) == 3 else 2.0 * float(frame.extents[2])
-    return _Built(2, kept, faces, edges, angles, defect + thickness, 0.0, area)
+    return _Built(2, used, faces, edges, angles, defect + thickness, 0.0, area)
 
 
-def _solid(points: Array, frame: _Frame, known: Any) -> _Built:
+def _solid(points: Array, frame: _Frame, qhull_hull: Any) -> _Built:
     straight = np.diag(np.exp2(-np.round(np.log2(np.ptp(points, axis=0)))))  # exact in binary
     rotated = frame.axes / frame.extents[:, None]
-    seen = _frame(points @ straight)
-    is_fat = seen.dimension == 3 and seen.extents[2] > FAT * seen.extents[0]
-    facets, kept, defect = _settle(points, [straight, rotated] if is_fat else [rotated], known)
-    if facets is None:  # no surface could be had: the vertices are right, the picture is flat
-        return _polygon(points, frame)._replace(kept=kept)
+    straight_frame = _frame(points @ straight)
+    is_fat = straight_frame.dimension == 3 and straight_frame.extents[2] > FAT * straight_frame.extents[0]
+    facets, used, defect = _settle(points, [straight, rotated] if is_fat else [rotated], qhull_hull)
+    if facets is None:  # without a surface the vertices are still right, and the faces are flat
+        return _polygon(points, frame)._replace(indices=used)
     faces = facets.simplices
     edges, angles = _edges(faces, facets.normals)
-    return _Built(3, kept, faces, edges, angles, defect, _volume(points, frame, faces), _area(points, faces))
+    return _Built(3, used, faces, edges, angles, defect, _volume(points, frame, faces), _area(points, faces))
 
 
 def _edges(faces: Ints, normals: Array) -> tuple[Ints, Array]:
-    """Return the edges of a solid whose faces have these normals, and by how much they turn."""
+    """Return the edges of a closed surface with these face normals, and the angles at them."""
     edges, sides = fc.edges(faces)
-    one, two = normals[sides[:, 0]], normals[sides[:, 1]]
-    return edges, np.arctan2(np.linalg.norm(np.cross(one, two), axis=1), np.einsum("ij,ij->i", one, two))
+    normals_a, normals_b = normals[sides[:, 0]], normals[sides[:, 1]]
+    return edges, np.arctan2(
+        np.linalg.norm(np.cross(normals_a, normals_b), axis=1), np.einsum("ij,ij->i", normals_a, normals_b)
+    )
 
 
 def _area(points: Array, faces: Ints) -> float:
@@ -320,61 +322,61 @@ def _area(points: Array, faces: Ints) -> float:
 
 
 def _volume(points: Array, frame: _Frame, faces: Ints) -> float:
-    """Return the volume, found where the hull is fat, so that a thin one keeps its leading digits."""
+    """Return the volume, computed in coordinates of unit extents, so that a thin hull keeps its leading digits."""
     mapped = points @ (frame.axes / frame.extents[:, None]).T
     inner = mapped[faces[0]].mean(axis=0)
     volume = float(np.einsum("ij,ij->", mapped[faces[:, 0]] - inner, fc.vector_areas(mapped, faces))) / 3.0
     return max(volume, 0.0) * float(np.prod(frame.extents))
 
 
-def _settle(points: Array, matrices: list[Array], known: Any = None) -> tuple[fc.Facets | None, Ints, float]:
-    """Return facets, vertices and defect by the first map that Qhull can work in; ``known`` as in `fc.qhull`."""
-    for options in ("Qt", "QJ"):  # joggled input always has facets, a little off; `beyond` sees by how much
+def _settle(points: Array, matrices: list[Array], qhull_hull: Any = None) -> tuple[fc.Facets | None, Ints, float]:
+    """Return facets, vertices and defect by the first map that works in Qhull; see `fc.qhull` for ``qhull_hull``."""
+    for options in ("Qt", "QJ"):  # joggled input always has facets, with a small error that `points_beyond` measures
         for matrix in matrices:
-            found = _attempt(points, matrix, options, known)
-            if found is not None:
-                return found
+            attempt = _attempt(points, matrix, options, qhull_hull)
+            if attempt is not None:
+                return attempt
     return None, np.arange(len(points)), 0.0
 
 
-def _attempt(points: Array, matrix: Array, options: str, known: Any) -> tuple[fc.Facets, Ints, float] | None:
+def _attempt(points: Array, matrix: Array, options: str, qhull_hull: Any) -> tuple[fc.Facets, Ints, float] | None:
     everything = np.arange(len(points))
-    facets = fc.qhull(points, everything, matrix, options, known)
+    facets = fc.qhull(points, everything, matrix, options, qhull_hull)
     if facets is None:
         return None
-    kept = fc.strict(points, facets)
-    current = len(kept) == len(fc.corners_of(facets.simplices))
-    if len(kept) == len(points):
-        return facets, kept, 0.0
-    extra = kept[:0]  # vertices that Qhull leaves out of its facets although they reach beyond them
+    used = fc.strict(points, facets)
+    current = len(used) == len(fc.corners_of(facets.simplices))
+    if len(used) == len(points):
+        return facets, used, 0.0
+    extra = used[:0]  # vertices that Qhull leaves out of its facets although they reach beyond them
     for _ in range(ROUNDS):
         if not current:
-            rebuilt = fc.qhull(points, kept, matrix, options) if len(kept) > len(matrix) else None
+            rebuilt = fc.qhull(points, used, matrix, options) if len(used) > len(matrix) else None
             if rebuilt is None:  # clusters hid all vertices: start again from the extremes of the axes
                 mapped = points @ matrix.T
-                seeds = np.concatenate([kept, mapped.argmin(axis=0), mapped.argmax(axis=0), facets.simplices[0]])
-                if np.isin(seeds, kept).all():
+                seeds = np.concatenate([used, mapped.argmin(axis=0), mapped.argmax(axis=0), facets.simplices[0]])
+                if np.isin(seeds, used).all():
                     return None
-                kept = np.unique(seeds)
+                used = np.unique(seeds)
                 continue
             facets, current = rebuilt, True
-        held, others = _parted(len(points), fc.corners_of(facets.simplices), extra)
-        far, excess = fc.beyond(points, others, held, facets)
+        on_hull, off_hull = _parted(len(points), fc.corners_of(facets.simplices), extra)
+        far, excess = fc.points_beyond(points, off_hull, on_hull, facets)
         if not len(far):
             break
-        left_out = np.isin(far, kept)
+        left_out = np.isin(far, used)
         extra = np.union1d(extra, far[left_out])
-        kept, current = np.union1d(kept, far), bool(left_out.all())
-    held, others = _parted(len(points), fc.corners_of(facets.simplices), extra)
-    lost, bound = fc.stragglers(points, others, facets, excess)
-    return facets, np.union1d(held, lost), bound
+        used, current = np.union1d(used, far), bool(left_out.all())
+    on_hull, off_hull = _parted(len(points), fc.corners_of(facets.simplices), extra)
+    lost, bound = fc.stragglers(points, off_hull, facets, excess)
+    return facets, np.union1d(on_hull, lost), bound
 
 
-def _parted(count: int, *some: Ints) -> tuple[Ints, Ints]:
-    """Return which of so many points are among some, ascending, and which are not."""
+def _parted(count: int, *groups: Ints) -> tuple[Ints, Ints]:
+    """Return the indices that are in the groups, ascending, and the others."""
     among = np.zeros(count, dtype=bool)
-    for each in some:
-        among[each] = True
+    for group in groups:
+        among[group] = True
     return np.flatnonzero(among), np.flatnonzero(~among)
 
 
@@ -387,22 +389,24 @@ def gauss_map(hull: HullData) -> tuple[Array, Array]:
     if hull.dimension == 0:
         return np.zeros((0, 3)), np.zeros((0, 9))
     if hull.dimension == 1:
-        # the whole circle round a segment, in four arcs
+        # the circle about a segment, in four arcs
         along = _unit((v[hull.edges[0, 1]] - v[hull.edges[0, 0]])[None])[0]
         x = _unit(np.cross(along, np.eye(3)[np.argmin(np.abs(along))])[None])[0]
         y = np.cross(along, x)
         normals = np.array([x, y, -x, -y])
         return normals, np.hstack([np.tile(along, (4, 1)), normals, np.roll(normals, -1, axis=0)])
     a, b, c = (v[hull.faces[:, i]] for i in range(3))
-    each = _unit(np.cross(b - a, c - a))
+    face_normals = _unit(np.cross(b - a, c - a))
     first, second = _faces_of_edges(hull)
-    keep = hull.angles > FACE_ANGLE
-    ends = v[hull.edges[keep]]
+    turning = hull.angles > FACE_ANGLE
+    ends = v[hull.edges[turning]]
     along = _unit(ends[:, 1] - ends[:, 0])
-    n1, n2 = each[first[keep]], each[second[keep]]
+    n1, n2 = face_normals[first[turning]], face_normals[second[turning]]
     if hull.dimension == 3:
-        return _distinct_normals(each), np.hstack([along, n1, n2])
-    up = each[0]
+        # one normal for each face, not for each of its triangles
+        _, index = np.unique(np.round(face_normals, 12), axis=0, return_index=True)
+        return np.ascontiguousarray(face_normals[np.sort(index)]), np.hstack([along, n1, n2])
+    up = face_normals[0]
     outward = _unit(np.cross(along, up))
     outward *= np.sign(np.einsum("ij,ij->i", outward, ends[:, 0] - v.mean(axis=0)))[:, None]
     edges = np.vstack([np.hstack([along, outward, np.tile(s * up, (len(along), 1))]) for s in (1.0, -1.0)])
@@ -418,7 +422,7 @@ def _unit(rows: Array) -> Array:
 
 
 def _faces_of_edges(hull: HullData) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return for each edge the two faces it lies between."""
+    """Return the two faces at each edge."""
     count = len(hull.vertices)
     sides = np.vstack([hull.faces[:, [0, 1]], hull.faces[:, [1, 2]], hull.faces[:, [2, 0]]])
     face = np.tile(np.arange(len(hull.faces)), 3)
@@ -426,9 +430,3 @@ def _faces_of_edges(hull: HullData) -> tuple[NDArray[np.int64], NDArray[np.int64
     order = np.argsort(key, kind="stable")
     at = np.searchsorted(key[order], hull.edges[:, 0] * count + hull.edges[:, 1])
     return face[order[at]], face[order[at + 1]]
-
-
-def _distinct_normals(normals: Array) -> Array:
-    """Return one normal for each face, not for each of its triangles."""
-    _, index = np.unique(np.round(normals, 12), axis=0, return_index=True)
-    return np.ascontiguousarray(normals[np.sort(index)])

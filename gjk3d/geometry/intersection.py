@@ -1,9 +1,9 @@
-"""Corners of the intersection of two convex polytopes: where the edges of each run inside the other.
+"""Corners of the intersection of two convex polytopes: the ends of the edges of each inside the other.
 
-A corner of the intersection lies on three planes, of which two or three belong to one of the polytopes: so it is on an
-edge of that one. No inner point is needed, and flat polytopes are no special case.
+A corner of the intersection is on three planes. Two or three of these belong to one of the polytopes, so the corner is
+on an edge of that polytope. The method needs no inner point, and flat polytopes are not a special case.
 
-Planes, and what kernels find, are laid out by coordinate, (4, f) and (3, n).
+Arrays of planes and of results are stored by coordinate, (4, f) and (3, n).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from gjk3d.geometry.points import principal_axes, sort_points
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.typing import Array, Array2, Ints, Ints2
 
-_THIN = 0.1  #: least extent by greatest, from which corners get half-spaces of their own
-_SHARP = -0.8  #: cosine between the normals of two faces, from which their edge does
+_THIN = 0.1  #: least extent by greatest, below which corners get half-spaces too
+_SHARP = -0.8  #: cosine between the normals of two faces, below which their edge gets half-spaces too
 
 
 class Walls(NamedTuple):
-    """A polytope by its edges (e, 6), of which a point has one, and by half-spaces (4, f): normal . x <= offset."""
+    """A polytope as edges (e, 6), one for a point, and as half-spaces (4, f): normal . x <= offset."""
 
     edges: Array
     planes: Array
@@ -31,11 +31,11 @@ class Walls(NamedTuple):
 
 
 def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
-    """Return normals of half-spaces: those of the faces, and more where faces alone hold badly.
+    """Return normals of half-spaces: those of the faces, and more for sharp edges and corners.
 
-    Just outside a knife edge a point is close to the planes of both faces, and beyond a needle's point to all of them:
-    there planes across the edge, and across the way from the middle to a corner, say how far it is. ``faces`` and
-    ``arcs`` as `gjk3d.geometry.hulls.gauss_map` has them.
+    A point just outside a knife edge is close to the planes of both faces, and a point beyond the tip of a needle is
+    close to all planes. Planes across such edges, and across the directions from the middle to the corners, bound its
+    distance. ``faces`` and ``arcs`` are those of `gjk3d.geometry.hulls.gauss_map`.
     """
     middle = vertices.mean(axis=0)
     out = vertices - middle
@@ -50,34 +50,34 @@ def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
     return np.concatenate([*normals, across, -across])
 
 
-def corners(a: Walls, b: Walls, rows: Array, origin: Vec3, same: float) -> Array:
+def corners(a: Walls, b: Walls, rows: Array, origin: Vec3, tolerance: float) -> Array:
     """Return the corners of the intersection of two polytopes at pose rows (2, 13), (n, 3).
 
-    Those closer to each other than ``same``, a part of the size, come once. Numbers are about an origin near by.
+    Corners closer than ``tolerance``, relative to the size, are merged. Coordinates are relative to a near origin.
     """
     edges, planes = len(a.edges) + len(b.edges), a.planes.shape[1] + b.planes.shape[1]
-    found, index = np.empty((3, 2 * edges)), np.empty((2, 2 * edges), dtype=np.int64)
+    points, index = np.empty((3, 2 * edges)), np.empty((2, 2 * edges), dtype=np.int64)
     room = np.empty((6, edges)), np.empty((4, planes))
-    count = common(a.edges, a.planes, b.edges, b.planes, rows, origin, same, *room, found, index)
-    return np.ascontiguousarray(found[:, :count].T)
+    count = common(a.edges, a.planes, b.edges, b.planes, rows, origin, tolerance, *room, points, index)
+    return np.ascontiguousarray(points[:, :count].T)
 
 
 @single_entry
 def common(
     edges_a: Array2, planes_a: Array2, edges_b: Array2, planes_b: Array2, rows: Array2,
-    origin: tuple[float, float, float], same: float, edges: Array2, planes: Array2, found: Array2, index: Ints2,
+    origin: tuple[float, float, float], tolerance: float, edges: Array2, planes: Array2, points: Array2, index: Ints2,
 ) -> int:  # fmt: skip
-    """Fill the corners of the intersection and return how many; ``edges`` to ``index`` are room for both together."""
+    """Write the corners of the intersection and return their number. ``edges`` to ``index`` are scratch for both."""
     size = _move(edges_a, planes_a, rows[0], origin, edges, planes, plain(0), plain(0))
     e, f = edges_a.shape[0], planes_a.shape[1]
     size = max(size, _move(edges_b, planes_b, rows[1], origin, edges, planes, e, f))
-    tol = same * size
-    count = _inside(edges, plain(0), e, planes, f, planes.shape[1], tol, found, plain(0))
-    count = _inside(edges, e, edges.shape[1], planes, plain(0), f, tol, found, count)
-    count = _distinct(found, count, tol, index)
+    tol = tolerance * size
+    count = _inside(edges, plain(0), e, planes, f, planes.shape[1], tol, points, plain(0))
+    count = _inside(edges, e, edges.shape[1], planes, plain(0), f, tol, points, count)
+    count = _distinct(points, count, tol, index)
     for k in range(count):
         for i in range(3):
-            found[i, k] += origin[i]
+            points[i, k] += origin[i]
     return count
 
 
@@ -85,7 +85,7 @@ def common(
 def _move(
     edges: Array, planes: Array, row: Array, origin: Vec3, to_edges: Array, to_planes: Array, e: int, f: int
 ) -> float:
-    """Put a polytope at a pose about an origin, behind e edges and f planes; return its greatest coordinate."""
+    """Place a polytope relative to an origin, after e edges and f planes; return its greatest coordinate."""
     largest = 0.0
     for k in range(edges.shape[0]):
         for i in range(3):
@@ -106,11 +106,11 @@ def _move(
 
 @kernel
 def _inside(
-    edges: Array, e: int, e_end: int, planes: Array, f: int, f_end: int, tol: float, found: Array, count: int
+    edges: Array, e: int, e_end: int, planes: Array, f: int, f_end: int, tol: float, points: Array, count: int
 ) -> int:
-    """Add the ends of what of each edge is inside the half-spaces: all first ends, then all second ones.
+    """Append the ends of the parts of edges inside the half-spaces: all first ends, then all second ends.
 
-    Ends within ``tol`` of a plane are on it and stay as they are.
+    Ends within ``tol`` of a plane count as on it and stay unchanged.
     """
     last = count + (e_end - e)
     at = count
@@ -120,58 +120,58 @@ def _inside(
         enter, leave = _part(edges, k, planes, f, f_end, tol)
         if (enter - leave) * sqrt(dx * dx + dy * dy + dz * dz) > tol:
             continue
-        _put(found, at, edges, k, enter)
-        _put(found, last + (at - count), edges, k, leave)
+        _write_point(points, at, edges, k, enter)
+        _write_point(points, last + (at - count), edges, k, leave)
         at += 1
     some = at - count
     for k in range(some):
         for i in range(3):
-            found[i, at + k] = found[i, last + k]
+            points[i, at + k] = points[i, last + k]
     return at + some
 
 
 @kernel
 def _part(edges: Array, k: int, planes: Array, f: int, f_end: int, tol: float) -> tuple[float, float]:
-    """Return where an edge enters and leaves half-spaces, from 0 to 1; far beyond each other if it is outside."""
+    """Return the parameters, from 0 to 1, where an edge enters and leaves half-spaces; inf and 0 if it is outside."""
     enter, leave = 0.0, 1.0
     for j in range(f, f_end):
-        here = planes[0, j] * edges[0, k] + planes[1, j] * edges[1, k] + planes[2, j] * edges[2, k] - planes[3, j]
-        there = planes[0, j] * edges[3, k] + planes[1, j] * edges[4, k] + planes[2, j] * edges[5, k] - planes[3, j]
-        if here > tol:
-            if there > tol:
+        start = planes[0, j] * edges[0, k] + planes[1, j] * edges[1, k] + planes[2, j] * edges[2, k] - planes[3, j]
+        end = planes[0, j] * edges[3, k] + planes[1, j] * edges[4, k] + planes[2, j] * edges[5, k] - planes[3, j]
+        if start > tol:
+            if end > tol:
                 return inf, 0.0
-            enter = max(enter, here / (here - there) if there < -tol else 1.0)
-        elif there > tol:
-            leave = min(leave, here / (here - there) if here < -tol else 0.0)
+            enter = max(enter, start / (start - end) if end < -tol else 1.0)
+        elif end > tol:
+            leave = min(leave, start / (start - end) if start < -tol else 0.0)
     return enter, leave
 
 
 @kernel
-def _put(found: Array, at: int, edges: Array, k: int, t: float) -> None:
+def _write_point(points: Array, at: int, edges: Array, k: int, t: float) -> None:
     for i in range(3):
         first, second = edges[i, k], edges[3 + i, k]
-        found[i, at] = second if t == 1.0 else first + t * (second - first)
+        points[i, at] = second if t == 1.0 else first + t * (second - first)
 
 
 @kernel
-def _distinct(found: Array, count: int, tol: float, index: Ints) -> int:
-    """Keep of points closer than ``tol`` to each other the first; return how many are left."""
+def _distinct(points: Array, count: int, tol: float, index: Ints) -> int:
+    """Merge points closer than ``tol`` into the first of them; return the number of points left."""
     order, twin = index[0], index[1]
-    sort_points(found, count, order)
+    sort_points(points, count, order)
     for k in range(count):
         twin[k] = 0
     for k in range(count):
         i = order[k]
         for h in range(k + 1, count):
             j = order[h]
-            x, y, z = found[0, j] - found[0, i], found[1, j] - found[1, i], found[2, j] - found[2, i]
+            x, y, z = points[0, j] - points[0, i], points[1, j] - points[1, i], points[2, j] - points[2, i]
             if x > tol:
                 break
             if x * x + y * y + z * z <= tol * tol:
                 twin[max(i, j)] = 1
-    kept = 0
+    unique = 0
     for k in range(count):
         if twin[k] == 0:
-            found[0, kept], found[1, kept], found[2, kept] = found[0, k], found[1, k], found[2, k]
-            kept += 1
-    return kept
+            points[0, unique], points[1, unique], points[2, unique] = points[0, k], points[1, k], points[2, k]
+            unique += 1
+    return unique

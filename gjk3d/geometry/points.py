@@ -42,14 +42,14 @@ def sort_points(flat: Array, count: int, order: Ints) -> None:
         gap //= 3
 
 
-FEW = 1 << 16  #: products of a point and a direction that cost less than one more split, and less than a thread
-_ROUNDING = 128.0 * 2.0**-53  #: of the products compared
+FEW = 1 << 16  #: products of a point and a direction that cost less than another split, and less than a thread
+_ROUNDING = 128.0 * 2.0**-53  #: relative rounding of the compared products
 
 
 def farthest(points: Array, directions: Array) -> tuple[Array, Ints]:
-    """Return how far points (n, d) reach along each direction (m, d), and the index of the one that does, (m,) each.
+    """Return the reach of points (n, d) along each direction (m, d), and the index of the farthest point, (m,) each.
 
-    There is at least one point. Among points that are equally far to rounding, any may be returned.
+    There is at least one point. Of points that are equally far to rounding, any may be returned.
     """
     reach = np.empty(len(directions))
     index = np.empty(len(directions), dtype=np.int64)
@@ -74,9 +74,9 @@ def reaching(points: Array, directions: Array, level: float) -> Iterator[tuple[I
 
 
 def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -> Iterator[tuple[Ints, Ints]]:
-    """Yield each direction once, in groups of like ones, and with each group the points in question along one of them.
+    """Yield each direction once, in groups of similar ones, and with each group its candidate points.
 
-    ``in_question`` is told points in columns, the middle and the half extents of directions, and their rounding.
+    ``in_question`` receives points in columns, the middle and the half extents of directions, and their rounding.
     """
     if len(points) * len(directions) <= FEW:
         if len(directions):
@@ -91,8 +91,8 @@ def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -
         if len(rows) * len(members) <= FEW or not (low < high).any():
             yield rows, members
             continue
-        kept = np.flatnonzero(in_question(columns, 0.5 * (low + high), 0.5 * (high - low), rounding))
-        members, columns = members[kept], columns.take(kept, axis=1)
+        remaining = np.flatnonzero(in_question(columns, 0.5 * (low + high), 0.5 * (high - low), rounding))
+        members, columns = members[remaining], columns.take(remaining, axis=1)
         order = np.argpartition(some[(high - low).argmax()], len(rows) // 2)
         for half in np.split(order, [len(rows) // 2]):
             todo.append((rows[half], some.take(half, axis=1), members, columns))
@@ -100,13 +100,13 @@ def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -
 
 def principal_axes(points: Array) -> tuple[Array, Array]:
     """Return the singular values (min(n, 3),) of points (n, 3), and all three right singular vectors in rows."""
-    # full matrices of many points are n x n; of less than three points the others lack a right vector
+    # full matrices are n x n for many points; the others lack right vectors for less than three points
     lengths, axes = np.linalg.svd(points, full_matrices=len(points) < 3)[1:]
     return lengths, axes
 
 
 def _unstretched(points: Array, directions: Array) -> tuple[Array, Array]:
-    """Return both in columns, mapped so that the points are spread alike along all axes and products stay."""
+    """Return both in columns, mapped so that the points have equal spread along all axes and products are the same."""
     _, spread, axes = np.linalg.svd(points, full_matrices=False)
     spread = np.maximum(spread, 1e-15 * float(spread[0]) + 1e-300)[:, None]
     return axes @ points.T / spread, axes @ directions.T * spread
@@ -115,9 +115,9 @@ def _unstretched(points: Array, directions: Array) -> tuple[Array, Array]:
 def _may_be_farthest(points: Array, axis: Array, half: Array, rounding: float) -> Any:
     height = _products(axis, points)
     top = int(height.argmax())
-    apart = points - points[:, top, None]
-    # a point that is left out without the rounding is farther than the top by no more than it
-    return height + _products(half, np.abs(apart, out=apart)) >= height[top] - rounding
+    offsets = points - points[:, top, None]
+    # a point that is excluded by rounding alone is farther than the top by at most this rounding
+    return height + _products(half, np.abs(offsets, out=offsets)) >= height[top] - rounding
 
 
 def _products(vector: Array, columns: Array) -> Array:

@@ -1,6 +1,7 @@
 """Convex polygons: the faces of a hull, and polygons in the plane that are cut, cleaned and thinned.
 
-Rows of (x, y), counter-clockwise. Two rows are a segment, one is a point; each step takes and leaves either.
+Polygons are rows of (x, y), counter-clockwise. Two rows are a segment, and one row is a point. Every function accepts
+and returns these too.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from gjk3d.geometry.components import connected
 from gjk3d.geometry.hulls import HullData
 from gjk3d.typing import Array, Ints
 
-_COPLANAR = 1e-13  #: of the hull's size: how far off a plane the corners of one face may be
-SHARP = 0.75  #: cosine at a corner: what is near both edges of a sharper one may be far ahead of it
+_COPLANAR = 1e-13  #: greatest distance of the corners of one face from a plane, relative to the size of the hull
+SHARP = 0.75  #: cosine at a corner: a point near both edges of a sharper corner may be far ahead of the corner
 
 
 def face_loops(hull: HullData) -> tuple[Ints, Array]:
     """Return faces as (ints, floats).
 
-    ints: how many faces, for each where its corners begin (faces + 1), and the corners, rows of ``hull.vertices``;
-    floats: an outward unit normal for each (3 faces). A segment is one face of two corners and no normal, a point has
-    none.
+    The ints are the number of faces, the start of the corners of each (faces + 1), and the corners as rows of
+    ``hull.vertices``. The floats are an outward unit normal for each face. A segment is one face with two corners and a
+    normal of zeros. A point has no faces.
     """
     if hull.dimension == 0:
         return np.array([0, 0]), np.empty(0)
@@ -34,7 +35,11 @@ def face_loops(hull: HullData) -> tuple[Ints, Array]:
     size = float(np.abs(vertices).max())
     vertices = vertices / size
     areas = fc.vector_areas(vertices, hull.faces)
-    label = _flat_sides(areas) if hull.dimension == 2 else _coplanar(vertices, hull.faces, areas)
+    if hull.dimension == 2:  # the triangles of a flat hull have two labels, one for each side
+        largest = areas[np.argmax(np.einsum("ij,ij->i", areas, areas))]
+        label = (areas @ largest < 0.0).astype(np.int64)
+    else:
+        label = _coplanar(vertices, hull.faces, areas)
     count = int(label.max()) + 1
     order = np.argsort(label, kind="stable")
     spans = np.searchsorted(label[order], np.arange(count + 1))
@@ -50,15 +55,8 @@ def face_loops(hull: HullData) -> tuple[Ints, Array]:
     return np.concatenate([[count], starts, *loops]).astype(np.int64), normals.ravel()
 
 
-def _flat_sides(areas: Array) -> Ints:
-    """Label the triangles of a flat hull by the side they look to."""
-    largest = areas[np.argmax(np.einsum("ij,ij->i", areas, areas))]
-    sides: Ints = (areas @ largest < 0.0).astype(np.int64)
-    return sides
-
-
 def _coplanar(vertices: Array, faces: Ints, areas: Array) -> Ints:
-    """Label triangles so that neighbours in one plane have one label."""
+    """Label triangles so that coplanar neighbours have the same label."""
     edges, sides = fc.edges(faces)
     # the larger triangle's plane, and the far corner of the smaller one
     square = np.einsum("ij,ij->i", areas, areas)
@@ -98,43 +96,43 @@ _TIE = 1e-6
 
 @kernel
 def cut(p: Array, n: int, a: float, b: float, c: float, tol: float, out: Array) -> int:
-    """Write what of the n rows of p has a x + b y <= c to ``out``; return how many rows that is.
+    """Write the part of the n rows of p with a x + b y <= c to ``out``; return its number of rows.
 
-    Sutherland, Hodgman: Reentrant polygon clipping, 1974. Rows within ``tol`` of the line are kept as they are, and an
-    edge is cut only where it crosses from one side of that band to the other: what lies on the line stays whole.
-    Where ``out`` is full, as no convex polygon makes it, the rest is left out.
+    Sutherland, Hodgman: Reentrant polygon clipping, 1974. Rows within ``tol`` of the line are kept unchanged, and an
+    edge is cut only if it crosses from one side of this band to the other, so parts on the line stay whole. If ``out``
+    is full, which no convex polygon causes, the rest is dropped.
     """
     if n == 0:
         return 0
     count = 0
     last = n - 1
-    before = a * p[last, 0] + b * p[last, 1] - c
+    height_before = a * p[last, 0] + b * p[last, 1] - c
     for i in range(n):
-        here = a * p[i, 0] + b * p[i, 1] - c
-        crosses = (before > tol and here < -tol) or (before < -tol and here > tol)
+        height = a * p[i, 0] + b * p[i, 1] - c
+        crosses = (height_before > tol and height < -tol) or (height_before < -tol and height > tol)
         if crosses and count < out.shape[0]:
-            t = before / (before - here)
+            t = height_before / (height_before - height)
             out[count, 0] = p[last, 0] + t * (p[i, 0] - p[last, 0])
             out[count, 1] = p[last, 1] + t * (p[i, 1] - p[last, 1])
             count += 1
-        if here <= tol and count < out.shape[0]:
+        if height <= tol and count < out.shape[0]:
             out[count, 0], out[count, 1] = p[i, 0], p[i, 1]
             count += 1
-        before, last = here, i
+        height_before, last = height, i
     return count
 
 
 @kernel
 def cut_by(p: Array, n: int, ring: Array, m: int, tol: float, room: Array) -> int:
-    """Leave of the n rows of p what lies within a convex polygon of m corners; return how many rows that is.
+    """Clip the n rows of p by a convex polygon of m corners; return the number of rows.
 
-    What is within ``tol`` of both edges of a sharp corner may be far ahead of it: there the line through the corner,
-    across the middle between the two, cuts too.
+    Points within ``tol`` of both edges of a sharp corner may be far ahead of it. A line through such a corner, across
+    the bisector of its edges, therefore clips too.
     """
-    kept, spare = p, room
-    last, u, v = m - 1, 0.0, 0.0  # and the direction of the edge before
+    current, spare = p, room
+    last, u, v = m - 1, 0.0, 0.0  # u, v is the direction of the previous edge
     flipped = False
-    for k in range(m + 1):  # the first edge comes again, for the corner where it begins
+    for k in range(m + 1):  # the first edge is repeated for the corner at its start
         i = k if k < m else 0
         x, y = ring[i, 0] - ring[last, 0], ring[i, 1] - ring[last, 1]
         length = sqrt(x * x + y * y)
@@ -142,11 +140,11 @@ def cut_by(p: Array, n: int, ring: Array, m: int, tol: float, room: Array) -> in
             x, y = x / length, y / length
             if u * x + v * y < -SHARP:
                 a, b = 0.5 * (u - x), 0.5 * (v - y)
-                n = cut(kept, n, a, b, a * ring[last, 0] + b * ring[last, 1], tol, spare)
-                kept, spare, flipped = spare, kept, not flipped
+                n = cut(current, n, a, b, a * ring[last, 0] + b * ring[last, 1], tol, spare)
+                current, spare, flipped = spare, current, not flipped
             if k < m:
-                n = cut(kept, n, y, -x, y * ring[last, 0] - x * ring[last, 1], tol, spare)
-                kept, spare, flipped = spare, kept, not flipped
+                n = cut(current, n, y, -x, y * ring[last, 0] - x * ring[last, 1], tol, spare)
+                current, spare, flipped = spare, current, not flipped
             u, v = x, y
         last = i
     if flipped:
@@ -168,7 +166,7 @@ def _off_chord(p: Array, i: int, j: int, k: int) -> float:
 
 @kernel
 def _drop(p: Array, n: int, i: int) -> int:
-    """Take row i out of n; return how many are left."""
+    """Remove row i of n; return the number of rows left."""
     for j in range(i, n - 1):
         p[j, 0], p[j, 1] = p[j + 1, 0], p[j + 1, 1]
     return n - 1
@@ -176,25 +174,25 @@ def _drop(p: Array, n: int, i: int) -> int:
 
 @kernel
 def tidy(p: Array, n: int, tol: float) -> int:
-    """Take out rows that are within ``tol`` of the segment between their neighbours; return how many are left."""
+    """Remove rows within ``tol`` of the segment between their neighbours; return the number of rows left."""
     i = 0
-    kept = 0  # rows looked at in a row without dropping one
-    while n > 1 and kept < n:
+    unchanged = 0  # consecutive rows that were not removed
+    while n > 1 and unchanged < n:
         i = i if i < n else 0
         before = i - 1 if i > 0 else n - 1
         after = i + 1 if i < n - 1 else 0
         if _off_chord(p, before, i, after) <= tol * tol:
             n = _drop(p, n, i)
-            kept = 0
+            unchanged = 0
         else:
             i += 1
-            kept += 1
+            unchanged += 1
     return n
 
 
 @kernel
 def _worth(p: Array, i: int, j: int, k: int) -> float:
-    """Return twice the area of the triangle that is lost with row j."""
+    """Return twice the area of the triangle that is lost by removing row j."""
     return float(abs((p[j, 0] - p[i, 0]) * (p[k, 1] - p[i, 1]) - (p[j, 1] - p[i, 1]) * (p[k, 0] - p[i, 0])))
 
 
@@ -209,9 +207,9 @@ def twice_area(p: Array, n: int) -> float:
 
 @kernel
 def thin(p: Array, n: int, most: int) -> int:
-    """Take out rows until ``most``, at least 3, are left, each time the one that costs the least area.
+    """Remove the row that costs the least area until ``most`` rows, at least 3, are left; return their number.
 
-    Visvalingam, Whyatt: Line generalisation by repeated elimination of points, 1993. Returns how many are left.
+    Visvalingam, Whyatt: Line generalisation by repeated elimination of points, 1993.
     """
     tie = _TIE * twice_area(p, n)
     while n > most:
@@ -237,7 +235,7 @@ def nearest_row(p: Array, n: int, x: float, y: float) -> int:
 
 @kernel
 def farthest_row(p: Array, n: int, x: float, y: float) -> int:
-    """Return the first of the rows farthest from a point, as far as rounding can tell."""
+    """Return the first of the rows farthest from a point, to rounding."""
     best, most = 0, 0.0
     for i in range(n):
         square = (p[i, 0] - x) * (p[i, 0] - x) + (p[i, 1] - y) * (p[i, 1] - y)

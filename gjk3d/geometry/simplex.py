@@ -1,16 +1,16 @@
 """The point of a simplex nearest to the origin, by Voronoi region: segment, triangle, tetrahedron.
 
-The 2D tutorials ask on which side of the simplex' edges the origin lies; the region it lies in names the feature to
-keep, and the rest of the simplex is dropped. In 3D the same question is asked of faces:
+The 2D tutorials test on which side of the edges of the simplex the origin is. Its region gives the feature to keep, and
+the rest of the simplex is dropped. In 3D the same test applies to faces:
 
-- segment AB: between the ends, or beyond A, or beyond B;
-- triangle ABC: above its inside, else beyond one of its edges, and then it is a segment again;
-- tetrahedron ABCD: inside, else outside one of its four faces, and then it is a triangle again.
+- segment AB: the origin is between the ends, before A, or after B.
+- triangle ABC: the origin is above the inside, or beyond an edge, which leaves a segment.
+- tetrahedron ABCD: the origin is inside, or outside one of the four faces, which leaves a triangle.
 
-GJK's new vertex D needs no test of the face ABC it grew from: the origin was seen beyond it. Testing it all the same
-costs little, and keeps these functions true on their own. Each returns the nearest point and its barycentric
-coordinates, zero for a dropped vertex. ``tiny`` is the length below which a vertex' position means nothing; features
-thinner than that are skipped, their parts are not.
+For the new vertex D of GJK the test of the opposite face ABC is redundant, since the origin was beyond it. The test
+costs little, and makes these functions correct for any simplex. Each returns the nearest point and its barycentric
+coordinates, zero for a dropped vertex. ``tiny`` is the resolution of the vertices. Features thinner than that are
+skipped, but their parts are not.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def blend(la: float, a: Vec3, lb: float, b: Vec3, lc: float, c: Vec3) -> Vec3:
 
 @kernel
 def agree(p: Vec3, q: Vec3, tiny: float) -> bool:
-    """Tell whether two ways to compute a point give one point; else its coordinates are noise, and prove nothing."""
+    """Return whether two computations of a point agree. If not, its coordinates are noise and prove nothing."""
     d = sub(p, q)
     return dot(d, d) <= tiny * tiny
 
@@ -75,8 +75,8 @@ def agree(p: Vec3, q: Vec3, tiny: float) -> bool:
 def refined(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec4, bool]:
     """Return the foot of the origin on a thin triangle's plane, by iterative refinement, and whether it is within.
 
-    The plane of a thin triangle is rounding, and so is a foot read off it. The combination of the vertices itself is
-    not: what is left of it along the longest edge and across is taken out again, until it is least.
+    The normal of a thin triangle is dominated by rounding, and so is a foot computed from it. The combination of the
+    vertices is not: its components along the longest edge and across it are subtracted until it is shortest.
     """
     ab, bc, ca = dot(sub(b, a), sub(b, a)), dot(sub(c, b), sub(c, b)), dot(sub(a, c), sub(a, c))
     turns = 0
@@ -122,7 +122,7 @@ def closest_on_triangle(a: Vec3, b: Vec3, c: Vec3, tiny: float) -> tuple[Vec3, V
 
 @kernel
 def closest_over(a: Vec3, b: Vec3, c: Vec3, n: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
-    """Do as `closest_on_triangle` does with the triangle's normal."""
+    """Return the point of ABC nearest to the origin, given the normal; see `closest_on_triangle`."""
     ab, ac, bc = sub(b, a), sub(c, a), sub(c, b)
     longest2 = max(dot(ab, ab), dot(ac, ac), dot(bc, bc))
     area2 = dot(n, n)
@@ -175,9 +175,9 @@ def side(a: Vec3, n: Vec3, d: Vec3, tiny: float) -> int:
 def closest_on_tetrahedron(a: Vec3, b: Vec3, c: Vec3, d: Vec3, tiny: float) -> tuple[Vec3, Vec4, int]:
     """Return the point of ABCD nearest to the origin, its coordinates, and where the origin is.
 
-    INSIDE is said only where all four sides are certain: the point is then the origin. UNSURE means within ``tiny``
-    of a face that no other face contradicts, or a flat tetrahedron; the point is then the nearest one of the doubtful
-    faces.
+    INSIDE is returned only if all four sides are certain, and the point is then the origin. UNSURE means a flat
+    tetrahedron, or an origin within ``tiny`` of a face that no other face contradicts. The point is then the nearest
+    one of the uncertain faces.
     """
     n_abc, n_abd = triangle_normal(a, b, c), triangle_normal(a, b, d)
     n_acd, n_bcd = triangle_normal(a, c, d), triangle_normal(b, c, d)

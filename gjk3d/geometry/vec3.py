@@ -13,7 +13,7 @@ Rigid = tuple[float, float, float, float, float, float, float, float, float, flo
 
 #: square of a sine: below it a cross product has lost half of its digits, and its products are taken exactly
 NEARLY_PARALLEL = 1e-8
-#: of a vector this short the square has lost digits, or is 0: it has no direction
+#: length below which the square of a vector has lost digits or is 0, so its direction is undefined
 NO_LENGTH = 1e-140
 
 

@@ -27,14 +27,14 @@ from gjk3d.shapes import layout
 from gjk3d.typing import Array1, Array2, Bools, Ints, Ints1, Ints2
 
 _POSE_A, _POSE_B = 3, 8  #: columns of a pair row: the slots of both
-# of which row a pair has its faces, or why it has none: not needed, answered elsewhere, and there without a box
+# row of the cached faces of a pair, or the reason for its absence: not needed, not solved by the kernels, without a box
 NONE, ASIDE, BOXLESS = -1, -2, -3
-APART, MEETS, UNSURE = range(3)
-MET = -1.0  #: in place of an axis: the two met at the last step
+SEPARATED, COLLIDING, UNSURE = range(3)
+COLLIDED = -1.0  #: replaces an axis: the pair collided in the last step
 
 
 class PairRows(NamedTuple):
-    """Pairs of shapes that lie behind each other, and their poses."""
+    """Pairs of shapes in joined arrays, and their poses."""
 
     ints: Ints1
     floats: Array1
@@ -42,21 +42,21 @@ class PairRows(NamedTuple):
     poses: Array2
 
 
-class Known(NamedTuple):
-    """What the last step left of each pair."""
+class PairCache(NamedTuple):
+    """The data that the last step cached for each pair."""
 
     axes: Array2
-    at: Ints1  #: of which row of ``kept`` it has its faces, or why it has none
-    kept: Array2
+    at: Ints1  #: row of ``faces`` for each pair, or the reason for its absence
+    faces: Array2
 
 
 @entry
 def moves(
     boxes: Array2, links: Ints2, births: Ints1, version: int, before: Array2
 ) -> tuple[float, float, float, float]:
-    """Return how far sides of boxes have moved since ``version``: at most, those moved on the average, and all.
+    """Return motions of the sides of boxes since ``version``: greatest, mean of the moved ones, mean of all.
 
-    Of leaves that are there since then; the last number is how long the sides are on the average.
+    Only leaves that existed at that version count. The last number is the mean length of a side.
     """
     most, total, sides, moved, leaves = 0.0, 0.0, 0.0, 0, 0
     for k in range(before.shape[0]):
@@ -76,103 +76,104 @@ def moves(
 @entry
 def collide_again(
     pairs: PairRows, boxes: Array2, within: float, margin: float, trust: bool, start: int, stop: int,
-    simplex: Array2, known: Known, told: Ints1,
+    simplex: Array2, cache: PairCache, outcomes: Ints1,
 ) -> None:  # fmt: skip
-    """Tell of pairs start to stop what `quick_collide` tells of those no farther apart by their boxes than ``within``.
+    """Write the outcomes of pairs start to stop. Pairs with boxes farther apart than ``within`` are SEPARATED.
 
-    With ``trust`` those count as meeting that met at the last step: their distance is asked anyway. Of what is answered
-    elsewhere nobody can tell here.
+    With ``trust`` pairs that collided in the last step count as COLLIDING, since their distance is computed anyway.
+    Pairs that the kernels do not solve are UNSURE.
     """
-    table, axes, at, kept = pairs.table, known.axes, known.at, known.kept
+    table, axes, at, faces = pairs.table, cache.axes, cache.at, cache.faces
     for k in range(start, stop):
-        told[k] = APART
+        outcomes[k] = SEPARATED
         if at[k] != BOXLESS and not near(boxes, table[k, _POSE_A], boxes, table[k, _POSE_B], within):
             continue
         if at[k] < NONE:
-            told[k] = UNSURE
+            outcomes[k] = UNSURE
             continue
-        if trust and axes[k, 0] == MET:
-            told[k] = MEETS
+        if trust and axes[k, 0] == COLLIDED:
+            outcomes[k] = COLLIDING
             continue
         c, _ = cores_of_row(pairs.ints, pairs.floats, pairs.table, pairs.poses, k)
-        if at[k] >= 0 and kept[at[k], 0] > 0.0 and proves_overlap(c, margin, kept, at[k]):
-            told[k] = MEETS
+        if at[k] >= 0 and faces[at[k], 0] > 0.0 and proves_overlap(c, margin, faces, at[k]):
+            outcomes[k] = COLLIDING
         else:
-            told[k] = quick_collide(c, margin, simplex, axes, k)
-        if told[k] == MEETS:
-            axes[k, 0] = MET
+            outcomes[k] = quick_collide(c, margin, simplex, axes, k)
+        if outcomes[k] == COLLIDING:
+            axes[k, 0] = COLLIDED
 
 
 @entry
 def solve_again(
-    pairs: PairRows, which: Ints1, max_distance: float, start: int, stop: int, room: Room, known: Known, out: Array2,
-    flags: Ints2,
+    pairs: PairRows, which: Ints1, max_distance: float, start: int, stop: int, room: Room, cache: PairCache,
+    out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
-    """Answer the signed distances of the pairs ``which[start:stop]`` into these rows of ``out`` and ``flags``."""
-    axes, at, kept = known.axes, known.at, known.kept
+    """Write the signed distances of the pairs ``which[start:stop]`` into these rows of ``out`` and ``flags``."""
+    axes, at, faces = cache.axes, cache.at, cache.faces
     for r in range(start, stop):
         k = which[r]
         if at[k] < NONE:
             continue
-        c, turned = cores_of_row(pairs.ints, pairs.floats, pairs.table, pairs.poses, k)
-        if at[k] < 0 or not solve_from_cache(c, max_distance, room, kept, at[k], out, flags, r):
-            solve(c, SIGNED, max_distance, 0.0, room, kept[:0], out, flags, r)
+        c, swapped = cores_of_row(pairs.ints, pairs.floats, pairs.table, pairs.poses, k)
+        if at[k] < 0 or not solve_from_cache(c, max_distance, room, faces, at[k], out, flags, r):
+            solve(c, SIGNED, max_distance, 0.0, room, faces[:0], out, flags, r)
             if at[k] >= 0:
-                store_faces(c, room, kept, at[k])
-        if turned:
+                store_faces(c, room, faces, at[k])
+        if swapped:
             mirror(out, r)
         if out[r, 1] > max_distance:
             axes[k, 0] = 0.0
 
 
-_STEPS = 10.0  #: boxes are larger by as far as things move on the average in so many steps
-_MOST = 0.15  #: of a box's side on the average: they are not larger by more
-_LEAST = 2.5  #: steps for which boxes have to be found: what moves faster is searched for each time
-_PAIRS, _EACH = 65536, 64  #: most pairs that are remembered, and how many more an object
+_STEPS = 10.0  #: boxes are enlarged by the mean motion of this number of steps
+_MOST = 0.15  #: greatest enlargement, relative to the mean side of a box
+_LEAST = 2.5  #: steps that an enlargement has to last: for faster motions each step searches the tree
+_MOST_PAIRS, _PAIRS_PER_OBJECT = 65536, 64  #: greatest number of cached pairs, and how many more for each object
 
 
 class Memory:
-    """The pairs of one scene whose boxes may be near, in the order of their names, and what is remembered of each."""
+    """The pairs of one scene with near boxes, in the order of their names, and the cached data of each."""
 
     __slots__ = (
-        "_at", "_axes", "_boxes", "_flat", "_kept", "_may_be_deep", "_pad", "_solids", "_steps", "_table", "_version",
+        "_at", "_axes", "_boxes", "_faces", "_flat", "_may_be_deep", "_pad", "_solids", "_steps", "_table", "_version",
         "_within", "pairs",
     )  # fmt: skip
     pairs: Ints  #: of slots
-    _table: Ints  #: the same as the kernels take them
-    _flat: Bools  #: which are of two polytopes
-    _may_be_deep: Bools  #: which of them EPA may answer
-    _solids: SolidPairs | None  #: the shapes that these are told of
+    _table: Ints  #: the pairs as rows for the kernels
+    _flat: Bools  #: whether a pair consists of two polytopes
+    _may_be_deep: Bools  #: whether EPA may solve a pair
+    _solids: SolidPairs | None  #: the shapes that these arrays describe
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Drop everything: the next question is asked afresh."""
+        """Clear the cache, so the next query starts without it."""
         self._version, self._within, self._solids = -1, -1.0, None  # before the first search the distance is negative
-        self._boxes, self._pad, self._steps = np.zeros((0, 6)), 0.0, 0  # as of the last search; and steps since
+        self._boxes, self._pad, self._steps = np.zeros((0, 6)), 0.0, 0  # state at the last search, and steps since
         self.pairs = np.zeros((0, 2), dtype=np.int64)
         self._axes = np.zeros((0, AXIS))
-        self._kept, self._at = np.zeros((0, ROW)), np.zeros(0, dtype=np.int64)  # of pairs the row in which faces are
+        # faces, and the row of each pair in them
+        self._faces, self._at = np.zeros((0, ROW)), np.zeros(0, dtype=np.int64)
 
     def follow(self, candidates: Candidates, narrow: Narrow, within: float) -> bool:
-        """Have all pairs within that distance; tell whether they are remembered.
+        """Update the cache to contain all pairs within a distance; return whether it can be used.
 
-        Nothing is while nothing moves, so that one question costs what it does without a memory; nor where things move
-        so fast that nothing stays as it was, nor of more pairs than a few a body.
+        It is not used without motion, so a single query costs the same as without a cache. It is not used either for
+        fast motions, which invalidate it in every step, nor for more than a few pairs per object.
         """
         within, objects = max(within, 0.0), candidates.mine
         tree = objects.tree
         self._steps += 1
-        most, moved, each, side = moves(tree.boxes, tree.links, objects.births, self._version, self._boxes)
-        known = self._within >= 0.0
-        if not known or self._version != objects.version or within > self._within or most > 0.99 * self._pad:
+        most, moved, mean, side = moves(tree.boxes, tree.links, objects.births, self._version, self._boxes)
+        searched = self._within >= 0.0
+        if not searched or self._version != objects.version or within > self._within or most > 0.99 * self._pad:
             if most > 0.0:
                 step = moved / self._steps
                 self._pad = min(_STEPS * step, _MOST * side)
                 self._pad = 0.0 if self._pad < _LEAST * step else self._pad
-            fast = _LEAST * each / self._steps > _MOST * side
-            if fast or not (known or most > 0.0) or not self._search(candidates, within):
+            fast = _LEAST * mean / self._steps > _MOST * side
+            if fast or not (searched or most > 0.0) or not self._search(candidates, within):
                 self.forget()
                 self._note(objects)
                 return False
@@ -183,38 +184,38 @@ class Memory:
         return True
 
     def _note(self, objects: Objects) -> None:
-        """Take note of where everything is."""
+        """Store the boxes of all objects."""
         self._boxes, self._steps = objects.tree.boxes[: len(objects.births)].copy(), 0
         self._version = objects.version
 
     def _search(self, candidates: Candidates, within: float) -> bool:
-        """Search the boxes, and keep what is known of pairs found again; tell whether they are few enough."""
+        """Search the boxes and keep the data of pairs that were cached; return whether the pairs are few enough."""
         objects, count, blocks = candidates.mine, 0, [np.zeros((0, 2), dtype=np.int64)]
         for block in candidates.blocks(within + 2.0 * self._pad):
             blocks.append(block)
             count += len(block)
-            if count > _PAIRS + _EACH * len(objects.slots):
+            if count > _MOST_PAIRS + _PAIRS_PER_OBJECT * len(objects.slots):
                 return False
         pairs = np.concatenate(blocks)
         keys = _keys(objects, pairs)
         order = np.argsort(keys, kind="stable")
         pairs, keys = pairs[order], keys[order]
-        # of those removed since, or with others in their places, nothing is known
+        # data of objects that were removed or replaced since is dropped
         old = np.flatnonzero(((objects.births[self.pairs] <= self._version) & (objects.ranks[self.pairs] >= 0)).all(1))
-        known = _keys(objects, self.pairs[old])
-        where = np.minimum(np.searchsorted(known, keys), max(len(known) - 1, 0))
-        found = np.flatnonzero(known[where] == keys) if len(known) else where[:0]
-        row = old[where[found]]
+        old_keys = _keys(objects, self.pairs[old])
+        where = np.minimum(np.searchsorted(old_keys, keys), max(len(old_keys) - 1, 0))
+        matches = np.flatnonzero(old_keys[where] == keys) if len(old_keys) else where[:0]
+        row = old[where[matches]]
         axes, at = np.zeros((len(pairs), AXIS)), np.full(len(pairs), NONE)
-        axes[found], at[found] = self._axes[row], np.maximum(self._at[row], NONE)
+        axes[matches], at[matches] = self._axes[row], np.maximum(self._at[row], NONE)
         used = np.flatnonzero(at >= 0)
-        if len(self._kept) > 2 * len(used):
-            self._kept, at[used] = self._kept[at[used]], np.arange(len(used))
+        if len(self._faces) > 2 * len(used):
+            self._faces, at[used] = self._faces[at[used]], np.arange(len(used))
         self.pairs, self._axes, self._at, self._solids = pairs, axes, at, None
         return True
 
     def _take_shapes(self, narrow: Narrow) -> None:
-        """Take note of what the shapes of pairs are to the kernels."""
+        """Store the properties of the shapes of pairs that the kernels need."""
         solids = self._solids = narrow.pairs
         shapes, self._table = narrow.table(self.pairs)
         aside, boxless = (solids.mixed | solids._singly)[shapes].any(axis=1), solids.unbounded[shapes].any(axis=1)
@@ -225,52 +226,52 @@ class Memory:
         simple = (kinds == layout.POINT).any(axis=1) | (kinds == layout.BOX).all(axis=1)
         self._may_be_deep = self._flat & ~simple
 
-    # --- questions -----------------------------------------------------------------------------------------------
+    # --- queries -------------------------------------------------------------------------------------------------
 
     def collide(self, narrow: Narrow, margin: float) -> NDArray[np.bool_]:
-        """Tell which pairs collide, see `Narrow.collide`."""
-        told = self._told(narrow, margin, False)
-        unsure = np.flatnonzero(told == UNSURE)
+        """Return which pairs collide, see `Narrow.collide`."""
+        outcomes = self._outcomes(narrow, margin, False)
+        unsure = np.flatnonzero(outcomes == UNSURE)
         if len(unsure):
-            told[unsure] = narrow.collide(self.pairs[unsure], margin)
-        hits: NDArray[np.bool_] = told != 0
+            outcomes[unsure] = narrow.collide(self.pairs[unsure], margin)
+        hits: NDArray[np.bool_] = outcomes != 0
         return hits
 
     def _rows(self, narrow: Narrow) -> PairRows:
         return PairRows(*narrow.pairs._arena, self._table, narrow.rows)
 
-    def _known(self) -> Known:
-        return Known(self._axes, self._at, self._kept)
+    def _pair_cache(self) -> PairCache:
+        return PairCache(self._axes, self._at, self._faces)
 
-    def _told(self, narrow: Narrow, margin: float, trust: bool) -> Ints:
-        told = np.empty(len(self.pairs), dtype=np.int64)
+    def _outcomes(self, narrow: Narrow, margin: float, trust: bool) -> Ints:
+        outcomes = np.empty(len(self.pairs), dtype=np.int64)
 
         def run(start: int, stop: int) -> None:
             collide_again(
                 self._rows(narrow), narrow.boxes, wider(margin), margin, trust, start, stop,
-                scratch(FIRST_POINTS)[2], self._known(), told,
+                scratch(FIRST_POINTS)[2], self._pair_cache(), outcomes,
             )  # fmt: skip
 
-        in_chunks(len(told), narrow.workers, run)
-        return told
+        in_chunks(len(outcomes), narrow.workers, run)
+        return outcomes
 
     def distances_within(
         self, narrow: Narrow, within: float, which: Bools | None = None, mode: int = SIGNED
     ) -> Answers:  # fmt: skip
-        """Return the signed distances of pairs, or of some, that are not proven to be farther apart, see `Narrow`."""
-        told = self._told(narrow, within, True)
+        """Return the signed distances of all or some pairs that are not proven to be farther apart, see `Narrow`."""
+        outcomes = self._outcomes(narrow, within, True)
         if which is not None:
-            told[~which] = 0
-        aside = np.flatnonzero((self._at < NONE) & (told != 0))
+            outcomes[~which] = 0
+        aside = np.flatnonzero((self._at < NONE) & (outcomes != 0))
         if len(aside):
-            told[aside] = narrow.collide(self.pairs[aside], within)
-        near = np.flatnonzero(told)
-        self._make_room(near, told)
+            outcomes[aside] = narrow.collide(self.pairs[aside], within)
+        near = np.flatnonzero(outcomes)
+        self._make_room(near, outcomes)
         out, flags = empty_answers(len(near))
 
         def run(start: int, stop: int) -> None:
             room = room_in(*scratch(FIRST_POINTS)[:2], FIRST_POINTS, NO_LOG)
-            solve_again(self._rows(narrow), near, within, start, stop, room, self._known(), out, flags)
+            solve_again(self._rows(narrow), near, within, start, stop, room, self._pair_cache(), out, flags)
 
         in_chunks(len(near), narrow.workers, run)
         wide = (flags[:, 2] == 0) & self._flat[near] & (flags[:, 0] != Status.BEYOND)
@@ -278,29 +279,29 @@ class Memory:
         if len(left):
             fresh = narrow.distances(self.pairs[near[left]], within, mode, within == 0.0)
             out[left], flags[left] = fresh.out, fresh.flags
-        kept = out[:, 1] <= within
+        near_enough = out[:, 1] <= within
         answers = Answers(self.pairs[near], out, flags)
-        return answers if kept.all() else answers[kept]
+        return answers if near_enough.all() else answers[near_enough]
 
-    def _make_room(self, which: Ints, told: Ints) -> None:
-        """Give those a row for faces that may need one, and take it from those that do not meet any more."""
+    def _make_room(self, which: Ints, outcomes: Ints) -> None:
+        """Assign rows for faces to the pairs that may need one, and free those of separated pairs."""
         at = self._at
-        at[(at >= 0) & (told == 0)] = NONE
+        at[(at >= 0) & (outcomes == 0)] = NONE
         wanting = which[self._may_be_deep[which] & (at[which] == NONE)]
         if not len(wanting):
             return
-        free = np.ones(len(self._kept), dtype=bool)
+        free = np.ones(len(self._faces), dtype=bool)
         free[at[at >= 0]] = False
         rows = np.flatnonzero(free)
         if len(rows) < len(wanting):
-            more = np.zeros((len(wanting) + len(self._kept) // 4, ROW))
-            rows = np.concatenate([rows, len(self._kept) + np.arange(len(more))])
-            self._kept = np.concatenate([self._kept, more])
+            more = np.zeros((len(wanting) + len(self._faces) // 4, ROW))
+            rows = np.concatenate([rows, len(self._faces) + np.arange(len(more))])
+            self._faces = np.concatenate([self._faces, more])
         at[wanting] = rows[: len(wanting)]
-        self._kept[at[wanting], 0] = 0.0
+        self._faces[at[wanting], 0] = 0.0
 
 
 def _keys(objects: Objects, pairs: Ints) -> Ints:
-    """Return one number a pair, in the order of the names."""
+    """Return one number for each pair, in the order of the names."""
     keys: Ints = (objects.ranks[pairs[:, 0]] << 31) | objects.ranks[pairs[:, 1]]
     return keys

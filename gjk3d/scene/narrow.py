@@ -31,18 +31,18 @@ from gjk3d.typing import Array, Ints
 
 
 def wider(within: float) -> float:
-    """Return how far boxes may be apart of what the narrow phase might not prove to be farther apart than that."""
+    """Return the search distance for boxes, with a margin for the error of the narrow phase."""
     return within * WIDER if within > 0.0 else 0.0
 
 
 def heights(boxes: Array, normal: Array, offset: float) -> Array:
-    """Return how far above a plane boxes are, rounding left out; less where they reach below."""
+    """Return the heights of the lowest corners of boxes above a plane, without a bound on rounding."""
     above: Array = np.minimum(boxes[:, :3] * normal, boxes[:, 3:] * normal).sum(axis=1) - offset
     return above
 
 
 class Candidates:
-    """Which pairs of one scene, of an object and its scene, or of two scenes, are to be asked."""
+    """The pairs to solve, of one scene, of one object and its scene, or of two scenes."""
 
     def __init__(self, mine: Objects, theirs: Objects | None, only: int | None) -> None:
         self.mine, self.only = mine, only
@@ -53,7 +53,7 @@ class Candidates:
         self.bits = mine.bits if theirs is None else mine.translated(theirs)
 
     def blocks(self, within: float, room: int = 65536) -> Iterator[Ints]:
-        """Yield pairs of slots, each pair once; of one scene in the order of their names."""
+        """Yield pairs of slots, each pair once. Within one scene the names of a pair are in order."""
         within = wider(within)
         for pairs in self._raw(within, room):
             if self.within_one:
@@ -61,9 +61,9 @@ class Candidates:
                     low, high = pairs.min(axis=1), pairs.max(axis=1)
                     pairs = pairs[~np.isin((low << 31) | high, self.mine.keys)]
                 ranks = self.mine.ranks
-                turned = ranks[pairs[:, 0]] > ranks[pairs[:, 1]]
-                pairs = np.where(turned[:, None], pairs[:, ::-1], pairs)
-            for start in range(0, len(pairs), room):  # what stands on a plane comes all at once
+                swapped = ranks[pairs[:, 0]] > ranks[pairs[:, 1]]
+                pairs = np.where(swapped[:, None], pairs[:, ::-1], pairs)
+            for start in range(0, len(pairs), room):  # the objects on a plane come in one block
                 yield pairs[start : start + room]
 
     def _raw(self, within: float, room: int) -> Iterator[Ints]:
@@ -88,29 +88,29 @@ class Candidates:
             yield self._over_plane(mine, slot, within)
             return
         box, where = mine.tree.boxes[slot : slot + 1], np.array([slot])
-        one = Tree()
-        one.insert(np.array([0]), box)
-        one.bits = mine.bits[slot : slot + 1]
-        for block in one.pairs_with(mine.tree, within, room):
-            others = block[block[:, 1] != slot]
-            yield np.column_stack([np.full(len(others), slot), others[:, 1]])
+        single = Tree()
+        single.insert(np.array([0]), box)
+        single.bits = mine.bits[slot : slot + 1]
+        for block in single.pairs_with(mine.tree, within, room):
+            partners = block[block[:, 1] != slot]
+            yield np.column_stack([np.full(len(partners), slot), partners[:, 1]])
         for plane in sorted(mine.planes):
-            if self._above(mine, plane, box)[0] <= within and _may_meet(mine.bits[[plane]], mine.bits[where])[0]:
+            if self._above(mine, plane, box)[0] <= within and _may_pair(mine.bits[[plane]], mine.bits[where])[0]:
                 yield np.array([[plane, slot]])
 
     def _over_plane(self, owner: Objects, slot: int, within: float) -> Ints:
-        """Return pairs of what has no box and what reaches it, in this scene or in the other one."""
-        others = self.theirs if owner is self.mine else self.mine
-        leaves = others.tree.leaves
-        near = leaves[self._above(owner, slot, others.tree.boxes[leaves]) <= within]
+        """Return the pairs of an unbounded object and the objects within a distance of it."""
+        partners = self.theirs if owner is self.mine else self.mine
+        leaves = partners.tree.leaves
+        near = leaves[self._above(owner, slot, partners.tree.boxes[leaves]) <= within]
         of_plane = (self.bits if owner is self.theirs else owner.bits)[[slot]]
-        of_others = (self.bits if others is self.theirs else others.bits)[near]
-        near = near[_may_meet(of_plane, of_others)]
+        of_partners = (self.bits if partners is self.theirs else partners.bits)[near]
+        near = near[_may_pair(of_plane, of_partners)]
         return np.column_stack([np.full(len(near), slot), near])
 
     @staticmethod
     def _above(owner: Objects, slot: int, boxes: Array) -> Array:
-        """Return how far boxes are at least from what has none."""
+        """Return lower bounds on the distances of boxes from an unbounded object."""
         limits, row = owner.limits(slot), owner.rows[slot]
         # offsets in the frame of the shape are at most those in the world and the translation together
         size = np.abs(boxes).sum(axis=1) + 2.0 * np.abs(row[9:12]).sum() + max(abs(d) for _, d in limits)
@@ -119,47 +119,47 @@ class Candidates:
         return above
 
     def gaps(self, pairs: Ints) -> Array:
-        """Return for pairs how far apart they are at least."""
+        """Return lower bounds on the distances of pairs."""
         mine, theirs = self.mine, self.theirs
         gaps = np.zeros(len(pairs))
         left = np.ones(len(pairs), dtype=bool)
-        for owner, other, one, two in ((mine, theirs, 0, 1), (theirs, mine, 1, 0)):
+        for owner, partner, column, partner_column in ((mine, theirs, 0, 1), (theirs, mine, 1, 0)):
             for slot in owner.planes:
-                rows = np.flatnonzero(pairs[:, one] == slot)
+                rows = np.flatnonzero(pairs[:, column] == slot)
                 left[rows] = False
-                gaps[rows] = np.maximum(self._above(owner, slot, other.tree.boxes[pairs[rows, two]]), 0.0)
+                gaps[rows] = np.maximum(self._above(owner, slot, partner.tree.boxes[pairs[rows, partner_column]]), 0.0)
         rows = np.flatnonzero(left)
         gaps[rows] = box_gaps(mine.tree.boxes[pairs[rows, 0]], theirs.tree.boxes[pairs[rows, 1]])
         return gaps
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
-        """Names by slot, of both sides."""
+        """Names of A and of B, by slot."""
         return self.mine.names, self.theirs.names
 
     @property
     def size(self) -> float:
-        """No two boxes are farther apart than this."""
+        """An upper bound on the distance of two boxes."""
         low = np.minimum(self.mine.tree.bounds[:3], self.theirs.tree.bounds[:3])
         high = np.maximum(self.mine.tree.bounds[3:], self.theirs.tree.bounds[3:])
         return float(np.abs(high - low).sum()) if (low <= high).all() else 0.0
 
     @property
     def count(self) -> int:
-        """Roughly how many objects there are."""
+        """Approximate number of objects."""
         return len(self.mine.tree) + (0 if self.within_one else len(self.theirs.tree))
 
 
-def _may_meet(one: Ints, many: Ints) -> NDArray[np.bool_]:
-    meet: NDArray[np.bool_] = ((one[:, 0] & many[:, 1]) != 0) & ((many[:, 0] & one[:, 1]) != 0)
-    return meet
+def _may_pair(bits_a: Ints, bits_b: Ints) -> NDArray[np.bool_]:
+    compatible: NDArray[np.bool_] = ((bits_a[:, 0] & bits_b[:, 1]) != 0) & ((bits_b[:, 0] & bits_a[:, 1]) != 0)
+    return compatible
 
 
-_MET = (int(Status.OVERLAPPING), 0, 1, 0)  #: marks of an answer, see `gjk3d.narrow.solve`
+_OVERLAPPING = (int(Status.OVERLAPPING), 0, 1, 0)  #: marks of an answer, see `gjk3d.narrow.solve`
 
 
 class Answers:
-    """The numbers of some pairs: rows as those of `gjk3d.narrow.solve`."""
+    """The results of pairs, in the rows of `gjk3d.narrow.solve`."""
 
     __slots__ = ("flags", "out", "pairs")
 
@@ -174,7 +174,7 @@ class Answers:
 
     @staticmethod
     def joined(parts: list[Answers]) -> Answers:
-        """Return all of them behind each other."""
+        """Return several results joined in order."""
         none = Answers(
             np.zeros((0, 2), dtype=np.int64), np.zeros((0, narrow.FLOATS)), np.zeros((0, narrow.INTS), dtype=np.int64)
         )
@@ -185,7 +185,7 @@ class Answers:
 
 
 class PairPoses:
-    """Two poses a pair, made into matrices where they are looked at: in place of an (m, 2, 4, 4) array."""
+    """Two poses for each pair, converted to matrices on access; it replaces an (m, 2, 4, 4) array."""
 
     __slots__ = ("_at", "_rows")
     ndim = 4
@@ -200,25 +200,25 @@ class PairPoses:
         return matrices(self._rows[at])
 
 
-class Beside(NamedTuple):
-    """Pairs of a body and convex shapes of a shelf, as `gjk3d.bodies.contact.contact_points_beside` takes them."""
+class BodyPairs(NamedTuple):
+    """Pairs of one body and convex shapes of a shelf, see `gjk3d.bodies.contact.contact_points_beside`."""
 
     body: Any
     shelf: Any
-    each: Ints
+    members: Ints
     rows: Rows
-    turned: NDArray[np.bool_]  #: which pairs are of the shape first
+    swapped: NDArray[np.bool_]  #: whether the shape is A of the pair
     which: Ints
 
 
 class Narrow:
-    """The narrow phase of a question's pairs of slots."""
+    """The narrow phase of a query, for pairs of slots."""
 
     def __init__(self, candidates: Candidates, workers: int) -> None:
         mine, theirs = candidates.mine, candidates.theirs
         self.workers = workers
         self.which_a, self.which_b = mine.which, theirs.which
-        self.shift = 0  #: of the other scene's pose rows
+        self.shift = 0  #: first pose row of the second scene
         self.pairs, self.rows, self.boxes = mine.pairs, mine.rows, mine.tree.boxes
         if not candidates.within_one:
             self.pairs = mine.joined(theirs)
@@ -232,12 +232,12 @@ class Narrow:
         return np.column_stack([self.which_a[pairs[:, 0]], self.which_b[pairs[:, 1]]])
 
     def table(self, pairs: Ints) -> tuple[Ints, Ints]:
-        """Return pairs of slots as pairs of shapes, and as the kernels take them."""
+        """Return pairs of slots as pairs of shape numbers, and as the table for the kernels."""
         shapes = self.shapes(pairs)
         return shapes, self.pairs._table(shapes, pairs + (0, self.shift))
 
     def mixed(self, pairs: Ints) -> NDArray[np.bool_]:
-        """Tell in which pairs is what is no convex shape."""
+        """Return which pairs contain a non-convex body."""
         if not self.some_mixed:
             return np.zeros(len(pairs), dtype=bool)
         mixed = self.pairs.mixed
@@ -246,114 +246,116 @@ class Narrow:
     # --- yes or no -----------------------------------------------------------------------------------------------
 
     def collide(self, pairs: Ints, margin: float) -> NDArray[np.bool_]:
-        """Tell which pairs collide, see `gjk3d.collide`."""
+        """Return which pairs collide, see `gjk3d.collide`."""
         mixed = self.mixed(pairs)
         if not mixed.any():
             return self._convex_collide(pairs, margin)
         answer = np.empty(len(pairs), dtype=bool)
         answer[~mixed] = self._convex_collide(pairs[~mixed], margin)
-        for some, told in self._mixed_collide(pairs, np.flatnonzero(mixed), margin):
-            answer[some] = told
+        for some, hits in self._mixed_collide(pairs, np.flatnonzero(mixed), margin):
+            answer[some] = hits
         return answer
 
     def any_collides(self, pairs: Ints, margin: float) -> bool:
-        """Tell whether any pair collides; those that take long come last."""
+        """Return whether any pair collides. Pairs with non-convex bodies take longer and come last."""
         mixed = self.mixed(pairs)
         if self._convex_collide(pairs[~mixed], margin).any():
             return True
-        return any(bool(told.any()) for _, told in self._mixed_collide(pairs, np.flatnonzero(mixed), margin))
+        return any(bool(hits.any()) for _, hits in self._mixed_collide(pairs, np.flatnonzero(mixed), margin))
 
     def _convex_collide(self, pairs: Ints, margin: float) -> NDArray[np.bool_]:
         shapes, table = self.table(pairs)
         return self.pairs._collide_rows(shapes, table, self.rows, margin, self.workers)
 
     def _mixed_collide(self, pairs: Ints, which: Ints, margin: float) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
-        """Yield answers of some of the pairs, of those of two shapes at once."""
-        which, apart = self._meshes_apart(pairs, which, max(margin, 0.0))
-        if len(apart):
-            yield apart, np.zeros(len(apart), dtype=bool)
+        """Yield the results of groups of pairs."""
+        which, separated = self._meshes_apart(pairs, which, max(margin, 0.0))
+        if len(separated):
+            yield separated, np.zeros(len(separated), dtype=bool)
         if margin >= 0.0:
             from gjk3d.bodies.distance import collide_beside  # loaded where there is a mesh or the like
 
-            beside, which = self.by_bodies(pairs, which)
-            for x in beside:
-                yield x.which, collide_beside(x.body, x.shelf, x.each, x.rows, margin)
+            body_pairs, which = self.by_bodies(pairs, which)
+            for x in body_pairs:
+                yield x.which, collide_beside(x.body, x.shelf, x.members, x.rows, margin)
         for a, b, some, rows in self.by_shapes(pairs, which):
-            way = handlers_of(a, b)
-            yield some, way.collide(a, b, rows, margin)
+            solver = handlers_of(a, b)
+            yield some, solver.collide(a, b, rows, margin)
 
     def _meshes_apart(self, pairs: Ints, which: Ints, margin: float) -> tuple[Ints, Ints]:
-        """Return which pairs are left to ask, and which are of two meshes whose tilted boxes are apart."""
+        """Return the pairs that remain, and the pairs of two meshes with separated oriented boxes."""
         from gjk3d.bodies.mesh import Mesh  # loaded where there is a mesh or the like
         from gjk3d.bodies.mesh_pair import root_of, roots_apart
 
         shapes = self.shapes(pairs[which])
         numbers, at = np.unique(shapes, return_inverse=True)
-        things: list[Any] = [self.pairs.shapes[number] for number in numbers.tolist()]
-        meshes = np.array([isinstance(thing, Mesh) for thing in things], dtype=bool)
+        bodies: list[Any] = [self.pairs.shapes[number] for number in numbers.tolist()]
+        meshes = np.array([isinstance(body, Mesh) for body in bodies], dtype=bool)
         at = at.reshape(-1, 2)
-        both = meshes[at].all(axis=1)
-        if not both.any():
+        of_meshes = meshes[at].all(axis=1)
+        if not of_meshes.any():
             return which, which[:0]
-        roots = np.stack([root_of(thing) for thing in things if isinstance(thing, Mesh)])
-        apart = np.zeros(len(which), dtype=np.int64)
-        told = np.empty(int(both.sum()), dtype=np.int64)
-        where = pairs[which[both]] + (0, self.shift)
-        roots_apart(self.rows, where, roots, (np.cumsum(meshes) - 1)[at[both]], margin, ROUNDING, told)
-        apart[both] = told
-        return which[apart == 0], which[apart != 0]
+        roots = np.stack([root_of(body) for body in bodies if isinstance(body, Mesh)])
+        separated = np.zeros(len(which), dtype=np.int64)
+        flags = np.empty(int(of_meshes.sum()), dtype=np.int64)
+        where = pairs[which[of_meshes]] + (0, self.shift)
+        roots_apart(self.rows, where, roots, (np.cumsum(meshes) - 1)[at[of_meshes]], margin, ROUNDING, flags)
+        separated[of_meshes] = flags
+        return which[separated == 0], which[separated != 0]
 
     def by_shapes(self, pairs: Ints, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
-        """Yield two shapes, those of the pairs that are of these two, and their poses."""
+        """Yield two shapes, the pairs of these two shapes, and their poses."""
         shapes, table = self.table(pairs)
         return self.pairs._by_shapes(shapes, table, self.rows, which)
 
-    def by_bodies(self, pairs: Ints, which: Ints) -> tuple[list[Beside], Ints]:
-        """Return for each body those pairs that are of it and a convex shape, and which pairs are left.
+    def by_bodies(self, pairs: Ints, which: Ints) -> tuple[list[BodyPairs], Ints]:
+        """Return the pairs of each body with convex shapes, and the pairs that remain.
 
-        Left are those of two bodies, of half-spaces, and of users' functions.
+        The pairs of two bodies, with half-spaces, and with users' functions remain.
         """
         from gjk3d.bodies.shelf import Shelf  # loaded where there is a mesh or the like
 
         shapes, solids = self.shapes(pairs[which]), self.pairs
         convex = ~(solids.mixed | solids._singly)
-        taken = convex[shapes].any(axis=1)
+        solvable = convex[shapes].any(axis=1)
         for number in np.unique(shapes[solids.mixed[shapes]]).tolist():
             if solids.shapes[number]._as_parts().any_mapped:
-                taken &= (shapes != number).all(axis=1)
-        left, which, shapes = which[~taken], which[taken], shapes[taken]
+                solvable &= (shapes != number).all(axis=1)
+        left, which, shapes = which[~solvable], which[solvable], shapes[solvable]
         if not len(which):
             return [], left
-        turned = convex[shapes[:, 0]]
-        body, other = np.where(turned, shapes[:, 1], shapes[:, 0]), np.where(turned, shapes[:, 0], shapes[:, 1])
-        numbers, shelf = solids._cache.get("shelf", (other[:0], None))
-        if not np.isin(other, numbers).all():  # those of before stay, as objects come and go step by step
-            numbers = np.union1d(numbers, other)
+        swapped = convex[shapes[:, 0]]
+        body, partner = np.where(swapped, shapes[:, 1], shapes[:, 0]), np.where(swapped, shapes[:, 0], shapes[:, 1])
+        numbers, shelf = solids._cache.get("shelf", (partner[:0], None))
+        if not np.isin(
+            partner, numbers
+        ).all():  # shapes stay on the shelf, as objects are often added and removed in steps
+            numbers = np.union1d(numbers, partner)
             shelf = Shelf([solids.shapes[number] for number in numbers.tolist()])
             solids._cache["shelf"] = numbers, shelf
-        each = np.searchsorted(numbers, other)
+        members = np.searchsorted(numbers, partner)
         at = pairs[which] + (0, self.shift)
-        at[turned] = at[turned, ::-1]
+        at[swapped] = at[swapped, ::-1]
         order = np.argsort(body, kind="stable")
         begins = np.flatnonzero(np.diff(body[order], prepend=-1))
         return [
-            Beside(
-                solids.shapes[body[some[0]]], shelf, each[some],
+            BodyPairs(
+                solids.shapes[body[some[0]]], shelf, members[some],
                 Rows(self.rows[at[some, 0]], self.rows[at[some, 1]], len(some), True, self.workers),
-                turned[some], which[some],
+                swapped[some], which[some],
             )
             for some in np.split(order, begins[1:])
         ], left  # fmt: skip
 
-    # --- how far -------------------------------------------------------------------------------------------------
+    # --- distances -----------------------------------------------------------------------------------------------
 
     def distances(
-        self, pairs: Ints, max_distance: float = inf, mode: int = narrow.SIGNED, met: bool = False
+        self, pairs: Ints, max_distance: float = inf, mode: int = narrow.SIGNED, overlapping: bool = False
     ) -> Answers:  # fmt: skip
-        """Return the signed distances, and with them those that are only known to exceed ``max_distance``.
+        """Return the signed distances. A distance above ``max_distance`` may be a lower bound.
 
-        With mode UNSIGNED those of what is not convex are 0 where it overlaps, as far as `depth_comes_later`; no
-        question is needed where all are known to have ``met``.
+        With mode UNSIGNED overlapping pairs with bodies have distance 0 if `depth_comes_later`. With ``overlapping``
+        all pairs are known to overlap, so these are not solved.
         """
         mixed = self.mixed(pairs)
         if not mixed.any():
@@ -361,13 +363,13 @@ class Narrow:
         answers = Answers(pairs, np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), np.int64))
         convex = self._convex_distances(pairs[~mixed], max_distance)
         answers.out[~mixed], answers.flags[~mixed] = convex.out, convex.flags
-        if mode == narrow.UNSIGNED and met:
+        if mode == narrow.UNSIGNED and overlapping:
             at_once = mixed & ~self.pairs.planes[self.shapes(pairs)].any(axis=1)
-            answers.out[at_once], answers.flags[at_once] = 0.0, _MET
+            answers.out[at_once], answers.flags[at_once] = 0.0, _OVERLAPPING
             mixed &= ~at_once
         for a, b, some, rows in self.by_shapes(pairs, np.flatnonzero(mixed)):
-            asked = mode if depth_comes_later(a, b) else narrow.SIGNED
-            answers.out[some], answers.flags[some] = _solved(a, b, rows, asked, max_distance)
+            pair_mode = mode if depth_comes_later(a, b) else narrow.SIGNED
+            answers.out[some], answers.flags[some] = _solved(a, b, rows, pair_mode, max_distance)
         return answers
 
     def _convex_distances(self, pairs: Ints, max_distance: float) -> Answers:
@@ -378,24 +380,24 @@ class Narrow:
         return Answers(pairs, out, flags)
 
     def distances_within(self, pairs: Ints, within: float, mode: int = narrow.SIGNED) -> Answers:
-        """Return the signed distances of the pairs that are not proven to be farther apart than that, see `distances`.
+        """Return the signed distances of the pairs that are not proven to be farther apart, see `distances`.
 
-        The boolean is asked of all first: it costs a third where boxes overlap and shapes do not.
+        The collision query comes first: it costs a third of the distance for overlapping boxes of separated shapes.
         """
         most = max(within, 0.0)
         answers = self.distances(pairs[self.collide(pairs, most)] if most < inf else pairs, most, mode, most == 0.0)
-        kept = answers.out[:, 1] <= within
-        return answers if kept.all() else answers[kept]
+        near = answers.out[:, 1] <= within
+        return answers if near.all() else answers[near]
 
     def least_possible(self, pairs: Ints) -> Array:
-        """Return what no signed distance is below of pairs with what is no convex shape, by the boxes round them."""
+        """Return lower bounds on the signed distances of pairs with bodies, by their boxes."""
         from gjk3d.bodies.parts import least_possible  # loaded where there is a mesh or the like
 
         return least_possible(self.pairs.shapes, self.shapes(pairs), self.rows, pairs + (0, self.shift))
 
     def settled(self, answers: Answers, within: float) -> Answers:
-        """Return the same bits, whichever distance was known when a pair was asked about."""
-        # how deep two overlap follows from nothing else
+        """Return results whose bits do not depend on the search radius of a pair."""
+        # a depth does not depend on the radius
         again = np.flatnonzero(self.mixed(answers.pairs) & (answers.out[:, 1] > 0.0))
         if len(again):
             fresh = self.distances(answers.pairs[again], max(within, 0.0))
@@ -403,30 +405,30 @@ class Narrow:
         return answers
 
     def result(self, answers: Answers, max_distance: float) -> PairDistance:
-        """Return answers as a result whose rows know their shapes and poses."""
+        """Return the results with their shapes and poses."""
         pairs = answers.pairs
         poses: Any = PairPoses(self.rows.copy(), pairs + (0, self.shift))
-        asked = (narrow.SIGNED, max_distance, None, False)
-        return pair_distance(answers.out, answers.flags, self.shapes(pairs), self.pairs.shapes, poses, asked)
+        query = (narrow.SIGNED, max_distance, None, False)
+        return pair_distance(answers.out, answers.flags, self.shapes(pairs), self.pairs.shapes, poses, query)
 
 
 def _solved(a: Any, b: Any, rows: Rows, mode: int, max_distance: float) -> tuple[Array, Ints]:
     out, flags = empty_answers(rows.total)
-    way = handlers_of(a, b)
-    way.solve(a, b, rows, Wanted(mode, max_distance), out, flags)
+    solver = handlers_of(a, b)
+    solver.solve(a, b, rows, Wanted(mode, max_distance), out, flags)
     return out, flags
 
 
-_FIRST = 256  #: pairs asked at once to begin with
+_FIRST = 256  #: pairs in the first block
 
 
 def nearest(candidates: Candidates, narrow: Narrow, count: int | None, within: float) -> Answers:
-    """Return the nearest pairs, up to a distance; on ties of the last more than asked for, to be sorted by name.
+    """Return the nearest pairs up to a distance. If the last ones tie, more than ``count`` pairs are returned.
 
-    Pairs are asked in the order of the gaps between their boxes. The radius in which they are looked for grows from 0,
-    where all that overlap are found, until it holds enough of them.
+    Pairs are solved in the order of the gaps between their boxes. The search radius grows from 0, which finds all
+    overlapping pairs, until it contains enough pairs.
     """
-    kept, worst = Answers.joined([]), within
+    best, worst = Answers.joined([]), within
     limit = wider(within)
     radius, before = limit if count is None else 0.0, -1.0
     # of objects spread evenly some pairs are nearer than this
@@ -437,11 +439,11 @@ def nearest(candidates: Candidates, narrow: Narrow, count: int | None, within: f
         fresh = (gaps > before) & (gaps <= radius)
         pairs, gaps = pairs[fresh], gaps[fresh]
         mixed = narrow.mixed(pairs)
-        kept, worst = _ask(pairs[~mixed], gaps[~mixed], narrow, count, kept, worst)
-        kept, worst = _ask_mixed(pairs[mixed], narrow, count, kept, worst)
-        enough = count is not None and len(kept) >= count
+        best, worst = _solve_by_gap(pairs[~mixed], gaps[~mixed], narrow, count, best, worst)
+        best, worst = _solve_mixed(pairs[mixed], narrow, count, best, worst)
+        enough = count is not None and len(best) >= count
         if (enough and worst <= radius) or radius >= limit:
-            return kept
+            return best
         before = radius
         radius = wider(worst) if enough else max(2.0 * radius, step)
         if not 0.0 < radius <= candidates.size and not enough:
@@ -449,57 +451,57 @@ def nearest(candidates: Candidates, narrow: Narrow, count: int | None, within: f
         radius = min(radius, limit)
 
 
-def _ask(
-    pairs: Ints, gaps: Array, narrow: Narrow, count: int | None, kept: Answers, worst: float
+def _solve_by_gap(
+    pairs: Ints, gaps: Array, narrow: Narrow, count: int | None, best: Answers, worst: float
 ) -> tuple[Answers, float]:
-    """Ask pairs, the nearest boxes first; return the nearest so far, and how far the last that counts is."""
+    """Solve pairs, the nearest boxes first; return the nearest pairs so far, and the distance of the last one."""
     order = np.argsort(gaps, kind="stable")
     start, size = 0, max(_FIRST, len(order) if count is None else count)
     while start < len(order) and gaps[order[start]] <= wider(max(worst, 0.0)):
         some = order[start : start + size]
-        kept, worst = _nearest_of(kept, narrow.distances_within(pairs[some], worst), count, worst)
+        best, worst = _nearest_of(best, narrow.distances_within(pairs[some], worst), count, worst)
         start += size
         size *= 2
-    return kept, worst
+    return best, worst
 
 
-def _ask_mixed(
-    pairs: Ints, narrow: Narrow, count: int | None, kept: Answers, worst: float
+def _solve_mixed(
+    pairs: Ints, narrow: Narrow, count: int | None, best: Answers, worst: float
 ) -> tuple[Answers, float]:  # fmt: skip
-    """Do as `_ask` does with pairs that take long: one by one, each within what is known by then.
+    """Solve pairs with bodies one by one, each within the distance that the previous ones left.
 
-    Those come first that may be nearest, or deepest in each other; when no other may be as near, none is asked.
+    Pairs are sorted by a lower bound of their distance. The search ends when no bound is below the last distance.
     """
     if not len(pairs):
-        return kept, worst
+        return best, worst
     least = narrow.least_possible(pairs)
     if count is None:
-        return _nearest_of(kept, narrow.distances_within(pairs[least <= worst], worst), count, worst)
+        return _nearest_of(best, narrow.distances_within(pairs[least <= worst], worst), count, worst)
     for k in np.argsort(least, kind="stable"):
         if least[k] > worst:
             break
-        kept, worst = _nearest_of(kept, narrow.distances_within(pairs[k : k + 1], worst), count, worst)
-    return kept, worst
+        best, worst = _nearest_of(best, narrow.distances_within(pairs[k : k + 1], worst), count, worst)
+    return best, worst
 
 
-def nearest_known(known: Answers, mixed: Ints, narrow: Narrow, count: int, within: float) -> Answers:
-    """Return the nearest of what is known and of pairs with what is no convex shape, no farther apart than that."""
-    kept, worst = _nearest_of(Answers.joined([]), known, count, within)
-    return _ask_mixed(mixed, narrow, count, kept, worst)[0]
+def nearest_cached(solved: Answers, mixed: Ints, narrow: Narrow, count: int, within: float) -> Answers:
+    """Return the nearest pairs of solved ones and of unsolved ones with bodies, up to a distance."""
+    best, worst = _nearest_of(Answers.joined([]), solved, count, within)
+    return _solve_mixed(mixed, narrow, count, best, worst)[0]
 
 
-def _nearest_of(kept: Answers, found: Answers, count: int | None, worst: float) -> tuple[Answers, float]:
-    """Return the nearest of those that are kept and those that are new, and how far the last that counts is."""
-    kept = Answers.joined([kept, found])
-    if count is not None and len(kept) >= count:
-        last = float(np.partition(kept.out[:, 0], count - 1)[count - 1])
+def _nearest_of(best: Answers, fresh: Answers, count: int | None, worst: float) -> tuple[Answers, float]:
+    """Return the nearest pairs of ``best`` and ``fresh``, and the distance of the last one."""
+    best = Answers.joined([best, fresh])
+    if count is not None and len(best) >= count:
+        last = float(np.partition(best.out[:, 0], count - 1)[count - 1])
         # ``worst`` limits lower bounds: a distance may exceed it by rounding
-        kept, worst = kept[kept.out[:, 0] <= last], min(worst, last)
-    return kept, worst
+        best, worst = best[best.out[:, 0] <= last], min(worst, last)
+    return best, worst
 
 
 def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -> Contact:
-    """Return the contact patches of pairs that are no farther apart than that; depths of the others come later."""
+    """Return the contact patches of pairs within a distance. Depths of bodies are computed when they are read."""
     mixed = narrow.mixed(answers.pairs)
     if not mixed.any():
         shapes, table = narrow.table(answers.pairs)
@@ -514,21 +516,21 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
     shapes, table = narrow.table(answers.pairs[convex])
     out = answers.out[convex]
     flat, counts = patch_points(narrow.pairs, shapes, table, narrow.rows, out, within, most, narrow.workers)
-    beside, left = narrow.by_bodies(answers.pairs, np.flatnonzero(mixed))
-    others = [
+    body_pairs, left = narrow.by_bodies(answers.pairs, np.flatnonzero(mixed))
+    touches = [
         touching._replace(which=x.which[touching.which])
-        for x in beside
+        for x in body_pairs
         for touching in contact_points_beside(
-            x.body, x.shelf, x.each, x.rows, answers.out[x.which], x.turned, within, most
+            x.body, x.shelf, x.members, x.rows, answers.out[x.which], x.swapped, within, most
         )
     ]
-    others += [
+    touches += [
         touching._replace(which=which[touching.which])
         for a, b, which, rows in narrow.by_shapes(answers.pairs, left)
         for touching in contact_points(a, b, rows, answers.out[which], within, most)
     ]
-    columns = max([flat.shape[1], *(int(some.counts.max(initial=0)) for some in others)])
-    points, count, normals = pad_points(others, len(answers), columns)
+    columns = max([flat.shape[1], *(int(some.counts.max(initial=0)) for some in touches)])
+    points, count, normals = pad_points(touches, len(answers), columns)
     points[convex, : flat.shape[1]], count[convex] = flat, counts
     which, column = np.nonzero(np.arange(columns) < counts[:, None])
     normals[convex[which], column] = out[which, 3:6]
@@ -536,19 +538,19 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
 
 
 def _unread(narrow: Narrow, answers: Answers, deep: NDArray[np.bool_], within: float) -> LazyDistance:
-    """Return the distances of pairs, of which those that overlap are found when they are read."""
-    then = copy(narrow)  # of what objects are there now, and where
-    then.rows, then.which_a, then.which_b = narrow.rows.copy(), narrow.which_a.copy(), narrow.which_b.copy()
+    """Return the distances of pairs. Those of ``deep`` pairs are computed when they are read."""
+    snapshot = copy(narrow)  # the objects and poses at the time of the query
+    snapshot.rows, snapshot.which_a, snapshot.which_b = narrow.rows.copy(), narrow.which_a.copy(), narrow.which_b.copy()
 
     def find(index: int | None) -> Any:
         which = np.flatnonzero(deep) if index is None else np.arange(len(deep))[[index]]
         some = answers if index is None else answers[which]
-        asked = which if index is None else np.flatnonzero(deep[which])
+        unsolved = which if index is None else np.flatnonzero(deep[which])
         out, flags = some.out.copy(), some.flags.copy()
-        if len(asked):
-            fresh = then.distances(some.pairs[asked], within)
-            out[asked], flags[asked] = fresh.out, fresh.flags
-        found = then.result(Answers(some.pairs, out, flags), within)
-        return found if index is None else found[0]
+        if len(unsolved):
+            fresh = snapshot.distances(some.pairs[unsolved], within)
+            out[unsolved], flags[unsolved] = fresh.out, fresh.flags
+        result = snapshot.result(Answers(some.pairs, out, flags), within)
+        return result if index is None else result[0]
 
     return LazyDistance(find)

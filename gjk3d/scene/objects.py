@@ -29,19 +29,19 @@ from gjk3d.shapes.polytopes import ConvexHull, Point
 from gjk3d.typing import Array, Ints
 from gjk3d.units import rescaling
 
-#: what a question adds to the box of a solid for rounding, in units of its greatest coordinate: more than the error of
-#: a place in either of two solids that nearly touch, see `gjk3d.bodies.pair`
+#: enlargement of the box of a body for rounding, relative to its greatest coordinate: more than the error of a position
+#: in either of two bodies that nearly touch, see `gjk3d.bodies.pair`
 _ROUNDING = 256.0 * 2.0**-52
 
 
 class SolidPairs(Pairs):
-    """`Pairs` of convex shapes and of solids that are none, for which the kernels have their boxes.
+    """`Pairs` of convex shapes and of bodies, which the kernels represent by their boxes.
 
-    Only the convex ones may be asked about by way of the kernels.
+    The kernels solve only pairs of convex shapes.
     """
 
     __slots__ = ("mixed", "unbounded")
-    mixed: NDArray[np.bool_]  #: which are no convex shapes
+    mixed: NDArray[np.bool_]  #: which are non-convex bodies
     unbounded: NDArray[np.bool_]  #: which have no box
 
     def __init__(self, shapes: Sequence[Collider]) -> None:
@@ -54,41 +54,41 @@ class SolidPairs(Pairs):
         """See `Pairs`."""
         assert isinstance(other, SolidPairs)
         plain = super()._joined(other)
-        both: SolidPairs = object.__new__(SolidPairs)
+        joined: SolidPairs = object.__new__(SolidPairs)
         for name in Pairs.__slots__:
-            setattr(both, name, getattr(plain, name))
-        both.mixed = np.concatenate([self.mixed, other.mixed])
-        both.unbounded = np.concatenate([self.unbounded, other.unbounded])
-        return both
+            setattr(joined, name, getattr(plain, name))
+        joined.mixed = np.concatenate([self.mixed, other.mixed])
+        joined.unbounded = np.concatenate([self.unbounded, other.unbounded])
+        return joined
 
     def __reduce__(self) -> Any:
         return SolidPairs, (self.shapes,)
 
 
-def stand_in(solid: Collider) -> Shape:
-    """Return a convex shape that holds a solid; a point where none does."""
-    if isinstance(solid, Shape):
-        return solid
-    thing: Any = solid
+def stand_in(shape: Collider) -> Shape:
+    """Return a convex shape that contains a shape or body; a point for unbounded ones."""
+    if isinstance(shape, Shape):
+        return shape
+    body: Any = shape
     try:
-        low, high = thing.bounds
+        low, high = body.bounds
     except UnboundedShapeError:
         return Point()
     more = _ROUNDING * float(np.abs((low, high)).max())
     return ConvexHull(np.array(list(product(*np.stack([low - more, high + more], axis=1)))))
 
 
-def planes_of(solid: Any) -> list[tuple[Array, float]]:
-    """Return half-spaces, normals and offsets, whose common part holds what has no box; of others none."""
-    if isinstance(solid, Halfspace):
-        above = solid.normal, solid.offset
-        return [above] if solid._sides == 1.0 else [above, (-solid.normal, -solid.offset)]
-    if isinstance(solid, Shape):
+def planes_of(shape: Any) -> list[tuple[Array, float]]:
+    """Return half-spaces, normals and offsets, whose intersection contains an unbounded object; else nothing."""
+    if isinstance(shape, Halfspace):
+        above = shape.normal, shape.offset
+        return [above] if shape._sides == 1.0 else [above, (-shape.normal, -shape.offset)]
+    if isinstance(shape, Shape):
         return []
     try:
-        _ = solid.bounds
+        _ = shape.bounds
     except UnboundedShapeError:
-        limits: list[tuple[Array, float]] = solid._limits
+        limits: list[tuple[Array, float]] = shape._limits
         more = _ROUNDING * max(abs(d) for _, d in limits)
         return [(n, d + more) for n, d in limits]
     return []
@@ -97,38 +97,37 @@ def planes_of(solid: Any) -> list[tuple[Array, float]]:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def alone(method: F) -> F:
-    """Let a method of a scene wait until no other thread is in it, nor in a scene that it is asked against."""
+def exclusive(method: F) -> F:
+    """Lock the scene of a method, and the scene that is its first argument, against other threads."""
 
     @wraps(method)
     def locked(self: Any, *args: Any, **options: Any) -> Any:
-        other = args[0] if args else options.get("other")
-        with both_held(self, other) if isinstance(other, type(self)) and other is not self else self._lock:
+        partner = args[0] if args else options.get("other")
+        with lock_both(self, partner) if isinstance(partner, type(self)) and partner is not self else self._lock:
             return method(self, *args, **options)
 
     return cast(F, locked)
 
 
 @contextmanager
-def both_held(one: Any, other: Any) -> Iterator[None]:
-    """Let no other thread into two scenes."""
-    first, second = sorted((one, other), key=id)  # in one order, or two threads would wait for each other
+def lock_both(scene: Any, partner: Any) -> Iterator[None]:
+    """Lock two scenes against other threads."""
+    first, second = sorted((scene, partner), key=id)  # always in one order, to avoid a deadlock
     with first._lock, second._lock:
         yield
 
 
 _NONE = np.zeros(0, dtype=np.int64)
 MOST_GROUPS = 62  #: bits that are free in an int64
-_FEW = 64  #: slots are kept one by one up to here
-_SPARE = 64  #: shapes that are kept though no object has them, and as many as there are objects
-_SPARE_BODIES = 8  #: removals of bodies until such are looked for: clouds that come and go are large
+_FEW = 64  #: moved slots that are stored one by one, at most
+_SPARE = 64  #: unused shapes that are kept, in addition to as many as there are objects
+_SPARE_BODIES = 8  #: removals of bodies before unused shapes are dropped: point clouds are large
 
 
 class Objects:
     """See the module."""
 
     __slots__ = (
-        "_both",
         "_floors",
         "_free",
         "_fresh",
@@ -139,6 +138,7 @@ class Objects:
         "_listed",
         "_moved",
         "_packed",
+        "_packed_pair",
         "_ranks",
         "_room",
         "_swept",
@@ -165,18 +165,18 @@ class Objects:
     def __init__(self) -> None:
         self.slots: dict[str, int] = {}
         self._gone = 0  #: removals of bodies since shapes were dropped
-        self.unit: str | None = None  #: of the last mesh with a unit; all that are here have the same one
-        self.names: list[str] = []  #: by slot; of a free one the last that was there
-        self.shapes: dict[Collider, int] = {}  #: each distinct one and its number
-        self.pairs = SolidPairs([])  #: of the distinct shapes, by number
-        self.groups: dict[str, int] = {"default": 0}  #: and the bit of each
+        self.unit: str | None = None  #: of the last mesh with a unit; all meshes have the same one
+        self.names: list[str] = []  #: by slot; a free slot has its last name
+        self.shapes: dict[Collider, int] = {}  #: distinct shapes and their numbers
+        self.pairs = SolidPairs([])  #: the distinct shapes, by number
+        self.groups: dict[str, int] = {"default": 0}  #: names and their bits
         self.allowed: set[tuple[int, int]] = set()  #: slots, the lower one first
-        self.planes: set[int] = set()  #: slots of what has no box
+        self.planes: set[int] = set()  #: slots of unbounded objects
         self.tree = Tree()
         self._free: list[int] = []
         self._fresh: dict[int, tuple[int, int, int]] = {}  #: slot -> number of its shape, group and mask
         self._moved: set[int] = set()
-        self._swept = _NONE  #: slots that have moved beside those, many at once
+        self._swept = _NONE  #: more moved slots, many at once
         self._listed: tuple[int, list[str], Ints] = -1, [], _NONE  #: version, names, and their slots in it
         self._floors: Ints | None = None
         self._ranks: Ints | None = None
@@ -185,11 +185,11 @@ class Objects:
         self._joined: tuple[SolidPairs, SolidPairs, SolidPairs] | None = None
         self.ray_planes: Any = None  #: see `gjk3d.scene.rays`
         self._packed: tuple[SolidPairs, Shapes] | None = None
-        self._both: tuple[SolidPairs, Shapes] | None = None
-        self._visitor: tuple[Collider | None, int] = None, -1  #: a shape by itself at a slot that is no leaf
+        self._packed_pair: tuple[SolidPairs, Shapes] | None = None
+        self._visitor: tuple[Collider | None, int] = None, -1  #: a shape of a query, at a slot that is not a leaf
         self._room = 0
-        self.version = 0  #: grows with each change but of a pose
-        self.births = np.zeros(0, dtype=np.int64)  #: by slot the version in which its object was added
+        self.version = 0  #: grows with each change other than a motion
+        self.births = np.zeros(0, dtype=np.int64)  #: version in which an object was added, by slot
         self.rows, self.which = np.zeros((0, WIDTH)), np.zeros(0, dtype=np.int64)
         self.bits, self.starts = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
         self.wild = np.zeros(0, dtype=np.int64)  #: 1 where the box is to be that of the ball
@@ -208,14 +208,14 @@ class Objects:
     # --- changes -------------------------------------------------------------------------------------------------
 
     def next_slot(self) -> int:
-        """Return the slot that `put` will take next; there is room in the arrays."""
+        """Return the slot of the next `insert`, after growing the arrays for it."""
         slot = self._free[-1] if self._free else len(self.names)
         if slot >= self._room:
             self._reserve(slot + 1)
         return slot
 
-    def put(self, name: str, shape: Collider, group: int, mask: int) -> None:
-        """Add an object, checked, whose pose is in the row of the next slot."""
+    def insert(self, name: str, shape: Collider, group: int, mask: int) -> None:
+        """Add a checked object whose pose is in the row of the next slot."""
         if self._free:
             slot = self._free.pop()
             self.names[slot] = name
@@ -228,15 +228,15 @@ class Objects:
         self.version += 1
         self.births[slot] = self.version
 
-    def put_many(self, names: Sequence[str], shapes: Sequence[Collider], rows: Array, group: int, mask: int) -> None:
-        """Add objects, all checked."""
+    def insert_many(self, names: Sequence[str], shapes: Sequence[Collider], rows: Array, group: int, mask: int) -> None:
+        """Add checked objects."""
         self._reserve(len(self.names) + len(names))
         for name, shape in zip(names, shapes, strict=True):
-            self.put(name, shape, group, mask)
+            self.insert(name, shape, group, mask)
         self.rows[[self.slots[name] for name in names]] = rows
 
     def remove(self, name: str) -> None:
-        """Take an object away, and what was allowed to it."""
+        """Remove an object, and the allowed pairs with it."""
         slot = self.slots.pop(name)
         if slot not in self._fresh:
             self._gone += bool(self.pairs.mixed[self.which[slot]])
@@ -254,10 +254,10 @@ class Objects:
         self._ranks = self._keys = None
         self.version += 1
 
-    def check_scene(self, other: Objects) -> None:
+    def check_scene(self, partner: Objects) -> None:
         """Raise if the objects of another scene are in another unit than those of this one."""
-        if other.unit and other.unit != self.unit:
-            self.check_units(islice(other.with_unit(), 1))
+        if partner.unit and partner.unit != self.unit:
+            self.check_units(islice(partner.with_unit(), 1))
 
     def with_unit(self) -> Iterator[tuple[str, str]]:
         """Yield name and unit of the objects that have a unit."""
@@ -283,9 +283,9 @@ class Objects:
             self.unit = unit
 
     def find(self, names: Sequence[str]) -> Ints:
-        """Return the slots of objects, each named once; raise KeyError where one is not there.
+        """Return the slots of distinct objects. Raise KeyError if one is missing.
 
-        Those asked for last, which are often those that move at each step, are kept.
+        The last list of names is cached, since the same objects often move in each step.
         """
         version, listed, where = self._listed
         if version != self.version or type(names) is not list or names != listed:
@@ -303,28 +303,28 @@ class Objects:
             self._swept = np.union1d(self._swept, slots) if len(self._swept) else slots
 
     def moved(self, slot: int) -> None:
-        """Take note that the row of an object holds a new pose."""
+        """Mark an object whose row contains a new pose."""
         self._moved.add(slot)
 
     def allow(self, a: str, b: str, allowed: bool) -> None:
-        """Let a pair be passed over, or no longer."""
+        """Add a pair to the allowed ones, or remove it."""
         i, j = sorted((self.slots[a], self.slots[b]))
         (self.allowed.add if allowed else self.allowed.discard)((i, j))
         self._keys = None
         self.version += 1
 
     def bit(self, group: str) -> int:
-        """Return the bit of a group, made when it is first named."""
+        """Return the bit of a group. A new name adds a group."""
         if group not in self.groups:
             if len(self.groups) >= MOST_GROUPS:
                 raise SceneError(f"group {group!r} is one too many: a scene has at most {MOST_GROUPS} groups")
             self.groups[group] = len(self.groups)
         return 1 << self.groups[group]
 
-    # --- what questions need -------------------------------------------------------------------------------------
+    # --- data for queries -----------------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Pack new shapes, and fit the boxes of what is new or has moved."""
+        """Pack new shapes, and fit the boxes of new and moved objects."""
         self._pack()
         slots = self._swept
         if self._moved:
@@ -341,18 +341,18 @@ class Objects:
         self._swept = _NONE
 
     def side(self, fresh: int, *, floors: Ints | None = None, bits: Ints | None = None, shift: int = 0) -> Side:
-        """Return the scene as the kernels take it, and a slot that has a new pose; its half-spaces or groups are other.
+        """Return the scene for the kernels, with a slot that has a new pose.
 
-        These are those of the scene where none are given.
+        ``floors`` and ``bits`` replace the half-spaces and the groups of the scene.
         """
         tree = self.tree
         bits, floors = self.bits if bits is None else bits, self.floors if floors is None else floors
         return Side(self.which, self.rows, bits, tree.boxes, tree.links, tree.state, floors, shift, fresh)
 
     def settle_but_one(self) -> int:
-        """Do as `settle` does, but for a single object that has moved; return its slot, -1 where there is none such.
+        """Settle everything except a single moved object; return its slot, or -1.
 
-        Its leaf is still to be moved, and then `placed` is to be called.
+        The caller moves its leaf and calls `placed`.
         """
         moved = self._moved
         swept = len(self._swept)
@@ -366,19 +366,19 @@ class Objects:
         return -1
 
     def placed(self) -> None:
-        """Take note that the leaf of the single object that had moved has its new place."""
+        """Mark the leaf of the single moved object as moved."""
         self._moved.clear()
 
     def _pack(self) -> None:
-        """Pack new shapes, and forget those that are of no use any more."""
+        """Pack new shapes, and drop unused ones if there are many."""
         if len(self.shapes) > 2 * len(self.slots) + _SPARE or self._gone > _SPARE_BODIES:
             self._drop_shapes()
-        known = len(self.pairs)
-        if len(self.shapes) > known:
-            self.pairs = self.pairs._joined(SolidPairs(list(self.shapes)[known:]))
+        packed = len(self.pairs)
+        if len(self.shapes) > packed:
+            self.pairs = self.pairs._joined(SolidPairs(list(self.shapes)[packed:]))
 
     def _drop_shapes(self) -> None:
-        """Forget shapes that no object has any more."""
+        """Drop the shapes that no object has."""
         self._gone = 0
         visitor = [self._visitor[1]] if self._visitor[0] is not None else []
         old = np.array([*(slot for slot in self.slots.values() if slot not in self._fresh), *visitor], dtype=np.int64)
@@ -393,9 +393,9 @@ class Objects:
 
     def _settle_fresh(self) -> None:
         slots = np.array(list(self._fresh), dtype=np.int64)
-        known = np.array(list(self._fresh.values()), dtype=np.int64)
-        which = known[:, 0]
-        self.which[slots], self.bits[slots] = which, known[:, 1:]
+        facts = np.array(list(self._fresh.values()), dtype=np.int64)
+        which = facts[:, 0]
+        self.which[slots], self.bits[slots] = which, facts[:, 1:]
         self.starts[slots] = self.pairs._starts(which)
         self.wild[slots] = self.pairs.mapped[which]
         self.tree.bits = self.bits
@@ -412,23 +412,23 @@ class Objects:
         return boxes
 
     def guest(self, shape: Collider, row: Array) -> Objects:
-        """Return a shape by itself as what this scene can be asked against; the last one is kept, packed."""
+        """Return a scene of one shape as the target of a query. The last one is cached."""
         guest = self._guest
         if guest is None or shape not in guest.shapes:
             guest = self._guest = Objects()
-            guest.put_many([""], [shape], row, ALL, ALL)
+            guest.insert_many([""], [shape], row, ALL, ALL)
         else:
             guest.move(np.zeros(1, dtype=np.int64), row)
         return guest
 
     def is_visitor(self, shape: Any) -> bool:
-        """Tell whether it is what `visitor` was last asked for."""
+        """Return whether a shape is the last one of `visitor`."""
         return shape is not None and self._visitor[0] is shape
 
     def visitor(self, shape: Collider) -> int:
-        """Return the slot of a shape that is no object, for its pose and its box; the last one is kept, packed."""
-        known, slot = self._visitor
-        if known is shape:
+        """Return the slot for the pose and the box of a shape that is not an object. The last one is cached."""
+        cached, slot = self._visitor
+        if cached is shape:
             return slot
         if slot < 0:
             slot = self.next_slot()
@@ -445,32 +445,32 @@ class Objects:
 
     @property
     def packed(self) -> Shapes:
-        """The shapes by their numbers as the kernels take them."""
+        """The shapes by number, for the kernels."""
         if self._packed is None or self._packed[0] is not self.pairs:
             self._packed = self.pairs, _packed(self.pairs)
         return self._packed[1]
 
-    def packed_with(self, other: Objects) -> tuple[SolidPairs, Shapes]:
-        """Return the shapes of both, see `joined`, and as the kernels take them."""
-        kept = self._joined
-        if kept is None or kept[0] is not self.pairs or kept[1] is not other.pairs:
-            pairs = self.joined(other)
+    def packed_with(self, partner: Objects) -> tuple[SolidPairs, Shapes]:
+        """Return the shapes of both scenes, see `joined`, and the same for the kernels."""
+        cached = self._joined
+        if cached is None or cached[0] is not self.pairs or cached[1] is not partner.pairs:
+            pairs = self.joined(partner)
         else:
-            pairs = kept[2]
-        if self._both is None or self._both[0] is not pairs:
-            self._both = pairs, _packed(pairs)
-        return self._both
+            pairs = cached[2]
+        if self._packed_pair is None or self._packed_pair[0] is not pairs:
+            self._packed_pair = pairs, _packed(pairs)
+        return self._packed_pair
 
-    def joined(self, other: Objects) -> SolidPairs:
-        """Return the shapes of both, those of the other one behind; the last such are kept."""
-        kept = self._joined
-        if kept is None or kept[0] is not self.pairs or kept[1] is not other.pairs:
-            kept = self._joined = self.pairs, other.pairs, self.pairs._joined(other.pairs)
-        return kept[2]
+    def joined(self, partner: Objects) -> SolidPairs:
+        """Return the shapes of this scene followed by those of another. The last result is cached."""
+        cached = self._joined
+        if cached is None or cached[0] is not self.pairs or cached[1] is not partner.pairs:
+            cached = self._joined = self.pairs, partner.pairs, self.pairs._joined(partner.pairs)
+        return cached[2]
 
     @property
     def ranks(self) -> Ints:
-        """Rank of each slot among the names in order, -1 of those without a name."""
+        """Rank of each slot among the sorted names, -1 without a name."""
         if self._ranks is None:
             ordered = [self.slots[name] for name in sorted(self.slots)]
             self._ranks = np.full(self._room, -1, dtype=np.int64)
@@ -479,7 +479,7 @@ class Objects:
 
     @property
     def floors(self) -> Ints:
-        """Slots of half-spaces, in ascending order; there may be more without a box."""
+        """Slots of half-spaces and planes, in ascending order. Other unbounded objects are not included."""
         if self._floors is None:
             half = (slot for slot in sorted(self.planes) if self.pairs.planes[self.which[slot]])
             self._floors = np.fromiter(half, dtype=np.int64)
@@ -487,13 +487,13 @@ class Objects:
 
     @property
     def keys(self) -> Ints:
-        """One number for each allowed pair, in ascending order; see `key`."""
+        """One number for each allowed pair, in ascending order."""
         if self._keys is None:
             self._keys = np.sort(np.array([(i << 31) | j for i, j in self.allowed], dtype=np.int64))
         return self._keys
 
     def limits(self, slot: int) -> list[tuple[Array, float]]:
-        """Return half-spaces that hold what has no box: normals and offsets in world axes."""
+        """Return half-spaces that contain an unbounded object: normals and offsets in world axes."""
         turn, shift = self.rows[slot, :9].reshape(3, 3), self.rows[slot, 9:12]
         normals = [(turn @ n, d) for n, d in planes_of(self.shape(slot))]
         return [(n, d + float(n @ shift)) for n, d in normals]
@@ -504,15 +504,15 @@ class Objects:
         settled = self.pairs.shapes
         return settled[number] if number < len(settled) else list(self.shapes)[number]
 
-    def translated(self, other: Objects) -> Ints:
+    def translated(self, partner: Objects) -> Ints:
         """Return the bits of the other's objects in the bits of this one, by the names of the groups."""
-        if other.groups == self.groups:
-            return other.bits
-        theirs = other.bits
+        if partner.groups == self.groups:
+            return partner.bits
+        theirs = partner.bits
         out = np.zeros_like(theirs)
-        out[theirs < 0] = ALL  # all groups, also those that are not there
+        out[theirs < 0] = ALL  # all groups, missing ones included
         some = theirs >= 0
-        for group, bit in other.groups.items():
+        for group, bit in partner.groups.items():
             out[some & (theirs >> bit & 1 == 1)] |= self.bit(group)
         return out
 
@@ -522,23 +522,23 @@ def _packed(pairs: SolidPairs) -> Shapes:
     return Shapes(*pairs._arena, np.column_stack([pairs._columns, pairs.mapped, aside]).astype(np.int64))
 
 
-def pose_rows_of(poses: Any, count: int, names: Sequence[str], one: bool) -> Array:
-    """Check poses, one an object or one for all; return their rows."""
+def pose_rows_of(poses: Any, count: int, names: Sequence[str], single: bool) -> Array:
+    """Return the rows of checked poses, one for each object."""
     if poses is None:
         return np.repeat(IDENTITY, count, axis=0)
-    what = f"pose of {names[0]!r}" if one else "poses"
+    what = f"pose of {names[0]!r}" if single else "poses"
     matrices = as_matrices(poses, what)
-    if one and matrices.ndim != 2:
+    if single and matrices.ndim != 2:
         raise PoseError(f"{what} has shape {matrices.shape}, expected one pose, (4, 4); many are moved by move_many")
-    if not one and (matrices.ndim != 3 or len(matrices) != count):
+    if not single and (matrices.ndim != 3 or len(matrices) != count):
         raise PoseError(f"poses has shape {matrices.shape}, expected one pose for each of {count} names, (n, 4, 4)")
     rows = np.empty((count, WIDTH))
     fill_rows(matrices, what, rows)
     return rows
 
 
-def put_pose(pose: Any, name: str, rows: Array, slot: int) -> None:
-    """Check the pose of one object, and write its row; where it raises, the row may hold anything."""
+def write_pose(pose: Any, name: str, rows: Array, slot: int) -> None:
+    """Check the pose of one object and write its row. The row is undefined after an error."""
     if type(pose) is np.ndarray and pose.dtype == np.float64 and pose.shape == (4, 4) and pose.flags.carray:
         if check_row(pose, rows, slot) == 0:
             return
@@ -549,13 +549,13 @@ def put_pose(pose: Any, name: str, rows: Array, slot: int) -> None:
 
 
 def check_name(name: Any) -> None:
-    """Raise unless it can be a name."""
+    """Raise if a name is not a non-empty text."""
     if not isinstance(name, str) or not name:
         raise SceneError(f"name is {name!r}, expected a text that is not empty")
 
 
 def check_new(slots: dict[str, int], names: Iterable[Any], shapes: Iterable[Any]) -> None:
-    """Raise unless these can be added."""
+    """Raise if objects with these names and shapes cannot be added."""
     for name, shape in zip(names, shapes, strict=True):
         check_name(name)
         if name in slots:
@@ -571,7 +571,7 @@ def unit_of(shape: Any) -> str | None:
 
 
 def distinct(names: Any) -> list[str]:
-    """Return names as a list; raise where one is there twice."""
+    """Return names as a list. Raise if one occurs twice."""
     if isinstance(names, str):
         raise SceneError(f"names is the text {names!r}, expected a list of names")
     listed = list(names)

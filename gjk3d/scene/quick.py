@@ -22,8 +22,8 @@ from gjk3d.scene.walk import NONE, Answer, Shapes, Side
 from gjk3d.scene.walk import nearest as walk_nearest
 from gjk3d.typing import Array, Ints
 
-_MOST = 16384  #: pairs that meet or may meet; where there are more, they are asked in blocks, so that Ctrl-C is heard
-_MANY = 4096  #: and so are all pairs of more objects
+_MOST = 16384  #: pairs of one call, at most; more are solved in blocks, so that Ctrl-C works
+_MANY = 4096  #: objects of one call, at most, for the same reason
 _FIRST = np.zeros((1, 2), dtype=np.int64)
 _NOTHING = np.zeros((0, 3), dtype=np.int64)
 _NO_FLOORS = np.zeros(0, dtype=np.int64)
@@ -32,7 +32,7 @@ _local = threading.local()
 
 
 class Quick:
-    """Two scenes, or one with itself, or a single slot of one with the rest of it, which may be that of a guest."""
+    """Two scenes, one scene with itself, or a single slot and the rest of its scene. The slot may be a guest's."""
 
     __slots__ = ("guest", "mine", "slot", "theirs")
 
@@ -40,87 +40,89 @@ class Quick:
         self.mine, self.theirs, self.slot, self.guest = mine, theirs, slot, guest
 
     def _sides(self) -> tuple[Any, Shapes, Side, Side, Ints]:
-        """Return the pairs, the shapes, both scenes, and what is allowed.
+        """Return the pairs, the shapes, both scenes, and the keys of allowed pairs.
 
-        What has moved by itself is moved in the tree by the walk, which has to follow.
+        The kernel, which must be called next, moves a single moved object in the tree.
         """
         mine, theirs = self.mine, self.theirs
         if mine is theirs:
             fresh, guest = mine.settle_but_one(), self.slot if self.guest else -1
-            side, again = mine.side(fresh), mine.side(guest, floors=_NO_FLOORS)
-            return mine.pairs, mine.packed, side, again, mine.keys
+            side_a, again = mine.side(fresh), mine.side(guest, floors=_NO_FLOORS)
+            return mine.pairs, mine.packed, side_a, again, mine.keys
         fresh, fresh_b = mine.settle_but_one(), theirs.settle_but_one()
         pairs, shapes = mine.packed_with(theirs)
-        side = mine.side(fresh)
-        other = theirs.side(fresh_b, bits=mine.translated(theirs), shift=len(mine.pairs))
-        return pairs, shapes, side, other, _NO_KEYS
+        side_a = mine.side(fresh)
+        side_b = theirs.side(fresh_b, bits=mine.translated(theirs), shift=len(mine.pairs))
+        return pairs, shapes, side_a, side_b, _NO_KEYS
 
-    def _placed(self, side: Side, other: Side) -> None:
-        """Take note of what the walk has moved."""
-        if side.fresh >= 0:
+    def _placed(self, side_a: Side, side_b: Side) -> None:
+        """Mark the objects that the kernel has moved in the tree."""
+        if side_a.fresh >= 0:
             self.mine.placed()
-        if other.fresh >= 0 and self.theirs is not self.mine:
+        if side_b.fresh >= 0 and self.theirs is not self.mine:
             self.theirs.placed()
 
     def _some_left(self) -> bool:
-        """Tell whether there is what has no box that the walk does not meet; once new objects have their places."""
+        """Return whether there are unbounded objects that the kernel does not handle. New objects must be settled."""
         mine, theirs = self.mine, self.theirs
         if self.slot in mine.planes:
             return True
         return len(mine.planes) > len(mine.floors) or len(theirs.planes) > len(theirs.floors)
 
     def _most_rows(self) -> int:
-        """Return how many rows a stack has at most: three a level of one tree, or two of both, and there is more."""
+        """Return an upper bound on the rows of a stack: it needs three for each level of one tree, or two of both."""
         return len(self.mine.tree.links) + len(self.theirs.tree.links) + 4
 
     def meeting(self, margin: float, any_will_do: bool) -> Ints | Literal[True] | None:
-        """Return slots that meet or may meet, (k, 3) with what of both, in no order; None where they are too many.
+        """Return the slots of pairs that collide or may collide with their outcomes, (k, 3), in no order.
 
-        Where any will do, it is True if two are known to meet.
+        It is None if they are too many. With ``any_will_do`` it is True if two objects certainly collide.
         """
         if not self.mine.slots or not self.theirs.slots or (self.slot < 0 and len(self.mine.slots) > _MANY):
             return None
-        _, shapes, side, other, keys = self._sides()
+        _, shapes, side_a, side_b, keys = self._sides()
         if self.slot in self.mine.planes:
             return None
         rows = self._most_rows()
-        stack, found = room(rows, 64)
-        solver = one_solver()
+        stack, hits = pair_scratch(rows, 64)
+        workspace = thread_solver()
         while True:
-            count = walk.meeting(shapes, side, other, self.slot, keys, margin, any_will_do, solver, stack, found)
-            self._placed(side, other)
+            count = walk.colliding_pairs(
+                shapes, side_a, side_b, self.slot, keys, margin, any_will_do, workspace, stack, hits
+            )
+            self._placed(side_a, side_b)
             if count >= 0:
-                return found[:count] if count else _NOTHING
+                return hits[:count] if count else _NOTHING
             if count == NONE:
                 return True
-            if len(found) >= _MOST:
+            if len(hits) >= _MOST:
                 return None
-            side, other = side._replace(fresh=-1), other._replace(fresh=-1)
-            stack, found = room(rows, 4 * len(found))
+            side_a, side_b = side_a._replace(fresh=-1), side_b._replace(fresh=-1)
+            stack, hits = pair_scratch(rows, 4 * len(hits))
 
     def nearest(self, within: float) -> Nearest | None:
-        """Return the nearest two of all, None where that is not settled, or there are none within that distance."""
+        """Return the nearest pair; None if the kernel cannot settle it, or no pair is within the distance."""
         if not self.mine.slots or not self.theirs.slots:
             return None
         if self.slot < 0 and len(self.mine.slots) > _MANY:
             return None
-        pairs, shapes, side, other, keys = self._sides()
+        pairs, shapes, side_a, side_b, keys = self._sides()
         if self._some_left():
             return None
-        stack, _ = room(self._most_rows(), 64)
+        stack, _ = pair_scratch(self._most_rows(), 64)
         out, flags = np.empty((2, solve.FLOATS + 16)), np.empty((2, solve.INTS + 2), dtype=np.int64)
-        ranks, room_of_one = (self.mine.ranks, self.theirs.ranks), one_solver().room
-        code = walk_nearest(shapes, side, other, self.slot, keys, within, ranks, room_of_one, stack, Answer(out, flags))
-        self._placed(side, other)
+        ranks, room = (self.mine.ranks, self.theirs.ranks), thread_solver().room
+        code = walk_nearest(shapes, side_a, side_b, self.slot, keys, within, ranks, room, stack, Answer(out, flags))
+        self._placed(side_a, side_b)
         return None if code < 0 else Nearest(out, flags, pairs.shapes, within)
 
     def hits(self, margin: float) -> list[NamePair] | None:
-        """Return the names of all that meet, as `Scene.collisions` does; None where that is not settled."""
-        found = self.meeting(margin, False)
-        if found is None or found is True or self._some_left():
+        """Return the names of all colliding pairs, see `Scene.collisions`; None if the kernel cannot settle them."""
+        slots = self.meeting(margin, False)
+        if slots is None or slots is True or self._some_left():
             return None
-        hits = found.tolist()
-        if any(told != walk.MEETS for _, _, told in hits):
+        hits = slots.tolist()
+        if any(outcome != walk.COLLIDING for _, _, outcome in hits):
             return None
         mine, theirs = self.mine.names, self.theirs.names
         if self.guest:
@@ -129,20 +131,20 @@ class Quick:
         return sorted((b, a) if b < a else (a, b) for a, b in names) if mine is theirs else sorted(names)
 
     def any_hit(self, margin: float) -> bool | None:
-        """Tell whether any two meet; None where that is not settled."""
-        found = self.meeting(margin, True)
-        if found is None or found is True:
-            return found
-        return None if len(found) or self._some_left() else False
+        """Return whether any pair collides; None if the kernel cannot settle it."""
+        hits = self.meeting(margin, True)
+        if hits is None or hits is True:
+            return hits
+        return None if len(hits) or self._some_left() else False
 
     def named(self, nearest: Nearest) -> NamePair:
-        """Return the names of the nearest two; a guest has none."""
+        """Return the names of the nearest pair; None for a guest."""
         a, b = nearest.slots
         return self.mine.names[a], None if self.guest else self.theirs.names[b]
 
 
 class Nearest:
-    """The pair that is nearest, as `walk` writes it."""
+    """The nearest pair, as the kernel writes it."""
 
     __slots__ = ("_flags", "_shapes", "out", "within")
 
@@ -151,44 +153,44 @@ class Nearest:
 
     @property
     def slots(self) -> list[int]:
-        """The slot of each."""
+        """The slots of A and B."""
         slots: list[int] = self._flags[0, solve.INTS :].tolist()
         return slots
 
     def pairs(self, names: NamePair) -> ScenePairs[Any, Any]:
-        """Return what `Scene.closest` tells."""
+        """Return the result of `Scene.closest`."""
         poses = self.out[:, solve.FLOATS :].reshape(1, 2, 4, 4)
         out, flags, numbers = self.out[:1], self._flags[:1], self._flags[1:, solve.INTS :]
-        result = pair_distance(out, flags, numbers, self._shapes, poses, self._asked)
+        result = pair_distance(out, flags, numbers, self._shapes, poses, self._query)
         a, b = names
         return ScenePairs(_FIRST, ([a], ["" if b is None else b]), result)
 
     def clearance(self, names: NamePair) -> Clearance:
-        """Return what `Scene.clearance` tells."""
+        """Return the result of `Scene.clearance`."""
         (status, steps, tight, *_), (*_, i, j) = self._flags.tolist()
         result: Distance[float] = object.__new__(Distance)
         a, b = (row[solve.FLOATS :].tobytes() for row in self.out)
-        result._row = self.out, pack_marks(status, steps, tight), self._shapes[i], self._shapes[j], self._asked, a, b
+        result._row = self.out, pack_marks(status, steps, tight), self._shapes[i], self._shapes[j], self._query, a, b
         return Clearance(result.distance, names, result)
 
     @property
-    def _asked(self) -> Any:
+    def _query(self) -> Any:
         return solve.SIGNED, max(self.within, 0.0), None, False
 
 
-def room(rows: int, pairs: int) -> tuple[Ints, Ints]:
-    """Return this thread's room for a stack of so many pairs, and for pairs that are found."""
-    kept: tuple[Ints, Ints] | None = getattr(_local, "room", None)
-    if kept is None or len(kept[0]) < rows or len(kept[1]) < pairs:
-        stack, found = np.empty((max(rows, 64), 2), dtype=np.int64), np.empty((pairs, 3), dtype=np.int64)
-        kept = _local.room = stack, found
-    return kept
+def pair_scratch(rows: int, pairs: int) -> tuple[Ints, Ints]:
+    """Return the thread's scratch arrays for a stack and for pairs, with at least these numbers of rows."""
+    cached: tuple[Ints, Ints] | None = getattr(_local, "pairs", None)
+    if cached is None or len(cached[0]) < rows or len(cached[1]) < pairs:
+        stack, hits = np.empty((max(rows, 64), 2), dtype=np.int64), np.empty((pairs, 3), dtype=np.int64)
+        cached = _local.pairs = stack, hits
+    return cached
 
 
-def one_solver() -> Solver:
-    """Return this thread's solver of one pair."""
-    kept: Solver | None = getattr(_local, "solver", None)
-    if kept is None:
-        one, marks = np.empty((1, solve.FLOATS)), np.empty((1, solve.INTS), dtype=np.int64)
-        kept = _local.solver = solver_in(*scratch(FIRST_POINTS)[:2], FIRST_POINTS, one, marks)
-    return kept
+def thread_solver() -> Solver:
+    """Return the thread's scratch memory for the solver of one pair."""
+    cached: Solver | None = getattr(_local, "solver", None)
+    if cached is None:
+        row, marks = np.empty((1, solve.FLOATS)), np.empty((1, solve.INTS), dtype=np.int64)
+        cached = _local.solver = solver_in(*scratch(FIRST_POINTS)[:2], FIRST_POINTS, row, marks)
+    return cached

@@ -1,4 +1,4 @@
-"""What a scene answers: results of pairs and rays, with names."""
+"""Results of scene queries: pairs and ray hits, with names."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ Row = TypeVar("Row", Distance[float], Contact[float])
 def named(slots: Ints, names: tuple[list[str], list[str]]) -> list[NamePair]:
     """Return the names of pairs of slots."""
     mine, theirs = names
-    second: list[Name] = [None] if theirs == [""] else list(theirs)  # a shape by itself has no name
+    second: list[Name] = [None] if theirs == [""] else list(theirs)  # a shape as the target has no name
     return list(
         zip(map(mine.__getitem__, slots[:, 0].tolist()), map(second.__getitem__, slots[:, 1].tolist()), strict=True)
     )
 
 
 class ScenePairs(Generic[All, Row]):
-    """Answers of `Scene.closest` and `Scene.contacts`: pairs of names, each with its result.
+    """Answer of `Scene.closest` and `Scene.contacts`: pairs of names, each with its result.
 
-    Going through it yields ``name_a, name_b, row``, and ``found[k]`` is one such; the second name is None of a shape
-    that the scene was asked against.
+    Iteration yields ``name_a, name_b, row``, and an index returns one such tuple. The second name is None if the
+    target of the query was a shape.
 
     Attributes
     ----------
     pairs : list of (str, str)
         Names.
     result : Distance or Contact
-        The numbers of all pairs in arrays, in the same order.
+        The results of all pairs in arrays, in the same order.
 
     Examples
     --------
@@ -63,12 +63,12 @@ class ScenePairs(Generic[All, Row]):
 
     def __init__(self, slots: Ints, names: tuple[list[str], list[str]], result: All) -> None:
         self._slots, self.result = slots, result
-        self._names = list(names[0]), list(names[1])  # copies: the scene goes on
+        self._names = list(names[0]), list(names[1])  # copies, since the scene may change
         self._named: list[NamePair] | None = None
 
     @property
     def pairs(self) -> list[NamePair]:
-        """The names of each pair; the second is None of a shape that the scene was asked against."""
+        """The names of each pair. The second is None if the target of the query was a shape."""
         if self._named is None:
             self._named = named(self._slots, self._names)
         return self._named
@@ -77,7 +77,7 @@ class ScenePairs(Generic[All, Row]):
         return len(self._slots)
 
     def __getitem__(self, index: int) -> tuple[str, Name, Row]:
-        row: Any = self.result[index]  # a TypeVar for all and one for a row do not know of each other
+        row: Any = self.result[index]  # the two TypeVars are independent
         return (*self.pairs[index], row)
 
     def __iter__(self) -> Iterator[tuple[str, Name, Row]]:
@@ -89,14 +89,14 @@ class ScenePairs(Generic[All, Row]):
 
 
 class Clearance(NamedTuple):
-    """Answer of `Scene.clearance`: the least signed distance, and whose it is.
+    """Answer of `Scene.clearance`: the least signed distance, and its pair.
 
     Attributes
     ----------
     distance : float
-        Negative where something overlaps; infinite where there is no pair.
+        Negative for an overlap, infinite without any pair.
     pair : (str, str) or None
-        Names; the second is None of a shape that the scene was asked against.
+        Names. The second is None if the target of the query was a shape.
     result : Distance or None
         Bounds, points and normal of that pair.
 
@@ -118,12 +118,12 @@ class Clearance(NamedTuple):
 
 
 class SceneHit(RayHit[N]):
-    """Answer of `Scene.raycast`: a `RayHit` that knows what was hit.
+    """Answer of `Scene.raycast`: a `RayHit` with the name of the object.
 
     Attributes
     ----------
     name : str or None, or list of such
-        The object that a ray meets first; None where it meets none.
+        The first object that a ray hits, or None.
 
     Examples
     --------
@@ -149,5 +149,5 @@ class SceneHit(RayHit[N]):
         return row
 
     def __repr__(self) -> str:
-        told = super().__repr__()
-        return told if self.point.ndim == 2 or self.name is None else f"{told} of {self.name!r}"
+        text = super().__repr__()
+        return text if self.point.ndim == 2 or self.name is None else f"{text} of {self.name!r}"

@@ -1,4 +1,4 @@
-"""`Scene`: many solids, changed and asked again and again."""
+"""`Scene`: many objects that change from one query to the next."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.memory import Memory
-from gjk3d.scene.narrow import Answers, Candidates, Narrow, nearest, nearest_known, patches
+from gjk3d.scene.narrow import Answers, Candidates, Narrow, nearest, nearest_cached, patches
 from gjk3d.scene.objects import (
     Objects,
-    alone,
-    both_held,
     check_name,
     check_new,
     distinct,
+    exclusive,
+    lock_both,
     pose_rows_of,
-    put_pose,
     unit_of,
+    write_pose,
 )
 from gjk3d.scene.quick import Quick
 from gjk3d.scene.rays import first_hit, first_hits
@@ -41,31 +41,31 @@ from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
 from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
 
-Other = Union["Scene", Collider, str, None]
-_FIRST = 1024  #: pairs asked at once where one hit is enough
+Target = Union["Scene", Collider, str, None]
+_FIRST = 1024  #: pairs in a block if one hit is enough
 
 
 class Scene:
-    """Convex shapes, meshes, compounds, voxels, point clouds and height fields at poses, asked about all at once.
+    """Convex shapes, meshes, compounds, voxels, point clouds and height fields at poses, for queries about all of them.
 
-    Every question is about all pairs of objects; with ``other`` about each object here and a shape, at ``pose``, or
-    each object of another scene, or with a name about that object and the rest. Pairs are told in the order of their
-    names, whatever order the objects were added in, and have the same bits.
+    A query covers all pairs of objects of the scene. With ``other`` it covers each object of the scene together with a
+    shape at ``pose``, with each object of another scene, or, for a name, the pairs of this object. Pairs are returned
+    in the order of their names. Neither this order nor any bit of a result depends on the order of `add`.
 
-    Two objects are a pair where each is in a group that the other may meet, and where they are not allowed to touch.
-    Two of what has no end, half-spaces, planes and height fields without a bottom, never are. Objects may share a shape
-    and what is made of it, as the tree of a mesh, which moving them leaves as it is. Threads may share a scene: one
-    waits while another is in it.
+    Two objects form a pair if the mask of each contains the group of the other, and if they are not allowed to touch.
+    Two unbounded objects (half-spaces, planes and height fields without a bottom) are never a pair. Objects may share a
+    shape and its derived data, such as the tree of a mesh. Motions keep this data. Threads may share a scene: one waits
+    while another uses it.
 
     Parameters
     ----------
     remember : bool
-        Whether `collisions`, `contacts`, `closest` and `clearance` of all pairs keep for the next step which boxes were
-        near, what proved two objects apart, and which faces their depth was between. Where things move little that
-        halves the time; of the k closest, where as many overlap. `collides` ends at the first hit, and keeps nothing.
-        The pairs are the same, distances and depths are within each other's bounds; where two answers are as good as
-        each other it may be the other one. The first step, questions of where nothing has moved since, and steps larger
-        than some twentieth of the objects are answered without. Copies remember nothing of the original.
+        Whether `collisions`, `contacts`, `closest` and `clearance` of all pairs cache near boxes, separating axes and
+        the faces of a depth for the next step. For small motions this halves the time. For the k closest it does so if
+        as many pairs overlap. `collides` ends at the first hit and caches nothing. With and without the cache the
+        pairs are the same, and distances and depths are within each other's bounds. Of two equally good results it may
+        return the other one. The cache is not used for the first step, for queries without any motion, and for motions
+        larger than some twentieth of the objects. Copies start without a cache.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Scene:
     >>> later.names, later.shape("left"), later.collisions()
     (['left', 'middle'], Sphere(radius=0.4), [('left', 'middle')])
 
-    A question that is to have the same bits, whatever was asked before, is one of a scene that forgets:
+    A scene without a cache returns the same bits for a query, independent of earlier queries:
 
     >>> plain = gk.Scene(remember=False)
     """
@@ -114,9 +114,9 @@ class Scene:
         self._objects, remember = state
         self._memory, self._lock = Memory() if remember else None, RLock()
 
-    # --- what is in it -------------------------------------------------------------------------------------------
+    # --- contents ------------------------------------------------------------------------------------------------
 
-    @alone
+    @exclusive
     def add(
         self,
         name: str,
@@ -131,22 +131,23 @@ class Scene:
         Parameters
         ----------
         name : str
-            Not taken yet.
+            A new name.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
-            Half-spaces too. Objects of one shape share what is made of it, as the tree of a mesh. A mesh with a unit
-            must have the unit of the scene's other meshes: `Mesh.scaled` converts it. A shape without a unit is used
-            unchanged.
+            Half-spaces are allowed too. Objects of one shape share its derived data, such as the tree of a mesh. A mesh
+            with a unit must have the unit of the scene's other meshes: `Mesh.scaled` converts it. A shape without a
+            unit is used unchanged.
         pose : (4, 4) float, RigidTransform or None
             World from local; None is the identity.
         group : str
-            What it is: one of up to 62 groups of a scene.
+            Group of the object: one of up to 62 groups of a scene.
         mask : names of groups, optional
-            Those it is asked against; None is all, also those to come. A pair is asked where each meets the other.
+            Groups that the object may collide with. None means all groups, future ones included. A pair is checked if
+            the mask of each object contains the group of the other.
 
         Raises
         ------
         SceneError, PoseError, UnsupportedPair
-            Naming what is wrong, such as a name that is taken or a unit that differs; the scene is as before.
+            For example for a name that exists already, or for a different unit. The scene is unchanged.
         """
         objects = self._objects
         if type(name) is not str or not name or name in objects.slots or not is_collider(shape):
@@ -155,10 +156,10 @@ class Scene:
             objects.check_units([(name, unit)])
         bits = (1, ALL) if group == "default" and mask is None else self._bits(group, mask)
         slot = objects.next_slot()
-        put_pose(pose, name, objects.rows, slot)
-        objects.put(name, shape, *bits)
+        write_pose(pose, name, objects.rows, slot)
+        objects.insert(name, shape, *bits)
 
-    @alone
+    @exclusive
     def add_many(
         self,
         names: Sequence[str],
@@ -168,23 +169,23 @@ class Scene:
         group: str = "default",
         mask: Iterable[str] | None = None,
     ) -> None:
-        """Add n objects in one call: all of them, or none where something is wrong; see `add`.
+        """Add n objects in one call: all of them, or none if one is invalid. See `add`.
 
         Parameters
         ----------
         names : sequence of n str
-            Each once, and none of them taken.
+            New names, all different.
         shapes : sequence of n Shape, or one Shape
-            Those of all objects, or the one of each.
+            One shape for each object, or one for all.
         poses : (n, 4, 4) float, optional
-            World from local, in the same order; None is the identity.
+            World from local, in the same order. None is the identity.
         group, mask
-            Of all of them.
+            Of all objects.
 
         Raises
         ------
         SceneError, PoseError, UnsupportedPair
-            Naming what is wrong; the scene is as before.
+            The scene is unchanged.
 
         Examples
         --------
@@ -206,10 +207,10 @@ class Scene:
         check_new(self._objects.slots, names, listed)
         self._objects.check_units(zip(names, map(unit_of, listed), strict=True))
         rows = pose_rows_of(poses, len(names), names, False)
-        self._objects.put_many(names, listed, rows, *self._bits(group, mask))
+        self._objects.insert_many(names, listed, rows, *self._bits(group, mask))
 
     def move(self, name: str, pose: OnePose) -> None:
-        """Put an object elsewhere.
+        """Give an object a new pose.
 
         Parameters
         ----------
@@ -221,29 +222,29 @@ class Scene:
         Raises
         ------
         SceneError, PoseError
-            Where there is no such object, or the pose is not rigid.
+            If the scene lacks this object, or the pose is not rigid.
         """
         objects = self._objects
         with self._lock:
             slot = self._slot(name)
-            put_pose(pose, name, objects.rows, slot)
+            write_pose(pose, name, objects.rows, slot)
             objects.moved(slot)
 
-    @alone
+    @exclusive
     def move_many(self, names: Sequence[str], poses: PoseLike) -> None:
-        """Put n objects elsewhere in one call: all of them, or none where something is wrong.
+        """Give n objects new poses in one call: all of them, or none if one is invalid.
 
         Parameters
         ----------
         names : sequence of n str
-            Each once.
+            All different.
         poses : (n, 4, 4) float
             In the same order.
 
         Raises
         ------
         SceneError, PoseError
-            Where one is not in the scene, or a pose is not rigid; the scene is as before.
+            If one is not in the scene, or a pose is not rigid. The scene is unchanged.
         """
         try:
             where = self._objects.find(names)
@@ -252,9 +253,9 @@ class Scene:
             raise
         self._objects.move(where, pose_rows_of(poses, len(where), names, False))
 
-    @alone
+    @exclusive
     def remove(self, name: str) -> None:
-        """Take an object out, and forget which others it was allowed to touch.
+        """Remove an object, and its entries in `allowed`.
 
         Parameters
         ----------
@@ -264,14 +265,14 @@ class Scene:
         Raises
         ------
         SceneError
-            Where there is no such object.
+            If the scene lacks this object.
         """
         self._slot(name)
         self._objects.remove(name)
 
-    @alone
+    @exclusive
     def allow(self, a: str, b: str) -> None:
-        """Let two objects touch: the pair is passed over by every question, until `disallow`.
+        """Allow two objects to touch: every query skips this pair until `disallow`.
 
         Parameters
         ----------
@@ -281,20 +282,20 @@ class Scene:
         Raises
         ------
         SceneError
-            Where one is not in the scene, or both are one.
+            If one is not in the scene, or the two names are equal.
         """
         self._pair(a, b)
         self._objects.allow(a, b, True)
 
-    @alone
+    @exclusive
     def disallow(self, a: str, b: str) -> None:
-        """Ask about a pair again; see `allow`."""
+        """Include a pair in queries again; see `allow`."""
         self._pair(a, b)
         self._objects.allow(a, b, False)
 
-    @alone
+    @exclusive
     def copy(self) -> Scene:
-        """Return a scene of the same objects that changes by itself; shapes are shared, since they never change."""
+        """Return an independent scene of the same objects. Shapes are shared, since they are immutable."""
         return deepcopy(self)
 
     def __len__(self) -> int:
@@ -307,27 +308,27 @@ class Scene:
         return iter(self.names)
 
     @property
-    @alone
+    @exclusive
     def names(self) -> list[str]:
         """Names of all objects, in order."""
         return sorted(self._objects.slots)
 
     @property
-    @alone
+    @exclusive
     def allowed(self) -> list[tuple[str, str]]:
-        """Pairs that are passed over, in order."""
+        """Pairs that queries skip, in order."""
         named = self._objects.names
-        found = (sorted((named[i], named[j])) for i, j in self._objects.allowed)
-        return sorted((a, b) for a, b in found)
+        pairs = (sorted((named[i], named[j])) for i, j in self._objects.allowed)
+        return sorted((a, b) for a, b in pairs)
 
-    @alone
+    @exclusive
     def shape(self, name: str) -> Collider:
-        """Return the shape of an object; see `remove` for ``name``, and for what is raised."""
+        """Return the shape of an object; see `remove` for ``name`` and for the errors."""
         return self._objects.shape(self._slot(name))
 
-    @alone
+    @exclusive
     def pose(self, name: str) -> Array:
-        """Return where an object is, (4, 4) float: the rotation after one polar step; see `remove` for ``name``."""
+        """Return the pose of an object, (4, 4) float, with its rotation after one polar step."""
         return matrices(self._objects.rows[self._slot(name)])
 
     _repr_mimebundle_ = shown
@@ -335,21 +336,21 @@ class Scene:
     def __repr__(self) -> str:
         return f"Scene of {len(self)} object{'' if len(self) == 1 else 's'}"
 
-    # --- questions -----------------------------------------------------------------------------------------------
+    # --- queries -------------------------------------------------------------------------------------------------
 
-    def collides(self, other: Other = None, pose: OnePose = None, *, margin: float = 0.0, workers: int = 1) -> bool:
-        """Tell whether any pair touches or overlaps; stops at the first.
+    def collides(self, other: Target = None, pose: OnePose = None, *, margin: float = 0.0, workers: int = 1) -> bool:
+        """Return whether any pair touches or overlaps. The search stops at the first hit.
 
         Parameters
         ----------
         other : Scene, Shape, Mesh and the like, or str, optional
-            What to ask against, instead of all pairs of this scene: another scene, a shape, an object of this one.
+            Target of the query, instead of all pairs of this scene: another scene, a shape, or the name of an object.
         pose : (4, 4) float, RigidTransform or None
             Of a shape.
         margin : float
             As in `gjk3d.collide`.
         workers : int
-            Threads; the answers are the same bits for any number.
+            Threads. The result has the same bits for any number.
 
         Returns
         -------
@@ -361,31 +362,31 @@ class Scene:
             Naming what is wrong with the question.
         """
         check_margin(margin)
-        with self._held(other):
+        with self._locked(other):
             quick = self._quick(other, pose, workers)
-            told = None if quick is None else quick.any_hit(float(margin))
-            if told is not None:
-                return told
+            hit = None if quick is None else quick.any_hit(float(margin))
+            if hit is not None:
+                return hit
             candidates, narrow = self._question(other, pose, workers)
             blocks = candidates.blocks(margin, _FIRST)
             return any(narrow.any_collides(block, float(margin)) for block in blocks)
 
     def collisions(
-        self, other: Other = None, pose: OnePose = None, *, margin: float = 0.0, workers: int = 1
+        self, other: Target = None, pose: OnePose = None, *, margin: float = 0.0, workers: int = 1
     ) -> list[NamePair]:
         """Return the names of all pairs that touch or overlap, in order; see `collides` for the arguments.
 
         Returns
         -------
         list of (str, str)
-            The second name is None of a shape that was asked against.
+            The second name is None if ``other`` is a shape.
         """
         check_margin(margin)
-        with self._held(other):
+        with self._locked(other):
             quick = self._quick(other, pose, workers)
-            told = None if quick is None else quick.hits(float(margin))
-            if told is not None:
-                return told
+            names = None if quick is None else quick.hits(float(margin))
+            if names is not None:
+                return names
             candidates, narrow = self._question(other, pose, workers)
             memory = self._remembered(candidates, narrow, float(margin))
             if memory is not None:
@@ -395,24 +396,23 @@ class Scene:
             return named(pairs[_by_name(candidates, pairs)], candidates.names)
 
     def closest(
-        self, other: Other = None, pose: OnePose = None, *, within: float = inf, k: int | None = None, workers: int = 1
+        self, other: Target = None, pose: OnePose = None, *, within: float = inf, k: int | None = None, workers: int = 1
     ) -> ScenePairs[Distance[Array], Distance[float]]:
-        """Return the pairs that are closest, the nearest first.
+        """Return the closest pairs, the nearest first.
 
         Parameters
         ----------
         other, pose, workers
             As in `collides`.
         within : float
-            Pairs that are proven to be farther apart are left out; may be negative.
+            Pairs that are proven to be farther apart are left out. It may be negative.
         k : int, optional
-            At most so many. Without ``within`` it is 1.
+            Greatest number of pairs. Without ``within`` the default is 1.
 
         Returns
         -------
         ScenePairs
-            Pairs of names and their signed distances, see `gjk3d.signed_distance`; of equal ones the first by name
-            comes first.
+            Pairs of names and their signed distances, see `gjk3d.signed_distance`. Equal distances are sorted by name.
 
         Raises
         ------
@@ -424,11 +424,11 @@ class Scene:
         if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or k < 1):
             raise SceneError(f"closest: k is {k!r}, expected at least 1, or None for all within a distance")
         most = 1 if k is None and within == inf else k
-        with self._held(other):
+        with self._locked(other):
             quick = self._quick(other, pose, workers) if most == 1 else None
-            found = None if quick is None else quick.nearest(float(within))
-            if quick is not None and found is not None:
-                return found.pairs(quick.named(found))
+            closest_pair = None if quick is None else quick.nearest(float(within))
+            if quick is not None and closest_pair is not None:
+                return closest_pair.pairs(quick.named(closest_pair))
             candidates, narrow = self._question(other, pose, workers)
             answers = self._nearest(candidates, narrow, None if most is None else int(most), float(within))
             rank_a, rank_b = _ranks(candidates, answers.pairs)
@@ -436,43 +436,43 @@ class Scene:
             answers = narrow.settled(answers, float(within))
             return ScenePairs(answers.pairs, candidates.names, narrow.result(answers, max(float(within), 0.0)))
 
-    def clearance(self, other: Other = None, pose: OnePose = None, *, workers: int = 1) -> Clearance:
-        """Return the least signed distance of all pairs, and which pair has it; see `collides` for the arguments."""
-        with self._held(other):
+    def clearance(self, other: Target = None, pose: OnePose = None, *, workers: int = 1) -> Clearance:
+        """Return the least signed distance of all pairs, and the pair that has it; see `collides` for the arguments."""
+        with self._locked(other):
             quick = self._quick(other, pose, workers)
             least = None if quick is None else quick.nearest(inf)
             if quick is not None and least is not None:
                 return least.clearance(quick.named(least))
-            found = self.closest(other, pose, k=1, workers=workers)
-        if not len(found):
+            pairs = self.closest(other, pose, k=1, workers=workers)
+        if not len(pairs):
             return Clearance()
-        a, b, result = found[0]
+        a, b, result = pairs[0]
         return Clearance(float(result.distance), (a, b), result)
 
-    @alone
+    @exclusive
     def contacts(
         self,
-        other: Other = None,
+        other: Target = None,
         pose: OnePose = None,
         *,
         within: float = 0.0,
         max_points: int | None = 4,
         workers: int = 1,
     ) -> ScenePairs[Contact[Array], Contact[float]]:
-        """Return where all pairs touch or overlap; see `gjk3d.contact`.
+        """Return the contacts of all pairs that touch or overlap; see `gjk3d.contact`.
 
-        Of solids that are not convex each pair of parts that touch, the faces of a mesh among them, has the points of
-        these two, with their own ``normals``; points that are one are told once, the deepest first. The distance is
-        still that of the whole, so no gap need be as deep; it is found when it is first read, of where all was then.
+        For non-convex bodies each pair of touching parts, such as the faces of a mesh, has its own points and
+        ``normals``. Equal points are returned once, the deepest first. The distance is that of the whole bodies, so it
+        may be deeper than every gap. It is computed when it is first read, for the poses at the time of the query.
 
         Parameters
         ----------
         other, pose, workers
             As in `collides`.
         within : float
-            At least 0: pairs up to this far apart have their points too.
+            At least 0. Pairs up to this distance have points too.
         max_points : int or None
-            Most points of a pair; None keeps all.
+            Greatest number of points of a pair. None keeps all points.
 
         Returns
         -------
@@ -495,8 +495,8 @@ class Scene:
             answers = Answers.joined(parts)
             answers = answers[_by_name(candidates, answers.pairs)]
         most = None if max_points is None else int(max_points)
-        found = patches(narrow, answers, float(within), most)
-        return ScenePairs(answers.pairs, candidates.names, found)
+        contact = patches(narrow, answers, float(within), most)
+        return ScenePairs(answers.pairs, candidates.names, contact)
 
     @overload
     def raycast(self, origins: Unclear, directions: Rows, *, max_distance: float = inf) -> SceneHit[Any]: ...
@@ -507,12 +507,12 @@ class Scene:
     @overload
     def raycast(self, origins: Rows, directions: Rows, *, max_distance: float = inf) -> SceneHit[Array]: ...
     def raycast(self, origins: Rows, directions: Rows, *, max_distance: float = inf) -> SceneHit[Any]:
-        """Return what rays meet first; see `gjk3d.raycast` for the arguments.
+        """Return the first hit of each ray; see `gjk3d.raycast` for the arguments.
 
         Returns
         -------
         SceneHit
-            A `RayHit` with the ``name`` of what was hit; of several at one distance it is the first by name.
+            A `RayHit` with the ``name`` of the object. Of several objects at one distance it is the first by name.
 
         Examples
         --------
@@ -534,66 +534,67 @@ class Scene:
         with self._lock:
             return first_hits(self._objects, starts, units, float(max_distance), many or more)
 
-    # --- within --------------------------------------------------------------------------------------------------
+    # --- internals -----------------------------------------------------------------------------------------------
 
-    def _held(self, other: Any) -> AbstractContextManager[Any]:
-        """Return what lets no other thread in, here nor in a scene that this one is asked against."""
-        return self._lock if other is self or not isinstance(other, Scene) else both_held(self, other)
+    def _locked(self, target: Any) -> AbstractContextManager[Any]:
+        """Return the lock of this scene, or of both scenes if ``target`` is another one."""
+        return self._lock if target is self or not isinstance(target, Scene) else lock_both(self, target)
 
-    def _quick(self, other: Any, pose: Any, workers: Any) -> Quick | None:
-        """Return what may answer a question in one call, None where it has to be checked, or is for many threads."""
+    def _quick(self, target: Any, pose: Any, workers: Any) -> Quick | None:
+        """Return the fast path of a query; None if its arguments need checks, or for several threads."""
         objects = self._objects
         if type(workers) is not int or workers != 1:
             return None
-        if isinstance(other, str) and pose is None:
-            return Quick(objects, objects, self._slot(other))
-        if other is None or isinstance(other, Scene):
+        if isinstance(target, str) and pose is None:
+            return Quick(objects, objects, self._slot(target))
+        if target is None or isinstance(target, Scene):
             if pose is not None:
                 return None
-            if other is None:
+            if target is None:
                 return Quick(objects, objects)
-            objects.check_scene(other._objects)
-            return Quick(objects, other._objects)
-        if objects.is_visitor(other) or kind_of(other) is Kind.CORE:
-            slot = objects.visitor(other)
-            put_pose(pose, "other", objects.rows, slot)
+            objects.check_scene(target._objects)
+            return Quick(objects, target._objects)
+        if objects.is_visitor(target) or kind_of(target) is Kind.CORE:
+            slot = objects.visitor(target)
+            write_pose(pose, "other", objects.rows, slot)
             return Quick(objects, objects, slot, True)
         return None
 
-    def _question(self, other: Other, pose: Any, workers: int) -> tuple[Candidates, Narrow]:
+    def _question(self, target: Target, pose: Any, workers: int) -> tuple[Candidates, Narrow]:
         check_workers(workers)
         theirs, only = None, None
-        if is_collider(other):
-            self._objects.check_units([("other", unit_of(other))])
-            theirs = self._objects.guest(other, pose_rows_of(pose, 1, ["other"], True))
+        if is_collider(target):
+            self._objects.check_units([("other", unit_of(target))])
+            theirs = self._objects.guest(target, pose_rows_of(pose, 1, ["other"], True))
         elif pose is not None:
             raise SceneError("pose is that of a shape to ask against: pass the shape as other")
-        elif isinstance(other, Scene):
-            self._objects.check_scene(other._objects)
-            theirs = None if other is self else other._objects
-        elif isinstance(other, str):
-            only = self._slot(other)
-        elif other is not None:
-            raise no_shape("other", other)
+        elif isinstance(target, Scene):
+            self._objects.check_scene(target._objects)
+            theirs = None if target is self else target._objects
+        elif isinstance(target, str):
+            only = self._slot(target)
+        elif target is not None:
+            raise no_shape("other", target)
         candidates = Candidates(self._objects, theirs, only)
         return candidates, Narrow(candidates, workers)
 
     def _remembered(self, candidates: Candidates, narrow: Narrow, within: float) -> Memory | None:
-        """Return the pairs of this scene within a distance as they are remembered; None where none are."""
+        """Return the cache with the pairs of this scene within a distance; None if it cannot be used."""
         memory = self._memory
         if memory is None or candidates.only is not None or not candidates.within_one:
             return None
         return memory if memory.follow(candidates, narrow, within) else None
 
     def _nearest(self, candidates: Candidates, narrow: Narrow, most: int | None, within: float) -> Answers:
-        """Return the nearest pairs as `nearest` does: those remembered, where these are sure to be all that count."""
+        """Return the nearest pairs: the cached ones if these are certain to contain them, else those of `nearest`."""
         memory = self._remembered(candidates, narrow, within if most is None else 0.0)
-        if memory is not None:  # what it leaves out is farther apart than 0, or than ``within``
-            mixed = narrow.mixed(memory.pairs) & (most is not None)  # asked for all, or the likeliest first
+        if memory is not None:  # all other pairs are farther apart than 0, or than ``within``
+            # a query for all pairs solves mixed ones here, else the likeliest come first
+            mixed = narrow.mixed(memory.pairs) & (most is not None)
             near = memory.distances_within(narrow, max(within, 0.0) if most is None else 0.0, ~mixed)
             near = near[near.out[:, 1] <= within]
             if most is not None:
-                near = nearest_known(near, memory.pairs[mixed], narrow, most, min(within, 0.0))
+                near = nearest_cached(near, memory.pairs[mixed], narrow, most, min(within, 0.0))
             if most is None or within <= 0.0 or np.count_nonzero(near.out[:, 0] < 0.0) >= most:
                 return near
         return nearest(candidates, narrow, most, within)
@@ -619,10 +620,10 @@ class Scene:
         if isinstance(mask, str):
             raise SceneError(f"mask is the text {mask!r}, expected a list of groups: [{mask!r}]")
         named = None if mask is None else list(mask)
-        for one in named or ():
-            if not isinstance(one, str) or not one:
-                raise SceneError(f"mask has {one!r}, expected names of groups")
-        bits = ALL if named is None else sum({self._objects.bit(one) for one in named})
+        for name in named or ():
+            if not isinstance(name, str) or not name:
+                raise SceneError(f"mask has {name!r}, expected names of groups")
+        bits = ALL if named is None else sum({self._objects.bit(name) for name in named})
         return self._objects.bit(group), bits
 
 

@@ -1,5 +1,5 @@
-"""Convex shapes in their own frames: what users build, what the kernels see of it, its measures and its surface.
+"""Convex shapes in their own frames: their classes, their layout for the kernels, their measures and surfaces.
 
-`base` says what every shape can do, `table` lists them all, `layout` and `terms` tell how they go to the kernels. No
-pose and no color is here. What is not convex is in `bodies`; questions are in `query`.
+`base` has the common interface, `table` lists all shapes, and `layout` and `terms` define their data for the kernels.
+Shapes have neither pose nor color. Non-convex bodies are in `bodies`, and queries are in `query`.
 """

@@ -1,4 +1,4 @@
-"""Checks of the numbers that shapes are built from; every error names the argument, the value seen and the cure."""
+"""Checks of the numbers that define shapes. Every error names the argument, its value and the cure."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gjk3d.shapes.layout import GREATEST, LEAST, in_range
 from gjk3d.typing import Array
 from gjk3d.wording import kind_of
 
-_FEW = 32  #: numbers that Python looks through sooner than numpy
+_FEW = 32  #: numbers up to which Python is faster than numpy
 _PLAIN = {float, int}
 _FLOAT = np.dtype(np.float64)
 
 
 def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, cure: str = "") -> float:
-    """Return one finite float, or raise naming ``what``."""
+    """Return one finite float, or raise an error that names ``what``."""
     if isinstance(value, (str, bytes, bool, np.bool_, complex)):
         raise ShapeError(f"{what} is {value!r}, expected a real number")
     try:
@@ -38,7 +38,7 @@ def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, 
 
 
 def refuse_masked(value: Any, what: str) -> None:
-    """Raise where an array has numbers that its mask says are none."""
+    """Raise if an array has masked numbers."""
     if hasattr(value, "mask") and np.ma.is_masked(value):
         raise ShapeError(
             f"{what} masks {int(np.sum(value.mask))} of its {value.size} numbers: drop these rows, or fill them in"
@@ -46,7 +46,7 @@ def refuse_masked(value: Any, what: str) -> None:
 
 
 def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure: str = "") -> Array:
-    """Return a finite (n, 3) float array of its own, or raise naming ``what`` and the row."""
+    """Return a new, finite (n, 3) float array, or raise an error that names ``what`` and the row."""
     refuse_masked(value, what)
     try:
         raw = np.asarray(value)
@@ -55,8 +55,8 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure:
     if raw.size == 0 and raw.ndim < 2:
         raise ShapeError(f"{what} is empty, expected (n, {columns}) with at least one row")
     if raw.dtype.kind not in "fiu":
-        given = f"has dtype {raw.dtype}" if raw.ndim else f"is {kind_of(value)}"
-        raise ShapeError(f"{what} {given}, expected real numbers, (n, {columns})")
+        fault = f"has dtype {raw.dtype}" if raw.ndim else f"is {kind_of(value)}"
+        raise ShapeError(f"{what} {fault}, expected real numbers, (n, {columns})")
     if raw.ndim != 2 or raw.shape[1] != columns:
         hint = f": did you mean {what.split(': ')[-1]}.T?" if raw.ndim == 2 and raw.shape[0] == columns else ""
         raise ShapeError(f"{what} has shape {raw.shape}, expected (n, {columns}){hint}")
@@ -72,7 +72,7 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure:
 
 
 def _largest(numbers: Array) -> float:
-    """Return the greatest size of some numbers, 0 of none; infinity or NaN where not all are finite."""
+    """Return the greatest size of some numbers, 0 without any; infinity or NaN if not all are finite."""
     if 0 < numbers.size <= _FEW:
         plain = numbers.ravel().tolist()
         if isfinite(sum(plain)):  # a NaN hides from comparisons
@@ -81,13 +81,13 @@ def _largest(numbers: Array) -> float:
 
 
 def points_of(value: Any, what: str, *, lengths: bool = True) -> tuple[Array, bool]:
-    """Return one row (3,) or many (n, 3) as `rows` does, and whether it was one."""
+    """Return one row (3,) or many (n, 3) as `rows` does, and whether it was a single row."""
     single = np.ndim(value) == 1
     return rows([value] if single else value, what, lengths=lengths), single
 
 
 def _odd_one(value: Any, columns: int) -> str:
-    """Say which row is not like the others."""
+    """Return a message about the first row of a different shape."""
     for i, row in enumerate(value):
         if np.shape(row) != (columns,):
             return f"row {i} is {row!r:.60}, expected {columns} numbers"
@@ -95,7 +95,7 @@ def _odd_one(value: Any, columns: int) -> str:
 
 
 def vector(value: Any, what: str, *, lengths: bool = True) -> Array:
-    """Return a finite (3,) float array of its own, or raise naming ``what``."""
+    """Return a new, finite (3,) float array, or raise an error that names ``what``."""
     plain = value.tolist() if type(value) is np.ndarray and value.dtype is _FLOAT else value
     if (type(plain) is tuple or type(plain) is list) and len(plain) == 3:
         x, y, z = plain
@@ -118,7 +118,7 @@ def vector(value: Any, what: str, *, lengths: bool = True) -> Array:
 
 
 def factors3(value: Any) -> Array:
-    """Return three finite factors, none zero, from one number or three."""
+    """Return three finite, nonzero factors from one number or three."""
     if np.ndim(value) == 0:
         value = (number(value, "scaled: factors", positive=False),) * 3
     out = vector(value, "scaled: factors", lengths=False)

@@ -1,6 +1,6 @@
-"""What every shape is and can do; a convex shape is a core and a radius.
+"""The common base of convex shapes. A convex shape is a core and a radius.
 
-Shapes sit in their own frame, are immutable and hashable, and carry no pose and no colour.
+Shapes are in their own frame, immutable and hashable, without pose and colour.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gjk3d.typing import Array, FactorsLike, Ints, Pose, Row, Rows, SupportsMatr
 
 
 class Shape(Frozen):
-    """The root of convex shapes: in their own frame, immutable, hashable, with no pose and no color.
+    """The base class of convex shapes: in their own frame, immutable, hashable, without pose and color.
 
     Examples
     --------
@@ -40,22 +40,22 @@ class Shape(Frozen):
         values = ", ".join(f"{name}={text(getattr(self, name))}" for name in self._field_names() if name[0] != "_")
         return f"{type(self).__name__}({values})"
 
-    # --- what a class says of itself -------------------------------------------------------------------------------
+    # --- definitions of a class ------------------------------------------------------------------------------------
 
     def _core(self) -> tuple[int, Any, Any]:
         """Return kind, centre (3,) and numbers of the core."""
         raise AttributeError(type(self).__name__)
 
     def _rounding(self) -> float:
-        """Return the radius round the core."""
+        """Return the radius that inflates the core."""
         return 0.0
 
     def _slack(self) -> float:
-        """Return how much the stored core may differ from the shape meant, as a length."""
+        """Return a bound on the distance of the stored core from the intended shape."""
         return 0.0
 
     def _inner(self, kind: int, center: Array, numbers: Array) -> float:
-        """Return the radius of a ball about its centre that the core holds, see `core_inner`."""
+        """Return the radius of a ball about its centre that the core contains, see `core_inner`."""
         return core_inner(kind, numbers)
 
     def _terms(self) -> list[Term]:
@@ -84,15 +84,15 @@ class Shape(Frozen):
 
     @property
     def _packed(self) -> tuple[Ints, Array]:
-        """The shape as the kernels take it: (ints, floats), see `gjk3d.shapes.layout`."""
+        """The shape for the kernels: (ints, floats), see `gjk3d.shapes.layout`."""
         return self._cached("packed", self._pack)
 
     @property
     def _order(self) -> tuple[bytes, bytes]:
-        """A total order of shapes by what the kernels see of them, the same in every process."""
+        """A total order of shapes by their kernel data, the same in every process."""
         return self._cached("order", lambda: layout.order(*self._packed))
 
-    # --- what every shape can do -----------------------------------------------------------------------------------
+    # --- common interface ------------------------------------------------------------------------------------------
 
     def support(self, directions: Rows) -> Array:
         """Return the farthest point of the shape along each direction.
@@ -100,7 +100,7 @@ class Shape(Frozen):
         Parameters
         ----------
         directions : (3,) float or (n, 3) float
-            Of any length; where one is zero, some point of the shape is returned.
+            Of any length. For a zero direction some point of the shape is returned.
 
         Returns
         -------
@@ -110,7 +110,7 @@ class Shape(Frozen):
         Raises
         ------
         ShapeError
-            Where the directions are not finite numbers in rows of three.
+            If the directions are not finite numbers in rows of three.
 
         Examples
         --------
@@ -121,7 +121,8 @@ class Shape(Frozen):
         from gjk3d.shapes.table import support_rows
 
         d, single = points_of(directions, "support: directions", lengths=False)
-        d = np.ldexp(d, -np.frexp(np.abs(d).max(axis=1, keepdims=True))[1])  # to where no product is too large or small
+        # scaled so that products neither overflow nor vanish
+        d = np.ldexp(d, -np.frexp(np.abs(d).max(axis=1, keepdims=True))[1])
         out: Array = np.empty_like(d)
         ints, floats = self._packed
         support_rows(ints, floats, d, out)
@@ -129,7 +130,7 @@ class Shape(Frozen):
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner of the axis-aligned box round the shape, (2, 3) float."""
+        """Least and greatest corner of the axis-aligned bounding box, (2, 3) float."""
         ends = self.support(np.vstack([-np.eye(3), np.eye(3)]))
         return np.array([ends[:3].diagonal(), ends[3:].diagonal()])
 
@@ -158,7 +159,7 @@ class Shape(Frozen):
     @overload
     def contains(self, points: Rows) -> NDArray[np.bool_]: ...
     def contains(self, points: Any) -> Any:
-        """Tell which points lie in the shape; points on its surface do.
+        """Return which points are in the shape, surface included.
 
         Parameters
         ----------
@@ -168,12 +169,12 @@ class Shape(Frozen):
         Returns
         -------
         bool or (n,) bool
-            False only where being outside is proven, as in `gjk3d.collide`.
+            False only for points that are proven to be outside, as in `gjk3d.collide`.
 
         Raises
         ------
         ShapeError
-            Where the points are not finite numbers in rows of three.
+            If the points are not finite numbers in rows of three.
 
         Examples
         --------
@@ -203,7 +204,7 @@ class Shape(Frozen):
         Raises
         ------
         ShapeError
-            Where the resolution is no such number.
+            If the resolution is not such a number.
 
         Examples
         --------
@@ -234,17 +235,17 @@ class Shape(Frozen):
         return best
 
     def _faces(self) -> tuple[Ints, Array]:
-        """Return the faces of the core for contacts, see `face_loops`; none where the kernels know them by its kind."""
+        """Return the faces of the core for contacts, see `face_loops`; empty if the kernels derive them."""
         if self._packed[0][layout.KIND] != layout.HULL:
             return np.zeros(1, dtype=np.int64), np.empty(0)
         return self._bare()._faces()
 
     def _own_axes(self) -> list[Array]:
-        """Return rotations that a small box may well be aligned with."""
+        """Return rotations that a small box is likely to be aligned with."""
         return []
 
     def inflated(self, radius: float) -> Shape:
-        """Return the shape grown by ``radius`` on all sides: its sum with a ball.
+        """Return the sum of the shape and a ball of this radius.
 
         Parameters
         ----------
@@ -254,7 +255,7 @@ class Shape(Frozen):
         Raises
         ------
         ShapeError
-            Where the radius is negative or not finite.
+            If the radius is negative or not finite.
 
         Examples
         --------
@@ -268,7 +269,7 @@ class Shape(Frozen):
         return self if r == 0.0 else Rounded(self, r)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return the shape with its coordinates multiplied by one factor, or by three; negative ones mirror it.
+        """Return the shape with its coordinates multiplied by one factor or by three. Negative factors mirror it.
 
         Parameters
         ----------
@@ -278,7 +279,7 @@ class Shape(Frozen):
         Raises
         ------
         ShapeError
-            Where a factor is zero or not finite.
+            If a factor is zero or not finite.
 
         Examples
         --------
@@ -305,14 +306,14 @@ class Shape(Frozen):
         Parameters
         ----------
         pose : (4, 4) float, RigidTransform or None
-            A rigid transform; None leaves the shape as it is.
+            A rigid transform. None leaves the shape unchanged.
 
         Raises
         ------
         PoseError
-            Where the pose is no rigid transform.
+            If the pose is not a rigid transform.
         ShapeError
-            Where it is a stack of poses.
+            If it is a stack of poses.
 
         Examples
         --------
@@ -364,7 +365,7 @@ class Polytope(Shape):
     def _gauss_map(self) -> tuple[Array, Array]:
         """Return unit face normals (f, 3), and edges (e, 9): direction, then the normals of the two faces they join.
 
-        A flat shape has its edges' in-plane normals among the first, so that no arc is longer than a right angle.
+        The face normals of a flat shape include the in-plane normals of its edges, so no arc exceeds a right angle.
         """
         from gjk3d.geometry.hulls import gauss_map
 
@@ -379,7 +380,9 @@ class Polytope(Shape):
 
         hull = self._hull()
         ints, normals = face_loops(hull)
-        if not np.array_equal(hull.vertices, self.vertices):  # of a degenerate tetrahedron only some are corners
+        if not np.array_equal(
+            hull.vertices, self.vertices
+        ):  # a degenerate tetrahedron has vertices that are not corners
             ints[2 + ints[0] :] = hull.indices[ints[2 + ints[0] :]]
         return ints, normals
 
@@ -405,7 +408,7 @@ class Polytope(Shape):
         return oriented_box(hull.vertices, hull.faces)
 
 
-SCAN = 48  #: vertices up to which scanning them all is faster than a table of directions
+SCAN = 48  #: vertices up to which a full scan is faster than a table of directions
 
 
 class Curved(Shape):

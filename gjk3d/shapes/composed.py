@@ -48,9 +48,9 @@ def place(f: Array, o: int, p: Vec3) -> Vec3:
 
 
 class Composed(Shape):
-    """A convex shape put together from primitives: what ``scaled``, ``placed``, `MinkowskiSum` and its like return.
+    """A convex shape of primitives, the result of ``scaled``, ``placed``, `MinkowskiSum` and `ConvexUnion`.
 
-    Its core is the convex hull of terms, each term a sum of affinely placed primitives; whatever was nested is
+    Its core is the convex hull of terms. Each term is a sum of affinely placed primitives. Nested compositions are
     flattened.
 
     Examples
@@ -62,7 +62,9 @@ class Composed(Shape):
 
     __slots__ = ("_functions", "_numbers", "_radius", "_table")
     _table: Ints
-    _functions: tuple[Any, ...]  #: of users; the table has their indices, since every process has its own addresses
+    _functions: tuple[
+        Any, ...
+    ]  #: functions of users; the table has their indices, since addresses differ between processes
     _numbers: Array
     _radius: float
 
@@ -73,14 +75,14 @@ class Composed(Shape):
 
     @classmethod
     def _each_from_terms(cls, terms: list[Term], radii: Array) -> list[Composed]:
-        """Build as many as there are radii from terms that are stacks of so many, and pack them."""
+        """Build and pack one shape for each radius, from terms that are stacks of this size."""
         table, functions, numbers = _laid_out(terms)
         ints, floats = _packed(terms, table, radii)
         out = []
-        for own, radius, row in zip(numbers, radii.tolist(), floats, strict=True):
-            made = cls._made(_table=table, _numbers=own, _radius=radius, _functions=functions)
-            made._cache["packed"] = ints, row
-            out.append(made)
+        for row_numbers, radius, floats_row in zip(numbers, radii.tolist(), floats, strict=True):
+            shape = cls._made(_table=table, _numbers=row_numbers, _radius=radius, _functions=functions)
+            shape._cache["packed"] = ints, floats_row
+            out.append(shape)
         return out
 
     def __repr__(self) -> str:
@@ -113,7 +115,7 @@ class Composed(Shape):
 
     @property
     def volume(self) -> float:
-        """Volume: exact for a polytope, rounded or not; else of a fine inscribed surface, low by 1 part in 2 000."""
+        """Volume: exact for a polytope, rounded or not. Else of a fine inscribed surface, 1 part in 2 000 too small."""
         terms = self._terms()
         if self._polytope() is not None:
             return super().volume
@@ -122,7 +124,7 @@ class Composed(Shape):
         return self._cached("volume", lambda: measured(self.support).volume)
 
     def _polytope(self) -> Any:
-        """Return the core as a `ConvexHull` where all parts are polytopes and few enough, else None."""
+        """Return the core as a `ConvexHull` if all parts are polytopes and few enough, else None."""
         return self._cached("polytope", lambda: _hull_of(self._terms()))
 
     def _gauss_map(self) -> tuple[Array, Array]:
@@ -158,9 +160,9 @@ class Composed(Shape):
 
     def _core_area_and_curvature(self) -> tuple[float, float]:
         terms = self._terms()
-        whole = self._polytope()
-        if whole is not None:
-            measures: tuple[float, float] = whole._core_area_and_curvature()
+        polytope = self._polytope()
+        if polytope is not None:
+            measures: tuple[float, float] = polytope._core_area_and_curvature()
             return measures
         if len(terms) == 1 and len(terms[0]) == 1:
             part = terms[0][0]
@@ -174,7 +176,7 @@ class Composed(Shape):
 
 
 def _laid_out(terms: list[Term]) -> tuple[Ints, tuple[Any, ...], Array]:
-    """Return a table row a part (term, kind, vertex count, size), users' functions, and all placements and numbers."""
+    """Return one row for each part (term, kind, vertex count, size), users' functions, and placements and numbers."""
     table, numbers = [], []
     functions: list[Any] = []
     rows = terms[0][0].offset.shape[:-1]
@@ -193,12 +195,12 @@ def _laid_out(terms: list[Term]) -> tuple[Ints, tuple[Any, ...], Array]:
 
 
 def _joined(numbers: list[Array], rows: tuple[int, ...]) -> Array:
-    """Return numbers behind each other, those that all rows share in each; no zero is negative."""
+    """Return arrays joined along the last axis, with shared ones repeated for each row, and without negative zeros."""
     return np.concatenate([np.broadcast_to(x, (*rows, x.shape[-1])) for x in numbers], axis=-1) + 0.0
 
 
 def _packed(terms: list[Term], table: Ints, radius: Array) -> tuple[Ints, Array]:
-    """Return terms as the kernels take them; of stacks a row of floats each."""
+    """Return terms as arrays for the kernels, with one row of floats for each shape of a stack."""
     centers = np.array([reduce(add, [part.offset for part in term]) for term in terms])
     middles = np.array([reduce(add, [part.offset + hull_middle(part) for part in term]) for term in terms])
     center = middles.mean(axis=0)
@@ -210,7 +212,7 @@ def _packed(terms: list[Term], table: Ints, radius: Array) -> tuple[Ints, Array]
     for index, term in enumerate(terms):
         reach, far = length(middles[index] - center), length(centers[index] - center)
         for i, part in enumerate(term):
-            # the centre is taken out of the first part, and the others' offsets are gathered there
+            # the first part has the offsets of all parts, relative to the centre
             offset = centers[index] - center if i == 0 else np.zeros(3)
             ints += [index, part.kind, part.vertices, at + layout.PLACEMENT, at]
             floats += [part.matrix.reshape(*part.matrix.shape[:-2], 9), offset, part.numbers]
@@ -228,12 +230,12 @@ def _packed(terms: list[Term], table: Ints, radius: Array) -> tuple[Ints, Array]
     return np.array(ints, dtype=np.int64), _joined([*head, *floats], radius.shape)
 
 
-#: points of which a composed polytope's vertices are found
+#: candidate points for the vertices of a composed polytope, at most
 MOST_POINTS = 20_000
 
 
 def _hull_of(terms: list[Term]) -> Any:
-    """Return the hull of terms of polytopes, None where a part is curved or there would be too many points."""
+    """Return the hull of terms of polytopes; None if a part is curved or there would be too many points."""
     from gjk3d.shapes.polytopes import ConvexHull
 
     clouds: list[Array] = []
@@ -278,19 +280,19 @@ def _primitive(part: Part) -> Shape:
 class Rounded(Shape):
     """The sum of a shape and a ball: all points within ``radius`` of the core.
 
-    Exact in every query: the kernels see the core, and the radius is added to their answer.
+    Every query is exact: the kernels use the core, and the radius is added to their result.
 
     Parameters
     ----------
     core : Shape
-        A bounded shape; its own rounding, if it has one, is added to.
+        A bounded shape. Its own radius, if any, is added.
     radius : float
         At least 0.
 
     Raises
     ------
     ShapeError
-        Where the core is no convex shape, or the radius not a finite number of at least 0.
+        If the core is not a convex shape, or the radius not a finite number of at least 0.
 
     Examples
     --------
@@ -365,7 +367,7 @@ MOST_PARTS = 4096
 class MinkowskiSum(Composed):
     """The sum of two shapes: all points of one plus all points of the other.
 
-    Exact in every query, however the two were made: its support point is the sum of theirs.
+    Every query is exact for any two shapes, since the support point is the sum of their support points.
 
     Parameters
     ----------
@@ -375,12 +377,12 @@ class MinkowskiSum(Composed):
     Returns
     -------
     Composed
-        Flattened: nothing is nested in it.
+        Flattened, without nesting.
 
     Raises
     ------
     ShapeError
-        Where one is no shape, is unbounded, or the sum has too many parts.
+        If one is not a shape, is unbounded, or the sum has too many parts.
 
     Examples
     --------
@@ -401,8 +403,8 @@ class MinkowskiSum(Composed):
 class ConvexUnion(Composed):
     """The convex hull of several shapes.
 
-    Exact in every query: its support point is the farthest of theirs. Shapes of one radius keep it as the radius of
-    the whole, which costs nothing; of different radii each becomes the sum of its core and a ball.
+    Every query is exact, since the support point is the farthest of their support points. Shapes with equal radii keep
+    this radius at no cost. With different radii each shape becomes the sum of its core and a ball.
 
     Parameters
     ----------
@@ -412,12 +414,12 @@ class ConvexUnion(Composed):
     Returns
     -------
     Composed
-        Flattened: nothing is nested in it.
+        Flattened, without nesting.
 
     Raises
     ------
     ShapeError
-        Where one is no shape, is unbounded, or the union has too many parts.
+        If one is not a shape, is unbounded, or the union has too many parts.
 
     Examples
     --------
@@ -442,7 +444,7 @@ class ConvexUnion(Composed):
 
 
 def bounded(shape: Any, what: str, name: str) -> Shape:
-    """Return a shape, or raise where it is none or has no end; ``what`` asks, ``name`` is its argument."""
+    """Return a bounded shape, or raise. ``what`` is the caller, and ``name`` its argument."""
     if not isinstance(shape, Shape):
         raise ShapeError(f"{what}: {name} is {kind_of(shape)}, expected a convex shape such as gjk3d.Box")
     if isinstance(shape, Halfspace):
@@ -457,13 +459,13 @@ def _with_ball(term: Term, radius: float) -> Term:
 
 
 def flattened(terms: list[Term], radius: float, what: str) -> Composed:
-    """Return the hull of sums of parts, grown by a radius; raise where they are too many."""
+    """Return the hull of sums of parts, inflated by a radius. Raise if they are too many."""
     check_count(terms, what)
     return Composed._from_terms(terms, number(radius, f"{what}: radius", zero=True))
 
 
 def check_count(terms: list[Term], what: str) -> None:
-    """Raise where terms have too many parts."""
+    """Raise if terms have too many parts."""
     parts = sum(map(len, terms))
     if parts > MOST_PARTS:
         raise ShapeError(

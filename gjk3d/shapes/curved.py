@@ -21,17 +21,17 @@ from gjk3d.typing import Array, FactorsLike, VectorLike
 
 
 class Sphere(Curved):
-    """The solid ball round the origin.
+    """The ball about the origin.
 
     Parameters
     ----------
     radius : float
-        More than 0; in the unit of all lengths.
+        More than 0, in the unit of all lengths.
 
     Raises
     ------
     ShapeError
-        Where the radius is not a finite number above 0.
+        If the radius is not a finite number above 0.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Capsule(Curved):
     Raises
     ------
     ShapeError
-        Where the radius is not a finite number above 0, or the height not one of at least 0.
+        If the radius is not a finite number above 0, or the height not one of at least 0.
 
     Examples
     --------
@@ -161,19 +161,19 @@ def support_cylinder(f: Array, d: Vec3) -> Vec3:
 
 
 class Cylinder(Curved):
-    """The solid cylinder round the z axis, centred.
+    """The cylinder about the z axis, centred at the origin.
 
     Parameters
     ----------
     radius : float
         More than 0.
     height : float
-        Full length along z; 0 for a disc, which is flat and has two sides.
+        Full length along z. 0 gives a disc, which is flat and has two sides.
 
     Raises
     ------
     ShapeError
-        Where the radius is not a finite number above 0, or the height not one of at least 0.
+        If the radius is not a finite number above 0, or the height not one of at least 0.
 
     Examples
     --------
@@ -202,11 +202,11 @@ class Cylinder(Curved):
         return np.zeros(3), float(np.hypot(self.radius, self.height / 2))
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Return a prism with the rims on the cylinder's; see `Shape.surface`."""
+        """Return a prism with its rims on those of the cylinder; see `Shape.surface`."""
         return surfaces.cylinder(self.radius, self.height, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return a cylinder where x and y have factors of one size, else an elliptic one; see `Shape.scaled`."""
+        """Return a cylinder for equal sizes of the factors of x and y, else an elliptic one; see `Shape.scaled`."""
         f = np.abs(factors3(factors))
         return Cylinder(self.radius * f[0], self.height * f[2]) if f[0] == f[1] else super().scaled(f)
 
@@ -224,7 +224,7 @@ def support_cone(f: Array, d: Vec3) -> Vec3:
 
 
 class Cone(Curved):
-    """The solid cone round the z axis: base at ``-height/2``, apex at ``+height/2``, as in FCL.
+    """The cone about the z axis: base at ``-height/2``, apex at ``+height/2``, as in FCL.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class Cone(Curved):
     Raises
     ------
     ShapeError
-        Where the radius or the height is not a finite number above 0.
+        If the radius or the height is not a finite number above 0.
 
     Examples
     --------
@@ -270,11 +270,11 @@ class Cone(Curved):
         return np.array([0.0, 0.0, h / 2 - radius]), radius
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Return a pyramid with its rim on the cone's; see `Shape.surface`."""
+        """Return a pyramid with its rim on that of the cone; see `Shape.surface`."""
         return surfaces.cone(self.radius, self.height, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return a cone where x and y have factors of one size and z a positive one; see `Shape.scaled`."""
+        """Return a cone for equal sizes of the factors of x and y and a positive one of z; see `Shape.scaled`."""
         f = factors3(factors)
         if abs(f[0]) == abs(f[1]) and f[2] > 0:
             return Cone(self.radius * abs(f[0]), self.height * f[2])
@@ -292,7 +292,7 @@ def support_ellipsoid(f: Array, d: Vec3) -> Vec3:
 
 
 class Ellipsoid(Curved):
-    """The solid ellipsoid round the origin.
+    """The ellipsoid about the origin, aligned with the axes.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ class Ellipsoid(Curved):
     Raises
     ------
     ShapeError
-        Where the radii are not three finite numbers above 0.
+        If the radii are not three finite numbers above 0.
 
     Examples
     --------

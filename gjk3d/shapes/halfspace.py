@@ -1,4 +1,4 @@
-"""Half-spaces and planes: unbounded, so they have no core; their queries are in closed form."""
+"""Half-spaces and planes. They are unbounded and lack a core, and their queries are in closed form."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Halfspace(Shape):
     Parameters
     ----------
     normal : (3,) float
-        Outward, of any length but zero; ``offset`` is divided by that length too.
+        Outward, of any length except zero. ``offset`` is divided by this length too.
     offset : float
         Distance of the surface from the origin along the normal.
 
     Raises
     ------
     ShapeError
-        Where the normal is zero, or a number is not finite.
+        If the normal is zero, or a number is not finite.
     UnboundedShapeError
-        By what only bounded shapes have: surface, bounding sphere, oriented box, support.
+        For properties of bounded shapes: surface, bounding sphere, oriented box, support.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Halfspace(Shape):
     __slots__ = ("normal", "offset")
     normal: Array
     offset: float
-    _sides = 1.0  #: on how many sides of its surface something can be outside of it
+    _sides = 1.0  #: number of sides of its surface that are outside
 
     def __init__(self, normal: VectorLike, offset: float = 0.0) -> None:
         name = type(self).__name__
@@ -53,8 +53,8 @@ class Halfspace(Shape):
         if scale == 0.0:
             raise ShapeError(f"{name}: normal is [0, 0, 0], expected a direction")
         length = scale * float(np.linalg.norm(n / scale))
-        given = number(offset, f"{name}: offset", positive=False)
-        self._set(normal=n / length, offset=number(given / length, f"{name}: offset / |normal|", positive=False))
+        distance = number(offset, f"{name}: offset", positive=False)
+        self._set(normal=n / length, offset=number(distance / length, f"{name}: offset / |normal|", positive=False))
 
     def _unbounded(self, what: str) -> UnboundedShapeError:
         name = type(self).__name__
@@ -62,20 +62,20 @@ class Halfspace(Shape):
 
     @property
     def _packed(self) -> Any:
-        """Not there: a half-space has no core."""
+        """Raise an error, since a half-space lacks a core."""
         raise self._unbounded("core")
 
     def _faces(self) -> tuple[Ints, Array]:
-        """Return the normal."""
+        """Return one face with the normal."""
         return np.array([-1], dtype=np.int64), self.normal.copy()
 
     def support(self, directions: Rows) -> Array:
-        """Raise UnboundedShapeError, whatever the directions: there is no farthest point; see `Shape.support`."""
+        """Raise UnboundedShapeError, since there is never a farthest point; see `Shape.support`."""
         raise self._unbounded("support points")
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner, (2, 3) float: infinite but where the normal is an axis."""
+        """Least and greatest corner, (2, 3) float. Finite only along a normal that is an axis."""
         low, high = np.full(3, -inf), np.full(3, inf)
         if np.count_nonzero(self.normal) == 1:
             axis = int(np.argmax(np.abs(self.normal)))
@@ -91,20 +91,20 @@ class Halfspace(Shape):
         return inf
 
     def contains(self, points: Rows) -> Any:
-        """Tell which points lie in the half-space, its surface included; see `Shape.contains`."""
+        """Return which points are in the half-space, surface included; see `Shape.contains`."""
         p, single = points_of(points, "contains: points")
         height, slack = self._heights(p)
         inside = height <= slack
         return bool(inside[0]) if single else inside
 
     def _heights(self, points: Array) -> tuple[Array, Array]:
-        """Return how far points, (n, 3), are above the surface, and within what rounding they count as on it."""
+        """Return the heights of points, (n, 3), above the surface, and the tolerance for points on it."""
         # roundings of three products, two sums and a difference; on the surface the offset is at most the first term
         slack = 4.0 * UNIT_ROUNDOFF * (np.abs(points) @ np.abs(self.normal) + abs(self.offset))
         return points @ self.normal - self.offset, slack
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Raise UnboundedShapeError: the surface has no end; see `Shape.surface`."""
+        """Raise UnboundedShapeError, since the surface is unbounded; see `Shape.surface`."""
         raise self._unbounded("surface mesh")
 
     def _ball(self) -> tuple[Array, float]:
@@ -127,25 +127,25 @@ class Halfspace(Shape):
 
 
 class Plane(Halfspace):
-    """All points with ``normal . x == offset``: infinitely thin, and nothing is inside of it.
+    """All points with ``normal . x == offset``: infinitely thin, without an inside.
 
-    Every question takes it that takes a `Halfspace`, and is answered on whichever side the other one is. Where that
-    crosses it they overlap, and the depth is the least push out of it, to either side.
+    Every query that accepts a `Halfspace` accepts a plane too, with the other shape on either side. A shape that
+    crosses the plane overlaps it, and the depth is the least translation to either side.
 
     Parameters
     ----------
     normal : (3,) float
-        Of any length but zero, and of either sign; ``offset`` is divided by that length too.
+        Of any length except zero, and of either sign. ``offset`` is divided by this length too.
     offset : float
         Distance of the plane from the origin along the normal.
 
     Raises
     ------
     ShapeError
-        Where the normal is zero, or a number is not finite.
+        If the normal is zero, or a number is not finite.
     UnboundedShapeError
-        By what only bounded shapes have: surface, bounding sphere, oriented box, support; and by `inflated`, since a
-        plate of a thickness is a large `Box`.
+        For properties of bounded shapes: surface, bounding sphere, oriented box, support. Also for `inflated`, since
+        a plate with a thickness is a large `Box`.
 
     Examples
     --------
@@ -165,12 +165,12 @@ class Plane(Halfspace):
     _sides = 2.0
 
     def support(self, directions: Rows) -> Array:
-        """Raise UnboundedShapeError, whatever the directions: there is no farthest point; see `Shape.support`."""
+        """Raise UnboundedShapeError, since there is never a farthest point; see `Shape.support`."""
         return super().support(directions)
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner, (2, 3) float: infinite but along the normal where that is an axis."""
+        """Least and greatest corner, (2, 3) float. Finite only along a normal that is an axis."""
         low, high = super().bounds
         axis = np.abs(self.normal) == 1.0
         at = self.offset * self.normal[axis]
@@ -183,14 +183,14 @@ class Plane(Halfspace):
         return 0.0
 
     def contains(self, points: Rows) -> Any:
-        """Tell which points lie in the plane, to rounding; see `Shape.contains`."""
+        """Return which points are in the plane, to rounding; see `Shape.contains`."""
         p, single = points_of(points, "contains: points")
         height, slack = self._heights(p)
         inside = np.abs(height) <= slack
         return bool(inside[0]) if single else inside
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Raise UnboundedShapeError: the plane has no end; see `Shape.surface`."""
+        """Raise UnboundedShapeError, since the plane is unbounded; see `Shape.surface`."""
         return super().surface(resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
@@ -198,7 +198,7 @@ class Plane(Halfspace):
         return super().scaled(factors)
 
     def inflated(self, radius: float) -> Shape:
-        """Return the plane for a radius of 0; a plate has no end either, and is no half-space; see `Shape.inflated`."""
+        """Return the plane for a radius of 0. Other radii raise UnboundedShapeError; see `Shape.inflated`."""
         if number(radius, "inflated: radius", zero=True) > 0.0:
             raise UnboundedShapeError("inflated: a Plane with a thickness has no end; use a large Box in its place")
         return self

@@ -1,18 +1,19 @@
-"""How a shape is laid out for the kernels, two flat arrays; and the sizes that they can compute with.
+"""The layout of a shape for the kernels, two flat arrays, and the range of lengths that they support.
 
 ints:   kind, vertex count, part count, is-polytope, symmetry, then
-        of a composed shape 5 ints a part: term, kind, vertex count, offset of its numbers, offset of its placement
-        of a user's support mapping the vertex count is the function's address
-        of a large hull, whose part count is the grid of its table of directions: the table's nodes, see
+        for a composed shape 5 ints per part: term, kind, vertex count, offset of its numbers, offset of its placement
+        for a user's support mapping the vertex count is the address of the function
+        for a large hull the part count is the grid of its table of directions, and the nodes of the table follow, see
         `gjk3d.geometry.directions`
 floats: radius, core centre (3), rho, slack, axis (3), inner, then the numbers of the core
-        rho bounds the distance of the core from its centre; slack bounds by how much the stored core may differ from
-        the shape meant; axis is the unit direction of the line through its centre that it is a solid of revolution of;
-        inner is the radius of a ball about the centre that the core holds, 0 where none is known
-        a large hull has behind its vertices, all x, all y, all z, the entries of its table, point by point
+        rho bounds the distance of the core from its centre
+        slack bounds the distance of the stored core from the intended shape
+        axis is the unit direction of the axis of revolution through the centre
+        inner is the radius of a ball about the centre that the core contains, or 0
+        a large hull has its vertices (all x, all y, all z), then the entries of its table, point by point
 
-A core's numbers are relative to its centre. Offsets count from the shape's own first float, so shapes can lie behind
-each other.
+The numbers of a core are relative to its centre. Offsets count from the first float of the shape, so several shapes can
+be joined in one array.
 """
 
 from __future__ import annotations
@@ -35,26 +36,26 @@ PLACEMENT = 12  #: floats of a placement: a (3, 3) matrix by rows, then a transl
 
 
 class Core(NamedTuple):
-    """One shape to the kernels: the two arrays, from where it begins in them. Made in kernels only."""
+    """One shape for the kernels: views of the two arrays that start at the shape. Made in kernels only."""
 
     ints: Ints1
     floats: Array1
 
 
-#: sizes within which squares and cubes of lengths neither overflow nor vanish in the kernels
+#: range of lengths whose squares and cubes neither overflow nor vanish in the kernels
 LEAST, GREATEST = 1e-50, 1e50
 
 
 def in_range(values: Array, what: str) -> None:
-    """Raise where the largest of some lengths is outside the range of the kernels; zeros are no lengths."""
+    """Raise if the largest of some lengths is outside the range of the kernels. Zeros are ignored."""
     largest = float(np.abs(values).max(initial=0.0))
     if largest > GREATEST or 0.0 < largest < LEAST:
         raise ShapeError(f"{what}: lengths of {largest:g} are outside {LEAST:g} to {GREATEST:g}; use another unit")
 
 
 def order(ints: Ints, floats: Array) -> tuple[bytes, bytes]:
-    """Return what shapes are ordered by: bytes that compare as the numbers do, so that scaling by 2 keeps the order."""
-    if ints[KIND] == HULL:  # its vertices say all; a table follows from them
+    """Return the sort key of a shape: bytes that compare like its numbers, so that scaling by 2 keeps the order."""
+    if ints[KIND] == HULL:  # the vertices define the table
         ints, floats = ints[:INT_HEAD], floats[: FLOAT_HEAD + 3 * ints[VERTICES]]
     bits = (floats + 0.0).view(np.uint64)
     negative = bits >> np.uint64(63) == 1

@@ -20,15 +20,15 @@ from gjk3d.shapes.terms import Part, Term
 from gjk3d.typing import Array, Ints, VectorLike
 from gjk3d.wording import kind_of
 
-#: directions in which a new mapping is looked at: the axes and these
+#: random directions for the check of a new mapping, in addition to the axes
 TRIED = 94
-#: by how much of the radius its points may be wrong
+#: tolerated errors of its points, relative to the radius
 _CLOSE, _SLACK = 1e-7, 1e-13
 
 
 @kernel
 def support_mapped(address: int, f: Array, d: Vec3) -> Vec3:
-    """Return what the function at an address says of the direction d, from its centre at f[:3]."""
+    """Return the point of the function at an address along d, relative to its centre at f[:3]."""
     length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
     if not length > NO_LENGTH:
         length = 1.0
@@ -43,8 +43,8 @@ class Support(Shape):
     ----------
     function : callable
         Takes a unit direction, (3,) float, and returns the shape's farthest point along it: an array or a tuple of
-        three. It is compiled where numba can do that; else each call costs some microseconds, and `compiled` says so.
-        It is to be a function of the direction alone. So that the shape pickles, it has to be importable by its name.
+        three. It is compiled if numba can do that. Else `compiled` is False, and each call costs some microseconds.
+        It has to depend on the direction only. The shape can be pickled if the function is importable by its name.
     center : (3,) float
         A point inside.
     radius : float
@@ -53,13 +53,13 @@ class Support(Shape):
     Raises
     ------
     ShapeError
-        Where the function returns no three finite numbers, points outside the ball, or points that are not farthest
-        along their own direction, which no convex shape's mapping does; tried on 100 directions.
+        If the function, checked for 100 directions, does not return three finite numbers, or returns points outside
+        the ball, or points that are not the farthest ones along their own direction.
 
     Notes
     -----
-    Bounds hold as far as the mapping does, to 1e-13 of the radius. `gjk3d.verify` calls such a shape unprovable. What
-    the function raises reaches whoever asked the query.
+    Bounds are valid for a correct mapping, to 1e-13 of the radius. `gjk3d.verify` reports such a shape as unprovable.
+    Errors of the function are raised by the query.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Support(Shape):
             raise ShapeError(f"Support: function is {kind_of(function)}, expected a callable")
         middle, reach = vector(center, "Support: center"), number(radius, "Support: radius")
         self._set(function=function, center=middle, radius=reach)
-        _look_at(self)
+        _check_mapping(self)
 
     @property
     def compiled(self) -> bool:
@@ -108,7 +108,7 @@ class Support(Shape):
 
     @property
     def _order(self) -> tuple[bytes, bytes]:
-        """See `Shape._order`; the function's name stands for its address, which every process has another of."""
+        """See `Shape._order`. The name of the function replaces its address, which differs between processes."""
         name = f"{self.function.__module__}.{getattr(self.function, '__qualname__', '')}"
         return bytes([layout.SUPPORT]) * 8 + name.encode(), np.append(self.center, self.radius).tobytes()
 
@@ -123,20 +123,20 @@ class Support(Shape):
 
 
 def in_python(shape: Shape) -> Shape:
-    """Return a stand-in for a shape that calls its function uncompiled, and so keeps what that raises."""
+    """Return a copy of a shape that calls its function uncompiled, which keeps its exceptions."""
     if not isinstance(shape, Support):
         return shape
-    again = Support._made(function=shape.function, center=shape.center, radius=shape.radius)
+    copy = Support._made(function=shape.function, center=shape.center, radius=shape.radius)
     ints, floats = shape._packed
     ints = ints.copy()
-    held = callback(shape.function, interpreted=True)
-    ints[layout.VERTICES] = held.address
-    again._cache.update(packed=(ints, floats), held=held)
-    return again
+    interpreted = callback(shape.function, interpreted=True)
+    ints[layout.VERTICES] = interpreted.address
+    copy._cache.update(packed=(ints, floats), interpreted=interpreted)
+    return copy
 
 
-def _look_at(shape: Support) -> None:
-    """Raise where the mapping is not one of a convex shape within its ball, as far as some directions tell."""
+def _check_mapping(shape: Support) -> None:
+    """Raise if the mapping is not that of a convex shape in its ball, by a check of some directions."""
     rng = np.random.default_rng(0)
     directions = rng.normal(size=(TRIED, 3))
     directions = np.vstack([np.eye(3), -np.eye(3), directions / np.linalg.norm(directions, axis=1, keepdims=True)])
@@ -144,12 +144,12 @@ def _look_at(shape: Support) -> None:
     points = np.empty_like(directions)
     for k, d in enumerate(directions):
         try:
-            found = np.asarray(shape.function(d.copy()), dtype=np.float64)
+            point = np.asarray(shape.function(d.copy()), dtype=np.float64)
         except (TypeError, ValueError) as reason:
             raise ShapeError(f"Support: {name} fails along {d.tolist()}: {reason}") from reason
-        if found.shape != (3,) or not np.isfinite(found).all():
-            raise ShapeError(f"Support: along {d.tolist()} {name} returns {found!r}, expected three finite numbers")
-        points[k] = found
+        if point.shape != (3,) or not np.isfinite(point).all():
+            raise ShapeError(f"Support: along {d.tolist()} {name} returns {point!r}, expected three finite numbers")
+        points[k] = point
     away = np.linalg.norm(points - shape.center, axis=1)
     k = int(away.argmax())
     if away[k] > shape.radius * (1.0 + _CLOSE):
@@ -158,15 +158,15 @@ def _look_at(shape: Support) -> None:
             f"center, and radius is {shape.radius:.6g}: it has to hold the whole shape"
         )
     heights = directions @ points.T
-    beyond = heights - np.diag(heights)[:, None]
-    i, j = np.unravel_index(beyond.argmax(), beyond.shape)
-    if beyond[i, j] > _CLOSE * shape.radius:
+    excess = heights - np.diag(heights)[:, None]
+    i, j = np.unravel_index(excess.argmax(), excess.shape)
+    if excess[i, j] > _CLOSE * shape.radius:
         raise ShapeError(
             f"Support: along {directions[i].tolist()} {name} returns {points[i].tolist()}, but its own point "
-            f"{points[j].tolist()} is farther by {beyond[i, j]:.6g}: a support mapping returns the farthest point"
+            f"{points[j].tolist()} is farther by {excess[i, j]:.6g}: a support mapping returns the farthest point"
         )
-    seen = shape.support(directions)  # as the kernels see it
+    compiled = shape.support(directions)  # by the kernels
     raise_pending()
-    worst = float(np.abs(seen - points).max())
+    worst = float(np.abs(compiled - points).max())
     if not worst <= _CLOSE * shape.radius:
         raise ShapeError(f"Support: {name} answers otherwise when it is asked again, by {worst:.6g}")

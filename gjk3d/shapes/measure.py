@@ -21,7 +21,7 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 
 def about_unit_size(points: Array) -> tuple[Array, Array, int]:
-    """Recentre and scale by a power of two to about unit size: local points, origin, exponent."""
+    """Return points recentred and scaled by a power of two to about unit size, their origin, and the exponent."""
     top = int(np.frexp(np.abs(points).max())[1])
     local = np.ldexp(points, -top)
     middle = 0.5 * (local.min(axis=0) + local.max(axis=0))
@@ -30,13 +30,13 @@ def about_unit_size(points: Array) -> tuple[Array, Array, int]:
     return np.ldexp(local, -size), np.ldexp(middle, top), top + size
 
 
-_MEMBERS = 5  #: that carry a ball, and one more
-_NO_PLANE = 1e-14  #: part of an edge that is new to the others, below which it is of their span
-# A center from a smaller part costs nothing but time, as the radius about it is measured; a part of 0 has no center.
+_MEMBERS = 5  #: points that determine a ball, and one more
+_NO_PLANE = 1e-14  #: relative distance of an edge from the span of the others, below which it is in this span
+# a center from a smaller distance would only cost time, since its radius is measured, but 0 does not define a center
 
 
 def minimal_ball(points: Array) -> tuple[Array, float]:
-    """Find the smallest ball that holds all points.
+    """Return the smallest ball that contains all points.
 
     Parameters
     ----------
@@ -48,25 +48,25 @@ def minimal_ball(points: Array) -> tuple[Array, float]:
     center : (3,) float
         Centre.
     radius : float
-        Least radius to about 1e-15, rounded up so that the ball holds all points.
+        Least radius to about 1e-15, rounded up so that the ball contains all points.
 
     Notes
     -----
-    Pivoting as in Gaertner, Fast and robust smallest enclosing balls, ESA 1999: the farthest point joins the few that
-    carry the ball, and the smallest ball of these is found by trying all their subsets.
+    The pivoting is that of Gaertner, Fast and robust smallest enclosing balls, ESA 1999. The farthest point is added to
+    the few points that determine the ball, and the smallest ball of these follows from all their subsets.
     """
     local, origin, exponent = about_unit_size(points)
     center = np.zeros(3)
     pivot(local.reshape(-1), center, np.empty(_MEMBERS, dtype=np.int64))
-    found = origin + np.ldexp(center, exponent)
-    offsets = np.ldexp(points, -exponent) - np.ldexp(found, -exponent)  # from the centre as it is after rounding
+    ball_center = origin + np.ldexp(center, exponent)
+    offsets = np.ldexp(points, -exponent) - np.ldexp(ball_center, -exponent)  # from the centre as it is after rounding
     radius = float(np.sqrt((offsets**2).sum(axis=1).max()))
-    return found, float(np.ldexp(radius * (1.0 + 1e-15), exponent))
+    return ball_center, float(np.ldexp(radius * (1.0 + 1e-15), exponent))
 
 
 @single_entry
 def pivot(points: Array1, center: Array1, carriers: Ints1) -> None:
-    """Move the centre, 0 to begin with, to that of the smallest ball round points (3n); carriers are room."""
+    """Move the centre from 0 to that of the smallest ball that contains points (3n). ``carriers`` is scratch."""
     count, reached, best = 0, -1.0, inf
     at = (0.0, 0.0, 0.0)
     for _ in range(20 + 4 * (len(points) // 3)):
@@ -79,10 +79,10 @@ def pivot(points: Array1, center: Array1, carriers: Ints1) -> None:
         if square < best:
             best = square
             center[0], center[1], center[2] = at
-        known = False
+        is_carrier = False
         for k in range(count):
-            known = known or carriers[k] == far
-        if known or best <= reached:  # nothing is outside, or only by rounding
+            is_carrier = is_carrier or carriers[k] == far
+        if is_carrier or best <= reached:  # nothing is outside, or only by rounding
             break
         carriers[count] = far
         count, at, radius = _carried(points, carriers, count + 1)
@@ -93,7 +93,7 @@ def pivot(points: Array1, center: Array1, carriers: Ints1) -> None:
 
 @kernel
 def _carried(points: Array, carriers: Ints, count: int) -> tuple[int, Vec3, float]:
-    """Return the centre and squared radius of the smallest ball of at most five points; its carriers come first."""
+    """Return carrier count, centre and squared radius of the ball of at most five points; carriers come first."""
     best, center, chosen = inf, (0.0, 0.0, 0.0), 1
     for size in range(1, 5):
         for subset in range(1, 1 << count):
@@ -107,12 +107,12 @@ def _carried(points: Array, carriers: Ints, count: int) -> tuple[int, Vec3, floa
                         reach = max(reach, x * x + y * y + z * z)
                     if reach < best:
                         best, center, chosen = reach, middle, subset
-    kept = 0
+    carrier_count = 0
     for k in range(count):
         if chosen >> k & 1:
-            carriers[kept] = carriers[k]
-            kept += 1
-    return kept, center, best
+            carriers[carrier_count] = carriers[k]
+            carrier_count += 1
+    return carrier_count, center, best
 
 
 @kernel
@@ -126,12 +126,12 @@ def _bits(subset: int) -> int:
 
 @kernel
 def _circumcenter(points: Array, members: Ints, subset: int) -> tuple[bool, Vec3]:
-    """Return whether there is a point of their span at equal distance from a subset of points, and where.
+    """Return whether the span of a subset of points contains a point at equal distance from all, and this point.
 
-    Each edge from the first of them moves it along what of the edge is at right angles to those before.
+    Each edge from the first point moves it along the component of the edge that is orthogonal to the earlier edges.
     """
     first, directions = -1, 0
-    middle = corner = one = two = (0.0, 0.0, 0.0)
+    middle = corner = first_axis = second_axis = (0.0, 0.0, 0.0)
     for k in range(_MEMBERS):
         if subset >> k & 1:
             i = 3 * members[k]
@@ -141,9 +141,9 @@ def _circumcenter(points: Array, members: Ints, subset: int) -> tuple[bool, Vec3
                 continue
             edge = (points[i] - corner[0], points[i + 1] - corner[1], points[i + 2] - corner[2])
             new = edge
-            for _ in range(2):  # the second time takes away what rounding left
-                new = along(new, one, -dot(new, one))
-                new = along(new, two, -dot(new, two))
+            for _ in range(2):  # the second pass removes the rounding error of the first
+                new = along(new, first_axis, -dot(new, first_axis))
+                new = along(new, second_axis, -dot(new, second_axis))
             length = sqrt(dot(new, new))
             if not length > _NO_PLANE * sqrt(dot(edge, edge)):
                 return False, middle
@@ -151,32 +151,34 @@ def _circumcenter(points: Array, members: Ints, subset: int) -> tuple[bool, Vec3
             middle = along(middle, new, (0.5 * dot(edge, edge) - dot(edge, middle)) / dot(edge, new))
             directions += 1
             if directions == 1:
-                one = new
+                first_axis = new
             else:
-                two = new
+                second_axis = new
     return True, (corner[0] + middle[0], corner[1] + middle[1], corner[2] + middle[2])
 
 
-NORMALS = 500  # face normals tried for an oriented box: those of the largest faces, where there are more
-SCANS = 2_000_000  # and fewer where the vertices are so many that normals times vertices exceed this
-CROSSED = 100  # normals of two edges tried: those across which the body is thinnest
-EDGES = 60  # and of no more edges than this, the longest
-TURNS = 60  # of the best box; finely meshed curved shapes would save a millionth of the volume thousands of times
+NORMALS = 500  # face normals tried for an oriented box, at most: those of the largest faces
+SCANS = 2_000_000  # normals times vertices, at most
+CROSSED = 100  # normals of two edges tried, at most: those along which the body is thinnest
+EDGES = 60  # edges for these normals, at most: the longest ones
+TURNS = (
+    60  # rotations of the best box, at most; finely meshed curved shapes would improve a millionth thousands of times
+)
 FLOOR = 1e-13  # extents below this part of the size count as this, so that flat boxes compare by their area
-#: Directions no farther apart than this are tried once: across a hull this thin, to its size, they are as good.
-_SAME = 1e-13
+#: directions that are closer than this are tried once, since even for a thin hull they are equally good
+_COINCIDENT = 1e-13
 _LEVEL = 1e-6  #: sine between two edges below which they have no normal
 
 
 def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
-    """Find a small box round a convex mesh: no larger than any that lies flush with a face, or along the axes.
+    """Return a small box that contains a convex mesh: no larger than any box flush with a face, or along the axes.
 
     Parameters
     ----------
     vertices : (n, 3) float
         Vertices; n >= 1.
     faces : (m, 3) int
-        Triangles of the hull of the vertices, a closed surface; none where they are collinear or single.
+        Triangles of the hull of the vertices, a closed surface. Empty for collinear or single vertices.
 
     Returns
     -------
@@ -188,11 +190,11 @@ def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
     Notes
     -----
     A smallest box has two adjacent sides flush with edges, if with no face (O'Rourke, Finding minimal enclosing boxes,
-    1985). So one side of a candidate is on a face, or parallel to two edges; the box is turned about the normal of
-    that side until it is flush with an edge of the outline. The best is turned about its three
-    axes in turn while that helps, ``TURNS`` times at most. Of more than ``NORMALS`` distinct face normals, or 20 and
-    more where there are many thousands of vertices, only those of the largest faces are tried, and of the edges'
-    ``CROSSED``; so the true smallest may be a little smaller.
+    1985). One side of a candidate is therefore on a face, or parallel to two edges. The box is rotated about the normal
+    of this side until it is flush with an edge of the outline. The best box is then rotated about its three axes in
+    turn while that helps, at most ``TURNS`` times. At most ``NORMALS`` distinct face normals are tried, or at least 20
+    for many thousands of vertices, those of the largest faces, and at most ``CROSSED`` normals of two edges. The true
+    smallest box may be slightly smaller.
     """
     local, origin, exponent = about_unit_size(np.ascontiguousarray(vertices))
     axes = np.eye(3)
@@ -210,7 +212,7 @@ def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
 
 
 def _line(points: Array) -> tuple[Array, Array, int]:
-    """Return for collinear points, which have no faces, a normal at right angles to their line; none for one point."""
+    """Return a normal orthogonal to the line of collinear points, which lack faces; nothing for one point."""
     first = points[(points**2).sum(axis=1).argmax()]
     step = points[((points - first) ** 2).sum(axis=1).argmax()] - first
     normal = np.cross(np.eye(3)[np.abs(step).argmin()], step)
@@ -219,15 +221,15 @@ def _line(points: Array) -> tuple[Array, Array, int]:
 
 
 def _candidates(points: Array, faces: Ints) -> tuple[Array, Array, int]:
-    """Return twice the faces' area vectors, and normals to try: so many of faces, largest first, then of two edges."""
+    """Return twice the area vectors of faces, normals to try, and how many of these are of faces, largest first."""
     count = len(faces)
     areas, sizes = np.empty((3, count)), np.empty(count)
     edges, lengths = np.empty((3, 3 * count)), np.empty(3 * count)
-    found = _sides(points, faces, areas, sizes, edges, lengths)
+    edge_count = _sides(points, faces, areas, sizes, edges, lengths)
     order = np.argsort(-sizes, kind="stable")
     order = order[: np.searchsorted(-sizes[order], 0.0)]
     normals = areas[:, order] / sizes[order]
-    longest = np.argsort(-lengths[:found], kind="stable")[:EDGES]
+    longest = np.argsort(-lengths[:edge_count], kind="stable")[:EDGES]
     pairs = len(longest) * (len(longest) - 1) // 2
     if points.shape[0] * pairs > SCANS:
         return areas, normals, len(order)
@@ -240,21 +242,21 @@ def _candidates(points: Array, faces: Ints) -> tuple[Array, Array, int]:
 
 @single_entry
 def _sides(points: Array2, faces: Ints2, areas: Array2, sizes: Array1, edges: Array2, lengths: Array1) -> int:
-    """Fill twice the area vectors of faces with their lengths, and unit vectors along edges with theirs: so many."""
+    """Write twice the area vectors of faces, unit vectors along edges, and their lengths; return the edge count."""
     count = 0
     for k in range(faces.shape[0]):
         for i in range(3):
             j, h = faces[k, i], faces[k, (i + 1) % 3]
             x, y, z = points[h, 0] - points[j, 0], points[h, 1] - points[j, 1], points[h, 2] - points[j, 2]
             length = sqrt(x * x + y * y + z * z)
-            if j < h and length > 0.0:  # the other face at an edge runs along it the other way
+            if j < h and length > 0.0:  # the other face of an edge has it in the opposite direction
                 edges[0, count], edges[1, count], edges[2, count] = x / length, y / length, z / length
                 lengths[count] = length
                 count += 1
         i, j, h = faces[k, 0], faces[k, 1], faces[k, 2]
-        one = (points[j, 0] - points[i, 0], points[j, 1] - points[i, 1], points[j, 2] - points[i, 2])
-        two = (points[h, 0] - points[i, 0], points[h, 1] - points[i, 1], points[h, 2] - points[i, 2])
-        n = cross(one, two)
+        edge_a = (points[j, 0] - points[i, 0], points[j, 1] - points[i, 1], points[j, 2] - points[i, 2])
+        edge_b = (points[h, 0] - points[i, 0], points[h, 1] - points[i, 1], points[h, 2] - points[i, 2])
+        n = cross(edge_a, edge_b)
         areas[0, k], areas[1, k], areas[2, k] = n
         sizes[k] = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
     return count
@@ -262,12 +264,12 @@ def _sides(points: Array2, faces: Ints2, areas: Array2, sizes: Array1, edges: Ar
 
 @single_entry
 def _crossings(points: Array2, edges: Array2, normals: Array2, widths: Array2) -> int:
-    """Fill unit normals to two edges each, with the widths of the points along them in row 0; return how many."""
+    """Write unit normals to two edges each, and the widths of the points along them in row 0; return their number."""
     count = 0
     for i in range(edges.shape[1]):
-        one = (edges[0, i], edges[1, i], edges[2, i])
+        edge = (edges[0, i], edges[1, i], edges[2, i])
         for j in range(i):
-            n = cross((edges[0, j], edges[1, j], edges[2, j]), one)
+            n = cross((edges[0, j], edges[1, j], edges[2, j]), edge)
             sine = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
             if sine > _LEVEL:
                 normals[0, count], normals[1, count], normals[2, count] = n[0] / sine, n[1] / sine, n[2] / sine
@@ -290,9 +292,9 @@ def tightest(
     points: Array2, areas: Array2, normals: Array2, faces: int, most: int, tried: Array2, room: Array2, index: Ints2,
     axes: Array2,
 ) -> None:  # fmt: skip
-    """Put the axes of the smallest box found into the rows of axes, which are a rotation to begin with.
+    """Write the axes of the smallest box into the rows of ``axes``, which are a rotation at the start.
 
-    Of the normals the first so many are those of faces, of which the ``most`` first that are distinct are tried.
+    The first ``faces`` normals are those of faces. At most ``most`` distinct ones of these are tried.
     """
     least = _floored(
         _width(points, (axes[0, 0], axes[0, 1], axes[0, 2])),
@@ -307,7 +309,7 @@ def tightest(
         tried[0, count], tried[1, count], tried[2, count] = z
         count += 1
         height = _width(points, z)
-        # the outline's area times the height bounds every box on this side from below
+        # the area of the outline times the height is a lower bound for every box on this side
         if height * _shadow(areas, z) <= least:
             cost, x = _flush(points, z, height, room, index)
             if cost < least * (1.0 - 1e-12):
@@ -315,9 +317,9 @@ def tightest(
                 _put_axes(axes, x, z)
     axis = 0
     for _ in range(TURNS):
-        if axis == 3:  # as many in a row without gain
+        if axis == 3:  # three rotations without gain
             return
-        # axes are made of earlier axes, so without this the error of their length doubles at each gain
+        # axes are computed from earlier axes, so without `unit` the error of their length would double at each gain
         z = unit((axes[axis, 0], axes[axis, 1], axes[axis, 2]))
         cost, x = _flush(points, z, _width(points, z), room, index)
         axis += 1
@@ -337,12 +339,12 @@ def _put_axes(axes: Array, x: Vec3, z: Vec3) -> None:
 
 @kernel
 def _was_tried(tried: Array, count: int, z: Vec3) -> bool:
-    """Tell whether one of the first directions is z or its opposite."""
+    """Return whether one of the first directions is z or -z."""
     for k in range(count):
         x, y, w = tried[0, k], tried[1, k], tried[2, k]
-        if abs(x - z[0]) <= _SAME and abs(y - z[1]) <= _SAME and abs(w - z[2]) <= _SAME:
+        if abs(x - z[0]) <= _COINCIDENT and abs(y - z[1]) <= _COINCIDENT and abs(w - z[2]) <= _COINCIDENT:
             return True
-        if abs(x + z[0]) <= _SAME and abs(y + z[1]) <= _SAME and abs(w + z[2]) <= _SAME:
+        if abs(x + z[0]) <= _COINCIDENT and abs(y + z[1]) <= _COINCIDENT and abs(w + z[2]) <= _COINCIDENT:
             return True
     return False
 
@@ -369,7 +371,7 @@ def _shadow(areas: Array, z: Vec3) -> float:
 
 @kernel
 def _floored(x: float, y: float, z: float) -> float:
-    """Return the volume of a box by which boxes are compared."""
+    """Return the volume of a box for comparisons, with a least extent so that flat boxes compare by area."""
     least = FLOOR * max(x, y, z)
     return max(x, least) * max(y, least) * max(z, least)
 
@@ -392,7 +394,7 @@ def _across(z: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def _flush(points: Array, z: Vec3, height: float, room: Array, index: Ints) -> tuple[float, Vec3]:
-    """Return the volume of the smallest box across a normal that is flush with an edge of the outline, and its x."""
+    """Return the volume of the smallest box on a normal that is flush with an edge of the outline, and its x axis."""
     x, y = _across(z)
     for i in range(points.shape[0]):
         room[0, i] = points[i, 0] * x[0] + points[i, 1] * x[1] + points[i, 2] * x[2]
@@ -410,10 +412,10 @@ def _turn(flat: Array, i: int, j: int, k: int) -> float:
 
 @kernel
 def _outline(flat: Array, index: Ints) -> int:
-    """Put the corners of the hull of sorted points counter-clockwise into index[1] (Andrew); return how many."""
+    """Write the corners of the hull of sorted points counter-clockwise to index[1] (Andrew); return their number."""
     n = flat.shape[1]
     corners = index[1]
-    count = 0  # by rounding a point may be a corner below and above
+    count = 0  # by rounding a point may be a corner of the lower and of the upper chain
     for i in range(n):
         k = index[0, i]
         while count >= 2 and _turn(flat, corners[count - 2], corners[count - 1], k) <= 0.0:
@@ -427,7 +429,7 @@ def _outline(flat: Array, index: Ints) -> int:
             count -= 1
         corners[count] = k
         count += 1
-    return max(1, count - 1)  # the first corner came again
+    return max(1, count - 1)  # the first corner is repeated
 
 
 @kernel
@@ -443,7 +445,7 @@ def _calipers(flat: Array, corners: Ints, count: int, height: float) -> tuple[fl
         if not length > 0.0:
             continue
         c, s = c / length, s / length
-        # every corner is looked at, since on a polygon as thin as rounding no run along its edges can be trusted
+        # every corner is checked, since rotating calipers are not reliable for a polygon as thin as rounding
         left, right, low, high = inf, -inf, inf, -inf
         for j in range(count):
             x, y = flat[0, corners[j]], flat[1, corners[j]]
@@ -461,21 +463,21 @@ def steiner_volume(volume: float, area: float, mean_curvature: float, radius: fl
     Parameters
     ----------
     volume, area : float
-        Of the body; a flat body counts both of its sides.
+        Of the body. A flat body counts both of its sides.
     mean_curvature : float
         Integral of mean curvature: for polytopes half the sum of edge length times exterior angle.
     radius : float
-        How far the body grows on all sides.
+        The growth of the body on all sides.
     """
     return volume + radius * (area + radius * (mean_curvature + radius * 4.0 / 3.0 * np.pi))
 
 
-_RESOLUTION = 192  #: segments of a full turn: a sphere's volume comes out low by 2 parts in 10 000
+_RESOLUTION = 192  #: segments of a full turn: the volume of a sphere is too small by 2 parts in 10 000
 _ROUNDS = 6
 
 
 class Measures(NamedTuple):
-    """Volume, surface area, and integrated mean curvature, which Steiner's formula asks for."""
+    """Volume, surface area, and integrated mean curvature, the inputs of Steiner's formula."""
 
     volume: float
     area: float
@@ -483,10 +485,10 @@ class Measures(NamedTuple):
 
 
 def measured(support: Callable[[Array], Array]) -> Measures:
-    """Measure the hull of support points along the directions of a fine sphere, and then along its own normals.
+    """Return measures of the hull of support points along the directions of a fine sphere, and along its normals.
 
-    The hull is scipy's: that of `gjk3d.geometry` proves every face against every point, which takes half a minute for
-    18 000 points and changes a volume by rounding.
+    The hull is that of scipy. The hull of `gjk3d.geometry` checks every face with every point, which takes half a
+    minute for 18 000 points and changes a volume only by rounding.
 
     Parameters
     ----------
@@ -500,16 +502,16 @@ def measured(support: Callable[[Array], Array]) -> Measures:
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     unit = float(np.abs(points - middle).max()) or 1.0
     points = (points - middle) / unit
-    chord = 1.0 - np.cos(np.pi / _RESOLUTION)  # by which the sphere's own faces stay inside it
+    chord = 1.0 - np.cos(np.pi / _RESOLUTION)  # greatest distance of the faces of the sphere from it
     try:
         hull = ConvexHull(points)
         for _ in range(_ROUNDS):
             normals, offsets = hull.equations[:, :3], hull.equations[:, 3]
-            found = (np.asarray(support(np.ascontiguousarray(normals))) - middle) / unit
-            farther = np.einsum("ij,ij->i", found, normals) + offsets > chord
+            extremes = (np.asarray(support(np.ascontiguousarray(normals))) - middle) / unit
+            farther = np.einsum("ij,ij->i", extremes, normals) + offsets > chord
             if not farther.any():
                 break
-            points = np.concatenate([points[hull.vertices], found[farther]])
+            points = np.concatenate([points[hull.vertices], extremes[farther]])
             hull = ConvexHull(points)
     except QhullError:  # flat
         flat = build_hull(np.ascontiguousarray(points))
@@ -521,12 +523,12 @@ def measured(support: Callable[[Array], Array]) -> Measures:
 
 def _curvature(points: Array, hull: Any) -> float:
     """Return half the sum of length times angle over the edges."""
-    faces, beside = hull.simplices, hull.neighbors
+    faces, neighbours = hull.simplices, hull.neighbors
     normals = hull.equations[:, :3]
     total = 0.0
-    for k in range(3):  # the edge between the other two corners, seen from both of its faces
+    for k in range(3):  # the edge between the other two corners, once for each of its faces
         edge = points[faces[:, (k + 1) % 3]] - points[faces[:, (k + 2) % 3]]
-        across = normals[beside[:, k]]
+        across = normals[neighbours[:, k]]
         sine = np.linalg.norm(np.cross(normals, across), axis=1)
         angle = np.arctan2(sine, np.einsum("ij,ij->i", normals, across))
         total += float(np.linalg.norm(edge, axis=1) @ angle)

@@ -24,15 +24,15 @@ from gjk3d.shapes.terms import hull_inner
 from gjk3d.typing import Array, FactorsLike, Ints, RowsLike, VectorLike
 
 _COUNTS = (1 << COUNT_BITS) - 1
-_NUMBERS = (1 << 48) - 1  #: a place in an array, said so that the compiler knows it is none from the end
-_LEAST, _GREATEST = 1e-290, 1e290  #: of a direction's components, whose inverses are numbers
+_NUMBERS = (1 << 48) - 1  #: mask of an index, which lets the compiler see that it is not negative
+_LEAST, _GREATEST = 1e-290, 1e290  #: sizes of a component of a direction whose inverse is finite
 
 
 @kernel
 def support_hull(f: Array, n: int, d: Vec3) -> Vec3:
-    """Return the farthest along d of n vertices.
+    """Return the farthest of n vertices along d. Ties go to the lowest index.
 
-    All x, then all y, then all z; the lowest index wins ties.
+    The vertices are stored as all x, then all y, then all z.
     """
     dx, dy, dz = d
     x, y, z = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
@@ -48,7 +48,7 @@ def support_hull(f: Array, n: int, d: Vec3) -> Vec3:
 
 @kernel
 def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
-    """Return what `support_hull` does, of a hull with a table of directions; see `gjk3d.geometry.directions`."""
+    """Return the result of `support_hull` by the table of directions, see `gjk3d.geometry.directions`."""
     ax, ay, az = abs(d[0]), abs(d[1]), abs(d[2])
     if ax >= ay and ax >= az:
         side, m, u, v = (0 if d[0] > 0.0 else 1), ax, d[1], d[2]
@@ -56,7 +56,7 @@ def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
         side, m, u, v = (2 if d[1] > 0.0 else 3), ay, d[2], d[0]
     else:
         side, m, u, v = (4 if d[2] > 0.0 else 5), az, d[0], d[1]
-    if not (_LEAST < m < _GREATEST and abs(u) <= m and abs(v) <= m):  # zero, NaN and their like
+    if not (_LEAST < m < _GREATEST and abs(u) <= m and abs(v) <= m):  # zero, NaN and extreme directions
         return support_hull(f, n, d)
     half = 0.5 * grid / m
     x, y = (u + m) * half, (v + m) * half
@@ -80,8 +80,8 @@ def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
 def vertex_core(vertices: Array) -> tuple[int, Any, Any]:
     """Return kind, centre and numbers of a core with these vertices.
 
-    Far from the origin of its frame a shape is stored about its own middle, where floats are finer; else as given,
-    bit for bit.
+    A shape far from the origin of its frame is stored relative to its middle, where floats are finer. Other shapes keep
+    the bits of their vertices.
     """
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     center = low + (high - low) / 2
@@ -106,10 +106,10 @@ class ConvexHull(Polytope):
     vertices : (k, 3) float
         The extreme points, as given, in the order given.
     faces : (m, 3) int
-        Triangles wound outward, indices into ``vertices``; both sides of a flat hull, none where it is a segment or a
-        point.
+        Triangles wound outward, indices into ``vertices``. A flat hull has both sides. The array is empty for a segment
+        or a point.
     dimension : int
-        3 for a solid, 2 flat, 1 a segment, 0 a point.
+        3 for a hull with volume, 2 for a flat one, 1 for a segment, 0 for a point.
     polygons : list of (c,) int
         The corners of each face in order.
     centroid : (3,) float
@@ -118,7 +118,7 @@ class ConvexHull(Polytope):
     Raises
     ------
     ShapeError
-        Where ``points`` is empty, not (n, 3), or not finite.
+        If ``points`` is empty, not (n, 3), or not finite.
 
     References
     ----------
@@ -146,7 +146,7 @@ class ConvexHull(Polytope):
 
     @classmethod
     def _later(cls, points: Array) -> ConvexHull:
-        """Return the hull of some points; it is built when something of it is first asked for."""
+        """Return the hull of some points, which is built at the first access."""
         shape = cls._made()
         shape._cache["points"] = rows(points, "ConvexHull: points")
         return shape
@@ -160,7 +160,7 @@ class ConvexHull(Polytope):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Build the hull of one that was to be built later."""
+            """Build a hull of `_later`."""
             if name != "_vertices" or "points" not in self._cache:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             self._build(self._cache["points"])
@@ -186,18 +186,18 @@ class ConvexHull(Polytope):
 
     @property
     def faces(self) -> Ints:
-        """Triangles wound outward, (m, 3) int; none of a segment or a point, both sides of a flat hull."""
+        """Triangles wound outward, (m, 3) int: both sides of a flat hull, empty for a segment or a point."""
         faces: Ints = self._hull().faces
         return faces
 
     @property
     def dimension(self) -> int:
-        """3 for a solid, 2 flat, 1 a segment, 0 a point."""
+        """3 for a hull with volume, 2 for a flat one, 1 for a segment, 0 for a point."""
         return int(self._hull().dimension)
 
     @property
     def centroid(self) -> Array:
-        """The centre of mass, (3,) float: of the volume, where it is flat of the area, else of the length."""
+        """The centre of mass, (3,) float: of the volume, of the area of a flat hull, or of the length of a segment."""
         hull = self._hull()
         middle: Array = self._vertices.mean(axis=0)
         if hull.dimension < 2:
@@ -215,7 +215,7 @@ class ConvexHull(Polytope):
     def polygons(self) -> list[Ints]:
         """The corners of each face, a list of (c,) int: indices into ``vertices``, counter-clockwise from outside.
 
-        Triangles in one plane are one face; a flat hull has its outline, once from each side.
+        Coplanar triangles are one face. A flat hull has its outline once for each side.
         """
         ints, _ = face_loops(self._hull())
         if self.dimension < 2:
@@ -254,12 +254,12 @@ class Point(Polytope):
     Parameters
     ----------
     p : (3,) float
-        Where it is, in the shape's own frame.
+        Position in the frame of the shape.
 
     Raises
     ------
     ShapeError
-        Where ``p`` is not three finite numbers.
+        If ``p`` is not three finite numbers.
 
     Examples
     --------
@@ -288,7 +288,7 @@ class Point(Polytope):
 
 @inlined
 def support_segment(f: Array, d: Vec3) -> Vec3:
-    """Return the end of the half vector f[:3] that lies along d."""
+    """Return the farthest of the points +-f[:3] along d."""
     x, y, z = f[0], f[1], f[2]
     if x * d[0] + y * d[1] + z * d[2] < 0.0:
         return (-x, -y, -z)
@@ -296,7 +296,7 @@ def support_segment(f: Array, d: Vec3) -> Vec3:
 
 
 class Segment(Polytope):
-    """The segment from a to b; a point where they coincide.
+    """The segment from a to b, which may coincide.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ class Segment(Polytope):
     Raises
     ------
     ShapeError
-        Where an end is not three finite numbers.
+        If an end is not three finite numbers.
 
     Examples
     --------
@@ -328,7 +328,7 @@ class Segment(Polytope):
         return np.array([self.a, self.b])
 
     def _core(self) -> tuple[int, Any, Any]:
-        return vertex_core(self.vertices)  # a middle would be rounded, and move the ends
+        return vertex_core(self.vertices)  # a half vector about a middle would round the ends
 
     def _with_vertices(self, vertices: Array) -> Shape:
         return Segment(vertices[0], vertices[1])
@@ -368,12 +368,12 @@ class Triangle(Simplex):
     Parameters
     ----------
     vertices : (3, 3) float
-        One corner a row.
+        One corner in each row.
 
     Raises
     ------
     ShapeError
-        Where the vertices are not three rows of three finite numbers.
+        If the vertices are not three rows of three finite numbers.
 
     Examples
     --------
@@ -395,12 +395,12 @@ class Tetrahedron(Simplex):
     Parameters
     ----------
     vertices : (4, 3) float
-        One corner a row.
+        One corner in each row.
 
     Raises
     ------
     ShapeError
-        Where the vertices are not four rows of three finite numbers.
+        If the vertices are not four rows of three finite numbers.
 
     Examples
     --------
@@ -427,7 +427,7 @@ def support_box(f: Array, d: Vec3) -> Vec3:
 
 
 class Box(Polytope):
-    """The box of these full lengths round the origin.
+    """The box about the origin with these full lengths.
 
     Parameters
     ----------
@@ -437,7 +437,7 @@ class Box(Polytope):
     Raises
     ------
     ShapeError
-        Where the extents are not three finite numbers above 0.
+        If the extents are not three finite numbers above 0.
 
     Examples
     --------

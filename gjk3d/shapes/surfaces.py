@@ -29,7 +29,7 @@ class Surface(NamedTuple):
     faces: Ints
 
 
-FINEST = 4096  #: segments of a full turn; more would fill the memory
+FINEST = 4096  #: segments of a full turn, at most, to limit memory
 
 
 def sphere(radius: float, resolution: int = 32) -> Surface:
@@ -87,9 +87,9 @@ def box(extents: ArrayLike) -> Surface:
 def from_support(support: Callable[[Array], Array], resolution: int = 32) -> Surface:
     """Mesh any bounded convex shape by the hull of its support points.
 
-    Directions are those of a sphere of this resolution; then the normals of the faces so found are asked, as long as
-    they reach farther than the sphere's own faces stay inside it. A flat shape gives its polygon on both sides, a
-    segment or a point gives vertices and no faces.
+    The first directions are those of a sphere of this resolution. The normals of the resulting faces follow, as long as
+    they reach farther than the error of the sphere's own faces. A flat shape gives its polygon on both sides. A segment
+    or a point gives vertices and an empty array of faces.
 
     Parameters
     ----------
@@ -111,17 +111,17 @@ def from_support(support: Callable[[Array], Array], resolution: int = 32) -> Sur
         normals[flat] = (0.0, 0.0, 1.0)
         if not len(normals):
             break
-        found = np.asarray(support(normals), dtype=np.float64)
-        beyond = np.einsum("ij,ij->i", found - triangles[:, 0], normals)
-        farther = beyond > chord * float(np.ptp(hull.vertices, axis=0).max())
+        extremes = np.asarray(support(normals), dtype=np.float64)
+        excess = np.einsum("ij,ij->i", extremes - triangles[:, 0], normals)
+        farther = excess > chord * float(np.ptp(hull.vertices, axis=0).max())
         if not farther.any():
             break
-        hull = build_hull(np.concatenate([hull.vertices, found[farther]]))
+        hull = build_hull(np.concatenate([hull.vertices, extremes[farther]]))
     return Surface(hull.vertices, hull.faces)
 
 
 def _half_circle(resolution: int) -> Array:
-    """Points (rho, z) of a unit half circle from the south pole to the north pole, mirrored bit for bit."""
+    """Return points (rho, z) of a unit half circle from the south pole to the north pole, mirrored bit for bit."""
     _check(resolution)
     count = max(2, (resolution + 1) // 2)
     angle = np.pi * (np.arange(count + 1) / count - 0.5)
@@ -142,7 +142,7 @@ def _check(resolution: int) -> None:
 
 
 def _revolve(profile: Array, resolution: int) -> Surface:
-    """Turn a profile (rho, z) about z; its first and last points are on the axis."""
+    """Return the surface of revolution of a profile (rho, z) whose first and last points are on the z axis."""
     _check(resolution)
     turn = 2.0 * np.pi * np.arange(resolution) / resolution
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
@@ -153,16 +153,16 @@ def _revolve(profile: Array, resolution: int) -> Surface:
     poles = [(0.0, 0.0, profile[0, 1]), (0.0, 0.0, profile[-1, 1])]
     vertices = np.concatenate([rings.reshape(-1, 3), poles])
     south = len(vertices) - 2
-    here = np.arange(resolution)
-    there = (here + 1) % resolution
+    column = np.arange(resolution)
+    next_column = (column + 1) % resolution
     last = (len(inner) - 1) * resolution
     faces = [
-        np.stack([np.full(resolution, south), there, here], axis=1),
-        np.stack([np.full(resolution, south + 1), last + here, last + there], axis=1),
+        np.stack([np.full(resolution, south), next_column, column], axis=1),
+        np.stack([np.full(resolution, south + 1), last + column, last + next_column], axis=1),
     ]
     for start in range(0, last, resolution):
         up = start + resolution
-        faces.append(_split(np.stack([start + here, start + there, up + there, up + here], axis=1)))
+        faces.append(_split(np.stack([start + column, start + next_column, up + next_column, up + column], axis=1)))
     return Surface(vertices, np.concatenate(faces).astype(np.int64))
 
 

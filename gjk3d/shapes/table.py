@@ -1,7 +1,7 @@
-"""THE list of shapes and the one if-chain over their cores: a new shape is one file and one line in each.
+"""The list of all shapes, and the chain of conditions over their cores. A new shape adds one class and two lines.
 
-A shape with a core of its own kind also has a number in `layout`, features in `narrow.features`, its rays in
-`narrow.ray`, and its exact set in `exact.convex_sets`; one that is composed of others has none of that.
+A shape with a new kind of core also needs a number in `layout`, features in `narrow.features`, rays in `narrow.ray`,
+and an exact set in `exact.convex_sets`. A shape that is composed of others does not.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from gjk3d.shapes.polytopes import (
 )
 from gjk3d.typing import Array, Array1, Array2, Ints1
 
-#: all that are given by numbers; a `Support` is given by a function
+#: all shapes that are defined by numbers; a `Support` is defined by a function
 SHAPES: tuple[type[Shape], ...] = (
     Point,
     Segment,
@@ -52,7 +52,7 @@ SHAPES: tuple[type[Shape], ...] = (
     Cylinder,
     Cone,
     Ellipsoid,
-    Plane,  # before its base, for who asks which class something is of
+    Plane,  # before its base class, for lookups by class
     Halfspace,
     ConvexHull,
     Rounded,
@@ -93,7 +93,7 @@ def support_primitive(kind: int, count: int, f: Array, d: Vec3) -> Vec3:
 
 @kernel
 def support_composed(core: Core, d: Vec3) -> Vec3:
-    """Return the best over terms of the sum over parts of each part's farthest point along d."""
+    """Return the farthest point along d over all terms, each the sum of the farthest points of its parts."""
     q, f = core
     best = (0.0, 0.0, 0.0)
     most = 0.0

@@ -1,6 +1,6 @@
 """Terms: the core of a composed shape is the hull of terms, each a sum of affinely placed primitives.
 
-Numbers, matrices and offsets may be stacks with one row a shape, where shapes differ in nothing else.
+Numbers, matrices and offsets may be stacks with one row for each shape, for shapes that are equal in everything else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
 from gjk3d.typing import Array
 
-_ALIKE = 4.0 * UNIT_ROUNDOFF  #: how much lengths and right angles of a solid of revolution may miss, relative
+_ALIKE = 4.0 * UNIT_ROUNDOFF  #: relative tolerance for the lengths and right angles of a solid of revolution
 
 
 class Part(NamedTuple):
@@ -53,7 +53,7 @@ def corners(part: Part) -> Array:
 
 
 def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
-    """Return the symmetry of a sum of parts that revolve about parallel lines; a hull of several terms has none."""
+    """Return the symmetry of a sum of parts that revolve about parallel lines; NONE for a hull of several terms."""
     kind, axis = layout.BALL, np.zeros(3)
     if len(terms) > 1:
         return layout.NONE, axis
@@ -69,7 +69,7 @@ def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
 
 
 def scaled_terms(terms: list[Term], radius: float, factors: Array) -> tuple[list[Term], float]:
-    """Stretch terms; a ball round them becomes an ellipsoid in each."""
+    """Return stretched terms. The ball of the radius becomes an ellipsoid in each term."""
     matrix = np.diag(factors)
     out = [
         [part._replace(matrix=matrix @ part.matrix, offset=factors * part.offset) for part in term] for term in terms
@@ -81,7 +81,7 @@ def scaled_terms(terms: list[Term], radius: float, factors: Array) -> tuple[list
 
 
 def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[Term]:
-    """Move terms rigidly; the translation goes to the first part of each."""
+    """Return rigidly moved terms. The first part of each gets the translation."""
     zero = np.zeros(3)
     return [
         [
@@ -95,7 +95,7 @@ def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[
 
 
 def core_reach(kind: int, numbers: Array) -> Array:
-    """Bound the distance of a primitive core from its centre, rounded up."""
+    """Return a bound on the distance of a primitive core from its centre, rounded up."""
     if kind == layout.POINT:
         return np.zeros(numbers.shape[:-1])
     if kind == layout.HULL:
@@ -110,12 +110,12 @@ def core_reach(kind: int, numbers: Array) -> Array:
 
 
 def core_inner(kind: int, numbers: Array) -> float:
-    """Return the radius of a ball about its centre that a primitive core holds, rounded down; 0 where it is not known.
+    """Return the radius of a ball about its centre that a primitive core contains, rounded down; 0 if unknown.
 
-    Where the centre alone is known to be of the core it is next to nothing.
+    The radius is almost 0 if only the centre itself is known to be in the core.
     """
     if kind in (layout.POINT, layout.SEGMENT):
-        return 1e-302  # below the least error of a pair: two points touch at one place; subnormal numbers are slow
+        return 1e-302  # below the least error of a pair, and not subnormal, which would be slow
     if kind == layout.CONE:
         radius, half = numbers.tolist()
         return float(half * (radius / hypot(radius, 2.0 * half)) * (1.0 - 1e-15))
@@ -125,9 +125,9 @@ def core_inner(kind: int, numbers: Array) -> float:
 
 
 def hull_inner(corners: Array, slack: float) -> float:
-    """Do as `core_inner` for a hull given by its triangles' corners (m, 3, 3) about its centre.
+    """Return the radius of `core_inner` for a hull, given by the corners of its triangles (m, 3, 3) about its centre.
 
-    A plane through three corners is off by what rounding turns its normal, which is much where they are nearly in line.
+    Rounding tilts the plane through three corners, by much if they are nearly collinear.
     """
     size = float(np.abs(corners).max(initial=0.0))
     n = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -137,7 +137,7 @@ def hull_inner(corners: Array, slack: float) -> float:
 
 
 def about_middle(part: Part) -> Array:
-    """Return the numbers of a part's core about its middle, which those of vertices need not be."""
+    """Return the numbers of the core of a part relative to its middle."""
     if part.kind != layout.HULL:
         return part.numbers
     vertices = _vertices(part.numbers)
@@ -145,7 +145,7 @@ def about_middle(part: Part) -> Array:
 
 
 def hull_middle(part: Part) -> Array:
-    """Return how far the middle of a part is from its offset; see `vertex_core`."""
+    """Return the middle of a part relative to its offset; see `vertex_core`."""
     return turned(part.matrix, _middle(_vertices(part.numbers))) if part.kind == layout.HULL else np.zeros(3)
 
 
@@ -159,7 +159,7 @@ def _middle(vertices: Array) -> Array:
 
 
 def symmetry(part: Part) -> tuple[int, Array]:
-    """Return whether a part is a solid of revolution about a line through its centre, and that line's direction."""
+    """Return the symmetry of a part about a line through its centre, and the direction of this line."""
     none = layout.NONE, np.zeros(3)
     m, n = part.matrix, part.numbers
     if part.kind in (layout.POINT, layout.SEGMENT) or (part.kind == layout.HULL and part.vertices <= 2):

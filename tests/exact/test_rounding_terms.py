@@ -26,7 +26,7 @@ from gjk3d.exact.arithmetic import (
 )
 from gjk3d.exact.certificates import prove_depth
 from gjk3d.exact.convex_sets import Difference, Placement, Side, at_point, body_of, of_points, place
-from gjk3d.exact.cuts import Union, Whole, find_cut, find_pair, flaws_of_cut
+from gjk3d.exact.cuts import Union, WorldBody, find_cut, find_pair, flaws_of_cut
 from gjk3d.exact.judge import Case, allowance, claim_of
 from gjk3d.exact.signed import Plane, bracket_outside
 from gjk3d.exact.unions import allowance_of, span_of
@@ -229,7 +229,7 @@ def test_points_and_normals_may_miss_the_width_of_the_interval():
 
 def whole(name, part, origin=(0, 0, 0)):
     """A body of one part, of size 1."""
-    return Whole(name, Union([part]), [], [], [], 1.0, tuple(map(Fraction, origin)), [])
+    return WorldBody(name, Union([part]), [], [], [], 1.0, tuple(map(Fraction, origin)), [])
 
 
 def allowed_of_unions(part, *, place_b=(4, 0, 0), width=0):

@@ -18,7 +18,7 @@ import gjk3d as gk
 from gjk3d.exact import cuts
 from gjk3d.exact.arithmetic import fractions, in_integers
 from gjk3d.exact.convex_sets import body_of, of_points, place_all, translation
-from gjk3d.exact.cuts import Solid, Union, find_cut, find_pair, flaws_of_cut, is_closed
+from gjk3d.exact.cuts import ClosedSurface, Union, find_cut, find_pair, flaws_of_cut, is_closed
 from gjk3d.exact.cuts import _top as highest_of
 from tests.bodies.every_kind import BOUNDED
 from tests.bodies.places import at
@@ -388,7 +388,7 @@ def test_forged_cuts_prove_nothing():
 def test_winding_numbers_say_what_is_within():
     cube = gk.Box((2, 2, 2)).surface()
     corners = [tuple(tuple(int(c) for c in cube.vertices[k]) for k in face) for face in cube.faces]
-    solid = Solid(corners, 2)  # half as large
+    solid = ClosedSurface(corners, 2)  # half as large
     points = [
         (0, 0, 0),
         (Fraction(1, 3), 0, 0),

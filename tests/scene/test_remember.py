@@ -260,7 +260,7 @@ def test_another_shape_in_the_place_of_one_is_asked_afresh():
         both.each("move", "a", naive.pose(translation=(1e-3 * k, 0.0, 0.0)))
         both.agree()
     kept = both.scenes[0]._memory
-    assert kept._kept[0, 0] > 0
+    assert kept._faces[0, 0] > 0
     both.put("b", small, both.there["b"])
     both.agree()
     assert len(kept.pairs)
@@ -304,8 +304,8 @@ def test_objects_that_outrun_the_enlargement_of_their_boxes_are_searched_again(s
 
 
 def test_too_many_pairs_are_not_remembered(monkeypatch):
-    monkeypatch.setattr(memory, "_PAIRS", 10)
-    monkeypatch.setattr(memory, "_EACH", 1)
+    monkeypatch.setattr(memory, "_MOST_PAIRS", 10)
+    monkeypatch.setattr(memory, "_PAIRS_PER_OBJECT", 1)
     rng = np.random.default_rng(9)
     both = crowd(rng, 30, spread=0.3)
     for _ in range(2):
@@ -322,7 +322,7 @@ def test_memory_is_no_larger_than_the_last_step():
     for _ in range(3):
         both.step(rng, 1e-3)
         both.agree()
-    assert len(kept._kept) > 1000
+    assert len(kept._faces) > 1000
     names = sorted(both.there)
     half = len(names) // 2
     for k in range(5):  # one half goes away from the other, and from each other, in steps that are no jumps
@@ -331,12 +331,12 @@ def test_memory_is_no_larger_than_the_last_step():
         both.each("move_many", names, where)
         both.there = dict(zip(names, where, strict=True))
         found = both.agree()
-        assert len(kept._kept) <= 3 * len(found) + 10
+        assert len(kept._faces) <= 3 * len(found) + 10
         assert len(kept._at) == len(kept._axes) == len(kept.pairs)
     where[:, 0, 3] = np.arange(len(names)) * 5.0
     both.each("move_many", names, where)
     assert len(both.agree()) == 0
-    assert len(kept.pairs) == len(kept._at) == len(kept._axes) == len(kept._kept) == 0
+    assert len(kept.pairs) == len(kept._at) == len(kept._axes) == len(kept._faces) == 0
 
 
 def test_nothing_is_remembered_where_nothing_moves_or_all_jumps():

@@ -17,7 +17,7 @@ import numpy as np
 
 import gjk3d.query.distance as two_shapes
 from gjk3d._kernels.decorators import entry, kernel, plain
-from gjk3d.bodies.walk import APART, HELD, bench, new_bench
+from gjk3d.bodies.walk import APART, HELD, new_tree_scratch, tree_scratch
 from gjk3d.bodies.walk import MEET as MET
 from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
@@ -152,7 +152,7 @@ def _asked_of_tree(cell: Cell, host: Host, own: bool = False) -> Any:
 
 def _around(cell: Cell, host: Host, layout: Layout, own: bool = False) -> Around:
     """Return a host, and what is needed to ask about some of its pairs: this thread's scratch or one to be kept."""
-    return Around(layout, cell.frames(), cell.guests, cell.body(host), new_bench() if own else bench())
+    return Around(layout, cell.frames(), cell.guests, cell.body(host), new_tree_scratch() if own else tree_scratch())
 
 
 def _rest(cell: Cell) -> Layout:

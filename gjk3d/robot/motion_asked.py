@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.walk import new_bench
+from gjk3d.bodies.walk import new_tree_scratch
 from gjk3d.robot import queries
 from gjk3d.robot.cell import Cell, Host, Memory, solver
 from gjk3d.robot.kinematics import Chain
@@ -91,7 +91,7 @@ def _made(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -
     pairs, links = len(layout.pairs), len(cell.robot.links)
     begins, like = bounds.arms.begins[start : start + pairs + 1], bounds.arms.like[start : start + pairs] - start
     lanes, frames = queries.lanes_of(cell, memory).room, cell.frames()
-    around = Around(layout, frames, cell.guests, body, new_bench())
+    around = Around(layout, frames, cell.guests, body, new_tree_scratch())
     return Asked(bounds, Task(
         cell.robot._chain, Here(layout, frames, solver(own=True), memory.axes, np.empty((links, 6)), around),
         bounds.arms._replace(begins=begins, like=like), np.ascontiguousarray(cell.margins[start : start + pairs]),

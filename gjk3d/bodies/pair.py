@@ -181,9 +181,9 @@ class BodyPair:
     def held(self) -> HeldPoint | None:
         """Return a point of one body inside a closed mesh of the other, or None."""
         if self.in_kernels:
-            (rows_a, rows_b), bench = self.rows, walk.tree_scratch()
-            code = walk.held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], bench)
-            return HeldPoint(1 + bench.flags.item(0), bench.out[0, 6:9].copy()) if code == walk.HELD else None
+            (rows_a, rows_b), scratch = self.rows, walk.tree_scratch()
+            code = walk.held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], scratch)
+            return HeldPoint(1 + scratch.flags.item(0), scratch.out[0, 6:9].copy()) if code == walk.HELD else None
         # functions of users cannot run in the kernel: one point of each piece is tested in Python
         for by, host, guest in ((1, self.a, self.b), (2, self.b, self.a)):
             solids = host.solids

@@ -1,16 +1,16 @@
 """Distances of two bodies at many poses in one call, and depths that need no search: of a touch, of a ball inside.
 
-Bodies touch if two of their parts meet and no two parts overlap by more than rounding. Each pair of parts that meet has
-a normal. Two triangles in one plane have several, most of which push other triangles into each other. So the normal of
-the touch is that of a pair along which no other pair overlaps. A translation along it that is no longer than rounding
-then separates the bodies, which proves the touch. Where corners touch, no pair may have such a normal. Where bodies
-touch on several sides, as a ball in a corner, no normal separates them. B is then moved away, and the normal is that of
-the nearest parts.
+Bodies touch if two of their parts intersect and no two parts overlap by more than rounding. Each intersecting pair of
+parts has a normal. Two coplanar triangles have several normals, and most of them push other triangles into each other.
+The normal of the touch is therefore the normal of a pair along which no other pair overlaps. A translation along it by
+no more than rounding then separates the bodies, which proves the touch. At touching corners, no pair may have such a
+normal. If bodies touch on several sides, such as a ball in a corner, no normal separates them. B is then moved away,
+and the normal is that of the nearest parts.
 
-A ball has to leave the nearest point of a surface. If its centre is in a closed surface, it is at least as deep as the
-centre is away from the surface, and its radius. If its centre is outside, it is the radius less that distance. The
-translation past the nearest point reaches this bound unless it ends in a wall, as next to a groove that is narrower
-than the ball.
+A ball has to leave the nearest point of a surface. If its centre is inside a closed surface, its depth is at least the
+distance of the centre from the surface plus its radius. If the centre is outside, the depth is at least the radius
+minus that distance. The translation past the nearest point reaches this bound unless it ends in a wall, such as next to
+a groove that is narrower than the ball.
 """
 
 from __future__ import annotations

@@ -434,6 +434,7 @@ def depth_rows(
         kind > 0, surface_a, surface_b, normals[0], normals[2], w, room, moved_points, arrays[0][LOOKED_AT:],
         arrays[7], arrays[9], arrays[6],
     )  # fmt: skip
+    # all rows share the scratch, so `x` and `d` are views that are created again for each row
     for k in range(start, stop):
         p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
         x = two_at(a, b, p, q)

@@ -333,7 +333,7 @@ def point_rows(
         )  # fmt: skip
         hulls = Outer(hull_a, on_shelf(hulls_b, outer[1][1], i), outer[2], outer[3], outer[4][k])
         # the kernels cannot evaluate functions of users, so `_by_functions` has removed their pairs already
-        mutual = within > 0.0 and not (mapped[0] or mapped[1])  # of functions of a user's only these are listed
+        mutual = within > 0.0 and not (mapped[0] or mapped[1])
         count, most = _choose(x, origin, kind, mutual, within, hulls, f, first[2 * k :], notes[5], w)
         _sort_by_gap(f, count, notes[3], notes[4])
         split_count = split(x, kind, mapped, f, first[2 * k], first[2 * k + 1], count, origin, notes[4], w)

@@ -403,7 +403,7 @@ def prepare(a: Any, b: Any) -> Quick | None:
         if swap:
             ma, mb = mb, ma
         row_a, row_b, codes, flags, parts, w = _thread_scratch()
-        # the next float above the limit: a distance equal to the limit is still reported
+        # the lower bound of a result beyond the limit is the next float
         above = nextafter(most, inf)
         signed = mode != narrow.UNSIGNED
         level = DEPTHS if signed else NORMALS

@@ -157,7 +157,7 @@ def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
     for i in range(start, stop):
         j, added = f.some[i], 0
         p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
-        # pairs are sorted by depth, but neighbours in the list often share the part of B
+        # consecutive pairs often share the part of B, which is then unpacked once
         if i < MOST and q != last:
             b, last = part_at(x.b, q, w.floats_b, w.row_b), q
             put_behind(x.m, w.row_b)

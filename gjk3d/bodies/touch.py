@@ -305,7 +305,7 @@ def _find_blocking(
                 gap = bound_along(c, n)
                 if gap >= slack:
                     least = min(least, gap)
-                # no room for another normal: it is only recorded that this pair blocks
+                # the list is full or a known normal separates the pair: it adds no normal, and is only tested
                 elif normals == _MOST_NORMALS or _is_parted(c, rows, normals, slack):
                     blocked = blocked or part_meets(c, x.error, w) != APART
                     if blocked and not every:
@@ -564,7 +564,7 @@ def distance_rows(
     for k in range(start, stop):
         x, turned = two_of_rows(a, b, rows_a, rows_b, order, k)
         # parts of an earlier row must not be reported as the common point of this row
-        w.last[0] = -1  # the common point of two that meet is none of other rows
+        w.last[0] = -1
         code = faces_meet(x, w) if faces else meet(x, 0.0, w)
         answer[k] = code
         if code in (MEET, HELD):

@@ -164,7 +164,7 @@ def crossings(
                         pairs[count, 0], pairs[count, 1] = p, q
                         count += 1
             continue
-        # splitting the larger box reduces the overlap most
+        # the larger box is split first: the two boxes stay of similar size, which prunes more pairs
         if not inner_b or (inner_a and _widest(ba, i) >= _widest(bb, j)):
             for k in range(2):
                 stack[top, 0], stack[top, 1] = la[i, 0] + 1 - k, j

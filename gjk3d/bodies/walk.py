@@ -149,7 +149,7 @@ def leaves_meet(x: PosedPair, i: int, j: int, within: float, sure: float, w: Tre
     code = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
-            # the box of a column is a loose bound: a tilted column gap is cheaper than GJK
+            # the box of a column is a loose bound, and the gap of the column itself is cheaper than GJK
             if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > within:
                 continue
             c = parts_at(x, p, q, w)

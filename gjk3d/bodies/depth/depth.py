@@ -78,7 +78,7 @@ def depths(a: Parts, b: Parts, rows: Array, workers: int = 1) -> Array:
     slack = a.convex_slack + b.convex_slack + 2.0 * ROUNDING * (a.reach + b.reach + np.abs(rows[:, 9:12]).max(axis=1))
     convex = slack < _SAME_DEPTH * out[:, MOST] if hulls is not None else np.zeros(len(rows), dtype=bool)
     # bodies that are convex up to the slack have the depth of their hulls
-    for k in np.flatnonzero(convex).tolist():  # the hulls' depth is theirs
+    for k in np.flatnonzero(convex).tolist():
         assert hulls is not None
         out[k, LEAST] = min(max(0.0, -float(hulls[k, 2]) - slack[k]), out[k, MOST])
         out[k, PLACE : PLACE + 3] = _pair(a, b, rows[k]).place(hulls[k])

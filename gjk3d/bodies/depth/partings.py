@@ -157,7 +157,7 @@ def _past_parts(x: PosedPair, s: Sides, direction: Vec3, start: float, most: flo
         moved = shifted(x, scale(t, direction))
         count, far = min(list_parts(moved, 0.0, endless, s.w, s.pairs[:few]), few), 0.0
         # each of many thin columns moves B only a little, so bisection is faster
-        if count == FEW and endless:  # of many thin columns each says little: halving is sooner there
+        if count == FEW and endless:
             blocked = t
             break
         if count > 0:

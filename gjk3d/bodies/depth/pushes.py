@@ -102,7 +102,7 @@ def _depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, roo
             m = neg(m)
         count = _clipped(p, count, start, m, error * length, q)
         p, q = q, p
-        # a sharp corner: the column is cut by the bisector there, as a neighbour face owns the space beyond
+        # a sharp corner: the column ends at the bisector plane, see `gjk3d.geometry.polygon.cut_by`
         if dot(edge, before) < -SHARP * length * was:
             m = sub(scale(length, before), scale(was, edge))
             count = _clipped(p, count, start, m, error * sqrt(dot(m, m)), q)
@@ -304,7 +304,7 @@ def freeing(
     least, far = float(max(-f.out[best, 2], 0.0)), float(max(-f.out[best, 1], 0.0) + 4.0 * x.error)
     direction = vec_at(f.out[best], 3)  # what is free there is tested, so the errors in ``far`` bound nothing
     most = _past_hulls(x, outer, direction, far + 8.0 * x.error, w)
-    # the hulls' translation is about as short as that of the deepest pair: no test can improve it
+    # the hulls' translation is about as short as that of the deepest pair: no test improves it by more than 1 %
     if most <= far * _NEARLY:
         return most
     w.last[0] = -1

@@ -239,7 +239,7 @@ def _plan(x: PosedPair, s: Sides, d: SearchScratch, pairs: int, parted: int) -> 
     count = _add(d, _add(d, count, weighted), total)
     if s.a[8] != 0 or s.b[8] != 0 or parted == 0:
         count = _add_normals(x, s, d, pairs, count)
-    # the axes are cheap and often right, since parts of machines are aligned with them
+    # the axes are cheap candidates, and exact for parts that are aligned with them
     if parted > 0:
         count = _add_different(s, d, parted, count)
         for c in range(3):
@@ -434,7 +434,7 @@ def depth_rows(
         kind > 0, surface_a, surface_b, normals[0], normals[2], w, room, moved_points, arrays[0][LOOKED_AT:],
         arrays[7], arrays[9], arrays[6],
     )  # fmt: skip
-    # all rows share the scratch, so `x` and `d` are views that are created again for each row
+    # the scratch is shared by all rows: only the poses and the row of results differ
     for k in range(start, stop):
         p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
         x = two_at(a, b, p, q)

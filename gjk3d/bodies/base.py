@@ -43,7 +43,7 @@ class Parts(ABC):
     _solids: Any  #: see `gjk3d.bodies.depth.depth`
     _surface: Any  #: see `gjk3d.bodies.depth.two_surfaces`
 
-    # --- what a body must say -----------------------------------------------------------------------------------
+    # --- abstract members ---------------------------------------------------------------------------------------
 
     @property
     @abstractmethod
@@ -98,7 +98,7 @@ class Parts(ABC):
         """
         return [], np.zeros(1, dtype=np.int64)
 
-    # --- what it may know better --------------------------------------------------------------------------------
+    # --- optional overrides -------------------------------------------------------------------------------------
 
     @property
     def any_mapped(self) -> bool:
@@ -142,9 +142,9 @@ class Body(Frozen):
         return self._cached("parts", self._build_parts)
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
-        """Return what is asked about against something that reaches so far about its origin, moved by a shift.
+        """Return the parts near another object of that reach about its origin, moved by a shift.
 
-        Unless that is to be ``pushed`` out, less may do.
+        Fewer parts may be enough if the object is not to be ``pushed`` out.
         """
         return self._as_parts()
 
@@ -159,7 +159,7 @@ class Body(Frozen):
 
     @property
     def _order(self) -> tuple[int, ...]:
-        """What the order of two bodies in the kernels is decided by: a subclass has that of its base."""
+        """The sort key of two bodies in the kernels; a subclass has that of its base."""
         return self._cached("order", self._find_order)
 
     def _find_order(self) -> tuple[int, ...]:

@@ -228,6 +228,7 @@ def fit(corners: Array2, links: Ints2, boxes: Array2, work: Array2) -> None:
         work[0, 0], work[0, 1], work[0, 2] = xx, xy, xz
         work[1, 0], work[1, 1], work[1, 2] = xy, yy, yz
         work[2, 0], work[2, 1], work[2, 2] = xz, yz, zz
+        # the eigenvectors of the covariance of all corners are the axes of the oriented box
         _principal(work)
         turned = _enclose(corners, start, stop, work, 3, boxes[node])
         straight = _enclose(corners, start, stop, work, 7, work[10])

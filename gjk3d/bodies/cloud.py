@@ -53,23 +53,22 @@ class Balls(Copies):
 
 
 class PointCloud(Body):
-    """Points, each standing for a ball about it.
+    """Points as a union of balls.
 
-    `gjk3d.collide`, `distance`, `contact` and their like take it on either side; the answers are those of the balls,
-    exact.
-    In overlap the depth comes with bounds, as a `Compound` has it.
+    `gjk3d.collide`, `distance`, `contact` and similar queries accept it on either side. Their results are exact for the
+    balls. The depth of an overlap has bounds, as for a `Compound`.
 
     Parameters
     ----------
     points : (n, 3) float
-        The middles of the balls.
+        The centres of the balls.
     radius : float
-        Their radius, at least 0: half of what lies between neighbours, or more, leaves no gaps in a surface.
+        Their radius, at least 0. At least half the distance between neighbours leaves a surface without gaps.
 
     Raises
     ------
     ShapeError
-        Where there is no point, or one is not finite, naming which and how many: `from_sensor` leaves those out.
+        There is no point, or one is not finite. The message names it and their number; `from_sensor` omits them.
 
     Examples
     --------
@@ -93,27 +92,27 @@ class PointCloud(Body):
 
     @classmethod
     def from_sensor(cls, points: Any, radius: float) -> tuple[PointCloud, int]:
-        """Return the cloud of what a sensor measured, and how many of its points were left out.
+        """Return the cloud of a sensor's points, and the number of omitted points.
 
-        Cameras and scanners mark what they did not see by numbers that are not finite: a point that has one is left
-        out. What lies there is unknown, not free.
+        Cameras and scanners mark missing measurements by numbers that are not finite, and points with one are omitted.
+        The space there is unknown, not free.
 
         Parameters
         ----------
         points : (n, 3) or (h, w, 3) float
-            Points, or an image of such; of any float type.
+            Points, or an image of points, of any real type.
         radius : float
             See `PointCloud`.
 
         Returns
         -------
         PointCloud, int
-            The cloud, and how many points it leaves out.
+            The cloud, and the number of omitted points.
 
         Raises
         ------
         ShapeError
-            Where no point is finite, or they are no such array.
+            No point is finite, or the array has another shape or type.
 
         Examples
         --------
@@ -140,11 +139,11 @@ class PointCloud(Body):
         return cls(every[finite], radius), int(len(every) - finite.sum())
 
     def thinned(self, pitch: float) -> PointCloud:
-        """Return a cloud of one point in each cell of a grid that holds all of this one, and has a larger radius.
+        """Return a cloud of one point in each cell of a grid, with a larger radius, that contains this cloud.
 
-        Each cell keeps the point that is nearest to the middle of those in it. The radius grows by how far the others
-        are from it at most, less than ``pitch * sqrt(3)``. Nothing of the new cloud is farther than that from this one:
-        what touches this one touches it, and distances are less by no more.
+        Each cell retains the point nearest to the mean of its points. The radius grows by the greatest distance of the
+        other points from it, which is less than ``pitch * sqrt(3)``. Objects that touch this cloud touch the new one,
+        and distances decrease by at most the growth of the radius.
 
         Parameters
         ----------
@@ -154,12 +153,12 @@ class PointCloud(Body):
         Returns
         -------
         PointCloud
-            ``thinned.radius - cloud.radius`` is what distances to it may be too small by.
+            Its distances may be too small by at most ``thinned.radius - cloud.radius``.
 
         Raises
         ------
         ShapeError
-            Where the pitch is no number above 0, or so small that cells cannot be counted.
+            The pitch is not a number above 0, or so small that cells cannot be counted.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""`Compound`: several shapes and triangles that stand for one body, packed behind each other."""
+"""`Compound`: several shapes and triangles as one body, stored in shared arrays."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ Part = tuple[Shape | Mesh, Array]
 
 
 class Compound(Body):
-    """A union of shapes, each at a pose of its own: one body, convex or not.
+    """A union of shapes at poses: one body, convex or not.
 
-    `gjk3d.collide`, `signed_distance`, `contact` and their like take it on either side, against convex shapes, meshes
-    and other solids. Apart, the bounds are those of its nearest part. In overlap the depth lies between that of the
-    deepest pair of parts and the shortest translation that was found to part the two; where that pair's own translation
-    does, both are the same.
+    `gjk3d.collide`, `signed_distance`, `contact` and similar queries accept it on either side, against convex shapes,
+    meshes and other bodies. The bounds of a distance are those of its nearest part. The depth of an overlap is between
+    the depth of the deepest pair of parts and the shortest known separating translation. Both are equal if the
+    translation of that pair separates the bodies.
 
     Parameters
     ----------
     parts : sequence of (shape, pose)
-        Convex shapes, meshes or other compounds, and where each is: a (4, 4) rigid transform, a RigidTransform, or None
+        Convex shapes, meshes or other compounds with their poses: a (4, 4) rigid transform, a RigidTransform, or None
         for the identity. They may overlap.
 
     Raises
     ------
     ShapeError, PoseError, UnsupportedPair
-        Where there is no part, one is no shape with a pose, or two meshes are in different units; naming which.
+        There is no part, a part is not a shape with a pose, or two meshes have different units.
 
     Examples
     --------
@@ -82,17 +82,17 @@ class Compound(Body):
 
     @property
     def geometry_error(self) -> float | None:
-        """By how much the parts of a decomposed mesh differ from it, see `Mesh.decompose`; None of other compounds."""
+        """The distance between a decomposed mesh and its parts, see `Mesh.decompose`; None for other compounds."""
         return self._geometry_error
 
     @property
     def unit(self) -> str | None:
-        """Unit of length of the meshes, None where they have none."""
+        """The unit of length of the meshes, or None."""
         return next((thing.unit for thing, _ in self._parts if isinstance(thing, Mesh) and thing.unit), None)
 
     @property
     def parts(self) -> tuple[tuple[Shape | Mesh, Array], ...]:
-        """The parts, those of nested compounds among them: shapes and their (4, 4) poses."""
+        """The parts, including those of nested compounds: shapes and their (4, 4) poses."""
         return tuple((thing, matrices(row)) for thing, row in self._parts)
 
     def __len__(self) -> int:
@@ -107,12 +107,12 @@ class Compound(Body):
         Raises
         ------
         ShapeError
-            Where more curved parts than one shape can have are in it.
+            There are more curved parts than one shape can have.
         """
         return self._cached("hull", lambda: hull_of_all(self._parts))
 
     def surface(self, resolution: int = 32) -> Surface:
-        """Return the triangles of all parts, those inside of others among them.
+        """Return the triangles of all parts, including those inside other parts.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ def _listed(parts: Any) -> list[Any]:
 
 
 def _flattened(item: Any, what: str) -> list[Part]:
-    """Check one part; return it, or all of those that it is made of."""
+    """Check one part; return it, or all parts of a compound."""
     if not isinstance(item, (tuple, list)) or len(item) != 2:
         raise ShapeError(f"Compound: {what} is {item!r:.60}, expected (shape, pose); a pose of None is the identity")
     thing, pose = item

@@ -31,7 +31,7 @@ from gjk3d.bodies.part_tree import (
 )
 from gjk3d.bodies.traversal import from_box
 from gjk3d.bodies.triangles import Triangle, middle_of, nearest_on, normal_of, read
-from gjk3d.bodies.walk import Bench, Two, holds, parts_at
+from gjk3d.bodies.walk import PosedPair, TreeScratch, holds, parts_at
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, offset, place, sub, turn, turn_back
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
@@ -77,7 +77,7 @@ def probe_at(a: Core, b: Core, error: float, depth: float, inside: bool) -> Prob
 
 
 @kernel
-def probe_of(x: Two, p: int, q: int, depth: float, inside: bool, w: Bench) -> Probe:
+def probe_of(x: PosedPair, p: int, q: int, depth: float, inside: bool, w: TreeScratch) -> Probe:
     """Return `probe_at` for two parts, by their numbers among the leaves."""
     core_a, core_b = part_at(x.a, p, w.floats_a, w.row_a), part_at(x.b, q, w.floats_b, w.row_b)
     return probe_at(core_a, core_b, x.error, depth, inside)
@@ -128,7 +128,7 @@ def _within(x: float, half: float) -> float:
 
 
 @kernel
-def _is_nearer(x: Two, k: int, p: Vec3, n: Vec3, probe: Probe, w: Bench) -> bool:
+def _is_nearer(x: PosedPair, k: int, p: Vec3, n: Vec3, probe: Probe, w: TreeScratch) -> bool:
     """Return whether part k of A is too near to p + step n, where B is a point."""
     q = offset(x.m)
     if x.a.kind == TRIANGLES:
@@ -183,7 +183,7 @@ def _is_ground_near(t: PartTree, k: int, p: Vec3, n: Vec3, probe: Probe, error: 
 
 
 @kernel
-def _is_part_near(x: Two, k: int, p: Vec3, n: Vec3, probe: Probe, w: Bench) -> bool:
+def _is_part_near(x: PosedPair, k: int, p: Vec3, n: Vec3, probe: Probe, w: TreeScratch) -> bool:
     """Return whether a part of A other than part k is too near to p + step n, where B is a point."""
     # a part is as far as its box but for rounding; `_is_close` decides
     stack, q, far = w.stack, offset(x.m), x.a.rim + probe.step + x.error
@@ -218,7 +218,7 @@ def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
 
 
 @kernel
-def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Probe, w: Bench) -> bool:
+def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Probe, w: TreeScratch) -> bool:
     """Return whether n is a proximal normal of a body at p, given that it is one of part k; all in the body's frame.
 
     ``origin`` is a body of one point at the origin.
@@ -232,7 +232,7 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Pr
         return False
     if not bare and t.kind != PRISMS:
         to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, q[0], q[1], q[2])
-        if _is_part_near(Two(t, origin, to, error), k, p, n, probe, w):
+        if _is_part_near(PosedPair(t, origin, to, error), k, p, n, probe, w):
             return False
     if not probe.inside or t.inside == OPEN:
         return True
@@ -242,7 +242,7 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Pr
 
 @kernel
 def is_contact(
-    x: Two, p: int, q: int, origin: PartTree, a: Vec3, b: Vec3, n: Vec3, probe: Probe, w: Bench
+    x: PosedPair, p: int, q: int, origin: PartTree, a: Vec3, b: Vec3, n: Vec3, probe: Probe, w: TreeScratch
 ) -> bool:  # fmt: skip
     """Return whether n is a normal of both bodies as in `is_normal`, at a on part p and against it at b on part q."""
     if not is_normal(x.a, p, origin, a, n, probe, w):

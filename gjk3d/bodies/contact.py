@@ -17,7 +17,7 @@ from gjk3d.bodies.depth.search import MOST as MOST_DEPTH
 from gjk3d.bodies.depth.search import STATE
 from gjk3d.bodies.depth.two_surfaces import surface_of
 from gjk3d.bodies.distance import groups, parts_near, solve
-from gjk3d.bodies.manifolds import MOST, Desk, Faces, Writing, desk, faces_in, write_points
+from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
 from gjk3d.bodies.meetings import (
     FACES,
     MESHES,
@@ -39,7 +39,7 @@ from gjk3d.bodies.spread import KEY, WIDTH, order_by_key, spread_points
 from gjk3d.bodies.topology import edges_of
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, placed_triangle, read
-from gjk3d.bodies.walk import Bench, Two, bench, two_at
+from gjk3d.bodies.walk import PosedPair, TreeScratch, tree_scratch, two_at
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
 from gjk3d.convex.rows import Rows, Wanted, empty_answers, in_chunks, mirror
@@ -62,7 +62,7 @@ _MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)
 
 #: the faces of the parts of one, their normals outwards, or one zero row, and see `_solidity`
 GivenSide = tuple[Faces, Array2, int]
-#: pairs of parts and what is known of them, where those of each pair of poses begin, see `Listed`
+#: pairs of parts with their results, and where those of each pose begin, see `Listed`
 GivenList = tuple[Ints2, Array2, Array2, Ints1]
 #: trees of hulls, whether there are any, else whether depths are known, and how far something parts each two
 GivenOuter = tuple[PartTree, GivenShelf, bool, bool, Array1]
@@ -241,22 +241,22 @@ def _all_points(x: _PosedShapes, kind: int, listed: Listed, within: float) -> tu
         np.empty((2, CORNERS, 3)), np.empty((longest, NOTED)), np.empty(longest, dtype=np.int64),
         np.empty((longest, 3)), np.empty(longest, dtype=np.int64), np.zeros((1, 2), dtype=np.int64),
     )  # fmt: skip
-    scratch, begins = desk(most_a, most_b), np.zeros(len(x.shape_index) + 1, dtype=np.int64)
+    scratch, begins = manifold_scratch(most_a, most_b), np.zeros(len(x.shape_index) + 1, dtype=np.int64)
     mapped = x.ours.any_mapped, first.any_mapped
     # upper bound of the number of points: only the first `MOST` pairs of a row have more than one
     points = np.empty((int((np.minimum(many, MOST) * scratch[4] + many).sum()), WIDTH))
     point_rows(
         x.ours.given, x.shelf.given, side_a, side_b, x.shelf.planes, _POINT.given[0], kind, mapped, within,
-        x.shape_index, x.rows_a, x.rows_b, _outer(x, kind, any(mapped)), (pairs, out, lowest, starts), bench(), scratch,
-        notes, points, begins,
+        x.shape_index, x.rows_a, x.rows_b, _outer(x, kind, any(mapped)), (pairs, out, lowest, starts), tree_scratch(),
+        scratch, notes, points, begins,
     )  # fmt: skip
     return points[: begins[-1]], begins
 
 
 @kernel
 def _choose(
-    x: Two, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, f: PairContacts, first: Ints,
-    room: Ints, w: Bench,
+    x: PosedPair, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, f: PairContacts, first: Ints,
+    room: Ints, w: TreeScratch,
 ) -> tuple[int, float]:  # fmt: skip
     """Select the pairs of parts at one pose row that have contact points.
 
@@ -311,7 +311,7 @@ def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
 def point_rows(
     a: PartTree, b: GivenShelf, side_a: GivenSide, side_b: GivenSide, planes: tuple[Array2, Ints1], origin: PartTree,
     kind: int, mapped: tuple[bool, bool], within: float, which: Ints1, rows_a: Array2, rows_b: Array2,
-    outer: GivenOuter, listed: GivenList, w: Bench, d: Desk, notes: GivenNotes, points: Array2,
+    outer: GivenOuter, listed: GivenList, w: TreeScratch, d: ManifoldScratch, notes: GivenNotes, points: Array2,
     begins: Ints1,
 ) -> None:  # fmt: skip
     """Write the contact points of pairs of parts at each pose row in world axes; see `write_points`.
@@ -331,7 +331,7 @@ def point_rows(
         )  # fmt: skip
         hulls = Outer(hull_a, on_shelf(hulls_b, outer[1][1], i), outer[2], outer[3], outer[4][k])
         # the kernels cannot evaluate functions of users, so `_by_functions` has removed their pairs already
-        mutual = within > 0.0 and not (mapped[0] or mapped[1])  # of functions of a user's only these are listed
+        mutual = within > 0.0 and not (mapped[0] or mapped[1])
         count, most = _choose(x, origin, kind, mutual, within, hulls, f, first[2 * k :], notes[5], w)
         _sort_by_gap(f, count, notes[3], notes[4])
         split_count = split(x, kind, mapped, f, first[2 * k], first[2 * k + 1], count, origin, notes[4], w)

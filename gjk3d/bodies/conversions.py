@@ -230,13 +230,13 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     Parameters
     ----------
     function : callable
-        Of x, y and z; below 0 inside, above 0 outside. It need not be a distance: only its sign and its zeros count.
+        A function of x, y and z, negative inside and positive outside. Only its sign and its zeros matter.
     bounds : (2, 3) float
-        Least and greatest corner of the box that is looked in; a surface that leaves it is closed there, with
-        its new edges cut by up to a pitch.
+        Least and greatest corner of the search box. A surface that leaves the box is closed there, and its new edges
+        are cut by up to a pitch.
     pitch : float
-        Edge of the triangles, roughly. What is thinner than that may be missed. Vertices are on the surface to a
-        thousandth of it, and the triangles between them as far off as chords of its curves are.
+        Approximate edge of the triangles. Thinner features may be missed. Vertices are within a thousandth of the pitch
+        from the surface, and triangles have the chord error of its curves.
 
     Returns
     -------
@@ -245,10 +245,10 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     Raises
     ------
     ShapeError
-        Where there is nothing inside, the function gives NaN, or the places to ask it at are too many. What the
-        function itself raises is not caught.
+        Nothing is inside, the function returns NaN, or there are too many sample points. Errors of the function are
+        not caught.
     ImportError
-        Where manifold3d is not installed: ``pip install 'gjk3d[mesh]'``.
+        manifold3d is not installed: ``pip install 'gjk3d[mesh]'``.
 
     References
     ----------
@@ -256,7 +256,7 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
 
     Examples
     --------
-    A torus, with the hole that its hull has not:
+    A torus, whose hull has no hole:
 
     >>> import gjk3d as gk
     >>> torus = gk.from_implicit(

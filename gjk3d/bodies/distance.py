@@ -25,7 +25,7 @@ from gjk3d.bodies.part_tree import TIED, TURNED, Thing, in_order, order_of
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.touch import ANSWERED, BOUNDS, DEPTHS, NORMALS, distance_rows
-from gjk3d.bodies.walk import APART, HELD, MEET, Bench, bench, meet_each, meet_rows
+from gjk3d.bodies.walk import APART, HELD, MEET, TreeScratch, meet_each, meet_rows, tree_scratch
 from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, select_rows
 from gjk3d.convex.solve import Quick
 from gjk3d.errors import UnsupportedPair
@@ -83,7 +83,18 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
 
         def run(start: int, stop: int) -> None:
             meet_rows(
-                tree_a, tree_b, NO_POSE, NO_POSE, rows.a, rows.b, order, max(margin, 0.0), start, stop, bench(), codes
+                tree_a,
+                tree_b,
+                NO_POSE,
+                NO_POSE,
+                rows.a,
+                rows.b,
+                order,
+                max(margin, 0.0),
+                start,
+                stop,
+                tree_scratch(),
+                codes,
             )
 
         in_chunks(rows.total, rows.workers, run, _CHUNK)
@@ -112,7 +123,7 @@ def collide_beside(a: Body, shelf: Shelf, which: Ints, rows: Rows, margin: float
     codes, tree = np.empty(rows.total, dtype=np.int64), a._as_parts().given
 
     def run(start: int, stop: int) -> None:
-        meet_each(tree, shelf.given, which, rows.a, rows.b, margin, start, stop, bench(), codes)
+        meet_each(tree, shelf.given, which, rows.a, rows.b, margin, start, stop, tree_scratch(), codes)
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
     answer: Bools = (codes == walk.MEET) | (codes == walk.HELD)
@@ -195,7 +206,7 @@ def _solve_compiled(
     def run(start: int, stop: int) -> None:
         distance_rows(
             first.given, second.given, faces, level, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start,
-            stop, bench(), codes, out, flags, parts,
+            stop, tree_scratch(), codes, out, flags, parts,
         )  # fmt: skip
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
@@ -338,7 +349,7 @@ class _Scratch(NamedTuple):
     codes: Ints
     flags: Ints
     parts: Ints
-    bench: Bench
+    tree_scratch: TreeScratch
 
 
 _local = threading.local()
@@ -351,7 +362,7 @@ def _thread_scratch() -> _Scratch:
     except AttributeError:
         row_a, row_b = np.empty((2, 1, WIDTH))
         flags, parts = (np.empty((1, n), dtype=np.int64) for n in (narrow.INTS, 2))
-        scratch = _local.scratch = _Scratch(row_a, row_b, np.empty(1, dtype=np.int64), flags, parts, bench())
+        scratch = _local.scratch = _Scratch(row_a, row_b, np.empty(1, dtype=np.int64), flags, parts, tree_scratch())
     return scratch
 
 
@@ -371,7 +382,18 @@ def prepare(a: Any, b: Any) -> Quick | None:
             ma, mb = mb, ma
         scratch = _thread_scratch()
         code = meet_rows(
-            tree_a, tree_b, ma, mb, scratch.row_a, scratch.row_b, order, margin, 0, 1, scratch.bench, scratch.codes
+            tree_a,
+            tree_b,
+            ma,
+            mb,
+            scratch.row_a,
+            scratch.row_b,
+            order,
+            margin,
+            0,
+            1,
+            scratch.tree_scratch,
+            scratch.codes,
         )
         if code == APART:
             return False
@@ -381,7 +403,7 @@ def prepare(a: Any, b: Any) -> Quick | None:
         if swap:
             ma, mb = mb, ma
         row_a, row_b, codes, flags, parts, w = _thread_scratch()
-        # the next float above the limit: a distance equal to the limit is still reported
+        # the lower bound of a result beyond the limit is the next float
         above = nextafter(most, inf)
         signed = mode != narrow.UNSIGNED
         level = DEPTHS if signed else NORMALS

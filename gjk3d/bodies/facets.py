@@ -12,7 +12,7 @@ from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.parts import PlacedParts
 from gjk3d.bodies.triangles import Triangle, normal_of, placed_triangle, read
-from gjk3d.bodies.walk import Two
+from gjk3d.bodies.walk import PosedPair
 from gjk3d.geometry.vec3 import (
     Rigid,
     Vec3,
@@ -45,7 +45,7 @@ _ALIKE = 0.9  #: cosine of ways out of which one is enough
 _OFF = 64.0  #: so far may a nearest point be off, in the same units
 IS_APART, IS_DEEP, IS_OPEN = range(3)
 
-#: several of `Solid` behind each other; where the vertices, planes and edges of each begin, and the last end; scratch
+#: arrays of several `Solid`; where the vertices, planes and edges of each begin, and the last end; scratch
 GivenSolids = tuple[Array2, Array2, Array2, Ints2, Ints2, Array2, Array2, Ints1]
 _CORNER, _EDGE, _OUT = 0, 3, 6  #: columns of a triangle's corner: its place, the edge from there on, and out of that
 
@@ -90,11 +90,6 @@ def solid_in(t: GivenSolids, k: int) -> Solid:
 def normal_at(s: Solid, f: int) -> Vec3:
     """Return the normal of a face."""
     return (s.planes[0, s.first + f], s.planes[1, s.first + f], s.planes[2, s.first + f])
-
-
-@inlined
-def _limit_at(s: Solid, f: int) -> float:
-    return float(s.planes[3, s.first + f])
 
 
 @inlined
@@ -303,7 +298,7 @@ def _put_corners(t: Triangle, n: Vec3, s: Solid) -> None:
 
 
 @kernel
-def separating_directions(x: Two, k: int, s: Solid, directions: Array) -> int:
+def separating_directions(x: PosedPair, k: int, s: Solid, directions: Array) -> int:
     """Write a few different directions that separate the polytope from triangle k of A, and return their number.
 
     Each is a unit normal in A's frame and the gap along it, which is negative in overlap. A degenerate triangle has
@@ -341,7 +336,7 @@ def separating_directions(x: Two, k: int, s: Solid, directions: Array) -> int:
 def _holds(s: Solid, p: Vec3, off: float) -> bool:
     """Return whether a point is in a polytope, up to rounding."""
     for f in range(s.faces):  # noqa: SIM110, a generator does not compile
-        if dot(normal_at(s, f), p) > _limit_at(s, f) + off:
+        if dot(normal_at(s, f), p) > s.planes[3, s.first + f] + off:
             return False
     return True
 
@@ -356,7 +351,7 @@ def write_depth(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array,
 
 
 @kernel
-def facet_of(x: Two, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int:
+def facet_of(x: PosedPair, k: int, s: Solid, out: Array, flags: Ints, row: int) -> int:
     """Compute the depth of triangle k of A and the polytope: IS_APART, IS_DEEP with a result row, or IS_OPEN."""
     local = _seen_from(x.m, read(x.a.places, k))
     clear = WIDTH * x.error
@@ -440,7 +435,7 @@ def _past_edge_pairs(s: Triangle, t: Triangle, best: Facet) -> Facet:
 
 
 @kernel
-def crossed(x: Two, p: int, q: int, out: Array, flags: Ints, row: int) -> int:
+def crossed(x: PosedPair, p: int, q: int, out: Array, flags: Ints, row: int) -> int:
     """Compute the depth of triangle p of A and triangle q of B: IS_DEEP with a result row, or IS_OPEN if undecided."""
     s, t, clear = read(x.a.places, p), placed_triangle(x.m, x.b.places, q), WIDTH * x.error
     n, m = normal_of(s), normal_of(t)

@@ -10,7 +10,7 @@ from gjk3d.bodies.facets import IS_APART, IS_DEEP, IS_OPEN, WIDTH, write_depth
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, column_gap, node_gap, part_at, put_behind
 from gjk3d.bodies.traversal import crossings, nearest_triangles
 from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read
-from gjk3d.bodies.walk import MEET, Bench, Two, children, held, parts_at
+from gjk3d.bodies.walk import MEET, PosedPair, TreeScratch, children, held, parts_at
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, neg, place, scale, sub, turn, turn_back
 from gjk3d.narrow.closed import half_vector
 from gjk3d.narrow.cores import Cores, is_curved, support_pair, world_center
@@ -50,7 +50,7 @@ def bound_along(c: Cores, direction: Vec3) -> float:
 
 
 @inlined
-def _begins(x: Two, c: Cores, direction: Vec3) -> float:
+def _begins(x: PosedPair, c: Cores, direction: Vec3) -> float:
     """Return the least coordinate of B along a direction, if B is a single part."""
     if x.b.places.shape[0] > 1 or x.b.links[0, 2] > 1 or x.b.links[0, 0] >= 0:
         return -inf
@@ -60,7 +60,7 @@ def _begins(x: Two, c: Cores, direction: Vec3) -> float:
 
 
 @inlined
-def _plane_gap(x: Two, i: int, best: NearestParts) -> float:
+def _plane_gap(x: PosedPair, i: int, best: NearestParts) -> float:
     """Return a lower bound of the gap between a box of A and B by the plane across the last nearest direction."""
     q, n = x.a.boxes, best.direction
     u = abs(n[0] * q[i, 6] + n[1] * q[i, 7] + n[2] * q[i, 8]) * q[i, 3]
@@ -70,16 +70,16 @@ def _plane_gap(x: Two, i: int, best: NearestParts) -> float:
 
 
 @kernel
-def pair_gap(x: Two, i: int, j: int, best: NearestParts, reach: float) -> float:
+def pair_gap(x: PosedPair, i: int, j: int, best: NearestParts, reach: float) -> float:
     """Return a lower bound of the gap between two boxes."""
     gap = _plane_gap(x, i, best)
     return gap if gap > reach else max(gap, node_gap(x.m, x.a, i, x.b, j))
 
 
 @inlined
-def _no_nearer(x: Two, bound: float, limit: float, best: NearestParts) -> bool:
+def _no_nearer(x: PosedPair, bound: float, limit: float, best: NearestParts) -> bool:
     """Return whether a lower bound shows that parts are no nearer than the nearest, which holds for most neighbours."""
-    # the errors save questions or ask more: the bound of skipped parts is part of `NearestParts.lowest`
+    # the errors only change which parts are solved: the bound of skipped parts is part of `NearestParts.lowest`
     level = _LEVEL_CURVED if best.curved else _LEVEL
     return bound > best.upper - level * x.error or bound > limit + x.error
 
@@ -93,7 +93,9 @@ def _with_lowest(best: NearestParts, lowest: float, loose: bool) -> NearestParts
 
 
 @kernel
-def _solve_pair(x: Two, p: int, q: int, gap: float, limit: float, best: NearestParts, w: Bench) -> NearestParts:
+def _solve_pair(
+    x: PosedPair, p: int, q: int, gap: float, limit: float, best: NearestParts, w: TreeScratch
+) -> NearestParts:
     """Update the nearest parts by two parts whose boxes have that gap."""
     c = parts_at(x, p, q, w)
     if best.p >= 0:
@@ -113,7 +115,9 @@ def _solve_pair(x: Two, p: int, q: int, gap: float, limit: float, best: NearestP
 
 
 @kernel
-def _solve_round(x: Two, p: int, q: int, limit: float, best: NearestParts, r: Round, w: Bench) -> NearestParts:
+def _solve_round(
+    x: PosedPair, p: int, q: int, limit: float, best: NearestParts, r: Round, w: TreeScratch
+) -> NearestParts:
     """Update the nearest parts by a triangle and a ball or capsule; GJK takes over if the formula is inexact."""
     if best.p >= 0:
         bound = plane_gap_of(read(x.a.places, p), r, best.direction) - x.a.floats[0] - x.error
@@ -133,7 +137,7 @@ def _solve_round(x: Two, p: int, q: int, limit: float, best: NearestParts, r: Ro
 
 @kernel
 def solve_leaves(
-    x: Two, i: int, j: int, gap: float, most: float, best: NearestParts, r: Round, w: Bench
+    x: PosedPair, i: int, j: int, gap: float, most: float, best: NearestParts, r: Round, w: TreeScratch
 ) -> NearestParts:
     """Update the nearest parts by the parts of two leaves whose boxes have that gap."""
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
@@ -155,7 +159,7 @@ def share_of(distance: float, margin: float, share: float) -> float:
 
 
 @kernel
-def nearest(x: Two, most: float, margin: float, share: float, first: int, w: Bench) -> NearestParts:
+def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, w: TreeScratch) -> NearestParts:
     """Return the nearest parts of two bodies that do not intersect, up to a distance ``most``.
 
     Pairs farther apart than `share_of` the least known distance are skipped as well. With a share below 1 the result
@@ -196,7 +200,7 @@ def nearest(x: Two, most: float, margin: float, share: float, first: int, w: Ben
 
 @kernel
 def report_gap(
-    x: Two, parts: NearestParts, most: float, above: float, w: Bench, out: Array, flags: Ints, k: int
+    x: PosedPair, parts: NearestParts, most: float, above: float, w: TreeScratch, out: Array, flags: Ints, k: int
 ) -> None:
     """Write the distance of two separated bodies in A's frame; ``above`` is the float after ``most``."""
     best, lower = w.out, min(parts.lowest, parts.upper)
@@ -215,7 +219,7 @@ def report_gap(
 
 
 @kernel
-def _normal_between(x: Two, p: int, q: int, between: Vec3, length: float, w: Bench) -> Vec3:
+def _normal_between(x: PosedPair, p: int, q: int, between: Vec3, length: float, w: TreeScratch) -> Vec3:
     """Return the normal of the nearest two triangles: the direction between their points, unless that is rounding."""
     n = scale(1.0 / length, between) if length > 0.0 else (1.0, 0.0, 0.0)
     if x.error > SHORT * length:
@@ -228,20 +232,20 @@ def _normal_between(x: Two, p: int, q: int, between: Vec3, length: float, w: Ben
 
 
 @inlined
-def list_faces(x: Two, w: Bench, pairs: Ints) -> int:
+def list_faces(x: PosedPair, w: TreeScratch, pairs: Ints) -> int:
     """Write the pairs of intersecting triangles and return their number, at most one more than there is room for."""
     a, b = x.a, x.b
     return int(crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, pairs))
 
 
 @kernel
-def faces_meet(x: Two, w: Bench) -> int:
+def faces_meet(x: PosedPair, w: TreeScratch) -> int:
     """Test whether two meshes intersect: MEET, HELD or APART."""
     return MEET if list_faces(x, w, w.last[:2].reshape(1, 2)) > 0 else held(x, w)
 
 
 @kernel
-def nearest_faces(x: Two, most: float, w: Bench) -> NearestParts:
+def nearest_faces(x: PosedPair, most: float, w: TreeScratch) -> NearestParts:
     """Return the nearest triangles of two meshes; a result beyond ``most`` is returned as well."""
     row, limit = w.out[1], min(most * _MORE, _ANYWHERE)
     for far in (limit, _ANYWHERE):  # what it writes ends with the points, which lie in the last columns of a row
@@ -280,13 +284,13 @@ NO_ROUND = Round((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
 
 
 @kernel
-def round_in(x: Two, w: Bench) -> Round:
+def round_in(x: PosedPair, w: TreeScratch) -> Round:
     """Return B if it is one ball or capsule and A has triangles; otherwise `NO_ROUND`."""
     return lone_round(x, w)[1] if x.a.kind == TRIANGLES else NO_ROUND
 
 
 @kernel
-def lone_round(x: Two, w: Bench) -> tuple[bool, Round]:
+def lone_round(x: PosedPair, w: TreeScratch) -> tuple[bool, Round]:
     """Return whether B is one point, segment, ball or capsule, and that shape."""
     leaf = x.b.links[0]
     if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
@@ -330,7 +334,7 @@ def plane_gap_of(t: Triangle, r: Round, direction: Vec3) -> float:
 
 
 @kernel
-def round_gap(x: Two, k: int, r: Round, out: Array) -> bool:
+def round_gap(x: PosedPair, k: int, r: Round, out: Array) -> bool:
     """Write the distance of triangle k of A and a ball or capsule to the first row; False if GJK has to decide."""
     t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)
@@ -349,7 +353,7 @@ def round_gap(x: Two, k: int, r: Round, out: Array) -> bool:
 
 
 @kernel
-def round_of(x: Two, k: int, r: Round, out: Array, flags: Ints, row: int) -> int:
+def round_of(x: PosedPair, k: int, r: Round, out: Array, flags: Ints, row: int) -> int:
     """Return APART, DEEP with the depth in a row, or OPEN, for triangle k of A and a ball or capsule."""
     t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)

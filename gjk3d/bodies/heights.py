@@ -1,4 +1,4 @@
-"""`HeightField`: ground given by its heights over a grid, solid below."""
+"""`HeightField`: heights over a grid, solid below."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _FARTHEST = 1e15  #: in pitches; a prism longer or farther away than that has no
 
 
 class Prisms(Parts):
-    """The columns below the triangles of a height field, two a cell, down to a bottom below all that is asked about.
+    """The columns below the triangles of a height field, two per cell, down to a bottom below the other object.
 
-    They are numbered by blocks of cells, in the order of a tree over these.
+    They are numbered by blocks of cells, in the order of a tree over the blocks.
     """
 
     __slots__ = ("_bottom", "_cells", "_field", "_heights", "_links", "_nodes", "_origin", "_pitch")
@@ -187,30 +187,30 @@ def _faces_down(nx: int, ny: int) -> Ints:
 
 
 class HeightField(Body):
-    """Ground: heights over a grid, two triangles a cell, solid below them, without end or down to a bottom.
+    """Heights over a grid, two triangles per cell, solid below them, unbounded or down to a bottom.
 
-    `gjk3d.collide`, `distance`, `contact` and their like take it on either side; without a bottom, against all that has
-    an end. The answers are those of the solid, exact. In overlap the depth comes with bounds, as a `Compound` has it; a
-    thing that has fallen through the ground is inside it, and one that is below a bottom is not.
+    `gjk3d.collide`, `distance`, `contact` and similar queries accept it on either side. Without a bottom, the other
+    object has to be bounded. The results are exact for the solid. The depth of an overlap has bounds, as for a
+    `Compound`. A body that has fallen through the surface is inside the solid, and a body below the bottom is not.
 
     Parameters
     ----------
     heights : (nx, ny) float
-        The height z over the place ``origin + pitch * (i, j)``. The triangles of a cell meet over the line from
+        The height z over the point ``origin + pitch * (i, j)``. The triangles of a cell meet over the line from
         [i, j] to [i + 1, j + 1].
     pitch : float or (2,) float
-        How far apart the places are, either way or along x and along y.
+        The distance of the points along both axes, or along x and along y.
     origin : (2,) float
-        x and y of the place [0, 0].
+        x and y of the point [0, 0].
     bottom : float
-        The z down to which it is solid, no higher than any height: minus infinity, so that it goes down without end.
-        With a bottom it has a hull and a closed `surface`, and is taken where what has no end is refused. Where a
-        height is that of the bottom, the ground is as thin as paper there.
+        The z of the bottom of the solid, no higher than any height; minus infinity for an unbounded solid. With a
+        bottom it has a hull and a closed `surface`, and queries that refuse unbounded objects accept it. The solid has
+        no thickness at heights equal to the bottom.
 
     Raises
     ------
     ShapeError
-        Where there are fewer than 2 x 2 heights, or one is not finite or below the bottom; naming which.
+        There are fewer than 2 x 2 heights, or one is not finite or below the bottom.
 
     Examples
     --------
@@ -294,7 +294,7 @@ class HeightField(Body):
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner, (2, 3) float; without a bottom there are none: `UnboundedShapeError` is raised."""
+        """Least and greatest corner, (2, 3) float; without a bottom `UnboundedShapeError` is raised."""
         if self.bottom == -inf:
             raise UnboundedShapeError(
                 "a HeightField goes down without end: it has no bounds; give it a bottom, HeightField(..., bottom=z)"
@@ -364,14 +364,14 @@ class HeightField(Body):
         return 4.0 * size
 
     def _columns(self, depth: float) -> Prisms:
-        """Return the columns down to the bottom, or where there is none to so far below the lowest place."""
+        """Return the columns down to the bottom, or without a bottom to a depth below the lowest point."""
         return Prisms(self, float(self.heights.min()) - depth if self.bottom == -inf else self.bottom)
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
-        """Return the columns, so deep that a thing there can be moved out of them, but not through them.
+        """Return columns so deep that an object there can be moved out of them, but not through them.
 
-        Their bottom is below the thing, and the lowest place, by half of the columns' least depth, and twice what the
-        thing is long along each axis, which nothing asks for that is not to be ``pushed`` out.
+        Their bottom is below the object and the lowest point by half of the columns' least depth, and by twice the
+        object's length along each axis. The latter is omitted unless the object is to be ``pushed`` out.
         """
         low, lengths = float(self.heights.min()), 23.0 if pushed else 2.0
         depth = least = self._least_depth

@@ -18,7 +18,7 @@ from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, Thing, column_gap, in_order, part_at
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.traversal import box_pose
-from gjk3d.bodies.walk import APART, Bench, Two, bench, meet, splits_first, two_at
+from gjk3d.bodies.walk import APART, PosedPair, TreeScratch, meet, splits_first, tree_scratch, two_at
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, cross, dot, neg, offset, sub, turn, turn_back, unit
 from gjk3d.geometry.vec3 import place as place_at
 from gjk3d.narrow import toi
@@ -55,7 +55,7 @@ class Course(NamedTuple):
     box: Ints1  #: a box as the kernels take it, but for its floats
     floats: Array2  #: those of two boxes
     work: Array1  #: of `toi.PART_WORK` floats
-    w: Bench
+    w: TreeScratch
 
 
 class Progress(NamedTuple):
@@ -84,7 +84,7 @@ def _box_of(c: Course, t: PartTree, i: int, f: Array, row: Array) -> Core:
 
 
 @kernel
-def _pair_at(c: Course, t: float) -> Two:
+def _pair_at(c: Course, t: float) -> PosedPair:
     """Return both bodies at a time."""
     place(c.motions[0], t, c.w.row_a)
     place(c.motions[1], t, c.w.row_b)
@@ -127,7 +127,7 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> P
     for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
         for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
             end = min(s.end, hit)
-            # boxes of columns reach down to the bottom, so many leaves overlap whose columns are far apart
+            # boxes of columns reach down to the bottom: leaves overlap although their columns are far apart
             if columns and column_gap(s.m, a, p, b, j, w.box) > far:
                 continue
             if flat and triangles_beyond(a, p, b, q, s) > c.far:
@@ -219,7 +219,7 @@ def _first_touch(c: Course) -> Progress:
 @entry
 def first_touch(
     a: PartTree, b: PartTree, motions: Array2, clearance: float, error: float, tested: bool, steps: int, most: int,
-    box: Ints1, w: Bench, floats: Array2, work: Array1,
+    box: Ints1, w: TreeScratch, floats: Array2, work: Array1,
 ) -> tuple[int, float, float, int]:  # fmt: skip
     """Return a code of `gjk3d.narrow.toi`, the time up to which two bodies are free, the time of touch, and the steps.
 
@@ -287,7 +287,8 @@ def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, f
         if tested and _meet_at_first(a, b, motions, clearance):
             return STARTED, 0.0, 0.0, 1
         result = first_touch(
-            first.given, second.given, motions, clearance, error, tested, _STEPS, _MOST_STEPS, _BOX, bench(), *scratch
+            first.given, second.given, motions, clearance, error, tested, _STEPS, _MOST_STEPS, _BOX, tree_scratch(),
+            *scratch,
         )  # fmt: skip
         if result[0] != _ASKED_BEFORE:
             return result

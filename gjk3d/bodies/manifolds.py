@@ -16,7 +16,7 @@ from gjk3d.bodies.base import Parts
 from gjk3d.bodies.cones import is_contact, is_parallel, probe_at
 from gjk3d.bodies.depth.pushes import PairContacts, vec_at
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
-from gjk3d.bodies.walk import Bench, Two
+from gjk3d.bodies.walk import PosedPair, TreeScratch
 from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, place, sub, turn, turn_back
@@ -42,7 +42,7 @@ _INTS, _FLOATS = 25, 15  #: of the faces of a column
 _SIDES = np.array([0, 3, 6, 10, 14, 18, 0, 1, 2, 3, 5, 4, 0, 3, 4, 1, 1, 4, 5, 2, 2, 5, 3, 0])  #: of a column
 _TRIANGLE_SIDES = np.array([0, 3, 6, 0, 1, 2, 2, 1, 0])  #: of a triangle
 
-#: the faces of shapes behind each other, and where those of each part begin in either; of a single row where of all
+#: arrays of the faces of shapes, and where those of each part begin in both; a single row serves all parts
 Faces = tuple[Ints1, Array1, Ints2]
 
 
@@ -111,7 +111,7 @@ def _loops(t: PartTree, k: int, core: Core, faces: Faces, ints: Ints, floats: Ar
     return Loops(faces[0][faces[2][r, 0] :], faces[1][faces[2][r, 1] :])
 
 
-class Desk(NamedTuple):
+class ManifoldScratch(NamedTuple):
     """Scratch: corners of features and polygons, faces of a triangle or column of each body, and limits."""
 
     corners: Array3
@@ -128,14 +128,14 @@ class Desk(NamedTuple):
 class Writing(NamedTuple):
     """The input of the contact points of pairs of parts; see `PairContacts` for the pairs."""
 
-    x: Two
+    x: PosedPair
     faces_a: Faces
     faces_b: Faces
     f: PairContacts
     within: float
     most: float  #: how deep pairs may be along normals that are not their own
-    d: Desk
-    w: Bench
+    d: ManifoldScratch
+    w: TreeScratch
 
 
 @kernel
@@ -157,7 +157,7 @@ def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
     for i in range(start, stop):
         j, added = f.some[i], 0
         p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
-        # pairs are sorted by depth, but neighbours in the list often share the part of B
+        # consecutive pairs often share the part of B, which is then unpacked once
         if i < MOST and q != last:
             b, last = part_at(x.b, q, w.floats_b, w.row_b), q
             put_behind(x.m, w.row_b)
@@ -174,7 +174,7 @@ def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
     return written
 
 
-# --- pairs of parts whose own normal is none of the bodies' -----------------------------------------------------------
+# --- pairs of parts whose own normal is not a normal of the bodies ----------------------------------------------------
 
 
 @kernel
@@ -384,10 +384,10 @@ def most_corners_in(faces: ShapeFaces) -> int:
     return max(4, int(faces.corners.max()))
 
 
-def desk(most_a: int, most_b: int) -> Desk:
+def manifold_scratch(most_a: int, most_b: int) -> ManifoldScratch:
     """Return scratch for parts whose features have at most so many corners."""
     most = most_a + most_b + 4
-    return Desk(
+    return ManifoldScratch(
         np.empty((2, max(most_a, most_b), 3)), np.empty((3, most, 2)), np.empty((2, _INTS), dtype=np.int64),
         np.empty((2, _FLOATS)), most, np.empty((NORMALS, _GAP + 1)), np.empty((_FACES, _DEPTH + 1)),
         np.zeros((2, WIDTH)), np.zeros((2, WIDEST)),

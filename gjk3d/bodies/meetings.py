@@ -25,7 +25,7 @@ from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.walk import APART as PARTS_APART
-from gjk3d.bodies.walk import Bench, Two, bench, list_parts, part_meets, parts_at, two_at
+from gjk3d.bodies.walk import PosedPair, TreeScratch, list_parts, part_meets, parts_at, tree_scratch, two_at
 from gjk3d.convex.rows import empty_answers
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, neg, offset, place, row3, sub, turn, turn_back
 from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, UNSIGNED, solve
@@ -57,7 +57,7 @@ class Listed(NamedTuple):
 @kernel
 def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
     """Sort pairs of triangles by their faces (Shell, A high-speed sorting procedure, 1959)."""
-    # kernels have no library sort; Shell's needs no memory, and lists are short
+    # a kernel cannot call a library sort; Shell's needs no memory, and lists are short
     step = count // 2
     while step > 0:
         for k in range(step, count):
@@ -74,7 +74,7 @@ def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
 
 
 @kernel
-def _list_faces(x: Two, order_a: Ints, order_b: Ints, w: Bench, pairs: Ints) -> int:
+def _list_faces(x: PosedPair, order_a: Ints, order_b: Ints, w: TreeScratch, pairs: Ints) -> int:
     """List faces of two meshes that touch or cross in the order of their numbers; the list has a maximum length."""
     room = min(pairs.shape[0], _LOOKED_AT)
     a, b = x.a, x.b
@@ -88,14 +88,14 @@ def _list_faces(x: Two, order_a: Ints, order_b: Ints, w: Bench, pairs: Ints) -> 
 
 
 @kernel
-def _measure(x: Two, p: int, q: int, w: Bench, out: Array, flags: Ints, row: int) -> None:
+def _measure(x: PosedPair, p: int, q: int, w: TreeScratch, out: Array, flags: Ints, row: int) -> None:
     """Write the signed distance of two parts."""
     solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.room, w.room.simplex[:0], out, flags, row)
 
 
 @kernel
 def _measure_faces(
-    x: Two, s: Solid, r: Round, first: int, count: int, w: Bench, pairs: Ints, out: Array, flags: Ints
+    x: PosedPair, s: Solid, r: Round, first: int, count: int, w: TreeScratch, pairs: Ints, out: Array, flags: Ints
 ) -> int:
     """Keep the triangles that intersect a shape, of those whose boxes do; write the depths and return the number."""
     stop = first
@@ -118,7 +118,7 @@ def _measure_faces(
 @entry
 def list_rows(
     a: PartTree, b: GivenShelf, solids: GivenSolids, order_a: Ints1, order_b: Ints1, kind: int, within: float,
-    which: Ints1, rows_a: Array2, rows_b: Array2, start: int, w: Bench, pairs: Ints2, out: Array2,
+    which: Ints1, rows_a: Array2, rows_b: Array2, start: int, w: TreeScratch, pairs: Ints2, out: Array2,
     flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
     """Write the content of `Listed` from pose row ``start`` on; return the row at which the room ends.
@@ -172,7 +172,7 @@ def list_meeting(
     while True:
         finished = list_rows(
             a.given, shelf.given, solids, _order_in(a), _order_in(first), kind, within, which, rows_a, rows_b, finished,
-            bench(), pairs, out, flags, begins,
+            tree_scratch(), pairs, out, flags, begins,
         )  # fmt: skip
         if finished == len(rows_a):
             break
@@ -251,7 +251,7 @@ _ONLY = 0
 
 
 @kernel
-def face_each_other(x: Two, f: PairContacts, j: int) -> bool:
+def face_each_other(x: PosedPair, f: PairContacts, j: int) -> bool:
     """Return whether a pair of faces is apart with neither solid between them."""
     n = vec_at(f.out[j], 3)
     ours, theirs = outward_at(f.outward_a, f.pairs[j, 0]), turn(x.m, outward_at(f.outward_b, f.pairs[j, 1]))
@@ -260,11 +260,11 @@ def face_each_other(x: Two, f: PairContacts, j: int) -> bool:
 
 
 @kernel
-def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: Bench) -> float:
+def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: TreeScratch) -> float:
     """Return the distance of a point from the nearest part, infinite beyond a limit; ``point`` is at the origin."""
     to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, p[0], p[1], p[2])
     error = ROUNDING * (parts.reach + max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
-    x, best = Two(parts, point, to, error), inf
+    x, best = PosedPair(parts, point, to, error), inf
     stack = w.stack
     stack[0, 0] = 0
     top = 1
@@ -285,7 +285,7 @@ def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: Bench) 
 
 
 @kernel
-def keep_mutual(x: Two, point: PartTree, f: PairContacts, count: int, w: Bench) -> int:
+def keep_mutual(x: PosedPair, point: PartTree, f: PairContacts, count: int, w: TreeScratch) -> int:
     """Keep the selected pairs that touch, or that are apart with no other part nearer to the point of either."""
     far, retained = 0.0, 0
     for i in range(count):
@@ -309,7 +309,7 @@ _LEANING = 0.25  #: cosine between normals of two meshes that cross
 
 
 @kernel
-def _is_lowest(x: Two, f: PairContacts, j: int, n: Vec3, w: Bench) -> bool:
+def _is_lowest(x: PosedPair, f: PairContacts, j: int, n: Vec3, w: TreeScratch) -> bool:
     """Return whether the contact point of a shape, which a face pushes, is its lowest point along the normal."""
     if f.lowest.shape[0] > 0:
         low = row3(f.lowest, j)
@@ -322,7 +322,8 @@ def _is_lowest(x: Two, f: PairContacts, j: int, n: Vec3, w: Bench) -> bool:
 
 @kernel
 def _is_of_bodies(
-    x: Two, kind: int, mapped: tuple[bool, bool], f: PairContacts, j: int, state: float, origin: PartTree, w: Bench
+    x: PosedPair, kind: int, mapped: tuple[bool, bool], f: PairContacts, j: int, state: float, origin: PartTree,
+    w: TreeScratch,
 ) -> bool:  # fmt: skip
     """Return whether the contact of a pair of parts is a contact of the two bodies."""
     p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
@@ -349,8 +350,8 @@ def _is_of_bodies(
 
 @kernel
 def split(
-    x: Two, kind: int, mapped: tuple[bool, bool], f: PairContacts, first: int, stop: int, count: int, origin: PartTree,
-    order: Ints, w: Bench,
+    x: PosedPair, kind: int, mapped: tuple[bool, bool], f: PairContacts, first: int, stop: int, count: int,
+    origin: PartTree, order: Ints, w: TreeScratch,
 ) -> int:  # fmt: skip
     """Move the contacts of the bodies before all other selected pairs, and return their number.
 

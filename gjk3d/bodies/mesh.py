@@ -31,43 +31,43 @@ class Part(NamedTuple):
 
 
 class Mesh(TriangleSurface):
-    """A triangle mesh: what was loaded, convex or not.
+    """A triangle mesh, convex or not.
 
-    `gjk3d.collide`, `signed_distance`, `contact`, `time_of_impact` and their like take it as it is, hollows and all;
-    those few that take convex shapes alone say so, and `hull` gives the convex hull of a mesh.
+    `gjk3d.collide`, `signed_distance`, `contact`, `time_of_impact` and similar queries use the mesh itself, including
+    its cavities. The few queries for convex shapes only document this; `hull` returns the convex hull of a mesh.
 
     Parameters
     ----------
     vertices : (n, 3) float
         Points in the caller's unit.
     faces : (m, 3) int
-        Rows of ``vertices`` that each triangle joins, anticlockwise seen from outside.
+        Rows of ``vertices`` of each triangle, anticlockwise seen from outside.
     name, unit : str, optional
-        What the file calls the model, and its unit of length where the format has one.
+        The name of the model in the file, and its unit of length if the format has one.
     parts : sequence of Part, optional
         The named parts that the mesh was joined from.
     source : path, optional
         The file it came from.
     solid : bool
-        Whether the inside of a closed surface counts. False for a surface that is one on purpose.
+        Whether the interior of a closed surface counts. False for an intentional surface without interior.
     rounding : float, optional
-        How far apart copies of a corner may be along an axis because their numbers were rounded, also before a
-        transform; less than a thousandth of the longest side of the box round the vertices. By default 8 spacings of
-        float32 numbers at the largest coordinate, and no less than 3 units of the last digit where the coordinates are
-        decimals of 4 to 9 digits; 0 where that is a thousandth of the side or more.
+        The greatest distance along an axis of copies of a corner whose numbers were rounded, possibly before a
+        transform. It is less than a thousandth of the longest side of the vertices' bounding box. The default is 8
+        spacings of float32 numbers at the largest coordinate, and at least 3 units of the last digit if the coordinates
+        are decimals of 4 to 9 digits. It is 0 if that is a thousandth of the side or more.
 
     Warns
     -----
     Gjk3dWarning
-        Once a mesh, when it is asked about and little is missing to a closed surface: then nothing is inside it. A mesh
-        that a `repairs` or two close is closed.
+        Once for each mesh, at the first query, if the surface is nearly closed: such a mesh has no interior. A mesh
+        that its `repairs` close is closed.
 
     Raises
     ------
     ShapeError
         Wrong shape or type of array, a vertex that is not finite, lengths that are too large or small to compute with,
-        a rounding that is negative or too large, a unit that is none of length, a face that names a vertex that is not
-        there, or no triangle at all.
+        a rounding that is negative or too large, a unit that is not a length, a face with a missing vertex, or no
+        triangle at all.
 
     Examples
     --------
@@ -136,12 +136,12 @@ class Mesh(TriangleSurface):
 
     @property
     def name(self) -> str | None:
-        """What the file calls the model."""
+        """The name of the model in the file."""
         return self._name
 
     @property
     def unit(self) -> str | None:
-        """Unit of length as the format says it ('meters', 'millimeter'), None where it has none."""
+        """The unit of length in the words of the format ('meters', 'millimeter'), or None."""
         return self._unit
 
     @property
@@ -181,7 +181,7 @@ class Mesh(TriangleSurface):
         Parameters
         ----------
         mesh : trimesh.Trimesh
-            One mesh; of a scene, ``scene.to_mesh()`` is one.
+            A single mesh; ``scene.to_mesh()`` returns one for a scene.
 
         Returns
         -------
@@ -190,7 +190,7 @@ class Mesh(TriangleSurface):
         Raises
         ------
         ShapeError
-            For anything else, or where its arrays make no mesh.
+            The argument is another type, or its arrays are not a mesh.
 
         Examples
         --------
@@ -205,7 +205,7 @@ class Mesh(TriangleSurface):
         return cls(arrays.vertices, arrays.faces, name=arrays.name, unit=arrays.unit)
 
     def to_trimesh(self) -> trimesh.Trimesh:
-        """Return the same triangles as a mesh of trimesh, nothing merged; its unit and its name come along.
+        """Return the same triangles as a mesh of trimesh with its unit and name; no vertices are merged.
 
         Examples
         --------
@@ -224,7 +224,7 @@ class Mesh(TriangleSurface):
         Parameters
         ----------
         data : pyvista.PolyData or other pyvista.DataSet
-            Of a grid or a volume mesh the surface is taken. Lines and loose points are left out.
+            The surface of a grid or volume mesh is used. Lines and loose points are omitted.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class Mesh(TriangleSurface):
         Raises
         ------
         ShapeError
-            For anything else, such as several blocks, or where there is no face.
+            The argument is another type, such as several blocks, or has no face.
 
         Examples
         --------
@@ -260,7 +260,7 @@ class Mesh(TriangleSurface):
         return to_pyvista(self)
 
     def decompose(self, threshold: float = 0.05) -> Compound:
-        """Return the mesh cut into convex parts, by the package coacd; kept for the next time, whoever asks.
+        """Return the mesh split into convex parts by the package coacd; the results are cached.
 
         Parameters
         ----------
@@ -270,16 +270,16 @@ class Mesh(TriangleSurface):
         Returns
         -------
         Compound
-            Close to the mesh, not the same: ``geometry_error`` says how far the parts stick out of the mesh or fall
-            short of it. It is measured at the vertices of both surfaces and at 20 000 points of each, and not proven.
-            The mesh itself needs no parts to be asked about; they make what touches it faster and its depth sharper.
+            Close to the mesh, but not equal: ``geometry_error`` is the distance by which the parts exceed the mesh or
+            fall short of it. It is measured at the vertices of both surfaces and at 20 000 points of each, without
+            proof. Queries work without parts; the parts make contacts faster and depths tighter.
 
         Raises
         ------
         ImportError
-            Where coacd is not installed: ``pip install 'gjk3d[mesh]'``.
+            coacd is not installed: ``pip install 'gjk3d[mesh]'``.
         ShapeError
-            For a threshold out of range, or where there is no part.
+            The threshold is out of range, or coacd returned no part.
 
         References
         ----------
@@ -300,22 +300,22 @@ class Mesh(TriangleSurface):
         return decompose(self, threshold)
 
     def voxelized(self, pitch: float) -> VoxelGrid:
-        """Return the mesh as cubes on a grid: all that its surface touches and, of a closed one, all inside.
+        """Return the mesh as cubes on a grid: all cubes that its surface touches, and the inside of a closed mesh.
 
         Parameters
         ----------
         pitch : float
-            Edge of a cube; the grid begins at the least corner of `bounds`.
+            Edge of a cube. The grid begins at the least corner of `bounds`.
 
         Returns
         -------
         VoxelGrid
-            It holds the mesh, and reaches at most a cube's diagonal farther.
+            It contains the mesh, and exceeds it by at most the diagonal of a cube.
 
         Raises
         ------
         ShapeError
-            For a pitch that is no length, or so fine that the cubes would fill the memory.
+            The pitch is not a length, or so fine that the cubes would fill the memory.
 
         Examples
         --------
@@ -329,14 +329,14 @@ class Mesh(TriangleSurface):
         return voxelized(self, pitch)
 
     def scaled(self, factors: FactorsLike, *, unit: str | None = None) -> Mesh:
-        """Return a mesh stretched along its axes, by one factor or three; a mirror image keeps its outside outside.
+        """Return the mesh scaled along its axes by one factor or three; a mirrored mesh keeps its outward winding.
 
         Parameters
         ----------
         factors : float or (3,) float
-            None may be zero.
+            All must be non-zero.
         unit : str, optional
-            The unit of the result; without it, that of this mesh.
+            The unit of the result. The default is the unit of this mesh.
 
         Returns
         -------
@@ -345,7 +345,7 @@ class Mesh(TriangleSurface):
         Raises
         ------
         ShapeError
-            Where a factor is zero or not finite, there are neither one nor three, or the unit is none of length.
+            A factor is zero or not finite, there are neither one nor three, or the unit is not a length.
 
         Examples
         --------
@@ -369,7 +369,7 @@ class Mesh(TriangleSurface):
         Parameters
         ----------
         pose : (4, 4) float, RigidTransform or None
-            Outer frame from local; None is the identity.
+            The transform from the local to the outer frame; None is the identity.
 
         Returns
         -------
@@ -378,7 +378,7 @@ class Mesh(TriangleSurface):
         Raises
         ------
         PoseError, ShapeError
-            Where it is no rigid transform, or a stack of them.
+            The pose is not a rigid transform, or a stack of them.
 
         Examples
         --------
@@ -393,12 +393,12 @@ class Mesh(TriangleSurface):
         return self._mapped(rotation, shift)
 
     def refit(self, vertices: RowsLike) -> Mesh:
-        """Return a mesh of the same faces with its vertices elsewhere, whose tree need not be built anew.
+        """Return a mesh of the same faces with other vertices, which reuses the tree of this mesh.
 
         Parameters
         ----------
         vertices : (n, 3) float
-            As many as there are, in the same order.
+            The same number of vertices in the same order.
 
         Returns
         -------
@@ -407,7 +407,7 @@ class Mesh(TriangleSurface):
         Raises
         ------
         ShapeError
-            Where there are more or fewer, or one is not finite.
+            The number of vertices differs, or one is not finite.
 
         Examples
         --------
@@ -426,7 +426,7 @@ class Mesh(TriangleSurface):
         return mesh
 
     def _mapped(self, linear: Array, shift: Array | float = 0.0, **changes: Any) -> Mesh:
-        """Return the mesh under an affine map; a mirror image keeps its outside outside."""
+        """Return the mesh under an affine map; a mirrored mesh keeps its outward winding."""
         faces = self._faces[:, ::-1] if np.linalg.det(linear) < 0.0 else self._faces
         rounding = self._spread * float(stretch(linear))
         return self._like(self._vertices @ linear.T + shift, faces, rounding=rounding, **changes)

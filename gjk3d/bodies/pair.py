@@ -100,7 +100,7 @@ class BodyPair:
         while True:
             pairs = np.empty((room, 2), dtype=np.int64)
             count = walk.meeting_parts(
-                self.a.given, self.b.given, rows_a[0], rows_b[0], float(within), exact, walk.bench(), pairs
+                self.a.given, self.b.given, rows_a[0], rows_b[0], float(within), exact, walk.tree_scratch(), pairs
             )
             if count <= room or room == most:
                 return pairs[: min(count, room)]
@@ -137,7 +137,9 @@ class BodyPair:
         if self.in_kernels:
             rows_a, rows_b = self.rows
             pairs = np.ascontiguousarray(pairs)
-            walk.solve_parts(self.a.given, self.b.given, rows_a[0], rows_b[0], pairs, mode, walk.bench(), out, flags)
+            walk.solve_parts(
+                self.a.given, self.b.given, rows_a[0], rows_b[0], pairs, mode, walk.tree_scratch(), out, flags
+            )
         self.solve_again(pairs, mode, out, flags, most)
         return out, flags
 
@@ -179,9 +181,9 @@ class BodyPair:
     def held(self) -> HeldPoint | None:
         """Return a point of one body inside a closed mesh of the other, or None."""
         if self.in_kernels:
-            (rows_a, rows_b), bench = self.rows, walk.bench()
-            code = walk.held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], bench)
-            return HeldPoint(1 + bench.flags.item(0), bench.out[0, 6:9].copy()) if code == walk.HELD else None
+            (rows_a, rows_b), scratch = self.rows, walk.tree_scratch()
+            code = walk.held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], scratch)
+            return HeldPoint(1 + scratch.flags.item(0), scratch.out[0, 6:9].copy()) if code == walk.HELD else None
         # functions of users cannot run in the kernel: one point of each piece is tested in Python
         for by, host, guest in ((1, self.a, self.b), (2, self.b, self.a)):
             solids = host.solids
@@ -202,7 +204,7 @@ class BodyPair:
             answer = np.empty(1, dtype=np.int64)
             code = walk.meet_rows(
                 self.a.given, self.b.given, NO_POSE, NO_POSE, *self.rows, ORDERED, float(margin), 0, 1,
-                walk.bench(), answer,
+                walk.tree_scratch(), answer,
             )  # fmt: skip
         if code == walk.DOUBT and self.in_kernels and margin > 0.0:
             return self.nearest().lower <= margin or self.held() is not None
@@ -218,7 +220,7 @@ class BodyPair:
             out, flags = np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), dtype=np.int64)
             distance_rows(
                 self.a.given, self.b.given, False, BOUNDS, NO_POSE, NO_POSE, *self.rows, float(most),
-                float(np.nextafter(most, inf)), ORDERED, 0, 1, walk.bench(), answer, out, flags, parts,
+                float(np.nextafter(most, inf)), ORDERED, 0, 1, walk.tree_scratch(), answer, out, flags, parts,
             )  # fmt: skip
             if not flags[0, 3]:
                 row = out[0]

@@ -19,15 +19,15 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
-#: how parts are given: corners, (m, 9), and in the floats a radius; places of shapes, (m, 3); pose rows; heights over a
-#: grid
+#: formats of parts: corners, (m, 9), with a radius in the floats; positions of shapes, (m, 3); pose rows; heights over
+#: a grid
 TRIANGLES, COPIES, PLACED, PRISMS = range(4)
-#: what is inside: nothing; what the skin holds
+#: interior: none, or the inside of the skin
 OPEN, SKIN = range(2)
-#: columns of a part: where it begins in the ints and the floats, its pose row; of a column of the ground which it is
+#: columns of a part: its first int, its first float, its pose row; for a column of a height field its number
 FIRST_INT, FIRST_FLOAT, ROW = range(3)
 CELL = 0
-#: floats of the ground: where it begins along x and y, its pitches, its bottom, and below what it goes on without end
+#: floats of a height field: its origin along x and y, its pitches, its bottom, and the height below which it has no end
 LEFT, FRONT, PITCH_X, PITCH_Y, BOTTOM, ENDLESS = range(6)
 WIDEST = layout.FLOAT_HEAD + 18  #: floats of the largest part that is unpacked
 
@@ -41,7 +41,7 @@ class PartTree(NamedTuple):
     boxes: Array2  #: (nodes, 15)
     links: Ints2  #: (nodes, 3)
     places: Array2  #: what the kind says
-    table: Ints2  #: of each part, numbered in the order of the leaves, the columns above; or one row for all
+    table: Ints2  #: the columns above for each part in the order of the leaves; or one row for all
     ints: Ints1
     floats: Array1
     skin_boxes: Array2  #: the tree of the closed surface whose inside counts, of no rows where there is none
@@ -55,7 +55,7 @@ class PartTree(NamedTuple):
     reach: float  #: greatest coordinate
 
 
-#: several bodies of one part behind each other, and of each its rim and reach; or any body, and one row
+#: several bodies of one part in shared arrays with a row of rim and reach each; or any body with one row
 GivenShelf = tuple[PartTree, Array2]
 
 

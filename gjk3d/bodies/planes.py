@@ -45,12 +45,12 @@ class Standing(NamedTuple):
 
 
 def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: bool = False) -> Standing:
-    """Return what a body and a half-space or a plane are asked about as; ``moving`` says that the rows are motions.
+    """Return the pair that replaces a body and a half-space or plane; ``moving`` means that the rows are motions.
 
     Raises
     ------
     UnsupportedPair
-        Where the body has no end, or no hull.
+        The body is unbounded or lacks a hull.
     """
     if isinstance(b, Halfspace):
         plane, body, at_plane, at_body = b, a, rows_b, rows_a
@@ -274,12 +274,12 @@ def placing(body: Body | Shape) -> float:
 
 
 def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
-    """Return two hulls that are sharp polytopes, and by how much both together may be off.
+    """Return two hulls that are sharp polytopes, and a bound of their joint error.
 
     Raises
     ------
     UnsupportedPair
-        Where the hull of a body is none, or it has none.
+        The hull of a body is not a sharp polytope, or does not exist.
     """
     hulls, error = [], 0.0
     for name, x in (("a", a), ("b", b)):
@@ -299,14 +299,14 @@ def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
 
 
 def shape_round(body: Body) -> Shape:
-    """Return a convex shape that holds all of a body: its hull, grown by what rounding may leave out of it.
+    """Return a convex shape that contains a body: its hull, grown by the rounding error.
 
-    Where the hull costs too much, as that of hundreds of curved parts, it is that of the parts' boxes.
+    If the hull is too expensive, such as for hundreds of curved parts, it is the hull of the parts' boxes.
 
     Raises
     ------
     UnboundedShapeError
-        Of a height field, which has no end.
+        The body is a height field without a bottom.
     """
     if body._as_parts().endless:
         raise UnboundedShapeError(

@@ -52,21 +52,21 @@ class _RationalBody(NamedTuple):
 
 
 def whole_of(name: str, x: Body | Shape, row: Array) -> WorldBody:
-    """Return what can be asked about, at a pose row.
+    """Return an object in rational numbers at a pose row.
 
     Raises
     ------
     UnsupportedPair
-        For what goes on without end, and for classes of the user.
+        The object is unbounded, or of a class of the user.
     """
     return _placed_whole(name, _rational_body(name, x), row)
 
 
 def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[WorldBody, WorldBody]:
-    """Return two that an answer is about, none of them a half-space; see `whole_of`.
+    """Return the two objects of a result in rational numbers, neither a half-space; see `whole_of`.
 
-    Of what goes down without end it is so much that nothing of the other is below it, also after the depth is undone:
-    of such things it is as far, and as deep in them, as in all of it.
+    An unbounded height field is cut off so far below that nothing of the other object is below its bottom, even after
+    the depth is undone. Distance and depth are then the same as for the whole field.
     """
     endless = [isinstance(x, HeightField) and x.bottom == -inf for x in things]
     bodies = [None if none else _rational_body(name, x) for name, x, none in zip("ab", things, endless, strict=True)]

@@ -1,4 +1,4 @@
-"""`Shell`: a surface of triangles with a thickness, as sheet metal has one."""
+"""`Shell`: a surface of triangles with a thickness, such as sheet metal."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from gjk3d.wording import kind_of
 
 
 class Shell(Body):
-    """All points within half a thickness of the triangles of a mesh, and what is inside where that is closed.
+    """All points within half a thickness of the triangles of a mesh, and the interior of a closed mesh.
 
-    An open mesh is a surface without a volume: what touches it has no depth in it to speak of, and a thin thing may be
-    on either side of it from one step to the next. With a thickness it is the body that a ball of that diameter sweeps
-    on the surface, its rim rounded: `gjk3d.collide`, `distance`, `contact` and their like take it on either side, and
-    the answers are those of that body, exact. In overlap the depth comes with bounds, as a `Compound` has it.
+    An open mesh is a surface without volume: the depth of a touching body is undefined, and a thin body may change
+    sides between two steps. With a thickness it is the body that a ball of that diameter sweeps on the surface, with a
+    rounded rim. `gjk3d.collide`, `distance`, `contact` and similar queries accept it on either side, and their results
+    are exact for that body. The depth of an overlap has bounds, as for a `Compound`.
 
-    A closed mesh is solid within, as `gjk3d.collide` has it, so that its shell is the mesh grown by half the thickness;
-    of ``Mesh(..., solid=False)`` it is a hollow one.
+    A closed mesh is solid in `gjk3d.collide`, so its shell is the mesh grown by half the thickness. The shell of a
+    ``Mesh(..., solid=False)`` is hollow.
 
     Parameters
     ----------
     mesh : Mesh
-        The middle of the sheet.
+        The middle surface of the sheet.
     thickness : float
         More than 0, in the unit of the mesh.
 
     Raises
     ------
     ShapeError
-        Where the mesh is none, or the thickness no length.
+        The mesh is not a `Mesh`, or the thickness is not a length.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Shell(Body):
 
     @property
     def unit(self) -> str | None:
-        """Unit of length of the mesh, None where it has none."""
+        """The unit of length of the mesh, or None."""
         return self.mesh.unit
 
     def hull(self) -> Shape:

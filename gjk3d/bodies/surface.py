@@ -104,10 +104,10 @@ class TriangleSurface(Body):
 
     @property
     def open_edges(self) -> int:
-        """How many triangle edges have no neighbour that runs the other way; 0 for a closed surface.
+        """The number of triangle edges without an opposite neighbour edge; 0 for a closed surface.
 
         Vertices at the same place count as one, since STL stores three for each triangle; triangles that have two
-        corners at one place count as none. Where the few `repairs` close the surface, it is closed.
+        corners at one place count as none. A surface that its `repairs` close is closed.
         """
         return self._mended.open_edges
 
@@ -118,13 +118,13 @@ class TriangleSurface(Body):
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """What was mended for the surface to be closed, a sentence each; none where nothing was, or nothing helped.
+        """The repairs that close the surface, one sentence each; empty if none were needed, or none helped.
 
-        Five flaws would make a closed mesh hollow, and are mended where that closes it: copies of a corner that differ
-        by `rounding`, triangles that are there more than once, triangles that hang on the surface by an edge, triangles
-        that are wound against their neighbours, pieces with open edges next to closed ones. `faces` and `vertices` stay
-        as they were given, so what touches a triangle that bounds nothing touches the mesh; what is inside, the volume
-        and the outside are those of `skin`.
+        Five flaws would make a closed mesh hollow, and are repaired if that closes it: copies of a corner that differ
+        by `rounding`, duplicate triangles, triangles attached to the surface by an edge, triangles wound against their
+        neighbours, and pieces with open edges next to closed ones. `faces` and `vertices` are not changed, so contact
+        with a triangle outside `skin` is contact with the mesh. Interior, volume and outward normals are those of
+        `skin`.
 
         Examples
         --------
@@ -171,9 +171,9 @@ class TriangleSurface(Body):
 
     @property
     def is_solid(self) -> bool:
-        """Whether what is inside counts: it is closed, and not said to be a surface by ``solid=False``.
+        """Whether the interior counts: the surface is closed, and ``solid=False`` was not set.
 
-        It warns where it is open and little is missing, once.
+        It warns once if the surface is nearly closed.
         """
         if not self._solid:
             return False
@@ -186,7 +186,7 @@ class TriangleSurface(Body):
 
     @property
     def nearly_closed(self) -> str:
-        """What to say of a mesh, or of a piece of it, that is open where little is missing; empty for any other."""
+        """The warning for a mesh, or a piece of it, that is nearly closed; empty for any other mesh."""
         state = self._mended
         if not (self._solid and state.nearly):
             return ""
@@ -202,9 +202,9 @@ class TriangleSurface(Body):
 
     @property
     def convexity(self) -> float:
-        """Volume over the volume of the hull: 1 for convex, and NaN where there is no volume to compare.
+        """Volume divided by the volume of the hull: 1 for a convex mesh, and NaN without a volume to compare.
 
-        That is a mesh with open edges, or one whose hull is flat.
+        NaN is returned for a mesh with open edges or a flat hull.
         """
         hull_volume = float(self.hull().volume)
         if not self.is_watertight or not hull_volume > 0.0:
@@ -270,7 +270,7 @@ class TriangleSurface(Body):
     @overload
     def contains(self, points: Rows) -> NDArray[np.bool_]: ...
     def contains(self, points: Any) -> Any:
-        """Tell which points lie inside the closed surface.
+        """Return which points are inside the closed surface.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class TriangleSurface(Body):
         Raises
         ------
         ShapeError
-            If the mesh is not closed: then inside means nothing.
+            The mesh is not closed, so it has no interior.
 
         Examples
         --------

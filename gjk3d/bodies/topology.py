@@ -213,6 +213,7 @@ class _Work:
         if not opened and self.counts.max(initial=0) < 4:
             return Mended(edges.places, 0)
         doubles = self.drop_doubles()
+        # duplicates lie on a triangle that remains, so only later drops can be touched from outside
         single = self.kept.copy()
         fins, turned = self.drop_fins(), self.turn()
         loose = self.loose()

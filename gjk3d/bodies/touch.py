@@ -1,16 +1,16 @@
 """Distances of two bodies at many poses in one call, and depths that need no search: of a touch, of a ball inside.
 
-Bodies touch if two of their parts meet and no two parts overlap by more than rounding. Each pair of parts that meet has
-a normal. Two triangles in one plane have several, most of which push other triangles into each other. So the normal of
-the touch is that of a pair along which no other pair overlaps. A translation along it that is no longer than rounding
-then separates the bodies, which proves the touch. Where corners touch, no pair may have such a normal. Where bodies
-touch on several sides, as a ball in a corner, no normal separates them. B is then moved away, and the normal is that of
-the nearest parts.
+Bodies touch if two of their parts intersect and no two parts overlap by more than rounding. Each intersecting pair of
+parts has a normal. Two coplanar triangles have several normals, and most of them push other triangles into each other.
+The normal of the touch is therefore the normal of a pair along which no other pair overlaps. A translation along it by
+no more than rounding then separates the bodies, which proves the touch. At touching corners, no pair may have such a
+normal. If bodies touch on several sides, such as a ball in a corner, no normal separates them. B is then moved away,
+and the normal is that of the nearest parts.
 
-A ball has to leave the nearest point of a surface. If its centre is in a closed surface, it is at least as deep as the
-centre is away from the surface, and its radius. If its centre is outside, it is the radius less that distance. The
-translation past the nearest point reaches this bound unless it ends in a wall, as next to a groove that is narrower
-than the ball.
+A ball has to leave the nearest point of a surface. If its centre is inside a closed surface, its depth is at least the
+distance of the centre from the surface plus its radius. If the centre is outside, the depth is at least the radius
+minus that distance. The translation past the nearest point reaches this bound unless it ends in a wall, such as next to
+a groove that is narrower than the ball.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from gjk3d.bodies.walk import (
     MEET,
     NO_POSE,
     TOUCHES,
-    Bench,
-    Two,
+    PosedPair,
+    TreeScratch,
     children,
     list_parts,
     meet,
@@ -63,8 +63,8 @@ from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
-BOUNDS, NORMALS, DEPTHS = range(3)  #: what is told of two that meet
-ANSWERED = 5  #: beside what `walk` says: the row has the signed distance of two that meet
+BOUNDS, NORMALS, DEPTHS = range(3)  #: what is written for an overlap
+ANSWERED = 5  #: in addition to the codes of `walk`: the row has the signed distance of an overlap
 _DISTANCE, _LOWER, _UPPER, _N, _POINT = 0, 1, 2, 3, 6  #: columns of `gjk3d.narrow.solve`
 _SURELY = 64.0  #: times the error of places, by which parts that only touch overlap less
 _SLACK = 16.0  #: times the error, by which pairs may overlap along the normal of a touch
@@ -113,7 +113,7 @@ def _set_vec(row: Array, at: int, v: Vec3) -> None:
 
 
 @kernel
-def _is_free(x: Two, faces: bool, w: Bench) -> bool:
+def _is_free(x: PosedPair, faces: bool, w: TreeScratch) -> bool:
     """Return whether two bodies are proven apart."""
     w.last[0] = -1
     return bool((faces_meet(x, w) if faces else meet(x, 0.0, w)) == APART)
@@ -141,7 +141,7 @@ def _boxes_overlap(c: Cores, depth: float) -> bool:
 
 
 @kernel
-def overlap_point(x: Two, w: Bench) -> tuple[bool, Vec3]:
+def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
     """Return whether the parts ``w.last`` certainly overlap by more than rounding, and a common point.
 
     Row 0 of the results has their normal. False means that the quick tests did not decide: the exact depth costs more.
@@ -154,7 +154,9 @@ def overlap_point(x: Two, w: Bench) -> tuple[bool, Vec3]:
 
 
 @kernel
-def _gap_along(x: Two, n: Vec3, pairs: Ints, rows: Array, count: int, most: float, w: Bench) -> tuple[float, float]:
+def _gap_along(
+    x: PosedPair, n: Vec3, pairs: Ints, rows: Array, count: int, most: float, w: TreeScratch
+) -> tuple[float, float]:
     """Return the excess of the overlap of pairs along a normal over their own, up to ``most``, and the least gap."""
     worst, least = 0.0, inf
     for k in range(count):
@@ -166,7 +168,7 @@ def _gap_along(x: Two, n: Vec3, pairs: Ints, rows: Array, count: int, most: floa
 
 
 @kernel
-def _least_gap(x: Two, n: Vec3, pairs: Ints, count: int, enough: float, w: Bench) -> float:
+def _least_gap(x: PosedPair, n: Vec3, pairs: Ints, count: int, enough: float, w: TreeScratch) -> float:
     """Return the least gap of pairs along a normal, or any gap that is less than ``enough``."""
     least = inf
     for k in range(count):
@@ -177,7 +179,7 @@ def _least_gap(x: Two, n: Vec3, pairs: Ints, count: int, enough: float, w: Bench
 
 
 @kernel
-def _keep_meeting(x: Two, pairs: Ints, count: int, rows: Array, w: Bench) -> int:
+def _keep_meeting(x: PosedPair, pairs: Ints, count: int, rows: Array, w: TreeScratch) -> int:
     """Move the pairs that intersect to the front, with their results, and return their number.
 
     If a pair overlaps by more than rounding, return -1 less the row of its result.
@@ -203,13 +205,13 @@ def _is_known(rows: Array, k: int) -> bool:
 
 
 @inlined
-def _touch_of(x: Two, row: Array, touching: bool, most: float, n: Vec3) -> Touch:
+def _touch_of(x: PosedPair, row: Array, touching: bool, most: float, n: Vec3) -> Touch:
     """Return the touch described by the result row of two parts."""
     return Touch(touching, most, n, _vec(row, _POINT), row[_DISTANCE], row[_UPPER] + x.error)
 
 
 @kernel
-def _has_interior(x: Two, p: int, q: int, w: Bench) -> bool:
+def _has_interior(x: PosedPair, p: int, q: int, w: TreeScratch) -> bool:
     """Return whether one of two parts has an interior, which fixes the sign of their normal."""
     if x.a.kind == PRISMS or x.b.kind == PRISMS:
         return True
@@ -218,7 +220,9 @@ def _has_interior(x: Two, p: int, q: int, w: Bench) -> bool:
 
 
 @kernel
-def _is_touch(x: Two, faces: bool, proven: bool, pair: Ints, n: Vec3, gap: float, w: Bench) -> tuple[bool, float]:
+def _is_touch(
+    x: PosedPair, faces: bool, proven: bool, pair: Ints, n: Vec3, gap: float, w: TreeScratch
+) -> tuple[bool, float]:
     """Return whether a normal along which no pair overlaps separates the bodies, and how far B moves for the proof."""
     if not proven and _has_interior(x, pair[0], pair[1], w):
         return True, inf
@@ -228,7 +232,7 @@ def _is_touch(x: Two, faces: bool, proven: bool, pair: Ints, n: Vec3, gap: float
 
 @kernel
 def _best_of_pairs(
-    x: Two, faces: bool, proven: bool, pairs: Ints, rows: Array, count: int, w: Bench
+    x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, count: int, w: TreeScratch
 ) -> tuple[Touch, bool]:  # fmt: skip
     """Return the touch by the pair normal of least overlap, and whether that normal separates the bodies."""
     best, chosen, normal, tried, slack = inf, 0, _vec(rows[0], _N), 0, _SLACK * x.error
@@ -272,7 +276,7 @@ def _is_parted(c: Cores, rows: Array, count: int, slack: float) -> bool:
 
 @kernel
 def _find_blocking(
-    x: Two, n: Vec3, slack: float, every: bool, pairs: Ints, rows: Array, normals: int, w: Bench
+    x: PosedPair, n: Vec3, slack: float, every: bool, pairs: Ints, rows: Array, normals: int, w: TreeScratch
 ) -> tuple[bool, float, int]:  # fmt: skip
     """Search for intersecting parts whose gap along a unit vector is less than ``slack``.
 
@@ -301,7 +305,7 @@ def _find_blocking(
                 gap = bound_along(c, n)
                 if gap >= slack:
                     least = min(least, gap)
-                # no room for another normal: it is only recorded that this pair blocks
+                # the list is full or a known normal separates the pair: it adds no normal, and is only tested
                 elif normals == _MOST_NORMALS or _is_parted(c, rows, normals, slack):
                     blocked = blocked or part_meets(c, x.error, w) != APART
                     if blocked and not every:
@@ -316,7 +320,7 @@ def _find_blocking(
 
 @kernel
 def _try_normals(
-    x: Two, faces: bool, proven: bool, pairs: Ints, rows: Array, w: Bench
+    x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, w: TreeScratch
 ) -> tuple[Touch, bool, int]:  # fmt: skip
     """Try the normal of the first pair, then those of pairs that overlap along all normals tried so far.
 
@@ -342,7 +346,7 @@ def _try_normals(
 
 
 @kernel
-def _normal_from_away(x: Two, faces: bool, n: Vec3, w: Bench) -> tuple[bool, Vec3]:
+def _normal_from_away(x: PosedPair, faces: bool, n: Vec3, w: TreeScratch) -> tuple[bool, Vec3]:
     """Move B away, and return whether the nearest parts then are a touch, and their normal; row 0 has the result.
 
     The direction starts at a unit vector. The normals of parts that block it are added, as in perceptron learning.
@@ -364,7 +368,7 @@ def _normal_from_away(x: Two, faces: bool, n: Vec3, w: Bench) -> tuple[bool, Vec
 
 
 @kernel
-def touch(x: Two, faces: bool, proven: bool, w: Bench) -> Touch:
+def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
     """Return the contact of two bodies whose parts ``w.last`` intersect.
 
     The length of the separating translation is needed only if a touch is to be ``proven``.
@@ -381,7 +385,7 @@ def touch(x: Two, faces: bool, proven: bool, w: Bench) -> Touch:
                 return best
             proven = True
         else:
-            # mostly no pair overlaps along the normal of the first, which costs less than the answers of all
+            # most often no pair overlaps along the first normal: this test is cheaper than solving all pairs
             slack = min(0.0, rows[0, _LOWER]) - _SLACK * x.error
             gap = _least_gap(x, n, pairs, count + 1, slack, w)
             if gap >= slack:
@@ -405,7 +409,7 @@ def touch(x: Two, faces: bool, proven: bool, w: Bench) -> Touch:
 
 
 @kernel
-def is_lone_solid(x: Two, w: Bench) -> bool:
+def is_lone_solid(x: PosedPair, w: TreeScratch) -> bool:
     """Return whether B is one part with an interior, and a ball if A has a closed surface.
 
     A flat part can be between two parts of A that it only touches, a solid cannot. `ball_in` decides on which side of a
@@ -421,7 +425,7 @@ def is_lone_solid(x: Two, w: Bench) -> bool:
 
 @kernel
 def _past_walls(
-    x: Two, ball: Round, first: Vec3, turns: float, boxes: Array, links: Ints, corners: Array, w: Bench
+    x: PosedPair, ball: Round, first: Vec3, turns: float, boxes: Array, links: Ints, corners: Array, w: TreeScratch
 ) -> Vec3:  # fmt: skip
     """Return a translation of a ball out of a closed surface about as long as the first; 0 if none was found.
 
@@ -455,7 +459,7 @@ def _past_walls(
 
 
 @kernel
-def ball_in(x: Two, closed: bool, boxes: Array2, links: Ints2, corners: Array2, w: Bench) -> Deep:
+def ball_in(x: PosedPair, closed: bool, boxes: Array2, links: Ints2, corners: Array2, w: TreeScratch) -> Deep:
     """Return the depth of B in a surface of A, if B is a ball that the surface crosses or contains."""
     single, r = lone_round(x, w)
     c, nothing = r.start, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), r.start, r.start)
@@ -485,7 +489,7 @@ def ball_in(x: Two, closed: bool, boxes: Array2, links: Ints2, corners: Array2, 
 
 @kernel
 def _put_bounds(
-    x: Two, bounds: tuple[float, float, float], n: Vec3, point: Vec3, status: int, out: Array, flags: Ints, k: int
+    x: PosedPair, bounds: tuple[float, float, float], n: Vec3, point: Vec3, status: int, out: Array, flags: Ints, k: int
 ) -> None:  # fmt: skip
     """Write a distance with its bounds, a normal, a point of A, and the status."""
     out[k, 0], out[k, 1], out[k, 2] = bounds
@@ -497,7 +501,7 @@ def _put_bounds(
 
 
 @kernel
-def _report_common(x: Two, code: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> None:
+def _report_common(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Array, flags: Ints, k: int) -> None:
     """Write a common point of two intersecting bodies and the normal of the parts there, in A's frame."""
     deep, n, point = True, (1.0, 0.0, 0.0), (w.out[0, 6], w.out[0, 7], w.out[0, 8])
     if code == MEET and faces:
@@ -514,7 +518,7 @@ def _report_common(x: Two, code: int, faces: bool, w: Bench, out: Array, flags: 
 
 
 @kernel
-def _report_depth(x: Two, code: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> int:
+def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Array, flags: Ints, k: int) -> int:
     """Write the depth of two intersecting bodies and return `ANSWERED` if that needs no search: a touch, or a ball B.
 
     Otherwise the status is TOUCHING with the normal if the interiors are disjoint, UNDECIDED with the normal if no
@@ -544,8 +548,8 @@ def _report_depth(x: Two, code: int, faces: bool, w: Bench, out: Array, flags: I
 @entry
 def distance_rows(
     a: PartTree, b: PartTree, faces: bool, level: int, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2,
-    most: float, above: float, order: int, start: int, stop: int, w: Bench, answer: Ints1, out: Array2, flags: Ints2,
-    parts: Ints2,
+    most: float, above: float, order: int, start: int, stop: int, w: TreeScratch, answer: Ints1, out: Array2,
+    flags: Ints2, parts: Ints2,
 ) -> int:  # fmt: skip
     """Write the code of `walk.meet` and the distances at pose rows start to stop; return the last code.
 
@@ -560,7 +564,7 @@ def distance_rows(
     for k in range(start, stop):
         x, turned = two_of_rows(a, b, rows_a, rows_b, order, k)
         # parts of an earlier row must not be reported as the common point of this row
-        w.last[0] = -1  # the common point of two that meet is none of other rows
+        w.last[0] = -1
         code = faces_meet(x, w) if faces else meet(x, 0.0, w)
         answer[k] = code
         if code in (MEET, HELD):

@@ -57,6 +57,7 @@ def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float,
     e = 1e-14
     n00, n01, n02 = abs(m[0]) + e, abs(m[1]) + e, abs(m[2]) + e
     x, y, z = m[9], m[10], m[11]
+    # the axes of both boxes decide most pairs, so they come before the nine cross products
     if abs(x) > a0 + n00 * b0 + n01 * b1 + n02 * b2:
         return True
     n10, n11, n12 = abs(m[3]) + e, abs(m[4]) + e, abs(m[5]) + e
@@ -163,6 +164,7 @@ def crossings(
                         pairs[count, 0], pairs[count, 1] = p, q
                         count += 1
             continue
+        # the larger box is split first: the two boxes stay of similar size, which prunes more pairs
         if not inner_b or (inner_a and _widest(ba, i) >= _widest(bb, j)):
             for k in range(2):
                 stack[top, 0], stack[top, 1] = la[i, 0] + 1 - k, j

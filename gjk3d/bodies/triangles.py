@@ -219,6 +219,7 @@ def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
     w = cross(n, k)
     ww = dot(w, w)
     nothing = (0.0, p[0], p[0])
+    # parallel planes have no line of intersection
     if not ww > 1e-28 * dot(n, n) * dot(k, k):
         return nothing
     low, high = -1e308, 1e308
@@ -241,6 +242,7 @@ def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
                 stop, y = along, c
         if start > stop:
             return nothing
+        # each triangle covers an interval of the common line of both planes: the segment is their intersection
         if start > low:
             low, first = start, x
         if stop < high:

@@ -54,25 +54,24 @@ def merged(left: Bits3, start: int, out: Ints2) -> tuple[int, int]:
 
 
 class VoxelGrid(Body):
-    """Cubes on a grid, those that are occupied being solid.
+    """The occupied cubes of a grid as a solid.
 
-    `gjk3d.collide`, `distance`, `contact` and their like take it on either side; the answers are those of the cubes,
-    exact. Cubes that make a larger box are asked about as one. In overlap the depth comes with bounds, as a `Compound`
-    has it.
+    `gjk3d.collide`, `distance`, `contact` and similar queries accept it on either side. Their results are exact for the
+    cubes. Cubes that form a larger box are tested together. The depth of an overlap has bounds, as for a `Compound`.
 
     Parameters
     ----------
     occupied : (nx, ny, nz) bool
-        Which cubes are solid; numbers count as solid where they are not 0.
+        Which cubes are solid. Numbers other than 0 count as solid.
     pitch : float
         Edge of a cube.
     origin : (3,) float
-        The least corner of the cube [0, 0, 0]; cube [i, j, k] begins ``pitch * (i, j, k)`` beyond it.
+        The least corner of the cube [0, 0, 0]. Cube [i, j, k] begins at an offset of ``pitch * (i, j, k)``.
 
     Raises
     ------
     ShapeError
-        Where nothing is occupied, or the array is none of three axes; naming what was seen.
+        No cube is occupied, or the array does not have three axes.
 
     Examples
     --------
@@ -124,7 +123,7 @@ class VoxelGrid(Body):
         return f"<VoxelGrid {size}, {np.count_nonzero(self._occupied)} occupied, pitch {self.pitch:g}>"
 
     def contains(self, points: Any) -> Any:
-        """Tell which points lie in an occupied cube.
+        """Return which points are in an occupied cube.
 
         Parameters
         ----------
@@ -139,7 +138,7 @@ class VoxelGrid(Body):
         Raises
         ------
         ShapeError
-            Where a point is not finite, or they are no rows of three.
+            A point is not finite, or the array is not rows of three.
         """
         p, single = points_of(points, "contains: points")
         cells = np.floor((p - self.origin) / self.pitch)
@@ -214,7 +213,7 @@ class VoxelGrid(Body):
 
     @property
     def _pieces(self) -> Ints:
-        """Of each cell the number of the piece it is of, (nx, ny, nz): of cubes that touch."""
+        """The number of the connected piece of each cell, (nx, ny, nz); cubes that touch are connected."""
         from scipy.ndimage import label  # loaded when the first grid is asked about
 
         numbers: Ints = label(self._occupied, np.ones((3, 3, 3)))[0].astype(np.int64)

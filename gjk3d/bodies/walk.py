@@ -43,8 +43,8 @@ from gjk3d.narrow.solve import FLOATS, INTS, quick_collide, settle, solve
 from gjk3d.poses import ROUNDING, WIDTH, check_row
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-#: what is said of two at a pose: nothing meets; parts do; a point of one is inside the other; only the long way can
-#: tell whether parts meet; the ground is not deep enough
+#: codes of a pair at a pose: apart; parts intersect; a point of one body is inside the other; only the slow path can
+#: decide; the columns of a height field are not deep enough
 APART, MEET, HELD, DOUBT, DEEP = range(5)
 NO_POSE = -1
 TOUCHES = 64  #: pairs of parts that are looked at where two bodies touch
@@ -52,7 +52,7 @@ CLOSE = 2e-9  #: twice the width of a tight distance, in units of the size
 _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
 
-class Bench(NamedTuple):
+class TreeScratch(NamedTuple):
     """Scratch of a traversal."""
 
     stack: Ints2  #: of nodes
@@ -68,7 +68,7 @@ class Bench(NamedTuple):
     box: Array2  #: along the axes
 
 
-class Two(NamedTuple):
+class PosedPair(NamedTuple):
     """Two bodies at one relative pose."""
 
     a: PartTree
@@ -78,14 +78,14 @@ class Two(NamedTuple):
 
 
 @inlined
-def two_at(a: PartTree, b: PartTree, p: Array, q: Array) -> Two:
+def two_at(a: PartTree, b: PartTree, p: Array, q: Array) -> PosedPair:
     """Return two bodies at pose rows."""
     m = relative_pose(p, _ORIGIN, q, _ORIGIN)
-    return Two(a, b, m, ROUNDING * (a.reach + b.reach + max(abs(m[9]), max(abs(m[10]), abs(m[11])))))
+    return PosedPair(a, b, m, ROUNDING * (a.reach + b.reach + max(abs(m[9]), max(abs(m[10]), abs(m[11])))))
 
 
 @kernel
-def two_of_rows(a: PartTree, b: PartTree, rows_a: Array, rows_b: Array, order: int, k: int) -> tuple[Two, bool]:
+def two_of_rows(a: PartTree, b: PartTree, rows_a: Array, rows_b: Array, order: int, k: int) -> tuple[PosedPair, bool]:
     """Return two bodies at pose rows k, where a single row serves all, and whether they are swapped.
 
     Bodies that tie have equal keys but may differ, so they are swapped together with their poses.
@@ -97,7 +97,7 @@ def two_of_rows(a: PartTree, b: PartTree, rows_a: Array, rows_b: Array, order: i
 
 
 @kernel
-def parts_at(x: Two, p: int, q: int, w: Bench) -> Cores:
+def parts_at(x: PosedPair, p: int, q: int, w: TreeScratch) -> Cores:
     """Return two parts, by their numbers among the leaves, in A's frame."""
     part_a = part_at(x.a, p, w.floats_a, w.row_a)
     part_b = part_at(x.b, q, w.floats_b, w.row_b)
@@ -106,7 +106,7 @@ def parts_at(x: Two, p: int, q: int, w: Bench) -> Cores:
 
 
 @kernel
-def part_meets(c: Cores, margin: float, w: Bench) -> int:
+def part_meets(c: Cores, margin: float, w: TreeScratch) -> int:
     """Return APART if two parts are proven farther apart than a margin, otherwise MEET or DOUBT."""
     code = quick_collide(c, margin, w.room.simplex, w.room.simplex[:0], plain(0))
     if code == 2:
@@ -120,7 +120,7 @@ def _widest(b: Array, i: int) -> float:
 
 
 @inlined
-def splits_first(x: Two, i: int, j: int) -> bool:
+def splits_first(x: PosedPair, i: int, j: int) -> bool:
     """Return whether A's node is the one to split, of two nodes that are not both leaves."""
     if x.a.links[i, 0] < 0 or x.b.links[j, 0] < 0:
         return bool(x.b.links[j, 0] < 0)
@@ -128,7 +128,7 @@ def splits_first(x: Two, i: int, j: int) -> bool:
 
 
 @inlined
-def children(x: Two, i: int, j: int) -> tuple[int, int, int, int]:
+def children(x: PosedPair, i: int, j: int) -> tuple[int, int, int, int]:
     """Return the two pairs into which a pair of nodes is split."""
     if splits_first(x, i, j):
         return x.a.links[i, 0], j, x.a.links[i, 0] + 1, j
@@ -136,7 +136,7 @@ def children(x: Two, i: int, j: int) -> tuple[int, int, int, int]:
 
 
 @inlined
-def _between(x: Two, i: int, j: int) -> float:
+def _between(x: PosedPair, i: int, j: int) -> float:
     """Return the squared distance between the centres of two boxes."""
     p, q = x.a.boxes, x.b.boxes
     v = sub(place(x.m, (q[j, 0], q[j, 1], q[j, 2])), (p[i, 0], p[i, 1], p[i, 2]))
@@ -144,12 +144,12 @@ def _between(x: Two, i: int, j: int) -> float:
 
 
 @kernel
-def leaves_meet(x: Two, i: int, j: int, within: float, sure: float, w: Bench) -> int:
+def leaves_meet(x: PosedPair, i: int, j: int, within: float, sure: float, w: TreeScratch) -> int:
     """Test the parts of two leaves: MEET up to ``sure``, DOUBT up to ``within``; ``w.last`` is the pair."""
     code = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
-            # the box of a column is a loose bound: a tilted column gap is cheaper than GJK
+            # the box of a column is a loose bound, and the gap of the column itself is cheaper than GJK
             if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > within:
                 continue
             c = parts_at(x, p, q, w)
@@ -164,7 +164,7 @@ def leaves_meet(x: Two, i: int, j: int, within: float, sure: float, w: Bench) ->
 
 
 @kernel
-def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
+def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
     """Test the parts of two bodies against a margin: APART, MEET or DOUBT.
 
     A gap that differs from the margin by less than the width of a distance is in DOUBT.
@@ -201,7 +201,7 @@ def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
 
 
 @kernel
-def holds(host: PartTree, p: Vec3, w: Bench) -> bool:
+def holds(host: PartTree, p: Vec3, w: TreeScratch) -> bool:
     """Return whether a point in the body's frame is inside its closed surface."""
     for c in range(3):
         if p[c] < host.span[c] or p[c] > host.span[3 + c]:
@@ -211,7 +211,7 @@ def holds(host: PartTree, p: Vec3, w: Bench) -> bool:
 
 
 @kernel
-def held(x: Two, w: Bench) -> int:
+def held(x: PosedPair, w: TreeScratch) -> int:
     """Test whether one of two bodies without surface contact is inside the other: APART or HELD.
 
     ``out`` receives a point that proves it, in A's frame, and the flags receive the container, 0 or 1.
@@ -230,7 +230,7 @@ def held(x: Two, w: Bench) -> int:
 
 
 @kernel
-def meet(x: Two, margin: float, w: Bench) -> int:
+def meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
     """Test whether two bodies intersect, or are closer than a margin of at least 0."""
     if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[ENDLESS] + x.error:
         return DEEP
@@ -252,7 +252,7 @@ def poses_taken(ma: Array, mb: Array, rows_a: Array, rows_b: Array) -> bool:
 @entry
 def meet_rows(
     a: PartTree, b: PartTree, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, order: int, margin: float,
-    start: int, stop: int, w: Bench, answer: Ints1,
+    start: int, stop: int, w: TreeScratch, answer: Ints1,
 ) -> int:  # fmt: skip
     """Write the code of `meet` at pose rows start to stop, where a single row serves all; return the last code.
 
@@ -275,7 +275,7 @@ def meet_rows(
 @entry
 def meet_each(
     a: PartTree, b: GivenShelf, which: Ints1, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
-    w: Bench, answer: Ints1,
+    w: TreeScratch, answer: Ints1,
 ) -> None:  # fmt: skip
     """Write the code of `meet` for a body and shape ``which[k]`` of a shelf at pose rows k, start to stop."""
     for k in range(start, stop):
@@ -284,13 +284,13 @@ def meet_each(
 
 
 @entry
-def held_at(a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, w: Bench) -> int:
+def held_at(a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, w: TreeScratch) -> int:
     """Return the code of `held` at two pose rows."""
     return int(held(two_at(a, b, row_a, row_b), w))
 
 
 @kernel
-def list_parts(x: Two, within: float, exact: bool, w: Bench, pairs: Ints) -> int:
+def list_parts(x: PosedPair, within: float, exact: bool, w: TreeScratch, pairs: Ints) -> int:
     """Write the pairs of parts within a distance and return their number; without ``exact`` only boxes are tested.
 
     The number is at most one more than there is room for. Pairs in doubt are listed.
@@ -310,7 +310,7 @@ def list_parts(x: Two, within: float, exact: bool, w: Bench, pairs: Ints) -> int
                 for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
                     if exact and part_meets(parts_at(x, p, q, w), within, w) == APART:
                         continue
-                    # one more than the room tells the caller to grow it
+                    # a count above the room makes the caller grow it
                     if count == pairs.shape[0]:
                         return count + 1
                     pairs[count, 0], pairs[count, 1] = p, q
@@ -323,7 +323,7 @@ def list_parts(x: Two, within: float, exact: bool, w: Bench, pairs: Ints) -> int
 
 @entry
 def meeting_parts(
-    a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, within: float, exact: bool, w: Bench, pairs: Ints2
+    a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, within: float, exact: bool, w: TreeScratch, pairs: Ints2
 ) -> int:  # fmt: skip
     """Return the result of `list_parts` at two pose rows."""
     return int(list_parts(two_at(a, b, row_a, row_b), within, exact, w, pairs))
@@ -331,7 +331,7 @@ def meeting_parts(
 
 @entry
 def solve_parts(
-    a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, pairs: Ints2, mode: int, w: Bench, out: Array2,
+    a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, pairs: Ints2, mode: int, w: TreeScratch, out: Array2,
     flags: Ints2,
 ) -> None:  # fmt: skip
     """Write the results of `gjk3d.narrow.solve` for pairs of parts in A's frame."""
@@ -344,20 +344,20 @@ def solve_parts(
 _local = threading.local()
 
 
-def bench() -> Bench:
+def tree_scratch() -> TreeScratch:
     """Return the traversal scratch of this thread."""
     try:
-        scratch: Bench = _local.bench
+        scratch: TreeScratch = _local.tree_scratch
     except AttributeError:
-        scratch = _local.bench = new_bench()
+        scratch = _local.tree_scratch = new_tree_scratch()
     return scratch
 
 
-def new_bench() -> Bench:
+def new_tree_scratch() -> TreeScratch:
     """Return new traversal scratch."""
     work, table = workspace(FIRST_POINTS)
     room = room_in(np.empty(work), np.empty(table, dtype=np.int64), FIRST_POINTS, np.empty(0))
-    return Bench(
+    return TreeScratch(
         np.empty((STACK, 2), dtype=np.int64), np.empty(STACK), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDEST),
         np.zeros(WIDEST), room, np.empty((2 + TOUCHES, FLOATS)),
         np.empty((2, INTS), dtype=np.int64), np.full(2 + 2 * TOUCHES, -1, dtype=np.int64),

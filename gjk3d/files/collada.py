@@ -1,4 +1,4 @@
-"""What a Collada file says of its unit and of its copies, read before trimesh reads it."""
+"""The unit and the number of copies in a Collada file, read before trimesh reads it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEEPEST = 100  #: levels of nodes that refer to nodes
 
 
 def check_dae(data: bytes) -> tuple[bytes, int]:
-    """Refuse what is no Collada, declares entities, which grow without bound, or places too many copies."""
+    """Refuse a file that is not Collada, that declares entities, or that places too many copies."""
     begin = data[:4096]
     if b"<COLLADA" not in begin:
         raise HeaderError(f"is no Collada: it begins with {shown(begin[:64])}")

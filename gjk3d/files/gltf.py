@@ -1,6 +1,6 @@
-"""What a GLB or glTF says about its own arrays and parts, held against what is read of it before a reader believes it.
+"""The arrays and parts that a GLB or glTF declares, checked against its content before a reader uses it.
 
-What `gjk3d.files.headers` does for the formats without JSON.
+`gjk3d.files.headers` is the equivalent for the formats without JSON.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def packed(tree: dict[str, Any], binary: bytes) -> bytes:
 
 
 def check_gltf(data: bytes) -> tuple[bytes, int]:
-    """Check what a glTF says about its arrays."""
+    """Check the arrays that a glTF declares."""
     tree = _tree_of(data)
     _check_tree(tree, len(data))
     return json.dumps(tree).encode() if _without_cameras(tree) else data, 0
@@ -103,7 +103,7 @@ def _check_tree(tree: Any, size: int) -> None:
 
 
 def _refuse_nesting(nodes: list[dict[str, Any]]) -> None:
-    """Refuse a node with two parents, which trimesh places once, loops, and meshes that are too deep."""
+    """Refuse nodes with two parents, which trimesh places once, loops, and meshes that are too deep."""
     parents: dict[int, int] = {}
     for k, node in enumerate(nodes):
         for child in node.get("children", []):
@@ -122,7 +122,7 @@ def _refuse_nesting(nodes: list[dict[str, Any]]) -> None:
 
 
 def _refuse_extensions(tree: dict[str, Any]) -> None:
-    """Refuse a model that is another one, or none, to who does not know an extension."""
+    """Refuse a model whose geometry depends on an unsupported extension."""
     required = tree.get("extensionsRequired", [])
     unread = [name for name in map(str, required) if not name.startswith(_HARMLESS)]
     if any(_INSTANCING in node.get("extensions", {}) for node in tree.get("nodes", [])):
@@ -133,7 +133,7 @@ def _refuse_extensions(tree: dict[str, Any]) -> None:
 
 
 def _references(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
-    """Yield each index by which a part of it refers to another: the index, into which list, and where it stands."""
+    """Yield each index that refers to another part of the file: the index, its list, and its position."""
     if "scene" in tree:
         yield tree["scene"], "scenes", "scene"
     for k, scene in enumerate(tree.get("scenes", [])):
@@ -154,7 +154,7 @@ def _references(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
 
 
 def _refuse_arrays(tree: dict[str, Any]) -> None:
-    """Refuse what trimesh would read as zeros or unscaled, or leave out, instead of a wrong model."""
+    """Refuse arrays that trimesh would read as zeros, unscaled, or not at all."""
     accessors = tree.get("accessors", [])
     for index, accessor in enumerate(accessors):
         if "bufferView" not in accessor and not 0 <= accessor["count"] <= 10_000_000:

@@ -1,10 +1,10 @@
-"""What a model file claims about itself, held against its bytes before a reader believes it.
+"""The size that a model file declares, checked against its bytes before a reader uses it.
 
-A reader that splits garbage into lines and words needs many times its size in memory; these look first.
+A reader that splits garbage into lines and words needs many times its size in memory, so these checks come first.
 
-A header that promises more than the file can hold would cost a reader its memory, and one that promises more than
-the reader found means that the rest was lost without a word. Each check takes the bytes of a file and returns the
-bytes to hand to the reader and the number of triangles that must come back (0 where the format does not say).
+A header that promises more than the file can contain would cost a reader its memory. One that promises more than the
+reader returns means that the rest was lost without an error. Each check takes the bytes of a file and returns the bytes
+for the reader and the number of triangles that it must return (0 if the format does not declare it).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import re
 import struct
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
 from itertools import chain, pairwise
 
 import numpy as np
@@ -26,11 +25,11 @@ _NUMBERS = b"0123456789+-.eE \t\r\n\v\fnaiftyNAIFTY"  # "nan" and "infinity" too
 
 
 class HeaderError(ValueError):
-    """Bytes are no text of the format; the message says where and what stands there."""
+    """Bytes that are not text of the format; the message contains the position and the content there."""
 
 
 def refuse_nul(data: bytes, name: str) -> None:
-    """Raise where text has a NUL byte, as binary files have, UTF-16, and what a full disk leaves behind."""
+    """Raise an error for text with a NUL byte, as in binary files, UTF-16, and files from a full disk."""
     where = data.find(b"\0")
     if where >= 0:
         raise HeaderError(f"byte {where} is NUL: {name} is text, this is binary or damaged; export it again")
@@ -101,7 +100,7 @@ def rows_end(data: bytes, start: int, count: int, *, empty: bool) -> tuple[int, 
 
 
 def without_comments(data: bytes) -> bytes:
-    """Take out what stands between a hash and the end of its line."""
+    """Remove the text between a hash and the end of its line."""
     if b"#" not in data:
         return data
     pieces, end = [], 0
@@ -119,19 +118,15 @@ def _lines(data: bytes, start: int, stop: int, *, empty: bool) -> int:
 
 
 def refuse_words(data: bytes, start: int, end: int, what: str) -> None:
-    """Raise where something between two bytes can be no part of a number."""
-    for first, chunk in _chunks(data, start, end):
+    """Raise an error if the text between two bytes contains anything but numbers."""
+    for first in range(start, end, CHUNK):
+        chunk = data[first : min(first + CHUNK, end)]
         strange = chunk.translate(None, _NUMBERS)
         if strange:
             where = first + chunk.index(strange[:1])
             row = data.count(b"\n", 0, where) + 1
             line = data[data.rfind(b"\n", max(0, where - 80), where) + 1 : where + 80].splitlines()[0]
             raise HeaderError(f"line {row}, {shown(line)}: {what} are numbers; this is damaged, or no such file")
-
-
-def _chunks(data: bytes, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-    for first in range(start, end, CHUNK):
-        yield first, data[first : min(first + CHUNK, end)]
 
 
 def shown(line: bytes) -> str:
@@ -142,11 +137,11 @@ def shown(line: bytes) -> str:
 
 #: Objects that any file may place, or one for each 60 bytes, which a transform takes: a small file can nest 10^10.
 MAX_PLACED, BYTES_PER_PLACED = 5000, 60
-#: Triangles of all copies that any file may have, so many more for each byte of it, and the most there are ever.
+#: Triangles of all copies: allowed for any file, allowed for each byte of it, and the absolute limit.
 FEW_TRIANGLES, TRIANGLES_PER_BYTE, MAX_TRIANGLES = 4_000_000, 4, 100_000_000
 
 
-#: Parts that any file may have, and so many more for each byte of it: a reader takes about 1 ms for each.
+#: Parts: allowed for any file, and bytes of the file per part above that. A reader takes about 1 ms for each part.
 MAX_PARTS, BYTES_PER_PART = 2000, 300
 
 
@@ -185,7 +180,7 @@ _PLY_FACES = ("vertex_indices", "vertex_index")
 _OFF_HEADER = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(ST)?C?N?OFF\s+(\d+)\s+(\d+)")
 _STL_LINE = re.compile(rb"(?i)((end)?(solid|facet|loop)|outer|vertex)\b")
 
-#: what all checks raise: a header and its file do not agree, and the text says how
+#: the checks of all formats raise `HeaderError` if a header and its file disagree
 
 
 def check_stl(data: bytes) -> tuple[bytes, int]:
@@ -213,7 +208,7 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
     if 2 * matched < lines:
         raise HeaderError(f"{lines - matched} of {lines} lines looked at begin with no word of STL: {shown(odd)}")
     lower = data.lower()
-    # trimesh splits at these words wherever they stand: a solid that has one in its name goes without a name
+    # trimesh splits at these words anywhere, so a solid with one of them in its name loses the name
     if re.search(rb"solid[^\n]*(solid|facet|normal|vertex)", lower):
         data = re.sub(rb"(?mi)^[ \t]*((end)?solid)\b[^\n]*", rb"\1", data)
         lower = data.lower()
@@ -281,9 +276,9 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
 
 
 def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: bool) -> int:
-    """Return where the promised rows of numbers end.
+    """Return the end of the promised rows of numbers.
 
-    ``list_last``: the last one begins with how many numbers follow. ``empty``: rows without a number count.
+    ``list_last``: the last row begins with the count of its numbers. ``empty``: rows without a number count.
     """
     end, rows_found = rows_end(data, begin, promised, empty=empty)
     last = data[data.rfind(b"\n", begin, end - 1) + 1 : end].split() if rows_found else []
@@ -325,9 +320,9 @@ def check_off(data: bytes) -> tuple[bytes, int]:
 
 
 def _with_fans(rows: bytes, vertices: int, faces: int) -> bytes | None:
-    """Return an OFF whose polygons are fans of triangles, None where none has over four corners.
+    """Return an OFF whose polygons are fans of triangles, or None if no polygon has more than four corners.
 
-    trimesh 5.2 joins corners as text where a file has such polygons.
+    trimesh 5.2 joins corners as text if a file has such polygons.
     """
     lines = [row for row in rows.split(b"\n") if row.strip()]
     corners = [row[1 : 1 + int(row[0])] for row in map(bytes.split, lines[vertices:])]
@@ -340,7 +335,7 @@ def _with_fans(rows: bytes, vertices: int, faces: int) -> bytes | None:
 
 
 def _refuse_beyond(corners: list[list[bytes]], vertices: int) -> None:
-    """Raise where a face has a vertex that is not there; words that are no whole numbers the reader refuses."""
+    """Raise an error for a face with a missing vertex; words that are not whole numbers are left to the reader."""
     try:
         numbers = np.fromiter(map(int, chain.from_iterable(corners)), np.int64)
     except (ValueError, OverflowError):
@@ -356,12 +351,12 @@ def _refuse_beyond(corners: list[list[bytes]], vertices: int) -> None:
 
 
 def unchecked(data: bytes) -> tuple[bytes, int]:
-    """Take what a reader in a process of its own has made."""
+    """Return the output of a reader process unchanged."""
     return data, 0
 
 
 def check_zip(data: bytes) -> tuple[bytes, int]:
-    """Check what an archive would unpack to."""
+    """Check the unpacked size of an archive."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         unpacked = sum(info.file_size for info in archive.infolist())
     if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):

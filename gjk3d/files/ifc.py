@@ -1,6 +1,6 @@
-"""Reads building models (IFC) by ifcopenshell: a node an element, below its storey, building and site.
+"""Reader of building models (IFC) by ifcopenshell: one node per element, below its storey, building and site.
 
-Openings are cut out of what they are in, by ifcopenshell. What is no element is no part: spaces, openings, grids.
+ifcopenshell cuts openings out of their elements. Spaces, openings and grids are not elements, so they are not parts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CUT_OFF, _VIRTUAL = "IfcFeatureElement", "IfcVirtualElement"  #: elements that 
 
 
 def elements(source: str) -> Nodes:
-    """Return the elements of a file, in metres; HeaderError says what is wrong with it."""
+    """Return the elements of a file in metres; HeaderError describes a fault."""
     data = Path(source).read_bytes()
     if _BEGIN not in data[:4096]:
         raise HeaderError(f"it does not begin with {_BEGIN.decode()}: {_CURE} as IFC-SPF")
@@ -80,7 +80,7 @@ def _line(error: dict[str, str]) -> str:
 
 
 def _named(model: Any, error: dict[str, str]) -> str:
-    """Return the line of an error behind the elements that it is about, where these are known."""
+    """Return the line of an error, preceded by the elements it is about if they are known."""
     number = (error.get("product") or error.get("instance", "")).partition("=")[0].removeprefix("#")
     elements = _elements_of(model, int(number)) if number.isdigit() else []
     if not elements:
@@ -90,7 +90,7 @@ def _named(model: Any, error: dict[str, str]) -> str:
 
 
 def _elements_of(model: Any, number: int) -> list[Any]:
-    """Return the elements whose shape has an entity, or that it is itself; none if too many other entities use it."""
+    """Return the elements whose shape uses an entity, or the entity itself; none if too many other entities use it."""
     waiting, visited, elements = [model.by_id(number)], {number}, []
     while waiting:
         entity = waiting.pop()
@@ -106,7 +106,7 @@ def _elements_of(model: Any, number: int) -> list[Any]:
 
 
 def _left_out(model: Any, products: list[Any]) -> list[str]:
-    """Return a remark on what has a shape and is no part; openings are none: they were cut out."""
+    """Return a note on objects with a shape that are not parts; openings are not mentioned, since they were cut out."""
     part_ids = {product.id() for product in products}
     omitted = [e for e in model.by_type("IfcProduct") if e.Representation is not None and e.id() not in part_ids]
     counts = Counter(product.is_a() for product in omitted if not product.is_a(_CUT_OFF))
@@ -116,7 +116,7 @@ def _left_out(model: Any, products: list[Any]) -> list[str]:
 
 
 def _shaped(geometry: Any, model: Any, products: list[Any]) -> dict[int, Any]:
-    """Return the shapes that there are, by the number of their element."""
+    """Return the existing shapes by the number of their element."""
     settings = geometry.settings()
     settings.set("apply-default-materials", False)  # a colour is one of the file
     shape_of: dict[int, Any] = {}
@@ -138,7 +138,7 @@ def _has_body(element: Any) -> bool:
 
 
 class _Collected:
-    """The nodes of a file; what is mapped has the shape of its map, once."""
+    """The nodes of a file; mapped elements share the shape of their map."""
 
     def __init__(self) -> None:
         self.all: list[Node] = []
@@ -148,7 +148,7 @@ class _Collected:
         self._number: dict[str, int] = {}
 
     def add(self, element: Any, triangulation: Any, matrix: Any) -> None:
-        """Add an element with what it stands in; ``triangulation`` is ifcopenshell's triangles of it."""
+        """Add an element below its container; ``triangulation`` is its shape from ifcopenshell."""
         shape = None
         if triangulation is not None:
             if triangulation.id not in self._number:
@@ -193,7 +193,7 @@ def _triangles(triangulation: Any) -> Shape:
 
 
 def _welded(vertices: Any, faces: Any) -> tuple[Any, Any]:
-    """Join corners that differ by rounding only: what an opening is cut out of has copies of them, some ulps apart."""
+    """Join corners that differ by rounding only: elements with openings have copies of them, some ulps apart."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import KDTree

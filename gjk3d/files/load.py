@@ -59,7 +59,7 @@ class _Format(NamedTuple):
 ARRAYS, ARCHIVE = "arrays", "archive"  #: what readers in a process of their own give back; a zip of other files
 
 _STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), process_reader="STEP", drawn=unit_of, faceted=True)
-#: Every extension that `load` reads; STEP becomes GLB first, in metres as GLB always is; Collada is brought to metres.
+#: Every extension that `load` reads. STEP is converted to GLB, which is in metres. Collada is scaled to metres.
 FORMATS = {
     ".stl": _Format(headers.check_stl, "stl"),
     ".obj": _Format(obj.check_obj, "obj"),
@@ -148,7 +148,7 @@ def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | N
 
 
 class Content(NamedTuple):
-    """What a reader made of a file, its transforms not yet applied."""
+    """The output of a reader for a file, before its transforms are applied."""
 
     file: Path
     kind: _Format
@@ -202,12 +202,12 @@ def states_unit(file: Path | None) -> bool:
 
 
 def facets_of(geometry: Any) -> float:
-    """Return how far the triangles of a geometry may be from the curved faces that they stand for, in its unit."""
+    """Return the greatest distance of a geometry's triangles from its curved faces, in its unit."""
     return float(geometry.metadata.get("facets", 0.0))
 
 
 def _unpacked(archive: Content, data: bytes) -> Content:
-    """Return all models of an archive as one; those of archives in it are left out."""
+    """Return all models of an archive as one; nested archives are skipped."""
     import trimesh
 
     with tempfile.TemporaryDirectory() as folder:
@@ -247,7 +247,7 @@ def _unpacked(archive: Content, data: bytes) -> Content:
 
 
 def _is_model(path: Path) -> bool:
-    """Tell whether a file of an archive is a model; what macOS adds beside each is none."""
+    """Return whether a file of an archive is a model; the companion files of macOS are not."""
     kind = FORMATS.get(path.suffix.lower())
     return (
         kind is not None and kind.reader != ARCHIVE and not path.name.startswith(".") and "__MACOSX" not in path.parts
@@ -255,7 +255,7 @@ def _is_model(path: Path) -> bool:
 
 
 def read_pieces(path: str | os.PathLike[str]) -> tuple[Content, Pieces, dict[str, str]]:
-    """Read a file and sort what it holds into parts: `read` and `pieces_of`, the file blamed for both."""
+    """Read a file and sort its content into parts with `read` and `pieces_of`; errors name the file."""
     content = read(path)
     with _blamed_on(content.file, content.kind):
         pieces, omitted = pieces_of(content)
@@ -274,7 +274,7 @@ def _blamed_on(file: Path, kind: _Format) -> Iterator[None]:
 
 
 def existing(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a file that is there; FileError says what is wrong with any other."""
+    """Return the path of an existing file; FileError describes any other path."""
     try:
         file = Path(path)
     except TypeError:
@@ -328,7 +328,7 @@ def _first_line(error: Exception) -> str:
 
 
 class _FolderResolver:
-    """Finds what a glTF names in the folder of the file, and nothing else; trimesh asks it instead of the network."""
+    """Resolver of the files that a glTF names: only in the folder of the file, never the network."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -368,7 +368,7 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
 
 
 def _unfold(scene: Any, promised: int) -> None:
-    """Cut polygons anew that trimesh cuts as if all were convex; a file with a triangle a face has none."""
+    """Triangulate polygons again that trimesh splits as if all were convex; files of triangles only have none."""
     import trimesh
 
     meshes = [mesh for mesh in scene.geometry.values() if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)]
@@ -397,9 +397,9 @@ def _quiet() -> Iterator[None]:
 
 
 def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
-    """Return the parts of a file by name, and what it holds besides: a name and a type each.
+    """Return the parts of a file by name, and its other nodes with their types.
 
-    A file that holds fewer triangles than it says, none, or too many is at fault.
+    A file with fewer triangles than it declares, with none, or with too many raises an error.
     """
     import trimesh
 
@@ -429,9 +429,9 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
 
 
 def _placed(graph: Any) -> Iterator[tuple[Any, Array, str]]:
-    """Yield each node with a geometry, its place in the whole, and the name of the geometry.
+    """Yield each node with a geometry, its transform, and the name of the geometry.
 
-    The places have the bits of trimesh's `get`, whose time grows with the third power of the depth.
+    The transforms have the bits of trimesh's `get`, whose time grows with the third power of the depth.
     """
     from trimesh.transformations import fix_rigid
 
@@ -483,7 +483,7 @@ def _part_name(scene: Any, node: Any, geometry: Any, file: Path) -> str:
 
 
 def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Path) -> Part:
-    """Return one part in the frame of the whole; ShapeError where its numbers make no mesh."""
+    """Return one part in the frame of the whole; ShapeError if its numbers are not a mesh."""
     vertices, faces, start, rounding = [], [], 0, 0.0
     for geometry, matrix in pieces:
         points, triangles = np.asarray(geometry.vertices, np.float64), np.asarray(geometry.faces, np.int64)
@@ -511,7 +511,7 @@ def _unit(scene: Any) -> str | None:
 
 
 def natural(name: str) -> list[str | int]:
-    """Order 'bolt 2' before 'bolt 10', and capitals beside their small letters."""
+    """Return a sort key with 'bolt 2' before 'bolt 10', and capitals next to their small letters."""
     words: list[str | int] = [*re.split(r"(\d+)", name.lower())]  # every other one is a number
     words[1::2] = map(int, words[1::2])
     return words

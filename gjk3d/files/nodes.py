@@ -79,7 +79,7 @@ def write(model: Nodes, target: str | Path) -> None:
 
 
 def scene_of(data: bytes) -> Any:
-    """Return the model of such a file as a scene of trimesh; what trimesh has no place for is in its metadata."""
+    """Return the model of such a file as a scene of trimesh; its metadata contains the rest."""
     import trimesh
 
     scene = trimesh.Scene()
@@ -108,7 +108,7 @@ _READ = (0, 1, 4, 5)  #: modes of primitives that trimesh makes something of: po
 
 
 def colour_gltf(scene: Any, data: bytes) -> None:
-    """Do that for a GLB or glTF, by its materials."""
+    """Set the colours of a GLB or glTF scene by its materials."""
     from trimesh.util import unique_name
 
     if data[:4] == b"glTF":
@@ -131,7 +131,7 @@ def colour_gltf(scene: Any, data: bytes) -> None:
 
 
 def _colour(material: dict[str, Any]) -> Colour | None:
-    """Return the colour of a material as screens take it; None where a picture gives it, or it gives none."""
+    """Return the sRGB colour of a material, or None if it has a texture or no colour."""
     surface = material.get("pbrMetallicRoughness", {})
     factor = surface.get("baseColorFactor")
     if factor is None or "baseColorTexture" in surface:
@@ -141,15 +141,15 @@ def _colour(material: dict[str, Any]) -> Colour | None:
 
 
 def _screen(light: float) -> float:
-    """Return the sRGB value of a share of light: the transfer function of IEC 61966-2-1."""
+    """Return the sRGB value of a linear light value: the transfer function of IEC 61966-2-1."""
     light = min(1.0, max(0.0, light))
     return 12.92 * light if light <= 0.0031308 else 1.055 * light ** (1.0 / 2.4) - 0.055
 
 
 def colour_obj(scene: Any, data: bytes, read_neighbour: Callable[[str], bytes]) -> None:
-    """Do that for an OBJ: of each object the diffuse colour of the material that most of its faces have.
+    """Set the colours of an OBJ scene: each object has the diffuse colour of the material of most of its faces.
 
-    ``read_neighbour`` reads a file next to it; a library of materials that is not there gives no colours.
+    ``read_neighbour`` reads a file of the same folder. A missing library of materials gives no colours.
     """
     text = data.decode(errors="replace")
     palette: dict[str, Colour] = {}

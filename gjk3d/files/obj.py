@@ -1,8 +1,8 @@
-"""An OBJ brought to the few forms that trimesh reads rightly; what cannot be is refused, and its line named.
+"""Conversion of an OBJ to the few forms that trimesh reads correctly; other lines are refused by number.
 
-Trimesh 5.2 skips a vertex whose line it does not know, so that all indices after it are off by one; it takes the
-corners of a face for those of another where a file writes them in several forms; and it counts relative indices from
-the end of the file instead of from the line that has them.
+Trimesh 5.2 skips a vertex with an unknown line, so that all later indices are off by one. It confuses the corners of
+faces in a file with several forms of them. It counts relative indices from the end of the file instead of from their
+own line.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NO_VERTEX, _NO_FACE = (
 
 
 def check_obj(data: bytes) -> tuple[bytes, int]:
-    """Return an OBJ of vertices, names, and faces by absolute indices of vertices only, and the number of its faces."""
+    """Return an OBJ of vertices, names and faces with absolute vertex indices only, and the number of its faces."""
     refuse_nul(data, "OBJ")
     size = len(data)
     data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -61,7 +61,7 @@ def check_obj(data: bytes) -> tuple[bytes, int]:
 
 
 def _plain(data: bytes) -> bytes:
-    """Return the lines of an OBJ in one form each, those of no use empty; none moves up or down."""
+    """Return the lines of an OBJ in one form each, with unused lines emptied; line numbers stay the same."""
     if b"#" in data:
         data = _REMARK_AFTER.sub(rb"\1", _REMARK.sub(b"", data))
     if b"\\\n" in data:
@@ -78,20 +78,20 @@ def _plain(data: bytes) -> bytes:
 
 
 def _without_digits(line: re.Match[bytes]) -> bytes:
-    """Drop a line that begins with no word of OBJ, unless it may be a vertex or a face."""
+    """Drop a line of an unknown word, unless it may be a vertex or a face."""
     if re.search(rb"\d", line[0]):
         raise HeaderError(f"{_where(line)}: begins with no word of OBJ, and may be a vertex or face: mend or remove it")
     return b""
 
 
 def _where(line: re.Match[bytes]) -> str:
-    """Name a line: its number, and what stands there."""
+    """Return the number and the content of a line."""
     row = line.string.count(b"\n", 0, line.start()) + 1
     return f"line {row}, {shown(line[0])}"
 
 
 def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
-    """Shorten the corners of all faces to absolute indices of vertices; ``starts`` is where vertices are."""
+    """Shorten the corners of all faces to absolute vertex indices; ``starts`` are the positions of vertices."""
     short = _FACES.sub(lambda faces: _TEXTURE_NORMAL.sub(b"", faces[0]), data) if b"/" in data else data
     text = b"".join(_FACES.findall(short))
     indices = np.fromstring(text.replace(b"f", b" "), dtype=np.int64, sep=" ")
@@ -117,7 +117,7 @@ _FLAT = 0.999
 
 
 def unfolded(vertices: Array, faces: Ints) -> Ints:
-    """Return triangles, those of polygons that lie over each other cut anew.
+    """Return triangles in which polygons with overlapping triangles are triangulated again.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def _neighbours(faces: Ints) -> tuple[Ints, Ints]:
 
 
 def _folded(faces: Ints, firsts: Ints, seconds: Ints, cosine: Array) -> tuple[list[Ints], Ints]:
-    """Return the polygons whose triangles lie over each other, and those triangles."""
+    """Return the polygons with overlapping triangles, and these triangles."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -178,7 +178,7 @@ def _folded(faces: Ints, firsts: Ints, seconds: Ints, cosine: Array) -> tuple[li
 
 
 def _outline(triangles: Ints) -> Ints | None:
-    """Return the corners round some triangles, None where these are no one polygon of so many triangles."""
+    """Return the corners of the polygon around some triangles, or None if they do not triangulate one polygon."""
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]).tolist()
     inner = {(i, j) for i, j in sides}
     following = {i: j for i, j in sides if (j, i) not in inner}

@@ -1,6 +1,6 @@
-"""Readers that may crash, never end or fill the memory on a damaged file: each runs in a process of its own.
+"""Readers that may crash, hang or exhaust the memory on a damaged file: each runs in a separate process.
 
-What it finds comes back as bytes: GLB of STEP, else arrays of numpy and a tree, as `gjk3d.files.nodes` has them.
+The result returns as bytes: GLB for STEP, otherwise arrays of numpy and a tree in the format of `gjk3d.files.nodes`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gjk3d.files import gltf, ifc, nodes
 from gjk3d.files.headers import HeaderError
 from gjk3d.files.step import KINDS, TOLERANCE, leave_out_curves, name_products, name_shapes, write_facets
 
-#: Seconds that a reader may take, and so many more for each megabyte of its file.
+#: Time limit of a reader: seconds for any file, and seconds for each megabyte.
 SECONDS, PER_MEGABYTE = 30.0, 60.0
 _RUN = ("-P", "-m", "gjk3d.files.process")
 _ON_DEATH_OF_PARENT = 1  #: prctl's PR_SET_PDEATHSIG
@@ -33,9 +33,9 @@ _REPORTED = 3  #: what the other process exits with if its message is all that t
 
 
 def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
-    """Return what a reader makes of a file; it may print what it likes, and die.
+    """Return the output of a reader for a file; the reader may print anything, and crash.
 
-    ``alone`` says that the file refers to no other one, so that its size limits the work.
+    ``alone`` means that the file refers to no other file, so that its size limits the work.
     """
     few = alone and file.stat().st_size < SMALL
     with tempfile.TemporaryDirectory() as folder:
@@ -79,7 +79,7 @@ def _step(source: str, target: str) -> None:
 
 
 def _trimesh(source: str, target: str) -> None:
-    """Read what trimesh does, every instance placed."""
+    """Read a file with trimesh, with every instance placed."""
     import trimesh
 
     parts = []
@@ -96,7 +96,7 @@ def _trimesh(source: str, target: str) -> None:
 
 
 def _pyvista(source: str, target: str) -> None:
-    """Read a data set of VTK: a surface as it is, of a volume the surface."""
+    """Read a VTK data set: a surface unchanged, the surface of a volume."""
     import pyvista
 
     from gjk3d.bodies.conversions import arrays_of
@@ -123,7 +123,7 @@ def _mjcf(source: str, target: str) -> None:
 
 
 def _mjcf_text(source: str, target: str) -> None:
-    """Read a text, whose files are in the working folder and not next to ``source``."""
+    """Read a text whose files are in the working folder instead of next to ``source``."""
     mujoco: Any = importlib.import_module("mujoco")
     _compile(mujoco.MjSpec.from_string, Path(source).read_text(encoding="utf-8"), target)
 
@@ -159,7 +159,7 @@ READERS: dict[str, Callable[[str, str], None]] = {
 
 
 def _die_with(parent: int) -> None:
-    """Have the system end this process with its parent, which may be killed before it can stop a reader."""
+    """Make the system end this process with its parent, which may be killed before it can stop a reader."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_ON_DEATH_OF_PARENT, signal.SIGKILL)
         if os.getppid() != parent:

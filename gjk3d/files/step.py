@@ -1,4 +1,4 @@
-"""Read what the STEP reader leaves out: names of products, units, curves that are no parts, and the facet error."""
+"""Data that the STEP reader omits: names of products, units, curves that are not parts, and the facet error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Occurrence(NamedTuple):
 
 
 class _Products:
-    """What a STEP file says of its assemblies."""
+    """The assemblies of a STEP file."""
 
     def __init__(self, step: bytes) -> None:
         formations: dict[int, int] = {}
@@ -56,9 +56,9 @@ class _Products:
         return [definition for definition, its in self._names.items() if its == name.strip()]
 
     def occurrence(self, wholes: list[int], node: str, before: int) -> tuple[list[int], str]:
-        """Return what a node below one of these products is an occurrence of, and what to call it.
+        """Return the product definition of a node below one of these products, and its name.
 
-        Occurrences of one name are in the order of the file; so many nodes of the name come ``before`` this one.
+        Occurrences with one name are in the order of the file. ``before`` is the number of earlier nodes with the name.
         """
         for parent in wholes:
             if used := self._used.get((parent, node.strip())):
@@ -109,7 +109,7 @@ def name_products(tree: dict[str, Any], step: bytes) -> None:
 
 
 def name_shapes(tree: dict[str, Any]) -> None:
-    """Call the shapes without a name below a product by their number, or as the product if it has no other."""
+    """Name unnamed shapes below a product by their number, or as the product if it has only one shape."""
     nodes = tree.get("nodes", [])
     for parent in nodes:
         children = parent.get("children", [])
@@ -154,12 +154,12 @@ def leave_out_curves(tree: dict[str, Any]) -> None:
     scenes[0]["extras"] = {"notes": [note]}
 
 
-#: Millimetres from a curved face that the mesher of Open CASCADE is asked to keep.
+#: Tolerance of the mesher of Open CASCADE at curved faces, in millimetres.
 TOLERANCE = 0.01
 #: Times that it may be: of round bodies with circles across it keeps to it, spheres it was seen to miss by 2.1 times.
 _MISSED = {"plane": 0.0, "cylinder": 1.0, "cone": 1.0, "torus": 1.0}
 _MOST_MISSED = 2.5
-#: The kinds of faces that it is to tell of.
+#: The kinds of faces that the reader reports.
 KINDS = frozenset(_MISSED)
 _FACES = "TM_brep_faces"
 

@@ -19,7 +19,7 @@ from gjk3d.typing import Array
 
 UNITS = ("micron", "millimeter", "centimeter", "inch", "foot", "meter")
 DEEPEST = 100  #: levels of components
-#: What a file may require: the file is read as it says, or nothing of its geometry is changed.
+#: Supported extensions that a file may require; they are implemented, or do not change the geometry.
 _SPACE = "http://schemas.microsoft.com/3dmanufacturing/"
 _READ = (f"{_SPACE}core/", f"{_SPACE}production/", f"{_SPACE}material/", f"{_SPACE}trianglesets/")
 _TAGS = ("{*}model", "{*}object", "{*}build", "{*}basematerials", "{*}colorgroup")
@@ -53,7 +53,7 @@ class _Model(NamedTuple):
 
 
 def scene_of(data: bytes) -> Any:
-    """Return what a 3MF builds as a scene of trimesh: a node for every use of an object, below that which uses it."""
+    """Return the build of a 3MF as a scene of trimesh, with a node for every use of an object below its user."""
     import trimesh
     from trimesh.util import unique_name
 
@@ -82,7 +82,7 @@ def scene_of(data: bytes) -> Any:
 
 
 class _Package:
-    """The models of an archive, each read once it is asked for."""
+    """The models of an archive, each read on first access."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -109,7 +109,7 @@ class _Package:
         return item
 
     def count(self, uses: tuple[_Use, ...], above: tuple[tuple[str, str], ...] = ()) -> Count:
-        """Return how many objects are placed, and how many triangles they have, before any of them is."""
+        """Return the number of placed objects and of their triangles, before any object is placed."""
         counts = [self._count(use, above) for use in uses]
         return sum(placed for placed, _ in counts), sum(triangles for _, triangles in counts)
 
@@ -152,7 +152,7 @@ def _read(file: str, text: bytes) -> _Model:
 
 
 def _unit(model: Any, file: str) -> str:
-    """Return the unit of a model, whose root this is, and refuse what it says that is not to be read."""
+    """Return the unit of a model by its root element, and refuse unsupported content."""
     if model.getroottree().docinfo.doctype:
         raise HeaderError(f"its {file} has a DOCTYPE; 3MF allows none, and it is refused: remove it")
     for prefix in model.get("requiredextensions", "").split():

@@ -17,7 +17,7 @@ import numpy as np
 
 import gjk3d.query.distance as two_shapes
 from gjk3d._kernels.decorators import entry, kernel, plain
-from gjk3d.bodies.walk import APART, HELD, bench, new_bench
+from gjk3d.bodies.walk import APART, HELD, new_tree_scratch, tree_scratch
 from gjk3d.bodies.walk import MEET as _CONTACT
 from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
@@ -154,7 +154,7 @@ def _tree_args(cell: Cell, host: Host, fresh: bool = False) -> Any:
 
 def _around(cell: Cell, host: Host, layout: Layout, fresh: bool = False) -> Around:
     """Return a host with some of its pairs, and scratch memory: that of this thread, or fresh memory to retain."""
-    return Around(layout, cell.frames(), cell.guests, cell.body(host), new_bench() if fresh else bench())
+    return Around(layout, cell.frames(), cell.guests, cell.body(host), new_tree_scratch() if fresh else tree_scratch())
 
 
 def _fallback_layout(cell: Cell) -> Layout:

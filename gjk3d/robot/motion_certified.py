@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.walk import new_bench
+from gjk3d.bodies.walk import new_tree_scratch
 from gjk3d.convex.rows import in_chunks
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import general_pairs, queries, results
@@ -127,7 +127,7 @@ def _prepare(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory
     pairs, links = len(layout.pairs), len(cell.robot.links)
     begins, like = bounds.arms.begins[start : start + pairs + 1], bounds.arms.like[start : start + pairs] - start
     lanes, frames = queries.lanes_of(cell, memory).scratch, cell.frames()
-    around = Around(layout, frames, cell.guests, body, new_bench())
+    around = Around(layout, frames, cell.guests, body, new_tree_scratch())
     return Prepared(bounds, Task(
         cell.robot._chain, Workspace(layout, frames, solver(fresh=True), memory.axes, np.empty((links, 6)), around),
         bounds.arms._replace(begins=begins, like=like), np.ascontiguousarray(cell.margins[start : start + pairs]),

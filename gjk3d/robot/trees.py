@@ -13,7 +13,7 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.gaps import NearestParts, into_world, nearest, report_gap, share_of
 from gjk3d.bodies.part_tree import OPEN, PLACED, PRISMS, PartTree
-from gjk3d.bodies.walk import APART, DOUBT, HELD, MEET, Bench, Two, held, meet, two_at
+from gjk3d.bodies.walk import APART, DOUBT, HELD, MEET, PosedPair, TreeScratch, held, meet, two_at
 from gjk3d.narrow.pairs import mirror
 from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.robot.walk import Frames, Layout, place
@@ -48,7 +48,7 @@ class Around(NamedTuple):
     frames: Frames
     guests: Guests
     body: PartTree
-    scratch: Bench
+    scratch: TreeScratch
 
 
 @inlined
@@ -62,7 +62,7 @@ def guest_at(layout: Layout, g: Guests, k: int) -> PartTree:
 
 
 @kernel
-def pair_of(x: Around, p: int, now: int) -> tuple[Two, int]:
+def pair_of(x: Around, p: int, now: int) -> tuple[PosedPair, int]:
     """Return the body and the guest of pair p, the body first, and the slot of the body."""
     layout, rows = x.layout, x.frames.rows
     host, guest = layout.pairs[p, 1], layout.pairs[p, 0]
@@ -77,12 +77,12 @@ def pair_of(x: Around, p: int, now: int) -> tuple[Two, int]:
         m = pair.m
         far = max(abs(m[9]), max(abs(m[10]), abs(m[11])))
         error += 4.0 * rows[host, 12] * (pair.a.reach + pair.b.reach + far)
-    return Two(pair.a, pair.b, pair.m, error), host
+    return PosedPair(pair.a, pair.b, pair.m, error), host
 
 
 @kernel
 def nearest_or_contact(
-    pair: Two, most: float, margin: float, share: float, first: int, w: Bench
+    pair: PosedPair, most: float, margin: float, share: float, first: int, w: TreeScratch
 ) -> tuple[int, NearestParts]:
     """Return APART if a body and its guest are proven apart, and their nearest parts as `nearest` does.
 

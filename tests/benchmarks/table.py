@@ -218,7 +218,11 @@ def markdown(
         curved = sorted({c.row for c in cells} - set(FLAT))
         lines += ["Curved rows: " + (", ".join(curved) or "none") + ".", ""]
     if findings.workers:
-        lines += ["## Two workers, wall time", "", _row(["setting", "pair", "question", "1", "2", "two are faster"])]
+        lines += [
+            "## Two workers, wall time",
+            "",
+            _row(["setting", "pair", "question", "1", "2", "two are faster"]),
+        ]
         lines += [_row(["---"] * 6)]
         for row, setting, question, timings in findings.workers:
             low, middle, high = ratio(timings["1"], timings["2"])

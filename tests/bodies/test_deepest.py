@@ -25,7 +25,7 @@ from gjk3d.bodies.depth.partings import (
 from gjk3d.bodies.depth.two_surfaces import surface_of, with_points_near
 from gjk3d.bodies.facets import solid_in, solids_of, with_scratch
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.walk import Bench, Two, bench, list_parts, two_at
+from gjk3d.bodies.walk import PosedPair, TreeScratch, list_parts, tree_scratch, two_at
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.poses import IDENTITY, pose_rows
 
@@ -39,11 +39,11 @@ def torus(seed: int) -> gk.Mesh:
     return gk.Mesh(made.vertices + 0.02 * np.random.default_rng(seed).normal(size=made.vertices.shape), made.faces)
 
 
-def near_each_other(seed: int) -> tuple[Two, Bench, np.ndarray]:
+def near_each_other(seed: int) -> tuple[PosedPair, TreeScratch, np.ndarray]:
     """A mesh or a compound and another compound, and the pairs of parts whose boxes meet."""
     rng = np.random.default_rng(seed)
     host: Any = torus(seed) if seed % 2 else some_compound(rng, 6, 0.3)
-    guest, w = some_compound(rng, 3, 0.4), bench()
+    guest, w = some_compound(rng, 3, 0.4), tree_scratch()
     while True:
         row = pose_rows(anywhere(rng, 0.4))[0][0]
         x = two_at(host._as_parts().given, guest._as_parts().given, IDENTITY[0], row)
@@ -53,7 +53,7 @@ def near_each_other(seed: int) -> tuple[Two, Bench, np.ndarray]:
             return x, w, pairs[:count]
 
 
-def asked_all(x: Two, pairs: np.ndarray, w: Bench) -> np.ndarray:
+def asked_all(x: PosedPair, pairs: np.ndarray, w: TreeScratch) -> np.ndarray:
     rows = np.empty((len(pairs), FLOATS))
     for k in range(len(pairs)):
         solve_pair(x, pairs, k, w, rows[k])
@@ -83,7 +83,7 @@ def test_the_deepest_pair_is_that_of_all_and_bounds_hold(seed: int) -> None:
     "shape", [gk.Box((0.5, 0.3, 0.4)), gk.ConvexHull(np.random.default_rng(3).normal(size=(20, 3)))]
 )
 def test_facets_tell_of_a_polytope_what_epa_does(shape: Any) -> None:
-    parts, host, w = parts_of(shape), torus(1), bench()
+    parts, host, w = parts_of(shape), torus(1), tree_scratch()
     x = two_at(
         host._as_parts().given,
         parts.given,

@@ -11,7 +11,7 @@ import trimesh
 from strategies import CHOSEN_PAIRS, SHAPES, build, random_poses, random_spec
 
 import gjk3d as gk
-from gjk3d.bodies.walk import bench
+from gjk3d.bodies.walk import tree_scratch
 from gjk3d.convex.rows import FIRST_POINTS, scratch
 
 BODY = gk.Mesh.from_trimesh(trimesh.creation.torus(0.8, 0.3, 8, 6))
@@ -19,7 +19,7 @@ BODY = gk.Mesh.from_trimesh(trimesh.creation.torus(0.8, 0.3, 8, 6))
 
 def fill(number: float, whole: int) -> None:
     """Leave in this thread's scratch what no question would."""
-    w = bench()
+    w = tree_scratch()
     for array in (*scratch(FIRST_POINTS), w.keys, w.room.work, w.room.table, w.out):
         array.fill(number if array.dtype.kind == "f" else whole)
 

@@ -33,7 +33,7 @@ from gjk3d.bodies.depth.search import (
     STATE,
     TRIES,
     TURNS,
-    GivenDesk,
+    GivenScratch,
     depth_rows,
 )
 from gjk3d.bodies.depth.two_surfaces import FOUND_ROWS, GivenRoom, innermost, surface_of
@@ -43,7 +43,7 @@ from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.traversal import STACK
-from gjk3d.bodies.walk import bench
+from gjk3d.bodies.walk import tree_scratch
 from gjk3d.convex.rows import in_chunks
 from gjk3d.convex.solve import signed
 from gjk3d.narrow.solve import FLOATS
@@ -78,7 +78,7 @@ def depths(a: Parts, b: Parts, rows: Array, workers: int = 1) -> Array:
     slack = a.convex_slack + b.convex_slack + 2.0 * ROUNDING * (a.reach + b.reach + np.abs(rows[:, 9:12]).max(axis=1))
     convex = slack < _SAME_DEPTH * out[:, MOST] if hulls is not None else np.zeros(len(rows), dtype=bool)
     # bodies that are convex up to the slack have the depth of their hulls
-    for k in np.flatnonzero(convex).tolist():  # the hulls' depth is theirs
+    for k in np.flatnonzero(convex).tolist():
         assert hulls is not None
         out[k, LEAST] = min(max(0.0, -float(hulls[k, 2]) - slack[k]), out[k, MOST])
         out[k, PLACE : PLACE + 3] = _pair(a, b, rows[k]).place(hulls[k])
@@ -107,7 +107,7 @@ def _searched(a: Parts, b: Parts, rows: Array, out: Array, workers: int) -> Arra
 
     def run(start: int, stop: int) -> None:
         solids = _NO_SOLIDS if skin is b else with_scratch(_solids_of(b))
-        depth_rows(*kernel_args, solids, IDENTITY, rows, start, stop, bench(), *_room(), out)
+        depth_rows(*kernel_args, solids, IDENTITY, rows, start, stop, tree_scratch(), *_room(), out)
 
     in_chunks(len(rows), workers, run, _CHUNK)
     return out
@@ -125,19 +125,19 @@ def _solids_of(b: Parts) -> GivenSolids:
 _local = threading.local()
 
 
-def _room() -> tuple[GivenRoom, GivenDesk]:
+def _room() -> tuple[GivenRoom, GivenScratch]:
     """Return the scratch of this thread."""
     try:
-        scratch: tuple[GivenRoom, GivenDesk] = _local.room
+        scratch: tuple[GivenRoom, GivenScratch] = _local.room
     except AttributeError:
         room = traversal_stack(), np.empty(STACK), *room_for(LOOKS), np.empty((ROWS + 1, COLUMNS))
-        desk = (
+        arrays = (
             np.zeros((2 * LOOKED_AT, 2), dtype=np.int64), np.empty((2 * FOUND_ROWS, COLUMNS)), np.empty((TRIES + 8, 3)),
             np.empty((TRIES, 3)), np.empty((TURNS, 5)), np.zeros((1, 3)), np.empty((LOOKED_AT, FLOATS)),
             np.empty((LOOKED_AT, 2)), np.empty((2 * SAMPLED, 3)), np.empty((PLANES, PLANE)),
             np.empty((NODES, COLUMNS_OF_NODES)), np.empty((PLANES_PER_PAIR, 4)),
         )  # fmt: skip
-        scratch = _local.room = room, desk
+        scratch = _local.room = room, arrays
     return scratch
 
 

@@ -16,7 +16,7 @@ from gjk3d.bodies.facets import IS_APART, IS_OPEN, Solid, facet_of
 from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, part_at, put_behind
 from gjk3d.bodies.traversal import crossings, to_point
 from gjk3d.bodies.triangles import read
-from gjk3d.bodies.walk import APART, HELD, Bench, Two, held, list_parts, meet, parts_at
+from gjk3d.bodies.walk import APART, HELD, PosedPair, TreeScratch, held, list_parts, meet, parts_at
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, dot, neg, offset, place, row3, scale, sub, turn, turn_back
 from gjk3d.narrow.solve import FLOATS, SIGNED, quick_collide, solve
 from gjk3d.poses import ROUNDING
@@ -42,7 +42,7 @@ class Sides(NamedTuple):
     b: Surface
     outward_a: Array2  #: normals out of the solid that parts bound, one row of zeros where there are none
     outward_b: Array2
-    w: Bench
+    w: TreeScratch
     room: GivenRoom
     points: Array2  #: what `look_at_points` finds where B was moved
     pairs: Ints2  #: pairs of parts
@@ -52,15 +52,15 @@ class Sides(NamedTuple):
 
 
 @kernel
-def shifted(x: Two, by: Vec3) -> Two:
+def shifted(x: PosedPair, by: Vec3) -> PosedPair:
     """Return the pair with B translated."""
     m = x.m
     to: Rigid = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9] + by[0], m[10] + by[1], m[11] + by[2])
-    return Two(x.a, x.b, to, ROUNDING * (x.a.reach + x.b.reach + max(abs(to[9]), max(abs(to[10]), abs(to[11])))))
+    return PosedPair(x.a, x.b, to, ROUNDING * (x.a.reach + x.b.reach + max(abs(to[9]), max(abs(to[10]), abs(to[11])))))
 
 
 @kernel
-def listed(x: Two, s: Sides, room: int) -> int:
+def listed(x: PosedPair, s: Sides, room: int) -> int:
     """List pairs of intersecting parts, or triangles, and return their number, at most ``room``."""
     pairs = s.pairs[:room]
     if s.faces:
@@ -73,7 +73,7 @@ def listed(x: Two, s: Sides, room: int) -> int:
 
 
 @kernel
-def may_collide(x: Two, s: Sides) -> bool:
+def may_collide(x: PosedPair, s: Sides) -> bool:
     """Return whether the two bodies may intersect; doubt counts as yes."""
     if s.faces:
         return bool(listed(x, s, _SINGLE) > 0 or held(x, s.w) == HELD)
@@ -87,7 +87,7 @@ def outward_at(outward: Array, k: int) -> Vec3:
 
 
 @kernel
-def _out_of(x: Two, s: Sides) -> float:
+def _out_of(x: PosedPair, s: Sides) -> float:
     """Return the distance of the point of `held` from the surface that contains it, plus a margin."""
     p = (s.w.out[0, 6], s.w.out[0, 7], s.w.out[0, 8])
     if s.w.flags[0, 0] == 0:
@@ -99,7 +99,7 @@ def _out_of(x: Two, s: Sides) -> float:
 
 
 @kernel
-def _facing(x: Two, s: Sides, count: int) -> Vec3:
+def _facing(x: PosedPair, s: Sides, count: int) -> Vec3:
     """Return the mean direction of the normals of faces that lie on each other; at most a unit vector."""
     n = (0.0, 0.0, 0.0)
     for k in range(count):
@@ -116,7 +116,7 @@ def _set(wall: Array, n: Vec3) -> None:
 
 
 @kernel
-def _past_faces(x: Two, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
+def _past_faces(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
     """Return the result of `past` for two meshes."""
     t, more, shift = start, x.error, direction
     tree_a, tree_b = (x.a.boxes, x.a.links, x.a.places), (x.b.boxes, x.b.links, x.b.places)
@@ -145,7 +145,7 @@ def _past_faces(x: Two, s: Sides, direction: Vec3, start: float, most: float, wa
 
 
 @kernel
-def _past_parts(x: Two, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
+def _past_parts(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
     """Return the result of `past` for bodies that are tested by their parts."""
     t, blocked, free = start, start, most
     endless = x.a.kind == PRISMS and x.a.floats[ENDLESS] > -inf
@@ -157,7 +157,7 @@ def _past_parts(x: Two, s: Sides, direction: Vec3, start: float, most: float, wa
         moved = shifted(x, scale(t, direction))
         count, far = min(list_parts(moved, 0.0, endless, s.w, s.pairs[:few]), few), 0.0
         # each of many thin columns moves B only a little, so bisection is faster
-        if count == FEW and endless:  # of many thin columns each says little: halving is sooner there
+        if count == FEW and endless:
             blocked = t
             break
         if count > 0:
@@ -181,7 +181,7 @@ def _past_parts(x: Two, s: Sides, direction: Vec3, start: float, most: float, wa
 
 
 @kernel
-def past(x: Two, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
+def past(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
     """Return whether a separating translation of B along a unit vector was found, and that translation.
 
     Its length is between ``start`` and ``most``, and need not be minimal. ``wall`` becomes the normal of the last
@@ -193,7 +193,7 @@ def past(x: Two, s: Sides, direction: Vec3, start: float, most: float, wall: Arr
 
 
 @kernel
-def deeper(x: Two, s: Sides, by: Vec3, direction: Vec3, wall: Array) -> tuple[bool, float]:
+def deeper(x: PosedPair, s: Sides, by: Vec3, direction: Vec3, wall: Array) -> tuple[bool, float]:
     """Return whether the two bodies still intersect after a translation, and how far along the wall B passes it.
 
     The wall is the normal at the deepest point. For parts, the search for the deepest pair starts with a direction.
@@ -235,7 +235,7 @@ def _height(core: Core, row: Array, n: Vec3) -> float:
 
 
 @inlined
-def _top(x: Two, p: int, n: Vec3, w: Bench) -> float:
+def _top(x: PosedPair, p: int, n: Vec3, w: TreeScratch) -> float:
     """Return the extent of part p of A along a unit vector."""
     if x.a.kind == TRIANGLES:
         t = read(x.a.places, p)
@@ -244,7 +244,7 @@ def _top(x: Two, p: int, n: Vec3, w: Bench) -> float:
 
 
 @inlined
-def _bottom(x: Two, q: int, n: Vec3, w: Bench) -> float:
+def _bottom(x: PosedPair, q: int, n: Vec3, w: TreeScratch) -> float:
     """Return the least coordinate of part q of B along a unit vector."""
     core = part_at(x.b, q, w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
@@ -252,7 +252,7 @@ def _bottom(x: Two, q: int, n: Vec3, w: Bench) -> float:
 
 
 @kernel
-def bound_pairs(x: Two, pairs: Ints, count: int, n: Vec3, w: Bench, depths: Array) -> None:
+def bound_pairs(x: PosedPair, pairs: Ints, count: int, n: Vec3, w: TreeScratch, depths: Array) -> None:
     """Bound the depth of unsolved pairs by their overlap along a unit vector."""
     q, bottom = -1, 0.0
     for k in range(count):
@@ -268,7 +268,7 @@ def bound_pairs(x: Two, pairs: Ints, count: int, n: Vec3, w: Bench, depths: Arra
 
 
 @kernel
-def solve_pair(x: Two, pairs: Ints, k: int, w: Bench, out: Array) -> Vec3:
+def solve_pair(x: PosedPair, pairs: Ints, k: int, w: TreeScratch, out: Array) -> Vec3:
     """Write the signed distance of a pair of parts to a row, and return the normal."""
     c = parts_at(x, pairs[k, 0], pairs[k, 1], w)
     solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
@@ -303,7 +303,9 @@ def _deepest_of(depths: Array, count: int) -> int:
 
 
 @kernel
-def find_deepest(x: Two, pairs: Ints, count: int, direction: Vec3, w: Bench, depths: Array) -> tuple[int, int]:
+def find_deepest(
+    x: PosedPair, pairs: Ints, count: int, direction: Vec3, w: TreeScratch, depths: Array
+) -> tuple[int, int]:
     """Return the deepest pair, -1 for none, and the number of pairs not proven apart, which are moved to the front.
 
     Rows receive the depth of each pair, or a bound of it with its normal. The first bounds are those along a direction.
@@ -323,7 +325,7 @@ def find_deepest(x: Two, pairs: Ints, count: int, direction: Vec3, w: Bench, dep
 
 
 @kernel
-def solve_remaining(x: Two, pairs: Ints, count: int, solid: Solid, w: Bench, depths: Array) -> int:
+def solve_remaining(x: PosedPair, pairs: Ints, count: int, solid: Solid, w: TreeScratch, depths: Array) -> int:
     """Solve the pairs that were only bounded; return the number of pairs not proven apart, which come first.
 
     Triangles against a solid polytope are tested by facets first. A polytope without faces stands for any other shape.
@@ -340,7 +342,9 @@ def solve_remaining(x: Two, pairs: Ints, count: int, solid: Solid, w: Bench, dep
 
 
 @kernel
-def _shorten(x: Two, pairs: Ints, count: int, n: Vec3, along: float, w: Bench, spans: Array, plane: int) -> None:
+def _shorten(
+    x: PosedPair, pairs: Ints, count: int, n: Vec3, along: float, w: TreeScratch, spans: Array, plane: int
+) -> None:
     """Store the plane for those pairs that it separates earlier than their present plane."""
     q, bottom = -1, 0.0
     for k in range(count):
@@ -374,7 +378,7 @@ def overlapping_first(pairs: Ints, count: int, error: float, depths: Array) -> i
 
 
 @kernel
-def is_blocked(moved: Two, pairs: Ints, count: int, direction: Vec3, w: Bench, spans: Array) -> bool:
+def is_blocked(moved: PosedPair, pairs: Ints, count: int, direction: Vec3, w: TreeScratch, spans: Array) -> bool:
     """Return whether pairs that overlapped at the start still overlap after a translation, which blocks all of it.
 
     Two convex parts that intersect at both ends of a translation intersect all along it. The pairs with the greatest
@@ -405,7 +409,8 @@ def _was_asked(planes: Array, used: int, k: int) -> bool:
 
 @kernel
 def leave_behind(
-    x: Two, pairs: Ints, count: int, direction: Vec3, most: float, w: Bench, spans: Array, planes: Array, wall: Array
+    x: PosedPair, pairs: Ints, count: int, direction: Vec3, most: float, w: TreeScratch, spans: Array, planes: Array,
+    wall: Array,
 ) -> float:  # fmt: skip
     """Return how far B moves along a direction to separate all pairs, 0 if none overlap; the wall is the last normal.
 

@@ -11,7 +11,7 @@ from gjk3d.bodies.depth.partings import outward_at, shifted
 from gjk3d.bodies.part_tree import PartTree, part_at, put_behind
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, nearest_on, placed_triangle, read
-from gjk3d.bodies.walk import APART, HELD, Bench, Two, held, meet, parts_at
+from gjk3d.bodies.walk import APART, HELD, PosedPair, TreeScratch, held, meet, parts_at
 from gjk3d.geometry.polygon import SHARP
 from gjk3d.geometry.vec3 import Vec3, add, along, cross, dot, neg, row3, scale, sub, turn, turn_back
 from gjk3d.geometry.vec3 import place as at
@@ -28,7 +28,7 @@ LEVEL = 1e-9  #: a direction that is off a plane by less is along it
 CORNERS = 12  #: of a triangle that is cut by five planes, at most, and scratch
 BEST, STATE, DIRECTION, LOW = 0, 1, 2, 5  #: columns of what is noted of a pair of faces
 NOTED = 8
-#: states: nothing is known; the normal is one of both bodies; it leads into one; that of a face is better known
+#: states: unknown; the normal belongs to both bodies; it leads into one; lost to a neighbour; pushed by a face
 PLAIN, NORMAL, INWARDS, _LOST, PUSHED = 0.0, 1.0, 2.0, 3.0, 4.0
 _ZERO = (0.0, 0.0, 0.0)
 _FIRST = 0
@@ -102,7 +102,7 @@ def _depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, roo
             m = neg(m)
         count = _clipped(p, count, start, m, error * length, q)
         p, q = q, p
-        # a sharp corner: the column is cut by the bisector there, as a neighbour face owns the space beyond
+        # a sharp corner: the column ends at the bisector plane, see `gjk3d.geometry.polygon.cut_by`
         if dot(edge, before) < -SHARP * length * was:
             m = sub(scale(length, before), scale(was, edge))
             count = _clipped(p, count, start, m, error * sqrt(dot(m, m)), q)
@@ -149,7 +149,9 @@ def _note(row: Array, normal: Vec3, direction: Vec3, deep: float, low: Vec3) -> 
 
 
 @kernel
-def _note_pushes(x: Two, meshes: bool, f: PairContacts, start: int, stop: int, origin: PartTree, w: Bench) -> None:
+def _note_pushes(
+    x: PosedPair, meshes: bool, f: PairContacts, start: int, stop: int, origin: PartTree, w: TreeScratch
+) -> None:
     """Store the direction, depth and point of the push of each face of a closed mesh.
 
     A shape is not pushed if its shortest separating translation is along a normal of the mesh.
@@ -217,7 +219,7 @@ def _push(f: PairContacts, start: int, stop: int, error: float) -> bool:
 
 @kernel
 def push_out(
-    x: Two, meshes: bool, f: PairContacts, start: int, stop: int, most: float, origin: PartTree, w: Bench
+    x: PosedPair, meshes: bool, f: PairContacts, start: int, stop: int, most: float, origin: PartTree, w: TreeScratch
 ) -> int:
     """Apply the pushes of faces of closed meshes, and select the pairs that have contacts.
 
@@ -260,7 +262,7 @@ class Outer(NamedTuple):
 
 
 @kernel
-def _is_free(x: Two, by: Vec3, meshes: bool, room: Ints, w: Bench) -> bool:
+def _is_free(x: PosedPair, by: Vec3, meshes: bool, room: Ints, w: TreeScratch) -> bool:
     """Return whether the bodies are apart once B is moved; doubt counts as no."""
     moved, a, b = shifted(x, by), x.a, x.b
     if not meshes:
@@ -270,11 +272,11 @@ def _is_free(x: Two, by: Vec3, meshes: bool, room: Ints, w: Bench) -> bool:
 
 
 @kernel
-def _past_hulls(x: Two, outer: Outer, direction: Vec3, near: float, w: Bench) -> float:
+def _past_hulls(x: PosedPair, outer: Outer, direction: Vec3, near: float, w: TreeScratch) -> float:
     """Return the shortest translation that frees B of A's hull, or that of a given direction if it is short enough."""
     if not outer.of_hulls:
         return outer.most
-    c = parts_at(Two(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)
+    c = parts_at(PosedPair(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)
     direction = turn_back(c.pose, direction)
     reach, _, _ = support_pair(c, direction)
     # off by the error of a support point, and of the poses that place the two and move one of them
@@ -286,7 +288,9 @@ def _past_hulls(x: Two, outer: Outer, direction: Vec3, near: float, w: Bench) ->
 
 
 @kernel
-def freeing(x: Two, meshes: bool, f: PairContacts, start: int, stop: int, outer: Outer, room: Ints, w: Bench) -> float:
+def freeing(
+    x: PosedPair, meshes: bool, f: PairContacts, start: int, stop: int, outer: Outer, room: Ints, w: TreeScratch
+) -> float:
     """Return the length of the shortest of a few translations that free B of A.
 
     ``room`` holds one pair of parts.
@@ -300,7 +304,7 @@ def freeing(x: Two, meshes: bool, f: PairContacts, start: int, stop: int, outer:
     least, far = float(max(-f.out[best, 2], 0.0)), float(max(-f.out[best, 1], 0.0) + 4.0 * x.error)
     direction = vec_at(f.out[best], 3)  # what is free there is tested, so the errors in ``far`` bound nothing
     most = _past_hulls(x, outer, direction, far + 8.0 * x.error, w)
-    # the hulls' translation is about as short as that of the deepest pair: no test can improve it
+    # the hulls' translation is about as short as that of the deepest pair: no test improves it by more than 1 %
     if most <= far * _NEARLY:
         return most
     w.last[0] = -1

@@ -41,7 +41,7 @@ from gjk3d.bodies.facets import GivenSolids, Solid, separating_directions, solid
 from gjk3d.bodies.part_tree import PartTree
 from gjk3d.bodies.touch import ball_in
 from gjk3d.bodies.triangles import common_of, placed_triangle, read
-from gjk3d.bodies.walk import HELD, Bench, Two, held, list_parts, parts_at, two_at
+from gjk3d.bodies.walk import HELD, PosedPair, TreeScratch, held, list_parts, parts_at, two_at
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
@@ -80,7 +80,7 @@ class SearchScratch(NamedTuple):
     walls: Array
     wall: Array
     near: Array  #: points of either that are near the other
-    parts: Two  #: the two by their parts
+    parts: PosedPair  #: the two by their parts
     pairs: Ints  #: of these, the first of which overlap for certain
     solid: Solid  #: B, where that is a polytope which meets a mesh
     nodes: Array  #: see `branches`
@@ -89,7 +89,7 @@ class SearchScratch(NamedTuple):
 
 #: scratch arrays: pairs of parts, inner points before and after B was moved, arrays of a `SearchScratch`, spans of
 #: pairs, points near the other surface, planes, branches, planes of one pair
-GivenDesk = tuple[
+GivenScratch = tuple[
     Ints2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2, Array2
 ]  # fmt: skip
 
@@ -111,7 +111,7 @@ def _within(relative: float, error: float, state: Array) -> bool:
 
 
 @kernel
-def _try(x: Two, s: Sides, d: SearchScratch, direction: Vec3) -> tuple[bool, float]:
+def _try(x: PosedPair, s: Sides, d: SearchScratch, direction: Vec3) -> tuple[bool, float]:
     """Try one direction; return whether it separates the bodies, and the distance along the last wall."""
     state, wall = d.state, d.wall
     _set_vec(d.tried[int(state[TRIED])], 0, direction)
@@ -125,7 +125,7 @@ def _try(x: Two, s: Sides, d: SearchScratch, direction: Vec3) -> tuple[bool, flo
         return False, 0.0
     far, length = dot(_get(wall, 0), by), sqrt(dot(by, by))
     slit = scale(_SLIT * x.error / ROUNDING, direction)  # what is free only in a slit as narrow as that is not free
-    # `past` goes on by three times the noise already; the error is for the rounding of the length
+    # `past` already adds three times the noise; the error covers the rounding of the length
     if length + x.error < state[MOST] and not may_collide(shifted(x, add(by, slit)), s):
         state[MOST] = length + x.error
         _set_vec(state, NORMAL, scale(1.0 / length, by) if length > 0.0 else direction)
@@ -135,7 +135,7 @@ def _try(x: Two, s: Sides, d: SearchScratch, direction: Vec3) -> tuple[bool, flo
 
 
 @kernel
-def _follow(x: Two, s: Sides, d: SearchScratch, direction: Vec3, has_wall: bool, far: float) -> None:
+def _follow(x: PosedPair, s: Sides, d: SearchScratch, direction: Vec3, has_wall: bool, far: float) -> None:
     """Continue from a separating translation along the least vector beyond the walls so far, repeatedly.
 
     If there is no wall yet, it is the normal at the deepest point after a translation by the lower bound.
@@ -166,7 +166,7 @@ def _is_new(direction: Vec3, d: SearchScratch) -> bool:
 
 
 @kernel
-def _go(x: Two, s: Sides, d: SearchScratch, count: int, most: int) -> None:
+def _go(x: PosedPair, s: Sides, d: SearchScratch, count: int, most: int) -> None:
     """Try some directions in order, and continue from the first few beyond the walls of their translations."""
     left = most
     for k in range(count):
@@ -193,7 +193,7 @@ def _add(d: SearchScratch, count: int, direction: Vec3) -> int:
 
 
 @kernel
-def _add_normals(x: Two, s: Sides, d: SearchScratch, pairs: int, count: int) -> int:
+def _add_normals(x: PosedPair, s: Sides, d: SearchScratch, pairs: int, count: int) -> int:
     """Add the normals of intersecting faces: their sum, and those of some pairs."""
     total = (0.0, 0.0, 0.0)
     for k in range(pairs):
@@ -229,7 +229,7 @@ def _add_different(s: Sides, d: SearchScratch, pairs: int, count: int) -> int:
 
 
 @kernel
-def _plan(x: Two, s: Sides, d: SearchScratch, pairs: int, parted: int) -> int:
+def _plan(x: PosedPair, s: Sides, d: SearchScratch, pairs: int, parted: int) -> int:
     """Write the directions to try: normals of hulls, parts and faces, and the axes; return their number."""
     count = _add(d, plain(0), _get(d.state, NORMAL))
     weighted, total = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -239,7 +239,7 @@ def _plan(x: Two, s: Sides, d: SearchScratch, pairs: int, parted: int) -> int:
     count = _add(d, _add(d, count, weighted), total)
     if s.a[8] != 0 or s.b[8] != 0 or parted == 0:
         count = _add_normals(x, s, d, pairs, count)
-    # the axes are cheap and often right, since parts of machines are aligned with them
+    # the axes are cheap candidates, and exact for parts that are aligned with them
     if parted > 0:
         count = _add_different(s, d, parted, count)
         for c in range(3):
@@ -249,7 +249,7 @@ def _plan(x: Two, s: Sides, d: SearchScratch, pairs: int, parted: int) -> int:
 
 
 @kernel
-def _common(x: Two, s: Sides) -> Vec3:
+def _common(x: PosedPair, s: Sides) -> Vec3:
     """Return a point of the first intersecting pair, or a contained point if there is none; NaN if neither is known."""
     if listed(x, s, _SINGLE) == 0:
         return _get(s.w.out[0], _POINT) if held(x, s.w) == HELD else (nan, nan, nan)
@@ -259,7 +259,7 @@ def _common(x: Two, s: Sides) -> Vec3:
 
 
 @kernel
-def _common_of(x: Two, s: Sides, k: int) -> Vec3:
+def _common_of(x: PosedPair, s: Sides, k: int) -> Vec3:
     """Return a common point of a listed pair."""
     c = parts_at(x, s.pairs[k, 0], s.pairs[k, 1], s.w)
     solve(c, UNSIGNED, inf, 0.0, s.w.room, s.w.room.simplex[:0], s.w.out, s.w.flags, 0)
@@ -268,7 +268,7 @@ def _common_of(x: Two, s: Sides, k: int) -> Vec3:
 
 @kernel
 def _by_parts(
-    x: Two, by_faces: Two, s: Sides, all_of: Sides, d: SearchScratch, has_place: bool
+    x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d: SearchScratch, has_place: bool
 ) -> tuple[bool, bool, int]:
     """Bound the depth by the deepest pair; return whether the search is done, whether a point is known, and the pairs.
 
@@ -302,7 +302,7 @@ def _take_inner(d: SearchScratch) -> None:
 
 
 @inlined
-def _near_only(x: Two, s: Sides, most: float, room: Array) -> Sides:
+def _near_only(x: PosedPair, s: Sides, most: float, room: Array) -> Sides:
     """Return the data for translations of at most ``most``, restricted to the points near the other surface."""
     # B is placed with an error, moved with another, and the way is as long as the most but for a few: 64 are enough
     a, b = with_points_near(x.m, most + 64.0 * x.error, s.a, s.b, room)
@@ -310,7 +310,7 @@ def _near_only(x: Two, s: Sides, most: float, room: Array) -> Sides:
 
 
 @kernel
-def enclose_depth(x: Two, by_faces: Two, s: Sides, all_of: Sides, d: SearchScratch) -> None:
+def enclose_depth(x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d: SearchScratch) -> None:
     """Compute bounds of the depth of two intersecting bodies from a separating translation in the state.
 
     ``x`` and ``s`` are the bodies by their parts. ``by_faces`` and ``all_of`` are the bodies as they are moved, where a
@@ -368,7 +368,7 @@ def enclose_depth(x: Two, by_faces: Two, s: Sides, all_of: Sides, d: SearchScrat
 
 
 @kernel
-def _go_inner(x: Two, s: Sides, d: SearchScratch, count: int) -> None:
+def _go_inner(x: PosedPair, s: Sides, d: SearchScratch, count: int) -> None:
     """Try the exit vectors of the innermost points."""
     scratch = SearchScratch(
         d.state,
@@ -388,7 +388,7 @@ def _go_inner(x: Two, s: Sides, d: SearchScratch, count: int) -> None:
 
 
 @kernel
-def _go_branches(x: Two, s: Sides, d: SearchScratch) -> bool:
+def _go_branches(x: PosedPair, s: Sides, d: SearchScratch) -> bool:
     """Try branches of translations beyond walls of a mesh and a polytope; return whether one separates them."""
     if d.solid.faces == 0:
         return False
@@ -403,7 +403,7 @@ def _go_branches(x: Two, s: Sides, d: SearchScratch) -> bool:
 
 
 @kernel
-def _follow_best(x: Two, s: Sides, d: SearchScratch) -> None:
+def _follow_best(x: PosedPair, s: Sides, d: SearchScratch) -> None:
     """Continue from the best translation beyond its walls."""
     n = _get(d.state, WALL)
     if dot(n, n) > 0.0 and not _within(_CLOSE, x.error, d.state):
@@ -415,7 +415,7 @@ def _follow_best(x: Two, s: Sides, d: SearchScratch) -> None:
 def depth_rows(
     a: PartTree, b: PartTree, skin: PartTree, surface_a: Surface, surface_b: Surface,
     normals: tuple[Array2, Array2, Array2], kind: int, solids: GivenSolids, rows_a: Array2, rows_b: Array2,
-    start: int, stop: int, w: Bench, room: GivenRoom, desk: GivenDesk, out: Array2,
+    start: int, stop: int, w: TreeScratch, room: GivenRoom, arrays: GivenScratch, out: Array2,
 ) -> None:  # fmt: skip
     """Compute bounds of the depth at pose rows, where a single row serves all.
 
@@ -425,20 +425,32 @@ def depth_rows(
     for kind 1.
     """
     solid = solid_in(solids, plain(0))
-    inner, moved_points = desk[1][:FOUND_ROWS], desk[1][FOUND_ROWS:]
+    inner, moved_points = arrays[1][:FOUND_ROWS], arrays[1][FOUND_ROWS:]
     s = Sides(
-        kind == 2, surface_a, surface_b, normals[0], normals[1], w, room, moved_points, desk[0][:LOOKED_AT],
-        desk[7], desk[9], desk[6],
+        kind == 2, surface_a, surface_b, normals[0], normals[1], w, room, moved_points, arrays[0][:LOOKED_AT],
+        arrays[7], arrays[9], arrays[6],
     )  # fmt: skip
     all_of = Sides(
-        kind > 0, surface_a, surface_b, normals[0], normals[2], w, room, moved_points, desk[0][LOOKED_AT:],
-        desk[7], desk[9], desk[6],
+        kind > 0, surface_a, surface_b, normals[0], normals[2], w, room, moved_points, arrays[0][LOOKED_AT:],
+        arrays[7], arrays[9], arrays[6],
     )  # fmt: skip
+    # the scratch is shared by all rows: only the poses and the row of results differ
     for k in range(start, stop):
         p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
         x = two_at(a, b, p, q)
         d = SearchScratch(
-            out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[8], x, s.pairs, solid, desk[10], desk[11]
+            out[k],
+            inner,
+            arrays[2],
+            arrays[3],
+            arrays[4],
+            arrays[5][0],
+            arrays[8],
+            x,
+            s.pairs,
+            solid,
+            arrays[10],
+            arrays[11],
         )
         enclose_depth(x, two_at(a, skin, p, q), s, all_of, d)
 
@@ -501,7 +513,7 @@ def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Arr
 
 @kernel
 def next_parting(
-    x: Two, s: Sides, solid: Solid, nodes: Array, count: int, walls: Array, planes: Array, most: float
+    x: PosedPair, s: Sides, solid: Solid, nodes: Array, count: int, walls: Array, planes: Array, most: float
 ) -> tuple[Vec3, int]:
     """Expand branches until no triangle overlaps B; return that translation, 0 for none, and the number of branches.
 

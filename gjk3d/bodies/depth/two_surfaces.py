@@ -58,7 +58,7 @@ _CLIMBS = 4  #: points that two balls grow from
 _WIDTH = 1e-3  #: relative, of bounds that need no closer look
 FOUND_ROWS = 4 * ROWS + 2  #: of what is found
 
-#: the tree of a mesh and some vertices; the tree of its closed skin, `flat_of` it; whether it is solid; `planes_of` it
+#: the tree of a mesh and some vertices; the tree of its closed skin with `flat_of`; a flag for a solid; `planes_of`
 Surface = tuple[Array2, Ints2, Array2, Array2, Array2, Ints2, Array2, Ints2, int, Array2]
 #: a stack and its keys, what waits to be enclosed, and what is found
 GivenRoom = tuple[Ints2, Array1, Array1, Ints1, Array2, Array2]

@@ -232,7 +232,7 @@ class _Fit(NamedTuple):
 
     name: str
     kind: Any
-    still: Callable[[Shape], Any]
+    local: Callable[[Shape], Any]
     moved: Callable[[Shape, Array, Array, bool], Any]
 
 

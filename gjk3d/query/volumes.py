@@ -253,7 +253,7 @@ def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tup
     ints, floats, table, poses = _pack_pairs(a, b, i, j)
     count = len(i)
     lower = np.zeros(count)
-    may_meet = np.ones(count, dtype=np.bool_)
+    may_touch = np.ones(count, dtype=np.bool_)
 
     def solve(which: Ints) -> None:
         out, flags = np.empty((len(which), narrow.FLOATS)), np.zeros((len(which), narrow.INTS), dtype=np.int64)
@@ -268,11 +268,11 @@ def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tup
 
         in_chunks(len(which), 1, run)
         lower[which] = np.maximum(out[:, 1], 0.0)
-        may_meet[which] = lower[which] <= 0.0
+        may_touch[which] = lower[which] <= 0.0
 
     if distances:
         solve(np.arange(count))
-        return may_meet, lower
+        return may_touch, lower
     answer = np.empty(count, dtype=np.int64)
 
     def run(start: int, stop: int) -> None:
@@ -282,11 +282,11 @@ def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tup
         )  # fmt: skip
 
     in_chunks(count, 1, run)
-    may_meet[:] = answer != 0
+    may_touch[:] = answer != 0
     unsure = np.flatnonzero(answer == 2)  # too close to zero for the fast test: their distance decides
     if len(unsure):
         solve(unsure)
-    return may_meet, lower
+    return may_touch, lower
 
 
 def _pack_pairs(a: Volume, b: Volume, i: Ints, j: Ints) -> tuple[Ints, Array, Ints, Array]:
@@ -510,8 +510,8 @@ class AABB(Volume):
             return None
         (low, high), (lows, highs) = self._stacked(), volume._stacked()
         gaps = np.maximum(np.maximum(lows[j] - high[i], low[i] - highs[j]), 0.0)
-        may_meet: Bools = np.all(gaps <= 0.0, axis=1)
-        return may_meet, _norm(gaps) * (1.0 - 8.0 * _U)
+        may_touch: Bools = np.all(gaps <= 0.0, axis=1)
+        return may_touch, _norm(gaps) * (1.0 - 8.0 * _U)
 
 
 class OBB(Volume):

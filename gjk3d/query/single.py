@@ -13,8 +13,9 @@ from functools import cache
 from math import inf, nan
 from typing import Any
 
-from gjk3d._kernels import cpython as py
-from gjk3d._kernels.builtins import Words, fields, offset
+from gjk3d._kernels.calls import objects as py
+from gjk3d._kernels.calls import offset
+from gjk3d._kernels.calls.install import Words, fields
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
 from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.narrow import solve as narrow
@@ -38,7 +39,7 @@ KIND, ROW_SLOT, SHAPE_A, SHAPE_B, ASKED_SLOT, ASKED, MODE, MAX_DISTANCE, TOL, PA
 def plan_of(words: int, pair: int) -> int:
     """Return where the words of a pair's plan are, 0 where it has none."""
     held = py.word(pair + py.word(words + 8 * PLANS))
-    return py.word(held + py.DATA) if held != 0 and py.word(held + py.TYPE) == py.known(py.NDARRAY) else plain(0)
+    return py.word(held + py.DATA) if held != 0 and py.word(held + py.TYPE) == py.constant(py.NDARRAY) else plain(0)
 
 
 @inlined
@@ -113,8 +114,8 @@ def margin_given(words: int, args: int, nargs: int, names: int) -> float:
     if names == 0:
         return 0.0
     value = py.word(args + 8 * nargs)
-    alone = py.word(names + py.SIZE) == 1 and py.word(names + py.TUPLE) == py.word(words + 8 * MARGIN)
-    if not alone or py.word(value + py.TYPE) != py.known(py.FLOAT_TYPE):
+    alone = py.word(names + py.SIZE) == 1 and py.word(py.items_of(names)) == py.word(words + 8 * MARGIN)
+    if not alone or py.word(value + py.TYPE) != py.constant(py.FLOAT_TYPE):
         return float(nan)
     return py.number(value + py.FLOAT)
 
@@ -125,7 +126,7 @@ def told(words: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
     if plan == 0 or pose_a == 0 or pose_b == 0 or margin - margin != 0.0:
         return 0
     answer = collision(py.word(words + 8 * DESK), plan, pose_a, pose_b, margin)
-    return py.keep(py.known(py.BOOLS + answer)) if 0 <= answer <= 1 else plain(0)
+    return py.incref(py.constant(py.BOOLS + answer)) if 0 <= answer <= 1 else plain(0)
 
 
 @builtin
@@ -155,7 +156,7 @@ def shapes_collide(words: int, module: int, args: int, nargs: int, names: int) -
 def copy_pose(to: int, given: int) -> None:
     """Copy the numbers of a pose."""
     for k in range(16):
-        py.put(to + 8 * k, py.word(given + 8 * k))
+        py.write(to + 8 * k, py.word(given + 8 * k))
 
 
 @inlined
@@ -166,8 +167,8 @@ def limit_given(words: int, args: int, nargs: int, names: int) -> int:
     """
     if names == 0:
         return 0
-    value, name = py.word(args + 8 * nargs), py.word(names + py.TUPLE)
-    if py.word(names + py.SIZE) != 1 or py.word(value + py.TYPE) != py.known(py.FLOAT_TYPE):
+    value, name = py.word(args + 8 * nargs), py.word(py.items_of(names))
+    if py.word(names + py.SIZE) != 1 or py.word(value + py.TYPE) != py.constant(py.FLOAT_TYPE):
         return -1
     limit = py.number(value + py.FLOAT)
     if name == py.word(words + 8 * MAX_DISTANCE) and limit >= 0.0:
@@ -187,23 +188,23 @@ def answered(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: int, wh
     marks = solution(desk, plan, pose_a, pose_b, py.word(words + 8 * MODE), most, tol, to)
     # no pose, out of room, or wider than promised where neither that was asked for nor only that they are far
     if marks < 0 or marks & 16 != 0 or (marks & 8 == 0 and tol == 0.0 and marks & 7 != narrow.BEYOND):
-        py.drop(row)
+        py.decref(row)
         return 0
     standing = py.word(desk + 8 * at.STANDING)
-    py.put(to + 8 * ROW_CODE, marks)
-    py.put(to + 8 * ROW_POSED, int(pose_a != standing) + 2 * int(pose_b != standing))
+    py.write(to + 8 * ROW_CODE, marks)
+    py.write(to + 8 * ROW_POSED, int(pose_a != standing) + 2 * int(pose_b != standing))
     copy_pose(to + 8 * ROW_AT, pose_a)
     copy_pose(to + 8 * (ROW_AT + 16), pose_b)
     asked = py.word(words + 8 * ASKED)
-    asked = py.keep(asked) if which == 0 else py.replaced(asked, which, limit)
+    asked = py.incref(asked) if which == 0 else py.replaced(asked, which, limit)
     made = py.new_object(py.word(words + 8 * KIND)) if asked != 0 else plain(0)
     if made == 0:
-        py.drop(row)
+        py.decref(row)
         return -1
-    py.put(made + py.word(words + 8 * ROW_SLOT), row)
-    py.put(made + py.word(words + 8 * SHAPE_A), py.keep(a))
-    py.put(made + py.word(words + 8 * SHAPE_B), py.keep(b))
-    py.put(made + py.word(words + 8 * ASKED_SLOT), asked)
+    py.write(made + py.word(words + 8 * ROW_SLOT), row)
+    py.write(made + py.word(words + 8 * SHAPE_A), py.incref(a))
+    py.write(made + py.word(words + 8 * SHAPE_B), py.incref(b))
+    py.write(made + py.word(words + 8 * ASKED_SLOT), asked)
     return made
 
 
@@ -278,9 +279,9 @@ def read(words: int, data: int) -> int:
     if what == STEPS:
         return py.new_int(py.word(place) >> 5)
     if what == STATUS:
-        return py.keep(py.word(py.word(words + 8 * CHOICES) + py.TUPLE + 8 * (py.word(place) & 7)))
+        return py.incref(py.word(py.items_of(py.word(words + 8 * CHOICES)) + 8 * (py.word(place) & 7)))
     if what == TIGHT:
-        return py.keep(py.known(py.BOOLS + ((py.word(place) >> 3) & 1)))
+        return py.incref(py.constant(py.BOOLS + ((py.word(place) >> 3) & 1)))
     return 0
 
 
@@ -288,10 +289,10 @@ def read(words: int, data: int) -> int:
 def numbers_of(row: int, what: int) -> int:
     """Return where a field of some kind is read, the numbers of an answer's row; 0 where it is not read here."""
     kind = py.word(row + py.TYPE) if row != 0 else plain(0)
-    if kind == py.known(py.BYTES_TYPE):
+    if kind == py.constant(py.BYTES_TYPE):
         return row + py.BYTES if what != OTHER and py.word(row + py.SIZE) == ROW_SIZE else 0
-    if kind == py.known(py.TUPLE_TYPE) and what in (NUMBER, VECTOR):  # Python's, whose first item the kernel wrote
-        return py.floats_in(py.word(row + py.TUPLE), plain(2))
+    if kind == py.constant(py.TUPLE_TYPE) and what in (NUMBER, VECTOR):  # Python's, whose first item the kernel wrote
+        return py.floats_in(py.word(py.items_of(row)), plain(2))
     return 0
 
 
@@ -300,13 +301,13 @@ def get_field(answer: int, words: int) -> int:
     """Return a field of an answer; it is made when it is first asked for."""
     slot = answer + py.word(words)
     if py.word(slot) != 0:
-        return py.keep(py.word(slot))
+        return py.incref(py.word(slot))
     row = py.word(answer + py.word(words + 8 * ROW_OF))
     numbers = numbers_of(row, py.word(words + 8 * WHAT))
     if numbers != 0:
         made = read(words, numbers)
         if made != 0:
-            py.put(slot, py.keep(made))
+            py.write(slot, py.incref(made))
         return made
     return py.call_with(py.word(words + 8 * REST), answer, words + 8 * NAME, plain(1), plain(0))
 
@@ -316,9 +317,9 @@ def set_field(answer: int, value: int, words: int) -> int:
     """Set a field of an answer, or delete it."""
     slot = answer + py.word(words)
     old = py.word(slot)
-    py.put(slot, py.keep(value) if value != 0 else plain(0))
+    py.write(slot, py.incref(value) if value != 0 else plain(0))
     if old != 0:
-        py.drop(old)
+        py.decref(old)
     return 0
 
 

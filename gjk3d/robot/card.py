@@ -16,7 +16,7 @@ def hits(cell: Cell, rows: Array) -> Ints:
 
     Angles so large that the system's sine is asked are left to the processor.
     """
-    from gjk3d._kernels.gpu import Back, Own, Rows, run  # numba-cuda is loaded where it is asked for
+    from gjk3d._kernels.gpu import Output, PerThread, Rows, run  # numba-cuda is loaded where it is asked for
 
     chain, order = cell.robot._chain, cell.memory.fresh().order
     told = np.empty((len(rows), 1), dtype=np.int64)
@@ -24,8 +24,8 @@ def hits(cell: Cell, rows: Array) -> Ints:
     run(
         hit_of_one,
         (
-            Rows(rows), chain, cell.layout, Own(order, kept=True), cell.margins, NO_CACHE, *map(Own, own),
-            Back(told, rows=True),
+            Rows(rows), chain, cell.layout, PerThread(order, filled=True), cell.margins, NO_CACHE, *map(PerThread, own),
+            Output(told, rows=True),
         ),
     )  # fmt: skip
     which = told[:, 0]

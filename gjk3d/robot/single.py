@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gjk3d._kernels import cpython as py
-from gjk3d._kernels.builtins import Words, offset
+from gjk3d._kernels.calls import objects as py
+from gjk3d._kernels.calls import offset
+from gjk3d._kernels.calls.install import Words
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
 from gjk3d.robot.walk import FREE, hit_of_one
 
@@ -33,7 +34,7 @@ def prepared(said: Any, cell: Cell) -> tuple[Any, ...] | None:
         row, lock = np.empty(cell.robot.dof), cell.memory.lock
         args, methods = (row, *cell.kept.free), (lock.acquire, lock.release)
         words = [
-            id(said), cell.robot.dof, row.ctypes.data, id(args) + py.TUPLE, len(args), id(hit_of_one),
+            id(said), cell.robot.dof, row.ctypes.data, id(args) + tuple.__basicsize__, len(args), id(hit_of_one),
             cell.kept.told.ctypes.data, *map(id, methods), id(False),
         ]  # fmt: skip
         cell.kept.single = np.array(words, dtype=np.int64), args, methods, said
@@ -47,7 +48,7 @@ def released(quick: int, answer: int) -> int:
     done = py.call(py.word(quick + 8 * RELEASE), quick, plain(0), plain(0))
     if done == 0:
         return -1
-    py.drop(done)
+    py.decref(done)
     return answer
 
 
@@ -57,19 +58,19 @@ def free_at(quick: int, numbers: int) -> int:
     got = py.call(py.word(quick + 8 * ACQUIRE), quick + 8 * NOT_WAITING, plain(1), plain(0))
     if got == 0:
         return -1
-    py.drop(got)  # which is True or False, and stays
-    if got != py.known(py.BOOLS + 1):
+    py.decref(got)  # which is True or False, and stays
+    if got != py.constant(py.BOOLS + 1):
         return 0
     for k in range(py.word(quick + 8 * JOINTS)):
-        py.put(py.word(quick + 8 * NUMBERS) + 8 * k, py.word(numbers + 8 * k))
+        py.write(py.word(quick + 8 * NUMBERS) + 8 * k, py.word(numbers + 8 * k))
     done = py.call(py.word(quick + 8 * ENTRY), py.word(quick + 8 * ARGS), py.word(quick + 8 * COUNT), plain(0))
     if done == 0:
         return released(quick, plain(-1))
-    py.drop(done)
+    py.decref(done)
     told = py.word(py.word(quick + 8 * TOLD))
     if told != FREE and told < 0:
         return released(quick, plain(0))
-    answer = py.known(py.BOOLS + int(told == FREE))
+    answer = py.constant(py.BOOLS + int(told == FREE))
     return released(quick, answer)
 
 
@@ -77,16 +78,16 @@ def free_at(quick: int, numbers: int) -> int:
 def checker_free(words: int, checker: int, args: int, nargs: int, names: int) -> int:
     """Answer `Checker.free`."""
     held = py.word(checker + py.word(words + 8 * PREPARED))
-    if names == 0 and nargs == 1 and held != 0 and held != py.known(py.NONE):
-        quick = py.word(py.word(held + py.TUPLE) + py.DATA)
+    if names == 0 and nargs == 1 and held != 0 and held != py.constant(py.NONE):
+        quick = py.word(py.word(py.items_of(held)) + py.DATA)
         numbers = py.floats_in(py.word(args), 1)
         same = py.word(quick + 8 * SAID) == py.word(checker + py.word(words + 8 * SAID_SLOT))
         if same and numbers != 0 and py.word(py.word(py.word(args) + py.SHAPE)) == py.word(quick + 8 * JOINTS):
-            py.keep(held)  # the kernel lets others run, who may prepare the checker for something else
+            py.incref(held)  # the kernel lets others run, who may prepare the checker for something else
             answer = free_at(quick, numbers)
             if answer > 0:
-                py.keep(answer)
-            py.drop(held)
+                py.incref(answer)
+            py.decref(held)
             if answer != 0:
                 return max(answer, 0)
     return py.call_with(py.word(words), checker, args, nargs, names)

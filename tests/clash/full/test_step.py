@@ -7,7 +7,7 @@ from words import assert_names
 from gjk3d.bodies.step_unit import unit_of
 from gjk3d.clash import Assembly, Movement, check
 from gjk3d.cli.app import main
-from gjk3d.cli.serve import read_whole
+from gjk3d.cli.triage import read_whole
 from gjk3d.errors import ParseError
 from tests.model_files import CORNERS, QUADS, glb, step, write_zip
 

@@ -41,6 +41,6 @@ def kernels() -> dict[str, Any]:
     if MODE != "object":
         return {"mode": MODE}
     from gjk3d._kernels import late
-    from gjk3d._kernels.builtins import usable
+    from gjk3d._kernels.calls.install import is_usable
 
-    return {"mode": MODE, **late.status(), "builtins": usable()}
+    return {"mode": MODE, **late.status(), "builtins": is_usable()}

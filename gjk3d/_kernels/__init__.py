@@ -1,4 +1,4 @@
-"""Compiled code: how it is made, cached and kept fresh, and how kernels call a user's function.
+"""Compiled code: the decorators of kernels, the builder and its cache, calls from CPython, and the user's functions.
 
-Algorithms are not here; they stand beside what they are about, in `geometry`, `shapes`, `narrow`, `broad` and `bodies`.
+The kernels themselves are next to their subject, in `geometry`, `shapes`, `narrow`, `broad` and `bodies`.
 """

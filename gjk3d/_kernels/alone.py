@@ -1,8 +1,13 @@
-"""One kernel alone: typed and lowered by numba, handed on as bitcode; what it calls is known by its annotations.
+"""Compile one kernel alone, by numba to bitcode. Annotations give the types of the kernels that it calls.
 
-numba compiles a kernel with everything below it, and links and optimises that anew for each caller. Here a call is a
-declaration, so that each kernel is compiled once, in any process, and again only where it was edited. That takes a few
-of numba's internals in hand, in a process of its own, which `install` changes for good.
+numba compiles a kernel with everything that it calls, and links and optimises all of it again for each caller. Here a
+call is a declaration. So each kernel is compiled once, in any process, and again only after an edit of it. For this
+`install` changes some of numba's internals, for the rest of the process.
+
+`install` also removes steps of numba that do nothing for kernels. These are plain functions of numbers, tuples and
+arrays, without generators, closures, reference counts or array expressions, and the builder optimises all of them at
+its end. Most of numba's passes therefore change nothing, its own optimisation is repeated, and it resolves the same
+operators and layouts again for each kernel.
 """
 
 from __future__ import annotations
@@ -19,19 +24,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, get_type_hints
 
-from gjk3d._kernels import shortcuts, sources, store
+from gjk3d._kernels import sources, store
 
 Function = Callable[..., Any]
 
 
-class Made(NamedTuple):
-    """A kernel as bitcode, and the kernels that it calls, each with the types it calls them with."""
+class CompiledKernel(NamedTuple):
+    """A kernel as bitcode, and the kernels that it calls with the types of their arguments."""
 
     symbol: str
     bitcode: bytes
-    calls: list[Any]  #: names and types, None as for `compile_alone`; for the builder's groups, symbols
-    declaration: str  #: of an entry, for its wrapper
-    entry: str  #: its name, of what Python calls
+    calls: list[Any]  #: names and types, None as for `compile_alone`; symbols in the builder's groups
+    declaration: str  #: of an entry: its wrapper in LLVM's language
+    entry: str  #: name of an entry
     size: int  #: instructions
     inlined: bool
 
@@ -43,18 +48,18 @@ _called: list[tuple[str, tuple[Any, ...] | None]] = []
 
 
 def install() -> None:
-    """Make numba compile kernels alone, in this process and for good."""
+    """Make numba compile kernels alone, for the rest of this process."""
     os.environ["GJK3D_KERNELS"] = "alone"
     gc.disable()  # types and IR live until the end anyway
     from numba import types
     from numba.core import codegen, cpu, dispatcher, funcdesc, typing
 
-    from gjk3d._kernels.signatures import taken
+    from gjk3d._kernels.signatures import parameter_types
 
     Dispatcher: Any = dispatcher.Dispatcher
 
     class Gathered(codegen.JITCodeLibrary):  # type: ignore[misc]
-        """A library that is neither finalized nor optimised: its modules are all that is wanted."""
+        """A library that is neither finalized nor optimised, because only its modules are used."""
 
         def _ensure_finalized(self) -> None:
             pass
@@ -74,34 +79,34 @@ def install() -> None:
     numbered = cpu.CPUContext.mangler
 
     def mangler(self: Any, name: str, types: Any, *, abi_tags: Any = (), uid: Any = None) -> str:
-        """Name our functions by what they are, not by when they were made."""
+        """Return a symbol of our functions without a serial number, so that it is the same in each process."""
         if name.lstrip(".").startswith(("gjk3d.", "NumbaEnv.gjk3d.")):
             return str(funcdesc.default_mangler(name, types))
         return str(numbered(self, name, types, abi_tags=abi_tags, uid=uid))
 
     cpu.CPUContext.mangler = mangler
 
-    of_others = Dispatcher.get_call_template
+    usual_template = Dispatcher.get_call_template
 
     def get_call_template(self: Any, arguments: Any, named: Any) -> Any:
-        """Answer what a call of a kernel returns by its annotation; one with a literal is compiled as any other is."""
+        """Return the signature of a call by the kernel's annotation; a literal has the type of any other number."""
         name = _name_of(self.py_func)
         if not (name in _dispatchers and self is _dispatchers[name]):
-            return of_others(self, arguments, named)
+            return usual_template(self, arguments, named)
         signature, arguments = self._compiler.fold_argument_types(arguments, named)
         arguments = tuple(map(types.unliteral, arguments))
         declared(self, arguments)
-        _called.append((name, None if name in _entries and arguments == taken(self.py_func) else arguments))
-        signatures = [each.signature for each in self.overloads.values()]
+        _called.append((name, None if name in _entries and arguments == parameter_types(self.py_func) else arguments))
+        signatures = [overload.signature for overload in self.overloads.values()]
         return typing.make_concrete_template(self.py_func.__name__, self.py_func, signatures), signature, arguments, {}
 
     Dispatcher.get_call_template = get_call_template
 
-    def add_overload(self: Any, made: Any) -> None:
-        self.overloads[tuple(made.signature.args)] = made
+    def add_overload(self: Any, compiled: Any) -> None:
+        self.overloads[tuple(compiled.signature.args)] = compiled
 
     Dispatcher.add_overload = add_overload
-    shortcuts.install()
+    _shorten()
 
 
 def _name_of(function: Function) -> str:
@@ -112,12 +117,12 @@ def dispatcher(function: Function, more: dict[str, Any]) -> Any:
     """Return numba's dispatcher of a kernel; see `gjk3d._kernels.decorators`."""
     import numba
 
-    made = numba.njit(
+    kernel = numba.njit(
         error_model="numpy", nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True,
-        pipeline_class=shortcuts.pipeline(), **more,
+        pipeline_class=_pipeline(), **more,
     )(function)  # fmt: skip
-    _dispatchers[_name_of(function)] = made
-    return made
+    _dispatchers[_name_of(function)] = kernel
+    return kernel
 
 
 def entry(function: Function) -> Any:
@@ -133,17 +138,17 @@ def builtin(function: Function) -> Any:
 
 
 class Declared:
-    """A kernel that is compiled elsewhere, in the place of a compiled one: its name and types are known."""
+    """Name and types of a kernel that is compiled elsewhere, in the place of a compiled one."""
 
     objectmode = False
 
     def __init__(self, dispatcher: Any, arguments: tuple[Any, ...]) -> None:
         from numba.core import funcdesc, typing
 
-        from gjk3d._kernels.signatures import returned
+        from gjk3d._kernels.signatures import return_type
 
         function, context = dispatcher.py_func, dispatcher.targetctx
-        self.signature = typing.signature(returned(function), *arguments)
+        self.signature = typing.signature(return_type(function), *arguments)
         self.entry_point = object()
         self.target_context = context
         self.fndesc = funcdesc.PythonFunctionDescriptor(
@@ -155,11 +160,11 @@ class Declared:
 
 
 def declared(dispatcher: Any, arguments: tuple[Any, ...]) -> Declared:
-    """Return the declaration of a kernel for these types, made when it is first called."""
+    """Return the declaration of a kernel for these types, created at the first call."""
     if arguments not in dispatcher.overloads:
         dispatcher.overloads[arguments] = Declared(dispatcher, arguments)
-    found: Declared = dispatcher.overloads[arguments]
-    return found
+    declaration: Declared = dispatcher.overloads[arguments]
+    return declaration
 
 
 def dispatcher_of(name: str) -> Any:
@@ -168,69 +173,69 @@ def dispatcher_of(name: str) -> Any:
     return _dispatchers[name]
 
 
-def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> Made:
-    """Compile a kernel for types; None are those that an entry is annotated with.
+def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> CompiledKernel:
+    """Compile a kernel for types of arguments, None for the annotated types of an entry.
 
     Raises
     ------
     TypeError
-        It returns something else than its annotation says.
+        The type of its result is not the annotated one.
     """
     from numba import types
 
-    from gjk3d._kernels.signatures import taken
+    from gjk3d._kernels.signatures import parameter_types
 
     dispatcher = dispatcher_of(name)
     entry = arguments is None
-    arguments = taken(dispatcher.py_func) if arguments is None else arguments
+    arguments = parameter_types(dispatcher.py_func) if arguments is None else arguments
     _called.clear()
     compiled = dispatcher._compiler.compile(arguments, None)
-    known = declared(dispatcher, arguments)
-    symbol, said = compiled.fndesc.llvm_func_name, known.signature.return_type
-    if types.unliteral(compiled.signature.return_type) != said or symbol != known.fndesc.llvm_func_name:
-        raise TypeError(f"{name} returns {compiled.signature.return_type} and is annotated as {said}")
+    declaration = declared(dispatcher, arguments)
+    symbol, annotated = compiled.fndesc.llvm_func_name, declaration.signature.return_type
+    if types.unliteral(compiled.signature.return_type) != annotated or symbol != declaration.fndesc.llvm_func_name:
+        raise TypeError(f"{name} returns {compiled.signature.return_type} and is annotated as {annotated}")
     module = _linked(compiled.library)
     for function in module.functions:
         if not function.is_declaration and function.name != symbol:
             function.linkage = "internal"
-    from gjk3d._kernels import wrappers
+    from gjk3d._kernels.calls import assembly
 
-    way_in = wrappers.builtin if name in _builtins else wrappers.wrapper
-    text = way_in(name, known) if entry else ""
-    size = sum(1 for each in module.functions for block in each.blocks for _ in block.instructions)
+    wrap = assembly.builtin if name in _builtins else assembly.wrapper
+    text = wrap(name, declaration) if entry else ""
+    size = sum(1 for function in module.functions for block in function.blocks for _ in block.instructions)
     inlined = bool(dispatcher.targetoptions.get("forceinline"))
     called = list(dict.fromkeys(_called))
-    return Made(symbol, module.as_bitcode(), called, text, name if entry else "", size, inlined)
+    return CompiledKernel(symbol, module.as_bitcode(), called, text, name if entry else "", size, inlined)
 
 
 def _linked(library: Any) -> Any:
-    """Return one module of a library and of what numba itself adds to it."""
-    seen: dict[Any, None] = {}
+    """Return one module of a library and of the libraries that numba links to it."""
+    libraries: dict[Any, None] = {}
 
-    def visit(each: Any) -> None:
-        if each not in seen:
-            seen[each] = None
-            for other in each._linking_libraries:
-                visit(other)
+    def visit(item: Any) -> None:
+        if item not in libraries:
+            libraries[item] = None
+            for linked in item._linking_libraries:
+                visit(linked)
 
     visit(library)
-    first, *others = seen
-    for other in others:
-        first._final_module.link_in(other._final_module, preserve=True)
-    return first._final_module
+    first, *others = (item._final_module for item in libraries)
+    for module in others:
+        first.link_in(module, preserve=True)
+    return first
 
 
-def write(path: Path, made: Made) -> None:
+def write(path: Path, kernel: CompiledKernel) -> None:
     """Write a compiled kernel into the cache."""
     from gjk3d._kernels.signatures import to_json
 
-    calls = [(name, types if types is None else [to_json(each) for each in types]) for name, types in made.calls]
-    facts = made._replace(bitcode=b"", calls=calls)._asdict()
+    calls = [(name, types if types is None else [to_json(kind) for kind in types]) for name, types in kernel.calls]
+    facts = kernel._replace(bitcode=b"", calls=calls)._asdict()
     del facts["bitcode"]
-    store.write_built(path, made.bitcode, facts)
+    store.write_built(path, kernel.bitcode, facts)
 
 
-def read(path: Path) -> Made | None:
+def read(path: Path) -> CompiledKernel | None:
     """Return the compiled kernel that `write` wrote, or None if the cache does not have it."""
     from gjk3d._kernels.signatures import from_json
 
@@ -240,21 +245,21 @@ def read(path: Path) -> Made | None:
         calls = [(name, types and tuple(map(from_json, types))) for name, types in built.facts["calls"]]
     except (ImportError, AttributeError):  # a NamedTuple was moved or renamed since: the kernel is compiled again
         return None
-    return Made(bitcode=built.content, **{**built.facts, "calls": calls})
+    return CompiledKernel(bitcode=built.content, **{**built.facts, "calls": calls})
 
 
 def content_of(name: str, arguments: tuple[Any, ...] | None) -> str:
-    """Return a hash of all that the bitcode of a kernel follows from: its code, its types, constants, what it calls.
+    """Return a hash of what decides the bitcode of a kernel: its code, types and constants, and the kernels it calls.
 
     The code is that of the imported function, so an edit of its file during a build changes nothing.
     """
-    from gjk3d._kernels.signatures import returned, taken
+    from gjk3d._kernels.signatures import parameter_types, return_type
 
     function = dispatcher_of(name).py_func
-    # annotations are names, which stand for other types when their definition is edited
-    known = ("entry", *taken(function)) if arguments is None else arguments
+    # an annotation is a name, whose type changes when its definition is edited
+    key_types = ("entry", *parameter_types(function)) if arguments is None else arguments
     kind = (_dispatchers[name].targetoptions.get("forceinline"), name in _builtins)
-    head = f"{_way()} {name} {kind} {inspect.signature(function)} {known} {returned(function)}"
+    head = f"{_build_key()} {name} {kind} {inspect.signature(function)} {key_types} {return_type(function)}"
     digest = hashlib.sha256(f"{head}\n{_steps(function.__code__)}\n".encode())
     for used in sorted(set(_names(function.__code__))):
         digest.update(f"{used} {_meaning(function.__globals__.get(used), function)}\n".encode())
@@ -262,35 +267,36 @@ def content_of(name: str, arguments: tuple[Any, ...] | None) -> str:
 
 
 def _steps(code: Any) -> list[str]:
-    """Return the instructions of a function, which have no positions and no docstring."""
-    values = [(each.opname, each.argval) for each in dis.get_instructions(code)]
+    """Return the instructions of a function, without positions and docstring."""
+    values = [(step.opname, step.argval) for step in dis.get_instructions(code)]
     return [f"{name} {_steps(value) if inspect.iscode(value) else value!r}" for name, value in values]
 
 
-_HOW = ("alone", "callback", "cpython", "shortcuts", "signatures")
+#: modules that decide the bitcode of every kernel, and the wrappers that are cached with it
+_COMPILING = ("alone", "callback", "calls.assembly", "calls.objects", "signatures")
 
 
 @cache
-def _way() -> str:
-    """Return what the bitcode of every kernel follows from: how it is made."""
+def _build_key() -> str:
+    """Return what the bitcode of every kernel has in common: the compiler and the code that drives it."""
     import numba
 
-    code = " ".join(sources.hash_of(f"gjk3d._kernels.{each}") for each in _HOW)
+    code = " ".join(sources.hash_of(f"gjk3d._kernels.{module}") for module in _COMPILING)
     return f"{numba.__version__} {code}"
 
 
 def _names(code: Any) -> list[str]:
-    inner = [name for each in code.co_consts if inspect.iscode(each) for name in _names(each)]
+    inner = [name for constant in code.co_consts if inspect.iscode(constant) for name in _names(constant)]
     return [*code.co_names, *inner]
 
 
 def _meaning(value: Any, function: Function) -> str:
-    """Return what a global name of a kernel stands for, as far as its code depends on it."""
-    from gjk3d._kernels.signatures import returned
+    """Return the value of a global name of a kernel as text, as far as the kernel's bitcode depends on it."""
+    from gjk3d._kernels.signatures import return_type
 
     if hasattr(value, "py_func"):
         inlined = value.targetoptions.get("forceinline")
-        return f"{_name_of(value.py_func)} {inspect.signature(value.py_func)} {returned(value.py_func)} {inlined}"
+        return f"{_name_of(value.py_func)} {inspect.signature(value.py_func)} {return_type(value.py_func)} {inlined}"
     if isinstance(value, ModuleType):
         used = _names(function.__code__)
         return str([(name, _meaning(getattr(value, name, None), function)) for name in used if hasattr(value, name)])
@@ -299,3 +305,268 @@ def _meaning(value: Any, function: Function) -> str:
     if callable(value):
         return getattr(value, "__qualname__", type(value).__name__)
     return value.tobytes().hex() if hasattr(value, "tobytes") else repr(value)
+
+
+def _shorten() -> None:
+    """Make numba compile with fewer steps, for the rest of this process."""
+    _optimise_at_once()
+    _cache_operator_types()
+    _cache_sizes()
+    _list_variables_fast()
+    _skip_lifetimes()
+    _find_single_assignments()
+    _fold_extract_of_insert()
+    _read_arrays_in_place()
+
+
+def _pipeline() -> Any:
+    """Return numba's compiler without the passes that change nothing in a kernel."""
+    from numba.core import compiler, typed_passes, untyped_passes
+    from numba.core.compiler_machinery import PassManager
+
+    passes = (
+        untyped_passes.TranslateByteCode, untyped_passes.FixupArgs, untyped_passes.IRProcessing,
+        untyped_passes.RewriteSemanticConstants, untyped_passes.DeadBranchPrune, untyped_passes.GenericRewrites,
+        untyped_passes.ReconstructSSA, typed_passes.NopythonTypeInference, typed_passes.PreLowerStripPhis,
+        typed_passes.NativeLowering, typed_passes.NoPythonBackend,
+    )  # fmt: skip
+
+    class Short(compiler.CompilerBase):  # type: ignore[misc]
+        def define_pipelines(self) -> list[Any]:
+            manager = PassManager("kernel")
+            for step in passes:
+                manager.add_pass(step, step.__name__)
+            manager.finalize()
+            return [manager]
+
+    return Short
+
+
+#: subpackages, by the begin of their symbols, that level 1 slows down: box against box takes 5 % longer
+_HOT = ("_ZN5gjk3d6narrow", "_ZN5gjk3d8geometry", "_ZN5gjk3d5poses")
+
+
+def _optimise_at_once() -> None:
+    """Prepare the pass managers once for all modules, and verify no module, since the builder verifies all together.
+
+    The builder optimises all kernels at its end. The level used before decides which kernels LLVM inlines.
+    """
+    from llvmlite import binding
+    from numba.core import codegen, cpu
+
+    prepared: dict[int, Any] = {}
+
+    def manager(machine: Any, level: int) -> Any:
+        if level not in prepared:
+            options = binding.create_pipeline_tuning_options(speed_level=level)
+            builder = binding.create_pass_builder(machine, options)
+            prepared[level] = builder.getFunctionPassManager(), builder
+        return prepared[level]
+
+    def optimise(self: Any, module: Any) -> None:
+        functions = [function for function in module.functions if not function.is_declaration]
+        level = 3 if any(function.name.startswith(_HOT) for function in functions) else 1
+        passes, builder = manager(self._codegen._tm, level)
+        for function in functions:
+            passes.run(function, builder)
+
+    def nothing(*_: Any, **__: Any) -> None:
+        pass
+
+    codegen.CPUCodeLibrary._optimize_functions = optimise
+    cpu.CPUContext.post_lowering = nothing  # it adds functions that count references
+    cpu.CPUContext.create_cpython_wrapper = cpu.CPUContext.create_cfunc_wrapper = nothing
+
+
+def _cache_operator_types() -> None:
+    """Resolve a call of numba's own functions once for each combination of argument types."""
+    from numba.core.types import functions
+
+    Base: Any = functions.BaseFunction
+    resolve = Base.get_call_type
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        signatures = self.__dict__.setdefault("_gjk3d_signatures", {})
+        key = tuple(args), tuple(kws.items())
+        if key not in signatures:
+            signatures[key] = resolve(self, context, args, kws)
+        return signatures[key]
+
+    Base.get_call_type = get_call_type
+
+
+def _cache_sizes() -> None:
+    """Compute the size of a type once, because llvmlite writes and parses a module for it."""
+    from llvmlite.ir import types
+
+    for name in ("get_abi_size", "get_abi_alignment"):
+        setattr(types.Type, name, _cached(getattr(types.Type, name)))
+
+
+def _cached(measure: Callable[..., Any]) -> Callable[..., Any]:
+    sizes: dict[Any, Any] = {}
+
+    def cached(self: Any, *more: Any) -> Any:
+        if self not in sizes:
+            sizes[self] = measure(self, *more)
+        return sizes[self]
+
+    return cached
+
+
+def _list_variables_fast() -> None:
+    """Gather the variables of an instruction in one list."""
+    from numba.core import ir
+
+    def gather(value: Any, variables: list[Any]) -> None:
+        kind = type(value)
+        if kind is ir.Var:
+            variables.append(value)
+        elif kind is dict:
+            for part in value.values():
+                gather(part, variables)
+        elif kind is tuple or kind is list:
+            for part in value:
+                gather(part, variables)
+        elif isinstance(value, ir.Inst):
+            variables.extend(value.list_vars())
+
+    def listed(self: Any, value: Any) -> list[Any]:
+        variables: list[Any] = []
+        gather(value, variables)
+        return variables
+
+    ir.Inst._rec_list_vars = listed
+
+
+def _skip_lifetimes() -> None:
+    """Skip the analysis of where variables end, which generators and reference counts need."""
+    from numba.core import postproc, transforms
+
+    def run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        self.func_ir.blocks = transforms.canonicalize_cfg(self.func_ir.blocks)
+        self.func_ir.variable_lifetime = postproc.VariableLifetime(self.func_ir.blocks)
+        self.func_ir.generator_info = None
+
+    postproc.PostProcessor.run = run
+
+
+def _find_single_assignments() -> None:
+    """Make a variable a value if one assignment dominates its uses; numba stores and loads it between blocks."""
+    from numba.core import analysis, ir, lowering
+
+    def find(self: Any) -> None:
+        blocks = self.func_ir.blocks
+        dominators, use_defs = analysis.compute_cfg_from_blocks(blocks).dominators(), analysis.compute_use_defs(blocks)
+        uses: dict[str, set[int]] = {}
+        for label, names in use_defs.usemap.items():
+            for name in names:
+                uses.setdefault(name, set()).add(label)
+        assigned: dict[str, list[int]] = {}
+        for label, block in blocks.items():
+            for assignment in block.find_insts(ir.Assign):
+                assigned.setdefault(assignment.target.name, []).append(label)
+        self._blk_local_varmap = {}
+        self._singly_assigned_vars = {
+            name
+            for name, (label, *more) in assigned.items()
+            if not more and all(label != use and label in dominators[use] for use in uses.get(name, ()))
+        } - lowering.must_use_alloca(blocks)
+
+    lowering.Lower._find_singly_assigned_variable = find
+
+
+def _fold_extract_of_insert() -> None:
+    """Return an inserted field of a tuple or array directly; half of all instructions would extract it again."""
+    from llvmlite import ir
+    from llvmlite.ir import instructions
+
+    emit = ir.IRBuilder.extract_value
+
+    def extract_value(self: Any, value: Any, index: Any, name: str = "") -> Any:
+        path = [*index] if isinstance(index, (tuple, list)) else [index]
+        while isinstance(value, instructions.InsertValue):
+            into, part = value.operands
+            shared = min(len(path), len(value.indices))
+            if path[:shared] != [*value.indices[:shared]]:
+                value = into
+            elif shared < len(value.indices):
+                break  # only a part of the value was inserted
+            else:
+                value, path = part, path[shared:]
+                if not path:
+                    return value
+        return emit(self, value, path, name)
+
+    ir.IRBuilder.extract_value = extract_value
+
+
+def _read_arrays_in_place() -> None:
+    """Extract the fields of an array from its value, where numba stores it on the stack and loads it again."""
+    from llvmlite import ir
+    from numba.core import types
+    from numba.np import arrayobj
+
+    of_numba, index_of_numba = arrayobj.make_array, arrayobj.basic_indexing
+
+    class ReadArray:
+        """An array that is read, never written."""
+
+        def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
+            self._context, self._builder, self._kind, self._value = context, builder, kind, value
+            self._model = context.data_model_manager[kind]
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                return getattr(of_numba(self._kind)(self._context, self._builder, self._value), name)
+            return self._builder.extract_value(self._value, self._model.get_field_position(name))
+
+        def _getvalue(self) -> Any:
+            return self._value
+
+        def _part(self, name: str, axis: int) -> Any:
+            return self._builder.extract_value(self._value, [self._model.get_field_position(name), axis])
+
+    def make_array(kind: Any) -> Any:
+        usual = of_numba(kind)
+
+        def proxy(context: Any, builder: Any, value: Any = None, ref: Any = None) -> Any:
+            if value is None or type(kind) is not types.Array:
+                return usual(context, builder, value, ref)
+            return ReadArray(context, builder, kind, value)
+
+        return proxy
+
+    def make_view(
+        context: Any, builder: Any, _: Any, array: Any, kind: Any, data: Any, shapes: Any, strides: Any
+    ) -> Any:
+        model, value = context.data_model_manager[kind], ir.Constant(context.get_value_type(kind), ir.Undefined)
+        items = shapes[0]
+        for length in shapes[1:]:
+            items = builder.mul(items, length)
+        fields = {"meminfo": array.meminfo, "parent": array.parent, "nitems": items, "itemsize": array.itemsize}
+        for name, field in {**fields, "data": data}.items():
+            value = builder.insert_value(value, field, model.get_field_position(name))
+        for name, fields in (("shape", shapes), ("strides", strides)):
+            for axis, size in enumerate(fields):
+                value = builder.insert_value(value, size, [model.get_field_position(name), axis])
+        return ReadArray(context, builder, kind, value)
+
+    def basic_indexing(
+        context: Any, builder: Any, kind: Any, array: Any, index_types: Any, indices: Any, boundscheck: Any = None
+    ) -> Any:
+        is_item = all(isinstance(index_type, types.Integer) for index_type in index_types)
+        if not (is_item and isinstance(array, ReadArray) and kind.layout == "C"):
+            return index_of_numba(context, builder, kind, array, index_types, indices, boundscheck)
+        shape, place = [array._part("shape", axis) for axis in range(kind.ndim)], None
+        for axis in range(kind.ndim):
+            if place is not None:
+                place = builder.mul(place, shape[axis])
+            if axis < len(indices):
+                index = arrayobj.fix_integer_index(context, builder, index_types[axis], indices[axis], shape[axis])
+                place = index if place is None else builder.add(place, index)
+        axes = range(len(indices), kind.ndim)
+        strides = [array._part("strides", axis) for axis in axes]
+        return builder.gep(array.data, [place]), [shape[axis] for axis in axes], strides
+
+    arrayobj.make_array, arrayobj.make_view, arrayobj.basic_indexing = make_array, make_view, basic_indexing

@@ -1,23 +1,27 @@
 """Build the machine code of all kernels: each compiled alone, then linked and optimised in groups, all in parallel.
 
-``python -m gjk3d._kernels.builder`` does it for this machine. Each step is cached in `files.folder` by what it follows
-from, so that an edit repeats a step only for what depends on the edited code:
+``python -m gjk3d._kernels.builder`` builds it for this machine. Each step is cached in `store.folder` by a hash of its
+inputs, so that an edit repeats a step only for the kernels that depend on the edited code:
 
 ===========  =====================  ==================================================================================
-folder       what it has            what its names are a hash of
+folder       content                the name is a hash of
 ===========  =====================  ==================================================================================
 (top)        the machine code       `store.source_key` (the code of all kernels, see `sources`) and the kind of machine
 keys         that key               the bytes of all files of the package
-bitcode      one kernel             its code, the types and constants that it uses, the signatures of what it calls
+bitcode      one kernel             its code, its types and constants, the signatures of the kernels that it calls
 groups       one group, optimised   the bitcode of its kernels, and of the small ones of other groups that it copies
 ===========  =====================  ==================================================================================
 
-``sources.json`` has what `sources` reads from a file, by the bytes of the file. An edit of a docstring changes none of
-these but ``keys`` and ``sources.json``. No file is a pickle, which would run code when it is read.
+``sources.json`` has the definitions that `sources` reads from a file, by the bytes of the file. An edit of a docstring
+changes only ``keys`` and ``sources.json``. No file is a pickle, because a pickle runs code when it is read.
 
-A kernel belongs to the first group whose entries reach it. Another group that calls it has a copy of its own, which
-LLVM inlines as it likes, if it is small with all that it calls or is marked `inlined`. It is called across groups
-otherwise. So an edit of a large kernel optimises one group, and an edit of a small one the groups that use it.
+A kernel belongs to the first group whose entries reach it. Another group that calls it has a copy, which LLVM may
+inline, if the kernel is marked `inlined` or is small together with all kernels that it calls. Otherwise it is called
+across groups. So an edit of a large kernel optimises one group, and an edit of a small one the groups that use it.
+
+``python -m gjk3d._kernels.builder --wheel FOLDER`` makes a wheel with machine code for every kind of machine. Kernels
+are compiled once, to bitcode in one group, and LLVM makes an object of it for each kind of machine. The wheel has the
+bitcode too. Where no object fits, LLVM makes one from it, without numba.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ import contextlib
 import hashlib
 import multiprocessing
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -36,7 +41,8 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gjk3d._kernels import alone, assembly, files, sources, store, wrappers
+from gjk3d._kernels import alone, sources, store
+from gjk3d._kernels.calls import assembly
 
 _MOST_PROCESSES = 8  #: each loads numba, which takes a second
 _MEMORY = "half a gigabyte"  #: that each grows to
@@ -44,9 +50,9 @@ _COST_OF_FINISH = 0.5  #: of all the time, linking and optimising takes so much 
 _GROUPS = ("", "gjk3d.bodies", "gjk3d.scene", "gjk3d.robot")  #: begins of the names of their entries
 _SMALL = 1500  #: instructions of a kernel and all that it calls, up to which each group has a copy
 _CACHED_KERNELS, _CACHED_GROUPS, _CACHED_KEYS = 4000, 100, 1000  #: files that are retained
-_ABOUT = 750  #: kernels there are, as far as is known before all that are called are found
+_ABOUT = 750  #: number of kernels that progress assumes until all of them are found
 
-#: numba's arrays are views of rows of others: a reshape of what is contiguous never copies
+#: a reshape of numba's arrays never copies, since kernels reshape contiguous ones
 _HELP = """
 define i32 @numba_attempt_nocopy_reshape(i64 %nd, i64* %dims, i64* %strides, i64 %newnd, i64* %newdims,
     i64* %newstrides, i64 %itemsize, i32 %order) alwaysinline {
@@ -72,7 +78,7 @@ end:
 
 
 class Bitcode(NamedTuple):
-    """Kernels of a group, not yet optimised, and the ways in as text."""
+    """Kernels of a group, not yet optimised, and the wrappers of its entries as text."""
 
     modules: list[bytes]
     wrappers: str
@@ -81,11 +87,11 @@ class Bitcode(NamedTuple):
 
 
 Report = Callable[[float], None]
-Kernels = dict[str, alone.Made]  #: by their symbols, in the order of their names
+Kernels = dict[str, alone.CompiledKernel]  #: by their symbols, in the order of their names
 
 
 def compile_all(names: Sequence[str], report: Report) -> Kernels:
-    """Compile kernels and all that they call, each alone; in one process where several do not find room."""
+    """Compile kernels and all that they call, each alone, in one process where memory is short."""
     try:
         return _compile_in(min(_cores(), _MOST_PROCESSES), names, report)
     except BrokenProcessPool:
@@ -93,37 +99,37 @@ def compile_all(names: Sequence[str], report: Report) -> Kernels:
 
 
 def _compile_in(processes: int, names: Sequence[str], report: Report) -> Kernels:
-    folder = files.folder() / "bitcode"
-    made: dict[tuple[str, Any], alone.Made] = {}
-    asked: set[tuple[str, Any]] = set()
+    folder = store.folder() / "bitcode"
+    compiled: dict[tuple[str, Any], alone.CompiledKernel] = {}
+    requested: set[tuple[str, Any]] = set()
     with _pool(processes, _start) as pool:
         waiting = {}
 
-        def ask(name: str, arguments: Any) -> None:
-            if (name, arguments) not in asked:
-                asked.add((name, arguments))
+        def request(name: str, arguments: Any) -> None:
+            if (name, arguments) not in requested:
+                requested.add((name, arguments))
                 waiting[pool.submit(_work, name, arguments, folder)] = name, arguments
 
         for name in names:
-            ask(name, None)
+            request(name, None)
         while waiting:
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
+            finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in finished:
                 key = waiting.pop(future)
-                made[key] = future.result()
-                for call in made[key].calls:
-                    ask(*call)
-            report(len(made) / max(len(asked), _ABOUT))
-    return _together(made)
+                compiled[key] = future.result()
+                for call in compiled[key].calls:
+                    request(*call)
+            report(len(compiled) / max(len(requested), _ABOUT))
+    return _by_symbol(compiled)
 
 
-def _together(made: dict[tuple[str, Any], alone.Made]) -> Kernels:
+def _by_symbol(compiled: dict[tuple[str, Any], alone.CompiledKernel]) -> Kernels:
     """Return kernels by their symbols."""
     kernels: Kernels = {}
-    symbols = {key: each.symbol for key, each in made.items()}
-    for _, each in sorted(made.items(), key=lambda item: (item[0][0], str(item[0][1]))):
-        if each.symbol not in kernels or each.entry:
-            kernels[each.symbol] = each._replace(calls=[symbols[call] for call in each.calls])
+    symbols = {key: kernel.symbol for key, kernel in compiled.items()}
+    for _, kernel in sorted(compiled.items(), key=lambda item: (item[0][0], str(item[0][1]))):
+        if kernel.symbol not in kernels or kernel.entry:
+            kernels[kernel.symbol] = kernel._replace(calls=[symbols[call] for call in kernel.calls])
     return kernels
 
 
@@ -146,52 +152,52 @@ def _start_without_numba() -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the builder is killed: it would wait for work for ever."""
+    """End this process when the builder is killed, since it would wait for work for ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
         os._exit(1)
 
 
-def _work(name: str, arguments: Any, folder: Path) -> alone.Made:
-    """Compile a kernel, or take what was compiled of the same text before."""
+def _work(name: str, arguments: Any, folder: Path) -> alone.CompiledKernel:
+    """Return a compiled kernel, from the cache if the same code was compiled before."""
     path = folder / f"{alone.content_of(name, arguments)}.bc"
-    if made := alone.read(path):
+    if kernel := alone.read(path):
         _touch(path)
     else:
-        made = alone.compile_alone(name, arguments)
-        alone.write(path, made)
-    return made
+        kernel = alone.compile_alone(name, arguments)
+        alone.write(path, kernel)
+    return kernel
 
 
 def _touch(path: Path) -> None:
-    """Mark what `store.write_built` wrote as used."""
+    """Mark the files of `store.write_built` as used."""
     path.touch()
     path.with_suffix(".json").touch()
 
 
 def _limit(folder: Path, most: int) -> None:
-    """Drop the files that were not used for longest."""
+    """Delete the least recently used files above a number."""
     with contextlib.suppress(FileNotFoundError):
         files = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in files[most:]:
             path.unlink(missing_ok=True)
 
 
-def whole(kernels: Kernels) -> Bitcode:
+def one_group(kernels: Kernels) -> Bitcode:
     """Return all kernels as one group, linked."""
     (group,) = in_groups(kernels, ("",))
     return group._replace(modules=[_linked(group.modules).as_bitcode()])
 
 
-def write_whole(path: Path, code: Bitcode) -> None:
+def write_group(path: Path, code: Bitcode) -> None:
     """Write the one group of `whole` for a wheel."""
     facts = code._asdict()
     (module,) = facts.pop("modules")
     store.write_built(path, module, facts)
 
 
-def read_whole(path: Path) -> Bitcode | None:
+def read_group(path: Path) -> Bitcode | None:
     """Return the group that `write_whole` wrote, or None if the package has none."""
     built = store.read(path)
     return built and Bitcode([built.content], **built.facts)
@@ -204,54 +210,55 @@ def in_groups(kernels: Kernels, groups: Sequence[str] = _GROUPS) -> list[Bitcode
     called: set[str] = set()
     copies: list[set[str]] = []
     for k, group in enumerate(members):
-        todo, seen = [*group], set(group)
+        todo, reached = [*group], set(group)
         while todo:
             for symbol in kernels[todo.pop()].calls:
                 if owner[symbol] != k and not _is_copied(kernels, symbol):
                     called.add(symbol)
-                elif symbol not in seen:
-                    seen.add(symbol)
+                elif symbol not in reached:
+                    reached.add(symbol)
                     todo.append(symbol)
-        copies.append(seen)
+        copies.append(reached)
     return [
-        _group(kernels, k, own, copied, called) for k, (own, copied) in enumerate(zip(members, copies, strict=True))
+        _group(kernels, k, members_of_group, copied, called)
+        for k, (members_of_group, copied) in enumerate(zip(members, copies, strict=True))
     ]
 
 
 def _members(kernels: Kernels, groups: Sequence[str]) -> list[set[str]]:
-    """Return the kernels that belong to each group: those that its entries reach, and the entries before do not."""
+    """Return the kernels of each group, which its entries reach and the entries of the groups before do not."""
     entries: list[list[str]] = [[] for _ in groups]
-    for symbol, each in kernels.items():
-        if each.entry:
-            entries[max(k for k, begin in enumerate(groups) if each.entry.startswith(begin))].append(symbol)
-    taken: set[str] = set()
+    for symbol, kernel in kernels.items():
+        if kernel.entry:
+            entries[max(k for k, begin in enumerate(groups) if kernel.entry.startswith(begin))].append(symbol)
+    assigned: set[str] = set()
     members = []
     for group in entries:
-        members.append(_reached(kernels, group) - taken)
-        taken |= members[-1]
+        members.append(_reached(kernels, group) - assigned)
+        assigned |= members[-1]
     return members
 
 
 def _reached(kernels: Kernels, symbols: Sequence[str]) -> set[str]:
     """Return kernels and all that they call."""
-    seen, todo = set(symbols), [*symbols]
+    reached, todo = set(symbols), [*symbols]
     while todo:
-        new = set(kernels[todo.pop()].calls) - seen
-        seen |= new
+        new = set(kernels[todo.pop()].calls) - reached
+        reached |= new
         todo += new
-    return seen
+    return reached
 
 
 def _is_copied(kernels: Kernels, symbol: str) -> bool:
     """Return whether a kernel is copied into each group that calls it."""
-    return kernels[symbol].inlined or sum(kernels[each].size for each in _reached(kernels, [symbol])) <= _SMALL
+    return kernels[symbol].inlined or sum(kernels[called].size for called in _reached(kernels, [symbol])) <= _SMALL
 
 
-def _group(kernels: Kernels, number: int, own: set[str], copied: set[str], called: set[str]) -> Bitcode:
-    entries = [each for symbol, each in kernels.items() if symbol in own and each.entry]
-    text = assembly.head(number) + "\n".join(each.declaration for each in entries)
-    modules = [each.bitcode for symbol, each in kernels.items() if symbol in own | copied]
-    return Bitcode(modules, text, [each.entry for each in entries], sorted(own & called))
+def _group(kernels: Kernels, number: int, members: set[str], copied: set[str], called: set[str]) -> Bitcode:
+    entries = [kernel for symbol, kernel in kernels.items() if symbol in members and kernel.entry]
+    text = assembly.head(number) + "\n".join(kernel.declaration for kernel in entries)
+    modules = [kernel.bitcode for symbol, kernel in kernels.items() if symbol in members | copied]
+    return Bitcode(modules, text, [kernel.entry for kernel in entries], sorted(members & called))
 
 
 def _linked(modules: Sequence[bytes]) -> Any:
@@ -260,23 +267,23 @@ def _linked(modules: Sequence[bytes]) -> Any:
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    parsed = [llvm.parse_bitcode(each) for each in modules]
+    parsed = [llvm.parse_bitcode(module) for module in modules]
     while len(parsed) > 1:  # two and two: a link takes as long as both sides are large
-        for one, other in zip(parsed[::2], parsed[1::2], strict=False):
-            one.link_in(other)
+        for first, second in zip(parsed[::2], parsed[1::2], strict=False):
+            first.link_in(second)
         parsed = parsed[::2]
     return parsed[0]
 
 
 class Target(NamedTuple):
-    """What an object is for."""
+    """The kind of machine that an object is for."""
 
     triple: str
     cpu: str
 
 
 def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
-    """Return the object of a group for a target, and what a loader needs to know; needs LLVM alone."""
+    """Return the object of a group for a target, and the facts that its loader needs; this needs LLVM alone."""
     import llvmlite.binding as llvm
 
     module = _linked(code.modules)
@@ -287,12 +294,14 @@ def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
     module.triple, module.data_layout = target.triple, str(machine.target_data)
     module.link_in(llvm.parse_assembly(code.wrappers))
     module.link_in(llvm.parse_assembly(_HELP))
-    external = {*code.exports, *map(wrappers.symbol_of, code.names)}
+    external = {*code.exports, *map(assembly.symbol_of, code.names)}
     for function in module.functions:
-        if not (function.is_declaration or function.name in external or function.name.startswith(assembly.WORDS)):
+        if not (
+            function.is_declaration or function.name in external or function.name.startswith(assembly.CONSTANTS_AT)
+        ):
             function.linkage = "internal"
     for variable in module.global_variables:
-        if not variable.is_declaration and not variable.name.startswith(("llvm.", wrappers.words_of(""))):
+        if not variable.is_declaration and not variable.name.startswith(("llvm.", assembly.words_of(""))):
             variable.linkage = "internal"
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
@@ -300,21 +309,25 @@ def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
     llvm.create_pass_builder(machine, options).getModulePassManager().run(
         module, llvm.create_pass_builder(machine, options)
     )
-    undefined = [each.name for each in module.functions if each.is_declaration and not each.name.startswith("llvm.")]
-    variables = {each.name for each in module.global_variables}
-    builtins = [name for name in code.names if wrappers.words_of(name) in variables]
-    made = machine.emit_object(module)
-    return made, {"names": code.names, "builtins": builtins, "undefined": sorted(undefined), "sizes": [len(made)]}
+    undefined = [
+        function.name
+        for function in module.functions
+        if function.is_declaration and not function.name.startswith("llvm.")
+    ]
+    variables = {variable.name for variable in module.global_variables}
+    builtins = [name for name in code.names if assembly.words_of(name) in variables]
+    content = machine.emit_object(module)
+    return content, {"names": code.names, "builtins": builtins, "undefined": sorted(undefined), "sizes": [len(content)]}
 
 
 def _finish_all(codes: Sequence[Bitcode], target: Target, report: Report) -> tuple[bytes, dict[str, Any]]:
-    """Return the objects of groups one after another, and what a loader needs to know."""
-    paths = [files.folder() / "groups" / f"{_hash(code, target)}.o" for code in codes]
+    """Return the objects of groups one after another, and the facts that their loader needs."""
+    paths = [store.folder() / "groups" / f"{_hash(code, target)}.o" for code in codes]
     todo = [(path, code) for path, code in zip(paths, codes, strict=True) if store.read(path) is None]
     todo.sort(key=lambda item: -sum(map(len, item[1].modules)))  # the longest first, so that both cores end together
     try:
         with _pool(max(1, min(_cores(), len(todo))), _start_without_numba) as pool:
-            for k, future in enumerate(as_completed([pool.submit(_finish_into, *each, target) for each in todo])):
+            for k, future in enumerate(as_completed([pool.submit(_finish_into, *job, target) for job in todo])):
                 future.result()
                 report((k + 1) / len(todo))
     except BrokenProcessPool:
@@ -339,14 +352,14 @@ def _finish_into(path: Path, code: Bitcode, target: Target) -> None:
 
 
 def _hash(code: Bitcode, target: Target) -> str:
-    """Return the hash of all that the object of a group follows from."""
+    """Return the hash of all that decides the object of a group."""
     import llvmlite
 
-    how = [sources.hash_of(f"gjk3d._kernels.builder:{each}") for each in ("finish", "_linked", "_HELP")]
+    how = [sources.hash_of(f"gjk3d._kernels.builder:{function}") for function in ("finish", "_linked", "_HELP")]
     how.append(sources.hash_of("gjk3d._kernels.store:write_built"))
     digest = hashlib.sha256(f"{how} {llvmlite.__version__} {target} {code[1:]}".encode())
-    for each in code.modules:
-        digest.update(hashlib.sha256(each).digest())
+    for module in code.modules:
+        digest.update(hashlib.sha256(module).digest())
     return digest.hexdigest()
 
 
@@ -355,57 +368,108 @@ class SourcesChanged(RuntimeError):
 
 
 def build(report: Report | None = None) -> Path:
-    """Build the object for this machine, unless it is there; one process at a time does so.
-
-    Returns
-    -------
-    Path
-        Of the object file.
+    """Return the path of the object for this machine, built if it does not exist; one process builds at a time.
 
     Raises
     ------
     SourcesChanged
-        What was built may be of code from before and after an edit.
+        The object may be compiled from code before and after an edit.
     """
     import llvmlite.binding as llvm
 
-    say = report or (lambda part: None)
+    show = report or (lambda part: None)
     target = Target(llvm.get_process_triple(), store.cpu_level())
-    path = files.folder() / store.object_name(store.machine(), target.cpu)
+    path = store.folder() / store.object_name(store.machine(), target.cpu)
     with store.lock():
         if store.read(path):
             return path
-        files.close(files.folder())
-        with store.progress() as told:
+        store.make_private(store.folder())
+        with store.progress() as write_progress:
 
-            def both(part: float) -> None:
-                told(part)
-                say(part)
+            def report_to_both(part: float) -> None:
+                write_progress(part)
+                show(part)
 
-            shipped = read_whole(store.shipped_bitcode())
+            shipped = read_group(store.shipped_bitcode())
             if shipped:
                 codes = [shipped]
             else:
-                kernels = compile_all(sources.entries(), lambda part: both(part * (1.0 - _COST_OF_FINISH)))
+                kernels = compile_all(sources.entries(), lambda part: report_to_both(part * (1.0 - _COST_OF_FINISH)))
                 codes = in_groups(kernels)
-            finished = _finish_all(codes, target, lambda part: both(1.0 - (1.0 - part) * _COST_OF_FINISH))
+            finished = _finish_all(codes, target, lambda part: report_to_both(1.0 - (1.0 - part) * _COST_OF_FINISH))
             if store.read_key() != store.source_key():  # a part may be compiled from the code before the edit
                 raise SourcesChanged("the sources were edited while they were compiled: start again")
             store.write_built(path, *finished)
-            both(1.0)
+            report_to_both(1.0)
         for name, most in (("bitcode", _CACHED_KERNELS), ("groups", _CACHED_GROUPS), ("keys", _CACHED_KEYS)):
-            _limit(files.folder() / name, most)
+            _limit(store.folder() / name, most)
     return path
 
 
-def main(given: Sequence[str] | None = None) -> int:
-    """Build for this machine; started in the background, where it prints nothing."""
+_V3, _V1 = "x86-64-v3", "x86-64"
+#: the kind of machine, LLVM's name of it, and the processors that objects are made for
+TARGETS = (
+    ("linux-x86_64", "x86_64-unknown-linux-gnu", (_V3, _V1)),
+    ("linux-arm64", "aarch64-unknown-linux-gnu", ("generic",)),
+    ("darwin-x86_64", "x86_64-apple-darwin", (_V3, _V1)),
+    ("darwin-arm64", "arm64-apple-darwin", ("generic",)),
+    ("windows-x86_64", "x86_64-pc-windows-msvc", (_V3, _V1)),
+)
+
+
+def _finish_target(kind: str, triple: str, level: str, bitcode: Path) -> str:
+    code = read_group(bitcode)
+    assert code is not None
+    path = store.SHIPPED / store.object_name(kind, level)
+    store.write_built(path, *finish(code, Target(triple, level)))
+    return f"{kind}, {level}: {path.stat().st_size / 1e3:.0f} kB"
+
+
+def make_objects() -> list[str]:
+    """Write objects for all machines, and the bitcode, into the package; return a line about each."""
+    code = one_group(compile_all(sources.entries(), lambda part: None))
+    bitcode = store.shipped_bitcode()
+    write_group(bitcode, code)
+    store.ship_key()
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=multiprocessing.get_context("spawn")) as pool:
+        targets = [(kind, triple, level) for kind, triple, levels in TARGETS for level in levels]
+        jobs = [pool.submit(_finish_target, *target, bitcode) for target in targets]
+        return [job.result() for job in jobs]
+
+
+def make_wheel(folder: Path) -> int:
+    """Make a wheel in a folder; the objects are among the sources only meanwhile."""
+    root = Path(__file__).parents[2]
+    if not (root / "pyproject.toml").exists():
+        sys.stderr.write(f"{root} has no pyproject.toml: a wheel is made in a checkout\n")
+        return 2
+    start = time.perf_counter()
+    try:
+        for line in make_objects():
+            sys.stderr.write(f"{line}\n")
+        for path in store.SHIPPED.iterdir():
+            path.chmod(0o644)  # those of a cache are private
+        command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(root)]
+        subprocess.run(command, check=True)
+    finally:
+        for path in store.SHIPPED.glob("*"):
+            path.unlink()
+        store.SHIPPED.rmdir()
+    sys.stderr.write(f"a wheel in {folder} after {time.perf_counter() - start:.0f} s\n")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build for this machine, without output because `late` starts it in the background, or make a wheel."""
     parser = argparse.ArgumentParser(
         prog="python -m gjk3d._kernels.builder", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="print the path of the object and the time")
-    verbose = parser.parse_args(given).verbose
-    os.environ["GJK3D_CACHE_DIR"] = str(files.folder())  # for its processes, which would report a refused folder again
+    parser.add_argument("--wheel", type=Path, metavar="FOLDER", help="make a wheel there, for every kind of machine")
+    options = parser.parse_args(arguments)
+    if options.wheel:
+        return make_wheel(options.wheel)
+    os.environ["GJK3D_CACHE_DIR"] = str(store.folder())  # for its processes, which would report a refused folder again
     start = time.perf_counter()
     try:
         path = build()
@@ -418,7 +482,7 @@ def main(given: Sequence[str] | None = None) -> int:
     except (BrokenProcessPool, MemoryError):
         sys.stderr.write(f"a process that compiles was killed: each takes {_MEMORY} of memory\n")
         return 1
-    if verbose:
+    if options.verbose:
         sys.stderr.write(f"{path} in {time.perf_counter() - start:.1f} s\n")
     return 0
 

@@ -1,10 +1,9 @@
-"""Functions of the user that kernels call: by address, so that every kernel is compiled once for all of them.
+"""Functions of the user that kernels call by address, so that every kernel is compiled once for all functions.
 
-A function that numba compiles costs some 50 ns a call, any other Python function some microseconds. What it raises is
-kept and raised again when the kernels are done; meanwhile its answer is NaN.
+A function that numba can compile costs about 50 ns a call, any other Python function some microseconds. If a function
+raises, the kernels get NaN, and the exception is raised again after them.
 
-numba stands here as well as in `jit`, since what is compiled is the user's function and no kernel of ours: it is never
-kept on disk, and the guard of sources has nothing to say about it. Without numba such functions are called as they are.
+numba compiles such a function in this process and never stores it on disk. Without numba, Python runs it.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ Mapping = Callable[[Any], Any]
 
 
 class Callback(NamedTuple):
-    """A function's address, whether it is compiled, and what keeps it alive."""
+    """A function's address, whether it is compiled, and the object that owns its code."""
 
     address: int
     compiled: bool
-    held: Any
+    referent: Any
 
 
 _callbacks: dict[Mapping, Callback] = {}
@@ -35,13 +34,13 @@ _TYPE = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(c
 
 
 def callback(function: Mapping, *, interpreted: bool = False) -> Callback:
-    """Return the callback of a function from (3,) float to three floats, made when it is first asked for."""
+    """Return the callback of a function from (3,) float to three floats, created at its first use."""
     if interpreted:
         return _interpreted(function)
     if function not in _callbacks:
-        made = _compiled(function) or _interpreted(function)
-        _callbacks[function] = made
-        _functions[made.address] = function
+        new = _compiled(function) or _interpreted(function)
+        _callbacks[function] = new
+        _functions[new.address] = function
     return _callbacks[function]
 
 
@@ -51,7 +50,7 @@ def function_at(address: int) -> Mapping:
 
 
 def raise_pending() -> None:
-    """Raise what a function raised since the last time, if one did."""
+    """Raise the first exception of the user's functions since the last call."""
     if _raised:
         first = _raised[0]
         _raised.clear()
@@ -75,15 +74,15 @@ def _compiled(function: Mapping) -> Callback | None:
             out[0] = point[0]
             out[1] = point[1]
             out[2] = point[2]
-        except Exception:  # what it was is found out by asking once more in Python
+        except Exception:  # a second call in Python finds the exception
             out[:] = np.nan
 
     pointer = types.CPointer(types.float64)
     try:
-        made = numba.cfunc(types.void(pointer, pointer))(outer)
-    except Exception:  # whatever numba cannot compile, it says so in many ways
+        pointer_function = numba.cfunc(types.void(pointer, pointer))(outer)
+    except Exception:  # numba raises many types for code that it cannot compile
         return None
-    return Callback(made.address, True, made)
+    return Callback(pointer_function.address, True, pointer_function)
 
 
 def _interpreted(function: Mapping) -> Callback:
@@ -91,14 +90,14 @@ def _interpreted(function: Mapping) -> Callback:
         try:
             point = function(np.array(direction[:3]))
             out[0], out[1], out[2] = (float(x) for x in point)
-        except BaseException as reason:  # it must not cross the kernel's frame
+        except BaseException as reason:  # an exception must not cross the kernel's frame
             out[0] = out[1] = out[2] = np.nan
             _raised.append(reason)
 
-    held = _TYPE(outer)
-    address = ctypes.cast(held, ctypes.c_void_p).value
+    pointer_function = _TYPE(outer)
+    address = ctypes.cast(pointer_function, ctypes.c_void_p).value
     assert address is not None
-    return Callback(address, False, held)
+    return Callback(address, False, pointer_function)
 
 
 if MODE in ("object", "python"):

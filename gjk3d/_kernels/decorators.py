@@ -1,59 +1,64 @@
-"""The decorators for compiled code: `entry` for what Python calls, `kernel` and `inlined` for what entries call.
+"""The decorators of compiled code: `entry` for functions that Python calls, `kernel` and `inlined` for those below.
 
-A `builtin` takes objects themselves, for single calls where a microsecond counts.
+A `builtin` takes the addresses of objects, for single calls where a microsecond counts.
 
-Where the machine code comes from is decided once a process, by ``GJK3D_KERNELS``:
+``GJK3D_KERNELS`` decides once a process where machine code comes from:
 
-- ``object``, the default: from the object file of `store`. While there is none, see `late`.
-- ``jit``: numba compiles in this process, and keeps what it made in its own cache.
+- ``object``, the default: from the object file of `store`. `late` describes what happens until there is one.
+- ``jit``: numba compiles in this process, and stores the code in its own cache.
 - ``python``: nothing is compiled.
-- ``alone``: numba compiles each kernel without those that it calls, for the builder, see `alone`.
+- ``alone``: numba compiles each kernel without the kernels that it calls, for the builder, see `alone`.
 
-numba's own switches stand: with ``NUMBA_DISABLE_JIT`` nothing is compiled, with ``NUMBA_BOUNDSCHECK`` numba compiles.
+``object`` becomes ``jit``, or ``python`` without numba, in a process whose objects differ from those that `calls`
+describes. numba's own switches are respected: with ``NUMBA_DISABLE_JIT`` nothing is compiled, with
+``NUMBA_BOUNDSCHECK`` numba compiles.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-import sysconfig
+import tempfile
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+
+from gjk3d._kernels import calls
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _mode() -> str:
-    """Return the way kernels run; machine code reads objects as CPython lays them out on 64 bits, with its lock."""
+    """Return how kernels run in this process; machine code needs objects that are laid out as `calls` describes."""
 
-    def switched(name: str) -> bool:
+    def is_on(name: str) -> bool:
         return os.environ.get(name, "0") not in ("", "0")
 
-    if switched("NUMBA_DISABLE_JIT"):
+    if is_on("NUMBA_DISABLE_JIT"):
         return "python"
-    said = os.environ.get("GJK3D_KERNELS", "object")
-    if said not in ("object", "jit", "python", "alone"):
-        raise ValueError(f"GJK3D_KERNELS is {said!r}: object, jit and python are known")
-    usual = sys.implementation.name == "cpython" and sys.maxsize > 2**32
-    if said == "object" and (not usual or sysconfig.get_config_var("Py_GIL_DISABLED")):
+    mode = os.environ.get("GJK3D_KERNELS", "object")
+    if mode not in ("object", "jit", "python", "alone"):
+        raise ValueError(f"GJK3D_KERNELS is {mode!r}: object, jit and python are known")
+    if mode == "object" and calls.array_faults():
         return "jit" if find_spec("numba") else "python"
-    return "jit" if switched("NUMBA_BOUNDSCHECK") and said == "object" else said
+    return "jit" if is_on("NUMBA_BOUNDSCHECK") and mode == "object" else mode
 
 
 MODE = _mode()
 
 
 class Builtin(NamedTuple):
-    """What CPython calls with addresses of objects: its name, by which its machine code is found."""
+    """A function that CPython calls with addresses of objects; machine code is looked up by its name."""
 
     name: str
 
 
 def compiled() -> bool:
-    """Tell whether kernels are machine code by now; where they are not, a single question may be interpreted."""
+    """Return whether kernels are machine code by now; until then a single query may be interpreted."""
     if MODE == "object":
         from gjk3d._kernels import late
 
@@ -67,22 +72,22 @@ def kernel(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Do as `kernel` does, and make it part of whatever calls it: for a few lines, or what is called from one place."""
+    """Do as `kernel`, and inline the function everywhere: for a few lines, and for functions with one caller."""
     return _compiled(function, {"forceinline": True})
 
 
 def entry(function: F) -> F:
-    """Compile a function that Python calls; its annotations say all, arrays with their dimensions."""
+    """Compile a function that Python calls; its annotations give all types, of arrays with their dimensions."""
     return _entry(function, single=False)
 
 
 def single_entry(function: F) -> F:
-    """Do as `entry` does; while there is no machine code, a question about few things is answered interpreted."""
+    """Do as `entry`; until there is machine code, a query about few items is interpreted."""
     return _entry(function, single=True)
 
 
 def builtin(function: Callable[..., int]) -> Any:
-    """Compile a function that CPython calls with addresses of objects; see `cpython` and `builtins`."""
+    """Compile a function that CPython calls with addresses of objects; see `calls`."""
     if MODE == "alone":
         from gjk3d._kernels import alone
 
@@ -104,9 +109,7 @@ def _entry(function: F, single: bool) -> F:
 
 def _compiled(function: F, more: dict[str, Any]) -> F:
     if MODE == "jit":
-        from gjk3d._kernels import jit
-
-        return cast(F, jit.compiled(function, more))
+        return cast(F, _compile_here(function, more))
     if MODE == "alone":
         from gjk3d._kernels import alone
 
@@ -114,12 +117,77 @@ def _compiled(function: F, more: dict[str, Any]) -> F:
     return function
 
 
+_STAMP = "gjk3d-sources.sha256"
+_folders: dict[str, None] = {}
+_uncached = False
+
+
+def _compile_here(function: Callable[..., Any], more: dict[str, Any]) -> Any:
+    """Return numba's dispatcher of a kernel, cached on disk.
+
+    numba's key of its cache is the file of the kernel, so after an edit of a called kernel in another file the old
+    machine code of the caller would run. `_guard` prevents that.
+    """
+    global _uncached
+    import numba
+
+    # without reference counts: kernels allocate nothing, and counting every array argument of every call up and down,
+    # atomically, took most of the time of a query
+    options: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False, **more}
+    if not _uncached:
+        try:
+            dispatcher = numba.njit(cache=True, **options)(function)
+            _guard(dispatcher.stats.cache_path)
+            return dispatcher
+        except (RuntimeError, OSError) as reason:  # numba: no locator available
+            _uncached = True
+            sys.stderr.write(
+                f"gjk3d: no place to keep compiled kernels ({reason}); each process compiles them again. "
+                "Set NUMBA_CACHE_DIR to a writable folder.\n"
+            )
+    return numba.njit(**options)(function)
+
+
+def _guard(folder: str) -> None:
+    """Delete numba's files of our kernels in ``folder`` unless they were compiled from the present sources.
+
+    The key of the code of all kernels is stored in the folder. Modification times are not compared, because copies and
+    hard links do not keep them.
+
+    Raises
+    ------
+    OSError
+        Other users may write the folder. numba's files are pickles, which run code.
+    """
+    if folder in _folders:
+        return
+    from gjk3d._kernels import store
+
+    place = Path(folder)
+    store.make_folder(place)
+    # a folder in the package is as safe as the code of the package
+    reason = "" if place.is_relative_to(Path(__file__).parents[1]) else store.distrust(place.stat())
+    if reason:
+        place.chmod(0o700)  # numba's folder for this file; PermissionError if it is another user's
+    _folders[folder] = None
+    stamp = place / _STAMP
+    with contextlib.suppress(OSError):
+        if not reason and stamp.read_text() == store.source_key():
+            return
+    for path in [*place.glob("*.nbi"), *place.glob("*.nbc")]:
+        path.unlink(missing_ok=True)
+    handle, name = tempfile.mkstemp(dir=place, prefix=_STAMP)
+    with os.fdopen(handle, "w") as file:
+        file.write(store.source_key())
+    Path(name).replace(stamp)
+
+
 @inlined
 def plain(number: int) -> int:
-    """Return an integer as it is, for calls with a literal: numba takes a literal for a type of its own.
+    """Return an integer as it is, for calls with a literal, which has a type of its own in numba.
 
-    So where it compiles in the process, ``f(0)`` compiles f, and all that it calls, once more than ``f(k)`` has; the
-    builder asks for one of them alone. What is written into a NamedTuple, or assigned again in a branch or a loop,
-    loses its literal type by itself.
+    If numba compiles in this process, ``f(0)`` would compile f, and all kernels that it calls, in addition to ``f(k)``.
+    The builder compiles only one of them. A literal loses its type where it is stored in a NamedTuple, and where its
+    variable is assigned again in a branch or a loop.
     """
     return int(np.int64(number))

@@ -1,11 +1,11 @@
 """Entries on a graphics card: the same kernels, compiled by numba-cuda, a thread for a row.
 
-A kernel is bound anew for the card: the same Python code, with every kernel that it calls replaced by that one's twin.
-Arithmetic is that of the processor, digit for digit: float64, and no product is contracted with a sum, which numba-cuda
-does unless it is told not to. Of the system's sine and cosine the card has others, and the user's functions it has not:
-what would need them is NaN there, and its row is for the processor.
+A kernel of the card has the Python code of the processor's kernel, and calls other kernels of the card. Its results
+have the same bits: it computes in float64 and contracts no product with a sum, which numba-cuda does by default.
+Two kinds of functions differ. The card has another sine and cosine than the system, and it cannot call functions of the
+user. Both return NaN on the card, and the processor computes their rows.
 
-Imported only where a question asks for a card; numba-cuda is the extra ``gpu``.
+This module is imported by queries with a device. numba-cuda is the extra ``gpu``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from numba.core import config
 
 from gjk3d._kernels import callback, late
 from gjk3d._kernels.decorators import MODE
-from gjk3d._kernels.signatures import taken
+from gjk3d._kernels.signatures import parameter_types
 
 Function = Callable[..., Any]
 
@@ -41,94 +41,96 @@ MOST_THREADS = 32768
 CONTRACTED = "fma.rn.f64"
 
 
-class Own(NamedTuple):
-    """Scratch: each thread has its own array of this shape, with this content where that is ``kept``."""
+class PerThread(NamedTuple):
+    """Scratch: an array of this shape for each thread, with this content if ``filled``."""
 
     array: Any
-    kept: bool = False
+    filled: bool = False
 
 
 class Rows(NamedTuple):
-    """An array of which an entry that asks for one row takes row after row."""
+    """An array whose rows an entry for one row takes one after the other."""
 
     array: Any
 
 
-class Back(NamedTuple):
-    """An array that the rows are answered in, which is brought back; of ``rows`` an entry takes one after the other."""
+class Output(NamedTuple):
+    """An array of results, which is copied back; if ``rows``, an entry for one row writes them one after the other."""
 
     array: Any
     rows: bool = False
 
 
 def unavailable() -> str:
-    """Return why no card can be asked, nothing where one can."""
+    """Return why no card can be used, an empty string if one can."""
     if SIMULATED:
         return ""
     if find_spec("numba_cuda") is None:
         return "numba-cuda is not installed: pip install 'gjk3d[gpu]' brings it"
     if not cuda.is_available():
-        said = " ".join(str(cuda.cuda_error() or "CUDA finds none").split())
-        return f"there is no graphics card of NVIDIA's here, or no driver of it ({said})"
+        reason = " ".join(str(cuda.cuda_error() or "CUDA finds none").split())
+        return f"there is no graphics card of NVIDIA's here, or no driver of it ({reason})"
     return ""
 
 
 def run(entry: Function, arguments: Sequence[Any]) -> None:
-    """Answer the rows that a `Back` has of an entry; its arguments in their order, see `Own`, `Rows` and `Back`."""
-    total = max(len(each.array) for each in arguments if isinstance(each, Back))
+    """Run an entry for all rows of its `Output`, with its arguments in order; see `PerThread`, `Rows` and `Output`."""
+    total = max(len(argument.array) for argument in arguments if isinstance(argument, Output))
     if total == 0:
         return
     block = min(BLOCK, total)
-    places = tuple(_place(each) for each in arguments)
-    room = sum(array.nbytes for each in arguments if isinstance(each, Own) for array in _fields(each.array))
+    places = tuple(_place(argument) for argument in arguments)
+    room = sum(
+        array.nbytes for argument in arguments if isinstance(argument, PerThread) for array in _fields(argument.array)
+    )
     blocks = -(-min(total, MOST_THREADS, max(_free_memory() // (2 * room), 1)) // block)
     kernel = compiled(entry, places)
-    sent = [_sent(each, blocks * block) for each in arguments]
+    sent = [_sent(argument, blocks * block) for argument in arguments]
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Grid size")  # few rows leave a card idle, which whoever asks knows
+        warnings.filterwarnings("ignore", "Grid size")  # few rows leave a card idle, as the caller knows
         kernel[blocks, block](*sent, total)
-    for each, there in zip(arguments, sent, strict=True):
-        if isinstance(each, Back):
-            there.copy_to_host(each.array)
+    for argument, on_card in zip(arguments, sent, strict=True):
+        if isinstance(argument, Output):
+            on_card.copy_to_host(argument.array)
 
 
-def _place(each: Any) -> str:
-    """Return what of an argument one call of the entry takes."""
-    if isinstance(each, Own):
+def _place(argument: Any) -> str:
+    """Return the index of the part of an argument that one call of the entry takes."""
+    if isinstance(argument, PerThread):
         return "[thread]"
-    return "[k]" if isinstance(each, Rows) or (isinstance(each, Back) and each.rows) else ""
+    return "[k]" if isinstance(argument, Rows) or (isinstance(argument, Output) and argument.rows) else ""
 
 
-def _fields(each: Any) -> Sequence[Any]:
+def _fields(arrays: Any) -> Sequence[Any]:
     """Return the arrays of a NamedTuple, or one array."""
-    return each if isinstance(each, tuple) else (each,)
+    return arrays if isinstance(arrays, tuple) else (arrays,)
 
 
-def _sent(each: Any, threads: int) -> Any:
+def _sent(argument: Any, threads: int) -> Any:
     """Return an argument as the card takes it."""
-    if isinstance(each, Own) and isinstance(each.array, tuple):
-        return type(each.array)(*(_sent(each._replace(array=array), threads) for array in each.array))
-    if isinstance(each, tuple) and not isinstance(each, Own | Back | Rows):
-        return type(each)(*(_sent(array, threads) for array in each))
-    if isinstance(each, Own):
-        if each.kept:
-            return cuda.to_device(np.repeat(each.array[None], threads, axis=0))
-        return cuda.device_array((threads, *each.array.shape), each.array.dtype)
-    if isinstance(each, Back | Rows):
-        return cuda.to_device(each.array)
-    return cuda.to_device(each) if isinstance(each, np.ndarray) else each
+    if isinstance(argument, PerThread) and isinstance(argument.array, tuple):
+        return type(argument.array)(*(_sent(argument._replace(array=array), threads) for array in argument.array))
+    if isinstance(argument, tuple) and not isinstance(argument, PerThread | Output | Rows):
+        return type(argument)(*(_sent(array, threads) for array in argument))
+    if isinstance(argument, PerThread):
+        if argument.filled:
+            return cuda.to_device(np.repeat(argument.array[None], threads, axis=0))
+        return cuda.device_array((threads, *argument.array.shape), argument.array.dtype)
+    if isinstance(argument, Output | Rows):
+        return cuda.to_device(argument.array)
+    return cuda.to_device(argument) if isinstance(argument, np.ndarray) else argument
 
 
 def _signature(source: Function, places: Sequence[str]) -> tuple[Any, ...]:
     """Return the types that the card's kernel of an entry takes: the number of rows is the last."""
-    taken_by = [_stacked(each) if place else each for each, place in zip(taken(source), places, strict=True)]
-    return (*taken_by, types.int64)
+    stacked = [_stacked(kind) if place else kind for kind, place in zip(parameter_types(source), places, strict=True)]
+    return (*stacked, types.int64)
 
 
 def _stacked(kind: Any) -> Any:
-    """Return the type of what is one behind the other for all threads or rows."""
+    """Return the type of an argument that is stacked for all threads or rows."""
     if isinstance(kind, types.NamedTuple):
-        return types.NamedTuple([_stacked(each) for each in kind.types], kind.instance_class)
+        return types.NamedTuple([_stacked(field) for field in kind.types], kind.instance_class)
     return types.Array(kind.dtype, kind.ndim + 1, "C")
 
 
@@ -139,7 +141,7 @@ def _free_memory() -> int:
 
 @cache
 def compiled(entry: Function, places: tuple[str, ...]) -> Any:
-    """Return the card's kernel of an entry; of some arguments each thread or row has its own: see `_place`."""
+    """Return the card's kernel of an entry; `_place` gives the part of each argument that a thread or row takes."""
     source = source_of(entry)
     kernel = cuda.jit(_rows(source, places))
     if SIMULATED:
@@ -147,9 +149,9 @@ def compiled(entry: Function, places: tuple[str, ...]) -> Any:
     begun = time.monotonic()
     sys.stderr.write(f"gjk3d: compiling {source.__name__} for the graphics card, once a process; minutes\n")
     with _uncontracted():
-        made = kernel.compile(_signature(source, places))
+        compiled_kernel = kernel.compile(_signature(source, places))
     kernel.disable_compile()  # arguments of other types would be compiled as usual
-    if CONTRACTED in made.library.get_asm_str():
+    if CONTRACTED in compiled_kernel.library.get_asm_str():
         raise RuntimeError("this numba-cuda contracts products with sums, and bounds would not hold: try another one")
     sys.stderr.write(f"gjk3d: compiled after {time.monotonic() - begun:.0f} s\n")
     return kernel
@@ -157,7 +159,7 @@ def compiled(entry: Function, places: tuple[str, ...]) -> Any:
 
 @contextmanager
 def _uncontracted() -> Iterator[None]:
-    """Have what is compiled meanwhile keep its products: numba-cuda has no option for what its compiler has one for."""
+    """Compile without contraction meanwhile, an option of the compiler that numba-cuda does not pass on."""
     from numba.cuda import dispatcher
     from numba.cuda.cudadrv import nvvm
 
@@ -171,14 +173,14 @@ def _uncontracted() -> Iterator[None]:
 
 
 def _rows(source: Function, places: Sequence[str]) -> Function:
-    """Return the function of a thread: an entry, asked for one row after the other, with the thread's own scratch."""
+    """Return the function of a thread, which calls an entry for one row after the other with scratch of the thread."""
     names = parameters(source)
-    given = {"start": "k", "stop": "k + 1"}
+    row_arguments = {"start": "k", "stop": "k + 1"}
     kinds = {name: hint for name, hint in get_type_hints(source).items() if hasattr(hint, "_fields")}
     passed = [
         f"{kinds[name].__name__}({', '.join(f'{name}.{field}{place}' for field in kinds[name]._fields)})"
         if place and name in kinds
-        else given.get(name, name + place)
+        else row_arguments.get(name, name + place)
         for name, place in zip(names, places, strict=True)
     ]
     text = (
@@ -189,12 +191,12 @@ def _rows(source: Function, places: Sequence[str]) -> Function:
     )
     space: dict[str, Any] = {"cuda": cuda, "entry": _twin_of(source), **{k.__name__: k for k in kinds.values()}}
     exec(text, space)
-    made: Function = space["rows"]
-    return made
+    rows: Function = space["rows"]
+    return rows
 
 
 def parameters(entry: Function) -> list[str]:
-    """Return the names of what an entry takes."""
+    """Return the names of the parameters of an entry."""
     return list(inspect.signature(source_of(entry)).parameters)
 
 
@@ -217,31 +219,31 @@ def _twin(source: Function) -> Any:
     for name in _names(source.__code__):
         if name in source.__globals__:
             value = source.__globals__[name]
-            space[name] = _twin_of(_OTHERS.get(value, value)) if _is_called(value) else value
+            space[name] = _twin_of(_REPLACED.get(value, value)) if _is_called(value) else value
     bound = FunctionType(source.__code__, space, source.__name__, source.__defaults__)
     bound.__qualname__ = source.__qualname__
     return cuda.jit(device=True)(bound)
 
 
 def _names(code: CodeType) -> list[str]:
-    inner = [name for each in code.co_consts if isinstance(each, CodeType) for name in _names(each)]
+    inner = [name for constant in code.co_consts if isinstance(constant, CodeType) for name in _names(constant)]
     return [*code.co_names, *inner]
 
 
 def _is_called(value: Any) -> bool:
-    """Tell whether a global name of a kernel is a kernel itself, or what the card does in another way."""
+    """Return whether a global name of a kernel is a kernel, or a function that the card replaces."""
     of_ours = str(getattr(value, "__module__", "")).startswith("gjk3d.")
-    return callable(value) and not isinstance(value, type) and (of_ours or value in _OTHERS)
+    return callable(value) and not isinstance(value, type) and (of_ours or value in _REPLACED)
 
 
 def _no_number(x: float) -> float:
-    """Stand for a function of the system's library, whose last digits the card has not."""
+    """Replace a function of the system's library, whose last digits the card does not have."""
     return math.nan * x
 
 
 def _no_point(address: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Stand for a function of the user."""
+    """Replace a function of the user."""
     return (math.nan, math.nan, math.nan)
 
 
-_OTHERS: dict[Any, Function] = {math.sin: _no_number, math.cos: _no_number, callback.call: _no_point}
+_REPLACED: dict[Any, Function] = {math.sin: _no_number, math.cos: _no_number, callback.call: _no_point}

@@ -1,7 +1,7 @@
-"""Entries, and what they do while there is no machine code: answer interpreted, or wait for the builder.
+"""Entries before there is machine code: they run interpreted, or wait for the builder.
 
-The builder is a process of its own that the first call starts. A question about few things is answered at once, by the
-Python that the machine code is made of, bit for bit the same. What is large waits, and says so on stderr.
+The first call starts the builder as a process. A query about few items is computed at once by the Python functions that
+the machine code is made of, with the same bits. A large query waits for the builder, with progress on stderr.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels import files, store
+from gjk3d._kernels import store
 
 Function = Callable[..., Any]
 Report = Callable[[float], None]
 
-FEW = 4  #: questions of a call that are answered interpreted: milliseconds each
-_LOOK = 0.2  #: seconds between looks whether the builder is done
+FEW = 4  #: items of a call that are computed interpreted, in milliseconds each
+_INTERVAL = 0.2  #: seconds between checks of the builder
 _HOW = 'pip install "gjk3d[build]" brings what compiles, and `gjk3d doctor` tells what is missing'
 
 _late: dict[str, Late] = {}
@@ -33,11 +33,11 @@ _code: dict[str, Any] = {}
 _guard = threading.RLock()
 _builder: subprocess.Popen[bytes] | None = None
 _hopeless = ""  #: why nothing will be built
-_looked = 0.0
+_last_check = 0.0
 
 
 def entry(function: Function, single: bool) -> Any:
-    """Return the machine code of an entry, or what stands for it until there is some."""
+    """Return the machine code of an entry, or a `Late` until there is machine code."""
     name = f"{function.__module__}:{function.__qualname__}"
     late = _late[name] = Late(name, function, single)
     _load()
@@ -45,13 +45,13 @@ def entry(function: Function, single: bool) -> Any:
 
 
 def builtin(name: str) -> Any:
-    """Return where the machine code of a builtin and its words are, None where there is none."""
+    """Return the `Place` of a builtin, None until there is machine code."""
     _load()
     return _code.get(name)
 
 
 def arrived() -> bool:
-    """Tell whether there is machine code, as far as anything asked for it."""
+    """Return whether machine code is loaded."""
     return bool(_code)
 
 
@@ -61,13 +61,13 @@ def source(entry: Any) -> Function:
 
 
 class Late:
-    """An entry that has no machine code yet."""
+    """An entry without machine code, which is replaced inside by the machine code once it is built."""
 
     def __init__(self, name: str, function: Function, single: bool) -> None:
         self.name, self.py_func, self.single = name, function, single
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
         parameters = inspect.signature(function).parameters
-        self._names, self._kinds = list(parameters), [str(each.annotation) for each in parameters.values()]
+        self._names, self._kinds = list(parameters), [str(parameter.annotation) for parameter in parameters.values()]
 
     def __call__(self, *args: Any) -> Any:
         code = _code.get(self.name) or self._arrived()
@@ -77,85 +77,88 @@ class Late:
         return (code or self.py_func)(*args)
 
     def _arrived(self) -> Any:
-        """Start the builder, look now and then whether it is done, and return the machine code if it is."""
-        global _looked
-        if time.monotonic() - _looked > _LOOK:
+        """Start the builder, check from time to time if it is done, and return the machine code if so."""
+        global _last_check
+        if time.monotonic() - _last_check > _INTERVAL:
             with _guard:
-                _looked = time.monotonic()
+                _last_check = time.monotonic()
                 _step()
             if _hopeless:
-                _say_interpreted()
+                _report_interpreted()
         return _code.get(self.name)
 
     def _few(self, args: tuple[Any, ...]) -> bool:
-        """Tell whether a call asks about few things: from ``start`` to ``stop``, or rows of its arrays."""
+        """Return whether a call is about few items, by ``start`` and ``stop`` or by the rows of its arrays."""
         if "stop" in self._names:
             return bool(args[self._names.index("stop")] - args[self._names.index("start")] <= FEW)
-        return all(len(each) <= 4 * FEW for each in args if isinstance(each, np.ndarray) and each.ndim > 1)
+        return all(len(array) <= 4 * FEW for array in args if isinstance(array, np.ndarray) and array.ndim > 1)
 
     def otherwise(self, *args: Any) -> Any:
-        """Take a call that machine code does not: numbers and arrays in other clothes; all else is refused."""
+        """Convert other types of numbers and arrays for a call that machine code rejected, or raise."""
         plain = tuple(map(_undressed, args, self._kinds))
         if len(args) != len(self._names) or all(a is b for a, b in zip(plain, args, strict=True)):
-            told = ", ".join(f"{name}: {_told(each)}" for name, each in zip(self._names, args, strict=False))
-            raise TypeError(f"{self.name} takes {inspect.signature(self.py_func)}, not ({told})")
+            passed = ", ".join(
+                f"{name}: {_describe(argument)}" for name, argument in zip(self._names, args, strict=False)
+            )
+            raise TypeError(f"{self.name} takes {inspect.signature(self.py_func)}, not ({passed})")
         return _code[self.name](*plain)
 
 
-_DTYPES = {each: each for each in map(np.dtype, (np.float64, np.int64, np.uint8, np.bool_))}
+_DTYPES = {dtype: dtype for dtype in map(np.dtype, (np.float64, np.int64, np.uint8, np.bool_))}
 _NUMBERS: dict[str, type] = {"float": float, "int": int, "bool": bool}
 
 
-def _undressed(each: Any, kind: str) -> Any:
-    """Return a number as Python's of the kind that is wanted, and an array as numpy's own with numpy's own item type.
+def _undressed(value: Any, kind: str) -> Any:
+    """Return a number as Python's type of this kind, and an array as numpy's class with numpy's own dtype object.
 
-    Arrays that were unpickled have item types of their own, that are equal only. What is as it should be is returned
-    itself.
+    Unpickled arrays have dtype objects that are equal, but not numpy's own. A value that fits is returned unchanged.
     """
-    if isinstance(each, tuple):
-        if any(isinstance(x, np.ndarray | tuple) for x in each):
-            plain = tuple(_undressed(x, "") for x in each)
-            return each if all(a is b for a, b in zip(plain, each, strict=True)) else plain
-        return each if all(type(x) in (float, bool) for x in each) else tuple(map(float, each))
+    if isinstance(value, tuple):
+        if any(isinstance(x, np.ndarray | tuple) for x in value):
+            plain = tuple(_undressed(x, "") for x in value)
+            return value if all(a is b for a, b in zip(plain, value, strict=True)) else plain
+        return value if all(type(x) in (float, bool) for x in value) else tuple(map(float, value))
     number = _NUMBERS.get(kind)
     if number is not None:
-        fits = isinstance(each, (int, np.integer, np.bool_)) or (
-            number is float and isinstance(each, (float, np.floating))
+        fits = isinstance(value, (int, np.integer, np.bool_)) or (
+            number is float and isinstance(value, (float, np.floating))
         )
-        return number(each) if fits and type(each) is not number else each
-    own = _DTYPES.get(each.dtype) if isinstance(each, np.ndarray) else None
-    if own is None or (type(each) is np.ndarray and each.dtype is own):
-        return each
-    return each.view(own, np.ndarray)
+        return number(value) if fits and type(value) is not number else value
+    dtype = _DTYPES.get(value.dtype) if isinstance(value, np.ndarray) else None
+    if dtype is None or (type(value) is np.ndarray and value.dtype is dtype):
+        return value
+    return value.view(dtype, np.ndarray)
 
 
-def _told(each: Any) -> str:
-    if isinstance(each, np.ndarray):
-        lies = "aligned, contiguous" if each.flags.c_contiguous and each.flags.aligned else "strided or misaligned"
-        return f"{lies} {each.dtype} {each.shape}"
-    return type(each).__name__
+def _describe(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        layout = "aligned, contiguous" if value.flags.c_contiguous and value.flags.aligned else "strided or misaligned"
+        return f"{layout} {value.dtype} {value.shape}"
+    return type(value).__name__
 
 
 _wrong: list[Path] = []  #: objects that do not work here
 
 
 def _misses(code: dict[str, Any]) -> str:
-    """Return what is wrong with the answer to a question whose answer is known, nothing if it is right."""
+    """Return the difference between a kernel's result and the known one, an empty string if they are equal."""
     turned = np.array([[[0.0, -1.0, 0.0, 2.0], [1.0, 0.0, 0.0, 3.0], [0.0, 0.0, 1.0, 4.0], [0.0, 0.0, 0.0, 1.0]]])
-    known, row = [0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 0.0], np.full((1, 13), np.nan)
-    told = code["gjk3d.poses:check_rows"](turned, row)
-    return "" if (told, row[0].tolist()) == ((-1, 0), known) else f"a pose is taken for {told}, {row[0].tolist()}"
+    expected, row = [0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 0.0], np.full((1, 13), np.nan)
+    result = code["gjk3d.poses:check_rows"](turned, row)
+    return (
+        "" if (result, row[0].tolist()) == ((-1, 0), expected) else f"a pose is taken for {result}, {row[0].tolist()}"
+    )
 
 
 def _load() -> None:
-    """Take the object's entries if there is one, and it works."""
+    """Load the object's entries if there is one, and it works."""
     global _hopeless
     if _code:
         return
     built = store.find(_wrong)
     if built is None:
         return
-    from gjk3d._kernels.loader import load
+    from gjk3d._kernels.calls.install import load
 
     try:
         code = load(built, lambda name: lambda *args: _late[name].otherwise(*args))
@@ -167,12 +170,12 @@ def _load() -> None:
         return
     _wrong.append(built.path)
     sys.stderr.write(f"gjk3d: the machine code in {built.path} is not used, since it does not work here: {why}\n")
-    if built.path.parent == files.folder():
+    if built.path.parent == store.folder():
         _hopeless = f"the machine code that was built here does not work ({why}): GJK3D_KERNELS=jit does without"
 
 
 def _step() -> None:
-    """Take the machine code if it is there; see to it that a builder is at work, of this process or another."""
+    """Load the machine code if it exists; otherwise make sure that a builder runs, in this process or another."""
     ended = _builder is not None and _builder.poll() is not None
     _load()
     if _code or _hopeless:
@@ -195,7 +198,7 @@ def _start() -> None:
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         _builder = subprocess.Popen(
             [sys.executable, "-P", "-m", "gjk3d._kernels.builder"],  # -P: not one that lies in the working directory
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "GJK3D_CACHE_DIR": str(files.folder())},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "GJK3D_CACHE_DIR": str(store.folder())},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             start_new_session=os.name != "nt",  # Ctrl-C is for the question, not for what others wait for too
         )  # fmt: skip
@@ -206,7 +209,7 @@ def _can_build() -> bool:
 
 
 def _forget() -> None:
-    """Leave the builder to the process that started it, after a fork."""
+    """Forget the builder after a fork, because it belongs to the parent process."""
     global _builder, _guard
     _builder, _guard = None, threading.RLock()
 
@@ -220,24 +223,24 @@ def wait(report: Report | None = None) -> bool:
     with _guard:
         _step()
     if not (_code or _hopeless):
-        told = report or _Progress()
+        show = report or _Progress()
         try:
             while not (_code or _hopeless):
                 with _guard:
                     _step()
-                told(1.0 if _code else store.how_far())
+                show(1.0 if _code else store.how_far())
                 time.sleep(0.05)
         except KeyboardInterrupt:
             if not report:
                 sys.stderr.write("\ngjk3d: the compiling goes on in the background\n")
             raise
     if not _code:
-        _say_interpreted()
+        _report_interpreted()
     return bool(_code)
 
 
 class _Progress:
-    """Says how far the builder is: a line that is written over on a terminal, one every ten seconds elsewhere."""
+    """Prints the progress of the builder: a line that is overwritten on a terminal, else one every ten seconds."""
 
     def __init__(self) -> None:
         self._begun = self._said = time.monotonic()
@@ -255,26 +258,26 @@ class _Progress:
 
 
 def _give_up() -> None:
-    """Keep why the builder ended without an object."""
+    """Store why the builder ended without an object."""
     global _builder, _hopeless
     assert _builder is not None
-    said = _builder.stderr.read().decode(errors="replace").strip() if _builder.stderr else ""
-    why = said.splitlines()[-1] if said else f"its process ended with {_builder.returncode}"
+    output = _builder.stderr.read().decode(errors="replace").strip() if _builder.stderr else ""
+    why = output.splitlines()[-1] if output else f"its process ended with {_builder.returncode}"
     _builder = None
     _hopeless = f"its kernels could not be compiled: {why}"
 
 
-_said = False
+_is_reported = False
 
 
-def _say_interpreted() -> None:
-    global _said
-    if not _said:
-        _said = True
+def _report_interpreted() -> None:
+    global _is_reported
+    if not _is_reported:
+        _is_reported = True
         sys.stderr.write(f"gjk3d: {_hopeless}. All is interpreted, some thousand times slower.\n")
 
 
 def status() -> dict[str, Any]:
-    """Return what there is to run: where the object is, and why there is none."""
+    """Return the state of the machine code: the path of the object, and why it is missing."""
     _load()
     return {**store.describe(), "loaded": bool(_code), "can_build": _can_build()}

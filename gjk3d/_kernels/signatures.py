@@ -1,4 +1,4 @@
-"""What numba calls the types that kernels are annotated with; for the builder."""
+"""numba's types of the annotations of kernels, for the builder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def numba_type(hint: Any) -> Any:
     Raises
     ------
     TypeError
-        It says too little: an array without its dimensions, or something that no kernel takes.
+        The annotation is incomplete, as of an array without its dimensions, or of a type that no kernel takes.
     """
     if hint in _PLAIN:
         return _PLAIN[hint]
@@ -30,7 +30,7 @@ def numba_type(hint: Any) -> Any:
         array, dimensions = typing.get_args(hint)
         return types.Array(_ITEMS[array], dimensions, "C")
     if typing.get_origin(hint) is tuple:
-        return types.Tuple([numba_type(each) for each in typing.get_args(hint)])
+        return types.Tuple([numba_type(item) for item in typing.get_args(hint)])
     if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
         fields = typing.get_type_hints(hint, include_extras=True)
         return types.NamedTuple([numba_type(fields[name]) for name in hint._fields], hint)
@@ -42,7 +42,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     return typing.get_type_hints(function, include_extras=True)
 
 
-def returned(function: Callable[..., Any]) -> Any:
+def return_type(function: Callable[..., Any]) -> Any:
     """Return the type that a kernel returns."""
     try:
         return numba_type(_hints(function)["return"])
@@ -50,7 +50,7 @@ def returned(function: Callable[..., Any]) -> Any:
         raise TypeError(f"{function.__module__}.{function.__qualname__} returns {reason}") from None
 
 
-def taken(function: Callable[..., Any]) -> tuple[Any, ...]:
+def parameter_types(function: Callable[..., Any]) -> tuple[Any, ...]:
     """Return the types that an entry takes."""
     hints = {name: hint for name, hint in _hints(function).items() if name != "return"}
     try:
@@ -59,11 +59,11 @@ def taken(function: Callable[..., Any]) -> tuple[Any, ...]:
         raise TypeError(f"{function.__module__}.{function.__qualname__} takes {reason}") from None
 
 
-_SCALARS = {str(each): each for each in (*_PLAIN.values(), types.uint8)}
+_SCALARS = {str(kind): kind for kind in (*_PLAIN.values(), types.uint8)}
 
 
 def to_json(kind: Any) -> Any:
-    """Return a type as JSON has it: a scalar as its name, a tuple as a list, an array and a NamedTuple as an object.
+    """Return a type as JSON: a scalar as its name, a tuple as a list, an array and a NamedTuple as an object.
 
     Raises
     ------
@@ -74,9 +74,9 @@ def to_json(kind: Any) -> Any:
         return {"items": to_json(kind.dtype), "dimensions": kind.ndim, "readonly": not kind.mutable}
     if isinstance(kind, types.NamedTuple):
         name = f"{kind.instance_class.__module__}:{kind.instance_class.__qualname__}"
-        return {"class": name, "fields": [to_json(each) for each in kind.types]}
+        return {"class": name, "fields": [to_json(field) for field in kind.types]}
     if type(kind) in (types.Tuple, types.UniTuple):
-        return [to_json(each) for each in kind.types]
+        return [to_json(item) for item in kind.types]
     if str(kind) not in _SCALARS:
         raise TypeError(f"a kernel is called with {kind}, which is not a type of an annotation")
     return str(kind)
@@ -87,8 +87,8 @@ def from_json(kind: Any) -> Any:
     if isinstance(kind, str):
         return _SCALARS[kind]
     if isinstance(kind, list):
-        return types.Tuple([from_json(each) for each in kind])
+        return types.Tuple([from_json(item) for item in kind])
     if "class" in kind:
         module, _, name = kind["class"].partition(":")
-        return types.NamedTuple([from_json(each) for each in kind["fields"]], getattr(import_module(module), name))
+        return types.NamedTuple([from_json(field) for field in kind["fields"]], getattr(import_module(module), name))
     return types.Array(from_json(kind["items"]), kind["dimensions"], "C", readonly=kind["readonly"])

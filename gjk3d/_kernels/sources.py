@@ -1,11 +1,11 @@
-"""The code that kernels are compiled from: what they reach by name, without comments, docstrings and layout.
+"""The code that kernels are compiled from: the definitions they reach by name, without comments, docstrings and layout.
 
 A kernel depends on its own definition and on every definition that its names refer to, in any file: kernels that it
 calls, constants, annotations, NamedTuples, and the functions that compute constants. The key of the machine code is a
 hash of all of these and of `gjk3d._kernels`, which compiles them. A name that is only shadowed by a local variable
 counts too, so the key may change without need, but never fails to change.
 
-Neither numba nor an import of the files is needed. What is read from a file is cached by the hash of its bytes.
+Neither numba nor an import of the files is needed. The definitions of a file are cached by the hash of its bytes.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gjk3d._kernels import files
-from gjk3d._kernels.files import folder, texts, write
+from gjk3d._kernels.store import folder, read_file, texts, write_file
 
 _KERNELS = {"kernel", "inlined", "entry", "single_entry", "builtin"}
 _CALLED_BY_PYTHON = {"entry", "single_entry", "builtin"}
@@ -29,7 +28,7 @@ _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Source(NamedTuple):
-    """The top-level statements of a file, as far as others refer to them; JSON has lists in place of the tuples."""
+    """The top-level statements of a file that other statements refer to; JSON has lists in place of the tuples."""
 
     marks: dict[str, list[str]]  #: functions with a decorator of `decorators`, and their decorators
     imports: dict[str, list[list[str]]]  #: module and name that an imported name may refer to; the name may be empty
@@ -41,22 +40,22 @@ def read(text: bytes) -> Source:
     """Return the statements of a file."""
     source = Source({}, {}, {}, [])
     tree = ast.parse(text)
-    statements = [each for each in tree.body if not _is_text(each)]
+    statements = [statement for statement in tree.body if not _is_text(statement)]
     for statement in statements:
         for node in _same_scope(statement):
             if isinstance(node, ast.FunctionDef):
-                marks = [name for each in node.decorator_list if (name := ast.unparse(each)) in _KERNELS]
+                marks = [name for decorator in node.decorator_list if (name := ast.unparse(decorator)) in _KERNELS]
                 if marks:
                     source.marks[node.name] = marks
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 for name, target in _imported(node):
                     source.imports.setdefault(name, []).append(target)
-    bound = [_bound(each) for each in statements]
-    known = set(source.imports).union(*bound)
+    bound = [_bound(statement) for statement in statements]
+    defined = set(source.imports).union(*bound)
     for number, (statement, names) in enumerate(zip(statements, bound, strict=True)):
         for name in names:
             source.names.setdefault(name, []).append(number)
-        references = {each for node in ast.walk(statement) for each in _references(node, known)}
+        references = {name for node in ast.walk(statement) for name in _references(node, defined)}
         source.statements.append((_hash(_code(statement)), sorted(references)))
     return source
 
@@ -75,7 +74,7 @@ def _code(statement: ast.stmt) -> str:
     for node in ast.walk(statement):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            node.body = [each for each in body if not _is_text(each)]  # type: ignore[attr-defined]
+            node.body = [child for child in body if not _is_text(child)]  # type: ignore[attr-defined]
     return ast.dump(statement)
 
 
@@ -89,12 +88,12 @@ def _same_scope(statement: ast.stmt) -> Iterator[ast.AST]:
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, list[str]]]:
     """Yield the names that an import defines, and the module and the name that each refers to."""
-    for each in node.names:
+    for alias in node.names:
         if isinstance(node, ast.ImportFrom):
-            yield each.asname or each.name, [node.module or "", each.name]
+            yield alias.asname or alias.name, [node.module or "", alias.name]
         else:
-            module = each.name if each.asname else each.name.partition(".")[0]
-            yield each.asname or module, [module, ""]
+            module = alias.name if alias.asname else alias.name.partition(".")[0]
+            yield alias.asname or module, [module, ""]
 
 
 def _bound(statement: ast.stmt) -> set[str]:
@@ -103,7 +102,7 @@ def _bound(statement: ast.stmt) -> set[str]:
     for node in _same_scope(statement):
         if isinstance(node, _DEFINITION):
             names.add(node.name)
-            names.update(each for inner in ast.walk(node) if isinstance(inner, ast.Global) for each in inner.names)
+            names.update(name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names)
         elif isinstance(node, ast.Expr):  # a call may change what it is called with or on
             names.update(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -126,11 +125,11 @@ def _dotted(node: ast.AST) -> list[str]:
     return []
 
 
-def _references(node: ast.AST, known: set[str]) -> list[str]:
+def _references(node: ast.AST, defined: set[str]) -> list[str]:
     if isinstance(node, ast.ImportFrom):
-        return [f"{node.module}.{each.name}" for each in node.names if (node.module or "").startswith("gjk3d")]
+        return [f"{node.module}.{alias.name}" for alias in node.names if (node.module or "").startswith("gjk3d")]
     path = _dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else []
-    return [".".join(path)] if path and path[0] in known else []
+    return [".".join(path)] if path and path[0] in defined else []
 
 
 def _hash(text: str | bytes) -> str:
@@ -160,9 +159,11 @@ class _Package:
 
     def marked(self, decorators: set[str]) -> list[tuple[str, str]]:
         """Return the module and the name of every function with one of these decorators."""
-        marks = [b"@" + each.encode() for each in decorators]
+        marks = [b"@" + decorator.encode() for decorator in decorators]
         modules = [name for name, text in self.texts.items() if any(map(text.__contains__, marks))]
-        return [(each, name) for each in modules for name, by in self.source(each).marks.items() if decorators & {*by}]
+        return [
+            (module, name) for module in modules for name, by in self.source(module).marks.items() if decorators & {*by}
+        ]
 
     def resolve(self, module: str, path: list[str]) -> Iterator[tuple[str, str]]:
         """Yield the definitions and imports that a dotted name of a module goes through."""
@@ -180,24 +181,24 @@ class _Package:
 
     def reached(self) -> set[tuple[str, str]]:
         """Return the module and the name of every definition and import that kernels reach."""
-        seen: set[tuple[str, str]] = set()
+        reached: set[tuple[str, str]] = set()
         todo = self.marked(_KERNELS)
         while todo:
             module, name = todo.pop()
-            # all of what compiles is part of the key anyway
-            if (module, name) in seen or module.startswith("gjk3d._kernels"):
+            # the key includes this package completely
+            if (module, name) in reached or module.startswith("gjk3d._kernels"):
                 continue
-            seen.add((module, name))
+            reached.add((module, name))
             source = self.source(module)
             for number in source.names.get(name, ()):
                 for reference in source.statements[number][1]:
                     path = reference.split(".")
                     absolute = path[0] == "gjk3d" and "gjk3d" not in source.imports
                     todo += self.resolve("gjk3d", path[1:]) if absolute else self.resolve(module, path)
-        return seen
+        return reached
 
     def lines(self) -> Iterator[str]:
-        """Yield what the key is a hash of."""
+        """Yield the lines that the key is a hash of."""
         for module in self.texts:
             if module.startswith("gjk3d._kernels"):
                 yield f"{module} {self.digest(module)}"
@@ -210,14 +211,14 @@ class _Package:
 
     def digest(self, module: str) -> str:
         """Return the hash of all statements of a file."""
-        return _hash(" ".join(each[0] for each in self.source(module).statements))
+        return _hash(" ".join(statement[0] for statement in self.source(module).statements))
 
     def save(self) -> None:
-        """Cache what was read, where that is possible."""
+        """Cache the definitions that were read, if the folder can be written."""
         if not self._is_cached:
             with contextlib.suppress(OSError):
                 text = json.dumps(dict([*self._cache.items()][-_CACHED_FILES:]))
-                write(_file(), f"{_hash(text)}\n{text}".encode())
+                write_file(_file(), f"{_hash(text)}\n{text}".encode())
 
 
 def _file() -> Path:
@@ -226,10 +227,10 @@ def _file() -> Path:
 
 def _load() -> dict[str, Any]:
     with contextlib.suppress(OSError, ValueError):
-        check, _, text = files.read(_file()).decode().partition("\n")
+        check, _, text = read_file(_file()).decode().partition("\n")
         if check == _hash(text):
-            found: dict[str, Any] = json.loads(text)
-            return found
+            cached: dict[str, Any] = json.loads(text)
+            return cached
     return {}
 
 
@@ -239,7 +240,7 @@ def _package() -> _Package:
 
 
 def key_of(texts: dict[str, bytes]) -> str:
-    """Return the hash of all code that the machine code of the kernels follows from, given the package's files."""
+    """Return the hash of all code that the kernels are compiled from, given the package's files."""
     package = _Package(texts)
     key = hashlib.sha256("\n".join(package.lines()).encode()).hexdigest()
     package.save()

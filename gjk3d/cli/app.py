@@ -17,14 +17,12 @@ from gjk3d.cli.check import check
 from gjk3d.cli.clash import clash
 from gjk3d.cli.diff import diff
 from gjk3d.cli.doctor import doctor, warmup
-from gjk3d.cli.explain import explain
 from gjk3d.cli.info import info
 from gjk3d.cli.replay import replay
 from gjk3d.cli.robot import robot
-from gjk3d.cli.serve import serve
 from gjk3d.cli.terminal import note
-from gjk3d.cli.triage import triage
-from gjk3d.cli.view import view
+from gjk3d.cli.triage import serve, triage
+from gjk3d.cli.view import explain, view
 from gjk3d.errors import Gjk3dError, Gjk3dWarning
 
 OK, CONTACT, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 70, 128 + signal.SIGINT

@@ -1,23 +1,25 @@
-"""``gjk3d clash FILE...``: which parts of an assembly clash, touch or come too close."""
+"""``gjk3d clash ASSEMBLY``: find the clashes of an assembly, on this machine or on a Dask cluster."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import PoseText, UsageError, check_output, output_form
-from gjk3d.cli.cluster import cluster_at
 from gjk3d.cli.terminal import Bar, Table, note, print_table, safe, say, say_more, write_text
-from gjk3d.cli.tree import print_tree
 from gjk3d.interrupts import aside, held, unbroken
 from gjk3d.wording import count
 
 if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report
+
 
 Format = Literal["table", "json", "jsonl", "csv", "md", "junit", "glb"]
 Level = Literal["hard", "clearance", "touch", "none"]
@@ -346,3 +348,81 @@ def _cells(item: Clash, known: bool) -> tuple[str, ...]:
         shared_volume(item) or "-",
         item.evidence,
     )
+
+
+_WAIT = 10  #: seconds for a scheduler to answer
+
+
+@contextmanager
+def cluster_at(address: str | None) -> Iterator[Any]:
+    """Lend a client of the scheduler at an address, None where none is named.
+
+    Raises
+    ------
+    UsageError
+        Nothing answers there, or no worker is there.
+    ImportError
+        Dask is not installed.
+    """
+    if address is None:
+        yield None
+        return
+    try:
+        with unbroken():
+            from dask.distributed import Client
+    except ImportError:
+        raise ImportError('--scheduler needs Dask: pip install "gjk3d[scale]"') from None
+    try:
+        asyncio.run(_reached(address))
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"--scheduler {address!r}: no Dask scheduler answers ({str(error)[:200]}); `dask scheduler` starts one,"
+            " and says its address, such as tcp://127.0.0.1:8786"
+        ) from None
+    dask: Any = Client  # without types
+    with dask(address, timeout=_WAIT, set_as_default=False) as client:
+        if not client.nthreads():
+            raise UsageError(f"--scheduler {address!r}: no worker is there; start some: dask worker {address}")
+        yield client
+
+
+async def _reached(address: str) -> None:
+    """Connect once: a client that fails to goes on trying in the background, and says so at its end."""
+    from dask import distributed
+    from distributed import core
+
+    dask: Any = distributed  # without types
+    wire: Any = core
+    comm = await wire.connect(address, timeout=_WAIT, **dask.Security().get_connection_args("client"))
+    await comm.close()
+
+
+_Path = tuple[str, ...]
+
+
+def print_tree(report: Report) -> None:
+    """Print branches and parts; a finding counts once in every branch that one of its parts is below."""
+    paths = {part.name: (*part.path[:-1], _leaf(part.name, part.path)) for part in report.parts}
+    found: dict[_Path, Counter[str]] = {}
+    for clash in report.clashes:
+        if clash.is_open:
+            both = (paths[name] for name in (clash.a, clash.b) if name in paths)
+            for branch in {path[:k] for path in both for k in range(1, len(path) + 1)}:
+                found.setdefault(branch, Counter())[clash.kind] += 1
+    below = Counter(path[:k] for path in paths.values() for k in range(1, len(path)))
+    told: set[_Path] = set()
+    for path in paths.values():
+        for k in range(1, len(path) + 1):
+            branch = path[:k]
+            if branch in told and k < len(path):
+                continue
+            told.add(branch)
+            many = f" ({count(below[branch], 'part')})" if k < len(path) else ""
+            here = ", ".join(f"{n} {kind}" for kind, n in found.get(branch, Counter()).items())
+            say(f"{'  ' * (k - 1)}{safe(path[k - 1])}{many}{f': {here}' if here else ''}")
+
+
+def _leaf(name: str, path: _Path) -> str:
+    """Return the last step of a path, with the number that a part has where several have its path."""
+    whole = "/".join(path)
+    return path[-1] + (name[len(whole) :] if name.startswith(whole) else "")

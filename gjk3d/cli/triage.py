@@ -1,20 +1,29 @@
-"""``gjk3d triage REPORT FILE...``: what several people decided about a report, in one file, and out again as BCF."""
+"""``gjk3d triage`` and ``gjk3d serve``: decide about the findings of a report, in a terminal or in a browser."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import tempfile
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from gjk3d.cli.arguments import check_output
-from gjk3d.cli.serve import read_whole, sidecar
+from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.terminal import note, say
+from gjk3d.errors import Gjk3dError
+from gjk3d.viz.image_files import check_rendering, shot
+from gjk3d.viz.picture import new_plotter, plot
 from gjk3d.wording import count
 
 if TYPE_CHECKING:
-    from gjk3d.clash import Report
+    from gjk3d.clash.detection.clashes import Clash
+    from gjk3d.clash.report import Report
+
 
 _BCF = (".bcf", ".bcfzip")
 
@@ -78,7 +87,6 @@ def triage(
 def _write_bcf(report: Report, path: Path, most: int, section: bool) -> None:
     """Write the findings as BCF, with pictures where some can be drawn."""
     from gjk3d.clash.formats import to_bcf
-    from gjk3d.cli.snapshots import snapshots
     from gjk3d.errors import RenderingUnavailableError
 
     try:
@@ -95,3 +103,142 @@ def _read(path: Path) -> Report:
     report = read_baseline(path)
     assert report is not None
     return report
+
+
+def serve(
+    report: Path,
+    /,
+    *,
+    triage: Path | None = None,
+    port: int = 0,
+    open: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Look at a clash report in a browser, and keep what is decided there, until Ctrl-C.
+
+    Prints the address of the page. It answers to this machine alone (127.0.0.1), and to who has the token in that
+    address. Every state, assignee and comment goes into the file at once; two pages see what the other one decides.
+
+    Parameters
+    ----------
+    report
+        As gjk3d clash -f json wrote it. Where its models are still there and the same, the page has them in 3D.
+    triage
+        The file that keeps what is decided; by default the report's name with .triage.json at its end.
+    port
+        A free one by default.
+    open
+        Open the address in the browser of this machine.
+    """
+    from gjk3d.clash.decisions.triage import read_triage
+    from gjk3d.clash.page import write_page
+    from gjk3d.clash.serving import Server
+
+    if not 0 <= port < 65536:
+        raise UsageError(f"--port {port}: expected 1 to 65535, or 0 for a free one")
+    file = triage or sidecar(report)
+    check_output(file, "--triage", (), (report,))
+    found = read_whole(report)
+    found.triage = read_triage(file) if file.exists() else None
+
+    def make_page(token: str) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            return write_page(found, Path(folder) / "page.html", token=token).read_bytes()
+
+    try:
+        server = Server(make_page, file, port)
+    except OSError as error:
+        raise UsageError(f"--port {port}: {error.strerror or error}: leave it out for a free one") from None
+    with server:
+        say(server.url)
+        note(f"what is decided is kept in {file}; Ctrl-C ends")
+        if open:
+            import webbrowser
+
+            webbrowser.open(server.url)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            return 0
+    return 0
+
+
+def sidecar(report: Path) -> Path:
+    """Return what the file of decisions about a report is called by custom."""
+    return report.with_name(f"{report.stem}.triage.json")
+
+
+def read_whole(path: Path) -> Report:
+    """Return a report with the triangles of its models, where these are there and the same."""
+    from gjk3d.clash.detection.assembly import Assembly, sha256
+    from gjk3d.clash.report.baseline import read_baseline
+    from gjk3d.errors import Gjk3dError
+
+    report = read_baseline(path)
+    assert report is not None
+    if report.motion is not None and not report.motion.tracks:
+        note("the report, of an earlier gjk3d, does not keep how its parts move: make it anew to play the motion")
+    files = [
+        next((p for p in (Path(item.path), path.parent / item.path) if p.is_file()), None) for item in report.inputs
+    ]
+    same = [
+        file is not None and item.sha256 is not None and sha256(file) == item.sha256
+        for file, item in zip(files, report.inputs, strict=True)
+    ]
+    if not files or not all(same):
+        note("the models are not here, or not those of the report: parts are shown as boxes")
+        return report
+    try:
+        present = [file for file in files if file is not None]
+        assembly = Assembly.load(present, unit=report.unit)
+        if not {part.name for part in report.parts} <= {part.name for part in assembly.parts}:
+            assembly = Assembly.load(present, unit=report.unit, bodies=True)
+    except (Gjk3dError, ImportError) as error:
+        note(f"the models cannot be read: {error}")
+        return report
+    boxes = {part.name: part.bounds for part in report.parts}
+    parts = tuple(
+        part for part in assembly.parts if part.mesh is None or _bounds(part.mesh.bounds) == boxes.get(part.name)
+    )
+    return replace(report, assembly=replace(assembly, parts=parts))
+
+
+def _bounds(box: object) -> object:
+    low, high = (tuple(corner) for corner in box.tolist())  # type: ignore[attr-defined]
+    return low, high
+
+
+_SIZE = (800, 600)
+
+
+def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None]:
+    """Return what draws the findings of a report, the worst ones; see `gjk3d.clash.formats.to_bcf`.
+
+    The worst so many open findings get a picture, the others none, and no finding of a report without its assembly.
+    `RenderingUnavailableError` says that none can be drawn here.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> from gjk3d.cli.triage import snapshots
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = gk.clash.Assembly.of({"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + 0.75, cube.faces)}, "mm")
+    >>> report = gk.clash.check(parts)
+    >>> snapshots(report)(report.clashes[0])[1:4]
+    b'PNG'
+    """
+    worst = [clash.id for clash in report.clashes if clash.is_open and clash.point is not None][:most]
+    drawn = frozenset(worst if report.assembly is not None else ())
+    if drawn:
+        check_rendering()
+
+    def draw(clash: Clash) -> bytes | None:
+        if clash.id not in drawn:
+            return None
+        plotter, made = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
+        with contextlib.suppress(Gjk3dError):  # a file without this picture is better than none
+            image = shot(plot(report, plotter, clash=clash.id))
+            image.quantize(128).save(made, "PNG", optimize=True)  # a third of the bytes, and as clear
+        plotter.close()
+        return made.getvalue() or None
+
+    return draw

@@ -188,24 +188,24 @@ def select_rows(rows: Array, which: Ints) -> Array:
 
 def collide_on_gpu(ints: Ints, floats: Array, table: Ints, poses: Array, margin: float, answer: Ints) -> None:
     """Fill ``answer`` as `collide_many` does, for every row of it."""
-    from gjk3d._kernels.gpu import Back, Own, run  # numba-cuda is loaded only for queries on the GPU
+    from gjk3d._kernels.gpu import Output, PerThread, run  # numba-cuda is loaded only for queries on the GPU
 
-    simplex = Own(scratch(FIRST_POINTS)[2])
-    arguments = ints, floats, table, NO_POSE, NO_POSE, poses, margin, 0, len(answer), simplex, Back(answer), NO_CACHE
+    simplex = PerThread(scratch(FIRST_POINTS)[2])
+    arguments = ints, floats, table, NO_POSE, NO_POSE, poses, margin, 0, len(answer), simplex, Output(answer), NO_CACHE
     run(collide_many, arguments)
 
 
 def solve_on_gpu(ints: Ints, floats: Array, table: Ints, poses: Array, wanted: Wanted, out: Array, flags: Ints) -> None:
     """Fill ``out`` and ``flags`` as `solve_many` does, for every row of them."""
-    from gjk3d._kernels.gpu import Back, Own, run
+    from gjk3d._kernels.gpu import Output, PerThread, run
 
     mode, most, tol, _ = wanted[:4]
     work, places, _ = scratch(FIRST_POINTS)
     run(
         solve_many,
         (
-            ints, floats, table, NO_POSE, NO_POSE, poses, mode, most, tol, 0, len(out), False, Own(work), Own(places),
-            FIRST_POINTS, Back(out), Back(flags), NO_CACHE, NO_LOG,
+            ints, floats, table, NO_POSE, NO_POSE, poses, mode, most, tol, 0, len(out), False, PerThread(work),
+            PerThread(places), FIRST_POINTS, Output(out), Output(flags), NO_CACHE, NO_LOG,
         ),
     )  # fmt: skip
     if tol == 0.0:  # the CPU solves again what is wider than promised, like polytopes too large for the workspace

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d._kernels import builtins
+from gjk3d._kernels.calls import install as builtins
 from gjk3d.convex.checks import check_polytopes, depth_mode
 from gjk3d.convex.rows import NO_POSE, Rows
 from gjk3d.errors import UnsupportedPair

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d._kernels import builtins
+from gjk3d._kernels.calls import install as builtins
 from gjk3d.convex import pairs as convex
 from gjk3d.convex.checks import FACETS, check_limits, depth_mode
 from gjk3d.convex.rows import FIRST_POINTS, NO_LOG

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels import cpython as py
-from gjk3d._kernels.builtins import Words, fields, offset
+from gjk3d._kernels.calls import objects as py
+from gjk3d._kernels.calls import offset
+from gjk3d._kernels.calls.install import Words, fields
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
 from gjk3d.convex.rows import FIRST_POINTS, pack_shapes, pair_row
 from gjk3d.convex.solve import is_mapped
@@ -48,7 +49,7 @@ KIND, ROW_SLOT, SHAPE_A, SHAPE_B, REQUEST_SLOT, REQUEST, MODE, MAX_DISTANCE, TOL
 def plan_of(words: int, pair: int) -> int:
     """Return the address of the words of a pair's plan, 0 if it has none."""
     array = py.word(pair + py.word(words + 8 * PLANS))
-    return py.word(array + py.DATA) if array != 0 and py.word(array + py.TYPE) == py.known(py.NDARRAY) else plain(0)
+    return py.word(array + py.DATA) if array != 0 and py.word(array + py.TYPE) == py.constant(py.NDARRAY) else plain(0)
 
 
 @inlined
@@ -123,8 +124,8 @@ def margin_argument(words: int, args: int, nargs: int, names: int) -> float:
     if names == 0:
         return 0.0
     value = py.word(args + 8 * nargs)
-    is_only = py.word(names + py.SIZE) == 1 and py.word(names + py.TUPLE) == py.word(words + 8 * MARGIN)
-    if not is_only or py.word(value + py.TYPE) != py.known(py.FLOAT_TYPE):
+    is_only = py.word(names + py.SIZE) == 1 and py.word(py.items_of(names)) == py.word(words + 8 * MARGIN)
+    if not is_only or py.word(value + py.TYPE) != py.constant(py.FLOAT_TYPE):
         return float(nan)
     return py.number(value + py.FLOAT)
 
@@ -135,7 +136,7 @@ def collide_result(words: int, plan: int, pose_a: int, pose_b: int, margin: floa
     if plan == 0 or pose_a == 0 or pose_b == 0 or margin - margin != 0.0:
         return 0
     answer = collision(py.word(words + 8 * SCRATCH), plan, pose_a, pose_b, margin)
-    return py.keep(py.known(py.BOOLS + answer)) if 0 <= answer <= 1 else plain(0)
+    return py.incref(py.constant(py.BOOLS + answer)) if 0 <= answer <= 1 else plain(0)
 
 
 @builtin
@@ -165,7 +166,7 @@ def shapes_collide(words: int, module: int, args: int, nargs: int, names: int) -
 def copy_pose(target: int, pose: int) -> None:
     """Copy the numbers of a pose."""
     for k in range(16):
-        py.put(target + 8 * k, py.word(pose + 8 * k))
+        py.write(target + 8 * k, py.word(pose + 8 * k))
 
 
 @inlined
@@ -176,8 +177,8 @@ def limit_argument(words: int, args: int, nargs: int, names: int) -> int:
     """
     if names == 0:
         return 0
-    value, name = py.word(args + 8 * nargs), py.word(names + py.TUPLE)
-    if py.word(names + py.SIZE) != 1 or py.word(value + py.TYPE) != py.known(py.FLOAT_TYPE):
+    value, name = py.word(args + 8 * nargs), py.word(py.items_of(names))
+    if py.word(names + py.SIZE) != 1 or py.word(value + py.TYPE) != py.constant(py.FLOAT_TYPE):
         return -1
     limit = py.number(value + py.FLOAT)
     if name == py.word(words + 8 * MAX_DISTANCE) and limit >= 0.0:
@@ -198,23 +199,23 @@ def distance_result(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: 
     # an invalid pose, too little scratch, or a result wider than promised; a result may be wider with a tolerance, or
     # if the distance exceeds max_distance
     if marks < 0 or marks & 16 != 0 or (marks & 8 == 0 and tol == 0.0 and marks & 7 != narrow.BEYOND):
-        py.drop(row)
+        py.decref(row)
         return 0
     identity = py.word(scratch + 8 * IDENTITY)
-    py.put(target + 8 * ROW_CODE, marks)
-    py.put(target + 8 * ROW_POSED, int(pose_a != identity) + 2 * int(pose_b != identity))
+    py.write(target + 8 * ROW_CODE, marks)
+    py.write(target + 8 * ROW_POSED, int(pose_a != identity) + 2 * int(pose_b != identity))
     copy_pose(target + 8 * ROW_AT, pose_a)
     copy_pose(target + 8 * (ROW_AT + 16), pose_b)
     request = py.word(words + 8 * REQUEST)
-    request = py.keep(request) if which == 0 else py.replaced(request, which, limit)
+    request = py.incref(request) if which == 0 else py.replaced(request, which, limit)
     result = py.new_object(py.word(words + 8 * KIND)) if request != 0 else plain(0)
     if result == 0:
-        py.drop(row)
+        py.decref(row)
         return -1
-    py.put(result + py.word(words + 8 * ROW_SLOT), row)
-    py.put(result + py.word(words + 8 * SHAPE_A), py.keep(a))
-    py.put(result + py.word(words + 8 * SHAPE_B), py.keep(b))
-    py.put(result + py.word(words + 8 * REQUEST_SLOT), request)
+    py.write(result + py.word(words + 8 * ROW_SLOT), row)
+    py.write(result + py.word(words + 8 * SHAPE_A), py.incref(a))
+    py.write(result + py.word(words + 8 * SHAPE_B), py.incref(b))
+    py.write(result + py.word(words + 8 * REQUEST_SLOT), request)
     return result
 
 
@@ -289,9 +290,9 @@ def read_field(words: int, data: int) -> int:
     if kind == STEPS:
         return py.new_int(py.word(place) >> 5)
     if kind == STATUS:
-        return py.keep(py.word(py.word(words + 8 * CHOICES) + py.TUPLE + 8 * (py.word(place) & 7)))
+        return py.incref(py.word(py.items_of(py.word(words + 8 * CHOICES)) + 8 * (py.word(place) & 7)))
     if kind == TIGHT:
-        return py.keep(py.known(py.BOOLS + ((py.word(place) >> 3) & 1)))
+        return py.incref(py.constant(py.BOOLS + ((py.word(place) >> 3) & 1)))
     return 0
 
 
@@ -299,10 +300,10 @@ def read_field(words: int, data: int) -> int:
 def numbers_of(row: int, kind: int) -> int:
     """Return the address of the numbers in the row of a result, 0 if only Python can read this kind of field there."""
     row_type = py.word(row + py.TYPE) if row != 0 else plain(0)
-    if row_type == py.known(py.BYTES_TYPE):
+    if row_type == py.constant(py.BYTES_TYPE):
         return row + py.BYTES if kind != OBJECT and py.word(row + py.SIZE) == ROW_SIZE else 0
-    if row_type == py.known(py.TUPLE_TYPE) and kind in (NUMBER, VECTOR):  # made in Python; item 0 is the array
-        return py.floats_in(py.word(row + py.TUPLE), plain(2))
+    if row_type == py.constant(py.TUPLE_TYPE) and kind in (NUMBER, VECTOR):  # made in Python; item 0 is the array
+        return py.floats_in(py.word(py.items_of(row)), plain(2))
     return 0
 
 
@@ -311,13 +312,13 @@ def get_field(answer: int, words: int) -> int:
     """Return a field of a result; its object is created at the first access."""
     slot = answer + py.word(words)
     if py.word(slot) != 0:
-        return py.keep(py.word(slot))
+        return py.incref(py.word(slot))
     row = py.word(answer + py.word(words + 8 * ROW_OF))
     numbers = numbers_of(row, py.word(words + 8 * FIELD_KIND))
     if numbers != 0:
         value = read_field(words, numbers)
         if value != 0:
-            py.put(slot, py.keep(value))
+            py.write(slot, py.incref(value))
         return value
     return py.call_with(py.word(words + 8 * FALLBACK), answer, words + 8 * NAME, plain(1), plain(0))
 
@@ -327,9 +328,9 @@ def set_field(answer: int, value: int, words: int) -> int:
     """Set or delete a field of a result."""
     slot = answer + py.word(words)
     old = py.word(slot)
-    py.put(slot, py.keep(value) if value != 0 else plain(0))
+    py.write(slot, py.incref(value) if value != 0 else plain(0))
     if old != 0:
-        py.drop(old)
+        py.decref(old)
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d._kernels import builtins
+from gjk3d._kernels.calls import install as builtins
 from gjk3d.convex.checks import check_limits, check_margin, check_workers
 from gjk3d.robot import queries, results, single
 from gjk3d.robot.outside import outside

@@ -333,7 +333,7 @@ def gpu_hits(cell: Cell, rows: Array) -> Ints:
 
     Angles beyond `LARGE_ANGLE`, which need the sine of the system, are `UNSURE` and left to the processor.
     """
-    from gjk3d._kernels.gpu import Back, Own, Rows, run  # numba-cuda is imported only for this
+    from gjk3d._kernels.gpu import Output, PerThread, Rows, run  # numba-cuda is imported only for this
 
     chain, order = cell.robot._chain, cell.memory.fresh().order
     answers = np.empty((len(rows), 1), dtype=np.int64)
@@ -341,8 +341,8 @@ def gpu_hits(cell: Cell, rows: Array) -> Ints:
     run(
         hit_of_one,
         (
-            Rows(rows), chain, cell.layout, Own(order, kept=True), cell.margins, NO_CACHE, *map(Own, private),
-            Back(answers, rows=True),
+            Rows(rows), chain, cell.layout, PerThread(order, filled=True), cell.margins, NO_CACHE,
+            *map(PerThread, private), Output(answers, rows=True),
         ),
     )  # fmt: skip
     which = answers[:, 0]

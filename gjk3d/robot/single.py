@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gjk3d._kernels import cpython as py
-from gjk3d._kernels.builtins import Words, offset
+from gjk3d._kernels.calls import objects as py
+from gjk3d._kernels.calls import offset
+from gjk3d._kernels.calls.install import Words
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
 from gjk3d.robot.walk import FREE, hit_of_one
 
@@ -34,7 +35,7 @@ def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
         args, methods = (row, *cell.cache.free), (lock.acquire, lock.release)
         # the words are addresses: the tuple that is cached below keeps the objects alive
         words = [
-            id(settings), cell.robot.dof, row.ctypes.data, id(args) + py.TUPLE, len(args), id(hit_of_one),
+            id(settings), cell.robot.dof, row.ctypes.data, id(args) + tuple.__basicsize__, len(args), id(hit_of_one),
             cell.cache.answer.ctypes.data, *map(id, methods), id(False),
         ]  # fmt: skip
         cell.cache.single = np.array(words, dtype=np.int64), args, methods, settings
@@ -48,7 +49,7 @@ def released(quick: int, answer: int) -> int:
     result = py.call(py.word(quick + 8 * RELEASE), quick, plain(0), plain(0))
     if result == 0:
         return -1
-    py.drop(result)
+    py.decref(result)
     return answer
 
 
@@ -58,20 +59,20 @@ def free_at(quick: int, numbers: int) -> int:
     got = py.call(py.word(quick + 8 * ACQUIRE), quick + 8 * NOT_WAITING, plain(1), plain(0))
     if got == 0:
         return -1
-    py.drop(got)  # True or False, which other references keep alive
+    py.decref(got)  # True or False, which other references keep alive
     # the lock is taken: another thread is in the kernel, and the method allocates memory of its own
-    if got != py.known(py.BOOLS + 1):
+    if got != py.constant(py.BOOLS + 1):
         return 0
     for k in range(py.word(quick + 8 * JOINTS)):
-        py.put(py.word(quick + 8 * NUMBERS) + 8 * k, py.word(numbers + 8 * k))
+        py.write(py.word(quick + 8 * NUMBERS) + 8 * k, py.word(numbers + 8 * k))
     result = py.call(py.word(quick + 8 * ENTRY), py.word(quick + 8 * ARGS), py.word(quick + 8 * COUNT), plain(0))
     if result == 0:
         return released(quick, plain(-1))
-    py.drop(result)
+    py.decref(result)
     pair = py.word(py.word(quick + 8 * ANSWER))
     if pair != FREE and pair < 0:
         return released(quick, plain(0))
-    answer = py.known(py.BOOLS + int(pair == FREE))
+    answer = py.constant(py.BOOLS + int(pair == FREE))
     return released(quick, answer)
 
 
@@ -79,16 +80,16 @@ def free_at(quick: int, numbers: int) -> int:
 def checker_free(words: int, checker: int, args: int, nargs: int, names: int) -> int:
     """Return `Checker.free`."""
     record = py.word(checker + py.word(words + 8 * PREPARED))
-    if names == 0 and nargs == 1 and record != 0 and record != py.known(py.NONE):
-        quick = py.word(py.word(record + py.TUPLE) + py.DATA)
+    if names == 0 and nargs == 1 and record != 0 and record != py.constant(py.NONE):
+        quick = py.word(py.word(py.items_of(record)) + py.DATA)
         numbers = py.floats_in(py.word(args), 1)
         current = py.word(quick + 8 * SETTINGS) == py.word(checker + py.word(words + 8 * SETTINGS_SLOT))
         if current and numbers != 0 and py.word(py.word(py.word(args) + py.SHAPE)) == py.word(quick + 8 * JOINTS):
-            py.keep(record)  # the kernel releases the GIL, and another thread may then replace the record
+            py.incref(record)  # the kernel releases the GIL, and another thread may then replace the record
             answer = free_at(quick, numbers)
             if answer > 0:
-                py.keep(answer)
-            py.drop(record)
+                py.incref(answer)
+            py.decref(record)
             if answer != 0:
                 return max(answer, 0)
     return py.call_with(py.word(words), checker, args, nargs, names)

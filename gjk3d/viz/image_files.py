@@ -1,21 +1,128 @@
-"""Image files: what a plotter shows as pixels, or with its words as words; names of files that may be written."""
+"""Image files: check that pictures can be drawn here, and write pixels, vector graphics and films.
+
+Rendering is checked in a child process, because a missing OpenGL library kills the interpreter. SVG and PDF show the
+rendered picture with its words as text. GL2PS, VTK's own writer of these, sometimes ended the process.
+"""
 
 from __future__ import annotations
 
+import base64
+import functools
+import io
 import itertools
 import os
+import re
+import subprocess
+import sys
 import tempfile
+import threading
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from gjk3d.errors import FileError, RenderingUnavailableError
-from gjk3d.viz.vector import Words, without_words, write_vector
+from gjk3d.viz.words import extent, unescaped
 
 if TYPE_CHECKING:
     import pyvista
     from PIL import Image
+
+
+_VARIABLE = "VTK_DEFAULT_OPENGL_WINDOW"
+_EGL, _OSMESA = "vtkEGLRenderWindow", "vtkOSOpenGLRenderWindow"
+_ON_SCREEN = ("vtkXOpenGLRenderWindow", "vtkWin32OpenGLRenderWindow", "vtkCocoaRenderWindow")
+_SECONDS = 120.0
+_CURE = (
+    "no OpenGL library can draw here. On Debian and Ubuntu: "
+    "apt-get install -y --no-install-recommends libegl1 libgl1-mesa-dri (no display needed)"
+)
+
+# draws one red frame, and says which kind of window it was drawn in
+_PROBE = """
+import vtkmodules.vtkRenderingOpenGL2
+from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
+window, renderer, pixels = vtkRenderWindow(), vtkRenderer(), vtkUnsignedCharArray()
+window.SetOffScreenRendering(1)
+window.SetSize(8, 8)
+renderer.SetBackground(1, 0, 0)
+window.AddRenderer(renderer)
+window.Render()
+window.GetPixelData(0, 0, 7, 7, 1, pixels, 0)
+print("drawn in", window.GetClassName() if pixels.GetTuple3(9) == (255.0, 0.0, 0.0) else "nothing", flush=True)
+"""
+
+
+def check_rendering() -> str:
+    """Make sure that pictures can be drawn, and say in which kind of window.
+
+    The first call probes in a child process (about half a second); later ones know. Where there is no display, VTK is
+    told to draw without one, by the environment variable VTK_DEFAULT_OPENGL_WINDOW unless that is set already.
+
+    Returns
+    -------
+    str
+        VTK's name of the window, for example ``vtkEGLRenderWindow``.
+
+    Raises
+    ------
+    RenderingUnavailableError
+        No OpenGL library works; the message says what to install.
+    ImportError
+        pyvista, which draws, is not installed or does not load.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.viz.check_rendering().startswith("vtk")
+    True
+    """
+    window = _probed()
+    if window in (_EGL, _OSMESA):
+        os.environ.setdefault(_VARIABLE, window)  # spares VTK the search, its warnings, and a crash without libX11
+    try:
+        import pyvista  # noqa: F401 - where it is missing, the probe failed for that and not for OpenGL
+    except ImportError as reason:
+        raise ImportError(f"pictures need pyvista, which does not load: {reason}; pip install pyvista") from reason
+    if window is None:
+        raise RenderingUnavailableError(_CURE)
+    return window
+
+
+def has_display() -> bool:
+    """Return whether a window can be opened for somebody to see."""
+    return check_rendering() in _ON_SCREEN
+
+
+@functools.cache
+def _probed() -> str | None:
+    """Return the first kind of window that draws, None where none does."""
+    if os.environ.get(_VARIABLE) or not sys.platform.startswith("linux"):
+        wishes = [os.environ.get(_VARIABLE)]
+    elif os.environ.get("DISPLAY"):
+        wishes = [None, _EGL, _OSMESA]
+    else:
+        wishes = [_EGL, _OSMESA]  # without libX11, VTK's own search crashes
+    return next(filter(None, map(_draw, wishes)), None)
+
+
+def _draw(wish: str | None) -> str | None:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment |= {_VARIABLE: wish} if wish else {}
+    try:
+        call, none = [sys.executable, "-P", "-c", _PROBE], subprocess.DEVNULL
+        child = subprocess.run(call, env=environment, stdin=none, capture_output=True, timeout=_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    name = child.stdout.decode(errors="replace").rpartition("drawn in ")[2].strip()
+    return name if child.returncode == 0 and name.startswith("vtk") else None
+
 
 #: Drawn as pixels; the others keep their letters as letters.
 _PIXELS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
@@ -66,3 +173,218 @@ def target_file(path: str | os.PathLike[str], known: tuple[str, ...] = (*IMAGES,
     if target.suffix.lower() not in known:
         raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {' '.join(known)} are written")
     return target
+
+
+#: From a row's lower edge up to the line that its letters stand on, in heights of letters.
+_DESCENT = 0.21
+#: Of what is behind words beyond them, in pixels, as VTK has it.
+_RIM = 2.0
+#: What may not be in an XML file in any form.
+_NO_LETTERS = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+#: Matplotlib's settings are those of all threads: two that change them at once would put back each other's.
+_SETTINGS = threading.Lock()
+
+
+class Row(NamedTuple):
+    """Words side by side."""
+
+    text: str
+    left: float
+    low: float  #: the line that the letters stand on
+    long: float | None  #: how wide it is, None where VTK's font lacks letters, which takes no room for these
+
+
+class Words(NamedTuple):
+    """Rows of words in a picture, in pixels from its upper left corner."""
+
+    rows: list[Row]
+    size: int  #: of letters
+    ink: tuple[str, float]  #: colour and opacity of letters
+    panel: tuple[float, float, float, float]  #: left, top, width and height of where they end
+    box: tuple[float, float, float, float]  #: the same of what is behind them
+    behind: tuple[str, float]  #: its colour and opacity
+
+
+@contextmanager
+def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
+    """Hide plain words while the rest is drawn, and tell what they are."""
+    from vtkmodules.vtkRenderingCore import vtkTextActor
+
+    found = [
+        (renderer, actor)
+        for renderer in plotter.renderers
+        for actor in renderer.actors.values()
+        if isinstance(actor, vtkTextActor) and actor.GetVisibility() and (actor.GetInput() or "").strip()
+        if _is_plain(actor)
+    ]
+    words = [_words(renderer, actor, plotter.window_size) for renderer, actor in found]
+    for _, actor in found:
+        actor.VisibilityOff()
+    try:
+        yield words
+    finally:
+        for _, actor in found:
+            actor.VisibilityOn()
+        plotter.render()
+
+
+def write_vector(image: Image.Image, words: list[Words], size: tuple[int, int], target: Path) -> None:
+    """Write ``.svg`` or ``.pdf``, of as many pixels or points as the window has, whatever the image has."""
+    if target.suffix.lower() == ".svg":
+        target.write_text(_svg(image, words, size), encoding="utf-8")
+    else:
+        _write_pdf(image, words, size, target)
+
+
+def _is_plain(actor: Any) -> bool:
+    """Return whether words look the same as text of SVG and PDF: what is turned, framed or a formula does not."""
+    from vtkmodules.vtkRenderingCore import vtkTextRenderer
+
+    look, renderer = actor.GetTextProperty(), vtkTextRenderer.GetInstance()
+    special = look.GetOrientation(), look.GetBold(), look.GetItalic(), look.GetShadow(), look.GetFrame()
+    letters = renderer.DetectBackend(actor.GetInput()) == vtkTextRenderer.FreeType
+    return letters and not any(special) and look.GetFontFamilyAsString() == "Arial"
+
+
+def _words(renderer: Any, actor: Any, window: tuple[int, int]) -> Words:
+    import pyvista
+
+    look, text = actor.GetTextProperty(), actor.GetInput()
+    x, y = actor.GetActualPositionCoordinate().GetComputedDoubleDisplayValue(renderer)
+    left, right, low, high = extent(look, text)
+    rows = text.split("\n")
+    edges = [extent(look, row) for row in rows]
+    (wide, tall), size = (right - left, high - low), look.GetFontSize()
+    step = (tall - (edges[0][3] - edges[0][2])) / max(len(rows) - 1, 1)
+    rim = _RIM if look.GetBackgroundOpacity() else 0.0
+    bottom = window[1] - y - low
+    (begin, base), (across, up) = renderer.GetOrigin(), renderer.GetSize()
+    return Words(
+        [
+            Row(
+                _NO_LETTERS.sub("", unescaped(row)),
+                x + edge[0] + rim,  # rows of several are on a side, or in the middle, by themselves too
+                bottom - rim - _DESCENT * size - step * (len(rows) - 1 - k),
+                edge[1] - edge[0] - 2.0 * rim if _has_letters(look, row, rim) else None,
+            )
+            for k, (row, edge) in enumerate(zip(rows, edges, strict=True))
+        ],
+        size,
+        (str(pyvista.Color(look.GetColor()).hex_rgb), look.GetOpacity()),
+        (begin, window[1] - base - up, across, up),
+        (x + left, bottom - tall, wide, tall),
+        (str(pyvista.Color(look.GetBackgroundColor()).hex_rgb), look.GetBackgroundOpacity()),
+    )
+
+
+def _has_letters(look: Any, row: str, rim: float) -> bool:
+    """Return whether VTK's font has all letters of a row: others are no wider than a pixel."""
+    edges = [extent(look, letter) for letter in set(row) if not letter.isascii()]
+    return all(right - left > 2.0 * rim + 1.0 for left, right, _, _ in edges)
+
+
+def _svg(image: Image.Image, words: list[Words], window: tuple[int, int]) -> str:
+    """Return an SVG in which rows are as wide as they were here: a viewer has fonts of its own."""
+    wide, tall = window
+    pixels = io.BytesIO()
+    image.save(pixels, "png")
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{tall}" viewBox="0 0 {wide} {tall}">',
+        f'<image width="{wide}" height="{tall}" '
+        f'href="data:image/png;base64,{base64.b64encode(pixels.getvalue()).decode("ascii")}"/>',
+    ]
+    for each in words:
+        (color, opacity), (ink, strength) = each.behind, each.ink
+        lines += [
+            f'<svg {_place(each.panel)} viewBox="{" ".join(f"{edge:g}" for edge in each.panel)}">',
+            f'<rect {_place(each.box)} fill="{color}" fill-opacity="{opacity:g}"/>',
+        ]
+        for text, left, low, long in each.rows:
+            fit = "" if long is None else f' textLength="{long:g}" lengthAdjust="spacingAndGlyphs"'
+            lines += [
+                f'<text x="{left:g}" y="{low:.5g}" font-family="Helvetica, Arial, sans-serif" font-size="{each.size}" '
+                f'fill="{ink}" fill-opacity="{strength:g}" xml:space="preserve"{fit}>{escape(text)}</text>'
+            ] * bool(text.strip())
+        lines.append("</svg>")
+    return "\n".join([*lines, "</svg>\n"])
+
+
+def _place(box: tuple[float, float, float, float]) -> str:
+    return 'x="{:g}" y="{:g}" width="{:g}" height="{:g}"'.format(*box)
+
+
+def _write_pdf(image: Image.Image, words: list[Words], window: tuple[int, int], target: Path) -> None:
+    """Write a page of an image and text over it, whose letters are as large as makes each row as wide as it was."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    look = rc_context({"pdf.fonttype": 42, "text.usetex": False, "font.family": "DejaVu Sans"})
+    with _SETTINGS, look, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of letters that this font does not have: they are boxes here
+        wide, tall = window
+        page = Figure(figsize=(wide / 72.0, tall / 72.0), dpi=72)
+        canvas = FigureCanvasPdf(page)
+        whole = page.add_axes((0.0, 0.0, 1.0, 1.0))
+        whole.axis("off")
+        whole.imshow(np.asarray(image), aspect="auto", interpolation="none")
+        for each in words:
+            (color, opacity), (ink, strength) = each.behind, each.ink
+            panel, box = (
+                Rectangle((x, tall - y - height), width, height, transform=None, lw=0.0, fc=color, alpha=opacity)
+                for x, y, width, height in (each.panel, each.box)
+            )
+            page.add_artist(box).set_clip_path(panel)
+            for row, left, low, long in each.rows:
+                text = page.text(left / wide, 1.0 - low / tall, row, size=each.size, color=ink, parse_math=False)
+                text.set(alpha=strength, va="baseline", clip_on=True)
+                text.set_clip_path(panel)
+                if long is not None:
+                    text.set_fontsize(each.size * long / max(text.get_window_extent().width, 1.0))
+        canvas.print_pdf(target)  # type: ignore[no-untyped-call]
+
+
+T = TypeVar("T")
+_SILENT, _BETWEEN = 2.0, (0.2, 5.0)  #: seconds; between two words on a terminal, and in a file
+
+
+def telling(what: str, rows: Iterable[T], total: int) -> Iterator[T]:
+    """Pass rows on, and say on stderr how many are done once that has taken a while."""
+    terminal = sys.stderr.isatty()
+    begin, end = ("\r", "") if terminal else ("", "\n")
+    said, due = False, monotonic() + _SILENT
+    for k, row in enumerate(rows):
+        if monotonic() > due:
+            said, due = True, monotonic() + _BETWEEN[0 if terminal else 1]
+            sys.stderr.write(f"{begin}gjk3d: {what} {k + 1} of {total}{end}")
+            sys.stderr.flush()
+        yield row
+    if said and terminal:
+        sys.stderr.write("\r\x1b[K")
+
+
+def write_frames(file: Path, frames: list[Image.Image], times: list[int], colors: Image.Image) -> Path:
+    """Write a .webp, or a .gif of these colours, that plays again and again; times are in milliseconds."""
+    from PIL import Image
+
+    options: dict[str, Any] = {"quality": 85, "method": 4}
+    if file.suffix.lower() != ".webp":
+        options = {"disposal": 1, "optimize": False}
+        frames = [each.quantize(palette=colors, dither=Image.Dither.NONE) for each in frames]
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=times, loop=0, **options)
+    return file
+
+
+def palette(frames: Sequence[Image.Image], own: Iterable[str], most: int = 256) -> Image.Image:
+    """Return one palette for all frames, in which some colours ``#rrggbb`` have places of their own."""
+    from PIL import Image
+
+    sample = np.concatenate([np.asarray(frame)[::3, ::3].reshape(-1, 3) for frame in frames])
+    colors = sorted(set(own))
+    kept = [int(color[k : k + 2], 16) for color in colors for k in (1, 3, 5)]
+    found = Image.fromarray(sample[None]).quantize(most - len(colors), Image.Quantize.MEDIANCUT).getpalette() or []
+    made = Image.new("P", (1, 1))
+    made.putpalette(kept + found[: 3 * (most - len(colors))])
+    return made

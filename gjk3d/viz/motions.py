@@ -25,16 +25,14 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import notebook
 from gjk3d.viz.drawing import COLORS, INK, PALETTE, Drawing, Style, ball_of, darker
-from gjk3d.viz.image_files import IMAGES, PAGES, shot, target_file
-from gjk3d.viz.kinds import impacts, robots
+from gjk3d.viz.image_files import IMAGES, PAGES, check_rendering, palette, shot, target_file, telling, write_frames
+from gjk3d.viz.kinds import answers, robots
 from gjk3d.viz.kinds.bodies import add, matrices, words_for
 from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, TRAIL, Travel, mark_ends, travel
 from gjk3d.viz.layout import called, placed, ready
-from gjk3d.viz.output import palette, telling, write_frames
 from gjk3d.viz.page import camera_data, item_data, write_viewer
 from gjk3d.viz.paint import Mover, Posed
 from gjk3d.viz.picture import drawing_as_asked, figure_of, new_plotter, show
-from gjk3d.viz.rendering import check_rendering
 from gjk3d.viz.triangles import CORNERS, is_dots, solid_surface
 from gjk3d.webpage import color_key, to_base64
 from gjk3d.wording import kind_of, number
@@ -229,7 +227,7 @@ def play_of_travel(there: Travel, title: str) -> Play:
 
 def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
     """Return two bodies up to where they meet, or to the end."""
-    whole, said = impacts.draw_impact(x, Style()), impact_words(x)
+    whole, said = answers.draw_impact(x, Style()), impact_words(x)
     times = np.linspace(0.0, float(x.free_until), frames)
     sides = [("A", x.shape_a, x.motion_a), ("B", x.shape_b, x.motion_b)]
     movers = [_mover(*side, times, color) for side, color in zip(sides, COLORS, strict=True)]
@@ -239,11 +237,11 @@ def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
         large.items[:] = [replace(item, opacity=0.5) for item in large.items]
     _add_reach(whole, movers)
     moments = [_at(time) for time in times[:-1]] + [Moment(said, frozenset(), None)]
-    last = max((k for k, side in enumerate(sides) if impacts.moves(side[2])), default=1)
-    trace, trail = impacts.track(*sides[last][1:], times), darker(COLORS[last])
+    last = max((k for k, side in enumerate(sides) if answers.moves(side[2])), default=1)
+    trace, trail = answers.track(*sides[last][1:], times), darker(COLORS[last])
     heading = title or _heading(text[3:] for text, _ in whole.keys[:2])
     keys = whole.keys[:2] + [key for key in whole.keys if key[1] == trail]
-    return Play(heading, said[0], movers, moments, trace, whole, keys, trail, impacts.contact_signs(x, whole.ball[1]))
+    return Play(heading, said[0], movers, moments, trace, whole, keys, trail, answers.contact_signs(x, whole.ball[1]))
 
 
 def _at(time: float) -> Moment:
@@ -269,7 +267,7 @@ def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
         raise ValueError("there is nothing to move: the list is empty")
     times = np.linspace(0.0, 1.0, frames)
     movers = [_mover(words_for(body), body, x, times, PALETTE[k % len(PALETTE)]) for k, body in enumerate(bodies)]
-    whole, trail, trace = Drawing(), darker(PALETTE[0]), impacts.track(bodies[0], x, times)
+    whole, trail, trace = Drawing(), darker(PALETTE[0]), answers.track(bodies[0], x, times)
     _add_reach(whole, movers)
     keys = [(mover.name, mover.color) for mover in movers] + [("way of its middle", trail)]
     heading = title or _heading(map(called, bodies))

@@ -20,13 +20,12 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import VectorLike
 from gjk3d.viz import notebook
 from gjk3d.viz.drawing import GREY, Drawing, Style
-from gjk3d.viz.image_files import PAGES, free_name, save, shot, target_file
+from gjk3d.viz.image_files import PAGES, check_rendering, free_name, has_display, save, shot, target_file
 from gjk3d.viz.kinds import drawing_of, is_solid
 from gjk3d.viz.kinds.bodies import matrices
 from gjk3d.viz.layout import direction, half_space, placed, ready
 from gjk3d.viz.page import write_drawing, write_html
 from gjk3d.viz.paint import mesh_of, paint, polydata, prepare
-from gjk3d.viz.rendering import check_rendering, has_display
 from gjk3d.viz.triangles import RESOLUTION
 
 if TYPE_CHECKING:

@@ -141,7 +141,7 @@ def test_what_is_no_report_or_no_decision_is_refused(tmp_path, capsys, monkeypat
 
 
 def test_a_served_report_has_its_models_where_they_are_the_same(tmp_path, capsys, monkeypatch):
-    from gjk3d.cli.serve import read_whole
+    from gjk3d.cli.triage import read_whole
 
     monkeypatch.chdir(tmp_path)
     model(tmp_path / "press.glb")

@@ -175,10 +175,10 @@ class Tree:
 
     def _take_bitcode(self) -> None:
         """Start with the bitcode of the kernels that stay as they are."""
-        from gjk3d._kernels import files
+        from gjk3d._kernels import store
 
-        if (files.folder() / "bitcode").exists():
-            shutil.copytree(files.folder() / "bitcode", self.work / "cache" / "bitcode", dirs_exist_ok=True)
+        if (store.folder() / "bitcode").exists():
+            shutil.copytree(store.folder() / "bitcode", self.work / "cache" / "bitcode", dirs_exist_ok=True)
 
     def _write(self, every: Iterable[Mutant], numbers: Collection[int]) -> None:
         first: dict[str, int] = {}
@@ -265,7 +265,7 @@ def _compile_or_report(name: str, arguments: Any, folder: Path) -> Any:
     try:
         return builder._work(name, arguments, folder)
     except (NumbaError, TypeError):
-        return alone.Made(name, b"", [], declaration="", entry="", size=0, inlined=False)
+        return alone.CompiledKernel(name, b"", [], declaration="", entry="", size=0, inlined=False)
 
 
 # runs of the tests ----------------------------------------------------------------------------------------------------

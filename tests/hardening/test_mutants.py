@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import gjk3d
-from gjk3d._kernels import files
+from gjk3d._kernels import store
 from tests.hardening import mutants, mutations
 from tests.hardening.mutants import Judge, Result, Runner, Tree
 
@@ -214,7 +214,7 @@ BECOMES = {
 
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "folder", lambda: tmp_path / "no cache")
+    monkeypatch.setattr(store, "folder", lambda: tmp_path / "no cache")
     monkeypatch.setattr(mutants, "SECTIONS", ("alone",))
     source = tmp_path / "checkout"
     for name, text in CHECKOUT.items():

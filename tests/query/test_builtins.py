@@ -21,12 +21,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d._kernels.builtins import usable
+from gjk3d._kernels.calls.install import is_usable
 from gjk3d.query.pair import _cache
 from gjk3d.query.single import places
 
 gk.warmup()
-pytestmark = pytest.mark.skipif(not usable(), reason="builtins are of machine code")
+pytestmark = pytest.mark.skipif(not is_usable(), reason="builtins are of machine code")
 
 SHAPES = (
     gk.Sphere(0.5), gk.Point(), gk.Box((1, 1.2, 0.8)), gk.Capsule(0.3, 1), gk.Cylinder(0.4, 1), gk.Cone(0.5, 1),

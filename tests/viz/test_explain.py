@@ -415,9 +415,9 @@ def test_bounds_that_are_one_number_are_one_line_and_ticks_differ():
 
 @pytest.mark.full
 def test_one_window_draws_all_frames_of_an_animation(monkeypatch, tmp_path):
-    from gjk3d.viz.explanation import files
+    from gjk3d.viz.explanation import stage
 
-    stages, make = [], files.Stage
-    monkeypatch.setattr(files, "Stage", lambda *given: stages.append(make(*given)) or stages[-1])
+    stages, make = [], stage.Stage
+    monkeypatch.setattr(stage, "Stage", lambda *given: stages.append(make(*given)) or stages[-1])
     viz.explain(apart()).save(tmp_path / "steps.gif")
     assert len(stages) == 1

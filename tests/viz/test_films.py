@@ -20,13 +20,12 @@ from test_show import share
 
 import gjk3d as gk
 from gjk3d import viz
-from gjk3d.viz import motions, output
+from gjk3d.viz import image_files, motions
 from gjk3d.viz.drawing import darker
-from gjk3d.viz.image_files import save
+from gjk3d.viz.image_files import save, write_vector
 from gjk3d.viz.kinds.robots import HIT
 from gjk3d.viz.layout import camera_of
 from gjk3d.viz.motions import play_of_impact, play_of_motion
-from gjk3d.viz.vector import write_vector
 from gjk3d.viz.words import extent
 from tests.viz import sentences
 
@@ -356,11 +355,11 @@ def test_pictures_are_drawn_in_silence(tmp_path):
 
 def test_what_takes_long_is_told_and_what_does_not_is_not(monkeypatch):
     task, clock = "drawing picture", iter(np.arange(0.0, 100.0, 0.9))
-    monkeypatch.setattr(output, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(image_files, "monotonic", lambda: float(next(clock)))
     told = io.StringIO()
     monkeypatch.setattr(sys, "stderr", told)
-    assert list(output.telling(task, range(5), 5)) == [0, 1, 2, 3, 4]
+    assert list(image_files.telling(task, range(5), 5)) == [0, 1, 2, 3, 4]
     assert told.getvalue() == f"gjk3d: {task} 3 of 5\n"
-    monkeypatch.setattr(output, "monotonic", lambda: 0.0)
-    assert list(output.telling(task, range(5), 5)) == [0, 1, 2, 3, 4]
+    monkeypatch.setattr(image_files, "monotonic", lambda: 0.0)
+    assert list(image_files.telling(task, range(5), 5)) == [0, 1, 2, 3, 4]
     assert told.getvalue().count("\n") == 1

@@ -14,7 +14,7 @@ import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import RenderingUnavailableError
 from gjk3d.query.wording import proof, verdict
-from gjk3d.viz import rendering
+from gjk3d.viz import image_files
 from gjk3d.viz.drawing import SEPARATION
 from gjk3d.viz.kinds import drawing_of
 from gjk3d.viz.layout import lay_out
@@ -72,7 +72,7 @@ def is_shade(color, of):
 
 def test_rendering_works_here_and_is_probed_once(monkeypatch):
     assert viz.check_rendering().startswith("vtk")
-    monkeypatch.setattr(rendering.subprocess, "run", None)
+    monkeypatch.setattr(image_files.subprocess, "run", None)
     assert viz.check_rendering().startswith("vtk")
 
 
@@ -81,8 +81,8 @@ def test_rendering_works_here_and_is_probed_once(monkeypatch):
     "probe", ["import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "print('drawn in nothing')", "1 / 0", ""]
 )
 def test_a_driver_that_kills_its_process_is_an_error_with_the_cure(monkeypatch, probe, tmp_path):
-    rendering._probed.cache_clear()
-    monkeypatch.setattr(rendering, "_PROBE", probe)
+    image_files._probed.cache_clear()
+    monkeypatch.setattr(image_files, "_PROBE", probe)
     try:
         for _ in range(2):
             with pytest.raises(RenderingUnavailableError, match=r"apt-get install .* libegl1 libgl1-mesa-dri"):
@@ -91,7 +91,7 @@ def test_a_driver_that_kills_its_process_is_an_error_with_the_cure(monkeypatch, 
             viz.show(apart(), path=tmp_path / "a.png")
         assert not list(tmp_path.iterdir())
     finally:
-        rendering._probed.cache_clear()
+        image_files._probed.cache_clear()
 
 
 @pytest.mark.full
@@ -113,14 +113,14 @@ def test_where_no_window_can_be_had_every_picture_is_our_error(tmp_path):
 
 @pytest.mark.full
 def test_a_probe_that_hangs_is_given_up(monkeypatch):
-    rendering._probed.cache_clear()
-    monkeypatch.setattr(rendering, "_PROBE", "import time; time.sleep(60)")
-    monkeypatch.setattr(rendering, "_SECONDS", 0.2)
+    image_files._probed.cache_clear()
+    monkeypatch.setattr(image_files, "_PROBE", "import time; time.sleep(60)")
+    monkeypatch.setattr(image_files, "_SECONDS", 0.2)
     try:
         with pytest.raises(RenderingUnavailableError):
             viz.check_rendering()
     finally:
-        rendering._probed.cache_clear()
+        image_files._probed.cache_clear()
 
 
 # --- what a picture shows ------------------------------------------------------------------------------------------

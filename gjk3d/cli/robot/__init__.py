@@ -15,12 +15,10 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from gjk3d.cli.arguments import UsageError
+from gjk3d.cli.robot.cell import ALONE, MODEL, RUN, Flag, Model, Run, Surroundings, at_least
 from gjk3d.cli.robot.check import check
-from gjk3d.cli.robot.info import info
-from gjk3d.cli.robot.options import ALONE, MODEL, RUN, Flag, Model, Run, Surroundings, at_least
-from gjk3d.cli.robot.pairs import pairs
-from gjk3d.cli.robot.path import SAMPLED, Look, path
-from gjk3d.cli.robot.safety import safety
+from gjk3d.cli.robot.info import info, pairs
+from gjk3d.cli.robot.path import SAMPLED, Look, path, safety
 from gjk3d.cli.terminal import note
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gjk3d.cli.arguments import UsageError, check_output
-from gjk3d.cli.robot.configurations import beyond_limits, outside_limits, random_configurations, read_configurations
-from gjk3d.cli.robot.options import (
+from gjk3d.cli.robot.cell import (
     ALONE,
     IMAGES,
     INTERRUPTED,
@@ -30,6 +29,7 @@ from gjk3d.cli.robot.options import (
     title,
     write_csv,
 )
+from gjk3d.cli.robot.configurations import beyond_limits, outside_limits, random_configurations, read_configurations
 from gjk3d.cli.terminal import Bar, Table, print_table, say, say_more, write_json
 from gjk3d.wording import count, told
 

@@ -26,8 +26,7 @@ from gjk3d.units import symbol
 from gjk3d.viz import notebook
 from gjk3d.viz.explanation.narration import SHARED, Narrator, Step
 from gjk3d.viz.explanation.scene import Scene, arrange
-from gjk3d.viz.image_files import PAGES, free_name, target_file
-from gjk3d.viz.rendering import check_rendering, has_display
+from gjk3d.viz.image_files import PAGES, check_rendering, free_name, has_display, target_file
 from gjk3d.wording import kind_of
 
 if TYPE_CHECKING:
@@ -221,13 +220,13 @@ class Explanation:
         """
         target = target_file(path, _STRIPS + _ANIMATIONS + PAGES)
         kind = target.suffix.lower()
-        from gjk3d.viz.explanation import files
+        from gjk3d.viz.explanation import stage
 
         if kind in PAGES:
-            return files.write_page(target, self, names)
+            return stage.write_page(target, self, names)
         check_rendering()
         if kind in _STRIPS:
-            files.save_strip(target, self.steps, self._scene, most or 8)
+            stage.save_strip(target, self.steps, self._scene, most or 8)
         else:
-            files.save_animation(target, self.steps, self._scene, most or 24, seconds)
+            stage.save_animation(target, self.steps, self._scene, most or 24, seconds)
         return target

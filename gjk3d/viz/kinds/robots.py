@@ -14,9 +14,9 @@ from gjk3d.robot import Checker, Robot
 from gjk3d.robot.playback import PathFrames, State, state_of
 from gjk3d.typing import Array, Row
 from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Style, darker
+from gjk3d.viz.image_files import telling
 from gjk3d.viz.kinds.bodies import add, evenly
 from gjk3d.viz.layout import camera_of, placed
-from gjk3d.viz.output import telling
 from gjk3d.viz.triangles import joined, surface_of
 from gjk3d.wording import count, depth, number, told
 

@@ -21,10 +21,10 @@ from gjk3d.scene import Scene
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, NORMAL, SEPARATION, Drawing, Item, Steps, Style, ball_of
+from gjk3d.viz.image_files import telling
 from gjk3d.viz.kinds.answers import add_common, label_depth
 from gjk3d.viz.kinds.bodies import add, add_levels, extent_words
 from gjk3d.viz.layout import camera_at, placed, upright
-from gjk3d.viz.output import telling
 from gjk3d.viz.triangles import BOX_FACES, box_lines, joined
 from gjk3d.wording import count
 

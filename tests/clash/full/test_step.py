@@ -6,7 +6,7 @@ from words import assert_names
 
 from gjk3d.clash import Assembly, Movement, check
 from gjk3d.cli.app import main
-from gjk3d.cli.serve import read_whole
+from gjk3d.cli.triage import read_whole
 from gjk3d.errors import ParseError
 from gjk3d.files.step import unit_of
 from tests.model_files import CORNERS, QUADS, glb, step, write_zip

@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from words import assert_names
 
 from gjk3d.clash.formats import LineWriter
-from gjk3d.cli import cluster as cluster_module
 
 GEARBOX = Path(__file__).parents[3] / "data" / "gearbox.glb"
 
@@ -60,7 +60,7 @@ def test_a_worker_that_is_killed_loses_no_line(run, cluster, monkeypatch):
 )
 def test_an_address_at_which_no_scheduler_answers_is_refused(run, monkeypatch, address, cause):
     pytest.importorskip("dask.distributed", reason='pip install "gjk3d[scale]" brings Dask')
-    monkeypatch.setattr(cluster_module, "_WAIT", 0.5)
+    monkeypatch.setattr(import_module("gjk3d.cli.clash"), "_WAIT", 0.5)
     said = run("clash", GEARBOX, "--scheduler", address)
     assert (said.code, said.out) == (2, "")
     assert_names(" ".join(said.err.split()), f"--scheduler {address!r}", cause, "`dask scheduler`")

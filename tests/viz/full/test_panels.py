@@ -9,13 +9,13 @@ import pyvista
 from answers import apart, deep, pose
 
 import gjk3d as gk
-from gjk3d.viz import rendering
+from gjk3d.viz import image_files
 from gjk3d.viz.kinds import drawing_of
 
 
 @pytest.fixture
 def panels():
-    rendering.check_rendering()
+    image_files.check_rendering()
     made = []
 
     def make(*shape):

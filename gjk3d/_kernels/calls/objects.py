@@ -1,0 +1,126 @@
+"""What builtins are made of: reads and writes of memory, and CPython's and numpy's objects by their addresses.
+
+A builtin is a kernel that takes the addresses of objects and returns the address of one. It computes the result of the
+usual call, and passes every other call on to the Python function whose place it takes. It holds the interpreter's lock
+all the time. Between the creation of two objects no Python code runs. The functions here are written in `assembly`.
+They exist for the compiler alone, so builtins are never interpreted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gjk3d._kernels.calls import BYTES as BYTES
+from gjk3d._kernels.calls import CONSTANTS, DESCR, FLAGS, NDIM, PLAIN
+from gjk3d._kernels.calls import DATA as DATA
+from gjk3d._kernels.calls import FLOAT as FLOAT
+from gjk3d._kernels.calls import SHAPE as SHAPE
+from gjk3d._kernels.calls import SIZE as SIZE
+from gjk3d._kernels.calls import TYPE as TYPE
+from gjk3d._kernels.decorators import MODE, inlined
+from gjk3d.typing import Array1, Array2, Ints1, Ints2
+
+NDARRAY, FLOAT64, NONE, BOOLS, BYTES_TYPE, TUPLE_TYPE, FLOAT_TYPE, TUPLE_ITEMS = (
+    CONSTANTS.index(name) for name in ("ndarray", "float64", "None", "False", "bytes", "tuple", "float", "tuple items")
+)
+
+if TYPE_CHECKING:
+
+    def word(address: int) -> int: ...
+    def half(address: int) -> int: ...
+    def number(address: int) -> float: ...
+    def write(address: int, value: int) -> None: ...
+    def constant(k: int) -> int: ...
+    def incref(item: int) -> int: ...
+    def decref(item: int) -> None: ...
+    def call(function: int, args: int, nargs: int, names: int) -> int: ...
+    def call_with(function: int, first: int, args: int, nargs: int, names: int) -> int: ...
+    def replaced(items: int, k: int, item: int) -> int: ...
+    def new_bytes(size: int) -> int: ...
+    def new_object(kind: int) -> int: ...
+    def new_float(address: int) -> int: ...
+    def new_int(value: int) -> int: ...
+    def new_vector(address: int) -> int: ...
+    def floats(address: int, count: int) -> Array1: ...
+    def float_rows(address: int, rows: int, columns: int) -> Array2: ...
+    def ints(address: int, count: int) -> Ints1: ...
+    def int_rows(address: int, rows: int, columns: int) -> Ints2: ...
+
+elif MODE == "alone":
+    from llvmlite import ir
+    from numba import float64, int64
+    from numba.extending import intrinsic
+    from numba.np.arrayobj import make_array, populate_array
+    from numba.types import Array, ExternalFunction, void
+
+    word, half, constant, incref, new_bytes, new_object, new_float, new_int, new_vector = (
+        ExternalFunction(f"gjk3d_{name}", int64(int64))
+        for name in ("word", "half", "constant", "incref", "bytes", "object", "float", "int", "vector")
+    )
+    replaced = ExternalFunction("gjk3d_replaced", int64(int64, int64, int64))
+    number = ExternalFunction("gjk3d_number", float64(int64))
+    write, decref = ExternalFunction("gjk3d_write", void(int64, int64)), ExternalFunction("gjk3d_decref", void(int64))
+    call = ExternalFunction("gjk3d_call", int64(int64, int64, int64, int64))
+    call_with = ExternalFunction("gjk3d_call_with", int64(int64, int64, int64, int64, int64))
+
+    def _view(kind: Any) -> Any:
+        """Return the signature and the code of a function that makes an array of the numbers at an address."""
+
+        def written(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array, shape, eight = make_array(kind)(context, builder), list(args[1:]), ir.IntType(64)(8)
+            strides = [builder.mul(length, eight) for length in shape[1:]] + [eight]
+            data = builder.inttoptr(args[0], array.data.type)
+            populate_array(array, data=data, shape=shape, strides=strides, itemsize=eight, meminfo=None)
+            return array._getvalue()
+
+        return kind(*(int64,) * (1 + kind.ndim)), written
+
+    @intrinsic
+    def floats(context: Any, address: Any, count: Any) -> Any:
+        return _view(Array(float64, 1, "C"))
+
+    @intrinsic
+    def float_rows(context: Any, address: Any, rows: Any, columns: Any) -> Any:
+        return _view(Array(float64, 2, "C"))
+
+    @intrinsic
+    def ints(context: Any, address: Any, count: Any) -> Any:
+        return _view(Array(int64, 1, "C"))
+
+    @intrinsic
+    def int_rows(context: Any, address: Any, rows: Any, columns: Any) -> Any:
+        return _view(Array(int64, 2, "C"))
+
+else:
+    word = half = number = replaced = write = constant = incref = decref = call = call_with = floats = float_rows = (
+        ints
+    ) = int_rows = None
+    new_bytes = new_object = new_float = new_int = new_vector = None
+
+
+@inlined
+def items_of(sequence: int) -> int:
+    """Return the address of the items of a tuple."""
+    return sequence + constant(TUPLE_ITEMS)
+
+
+@inlined
+def floats_in(array: int, dimensions: int) -> int:
+    """Return the address of the numbers of an array of floats, 0 for one that kernels do not take as it is."""
+    if word(array + TYPE) != constant(NDARRAY) or word(array + DESCR) != constant(FLOAT64):
+        return 0
+    if half(array + NDIM) != dimensions or (half(array + FLAGS) & PLAIN) != PLAIN:
+        return 0
+    return word(array + DATA)
+
+
+@inlined
+def pose_in(pose: int, identity: int) -> int:
+    """Return the address of the numbers of a pose, ``identity`` for None, 0 for no matrix that kernels take."""
+    if pose == constant(NONE):
+        return identity
+    data = floats_in(pose, 2)
+    if data == 0:
+        return 0
+    shape = word(pose + SHAPE)
+    return data if word(shape) == 4 and word(shape + 8) == 4 else 0

@@ -32,19 +32,19 @@ class Tree:
     returned.
     """
 
-    __slots__ = ("_changes", "_cost", "_room", "bits", "boxes", "links", "state")
+    __slots__ = ("_capacity", "_changes", "_cost", "bits", "boxes", "links", "state")
     boxes: Array
     links: Ints
     bits: Ints
     state: Ints
 
-    def __init__(self, room: int = 0) -> None:
-        self._cost, self._changes, self._room = 0.0, 0, 0
+    def __init__(self, capacity: int = 0) -> None:
+        self._cost, self._changes, self._capacity = 0.0, 0, 0
         self.boxes, self.links = np.zeros((0, BOX)), np.zeros((0, LINKS), dtype=np.int64)
         self.bits = np.zeros((0, 2), dtype=np.int64)
         self.state = np.array([-1, -1, 0], dtype=np.int64)
         assert len(self.state) == STATE
-        self.reserve(room)
+        self.reserve(capacity)
 
     def __len__(self) -> int:
         return int(self.state[LEAVES])
@@ -52,7 +52,7 @@ class Tree:
     @property
     def leaves(self) -> Ints:
         """The numbers of all leaves, ascending."""
-        numbers: Ints = np.flatnonzero(self.links[: self._room, HEIGHT] == 0)
+        numbers: Ints = np.flatnonzero(self.links[: self._capacity, HEIGHT] == 0)
         return numbers
 
     @property
@@ -61,23 +61,23 @@ class Tree:
         root = int(self.state[ROOT])
         return np.repeat((inf, -inf), 3) if root < 0 else self.boxes[root].copy()
 
-    def reserve(self, room: int) -> None:
+    def reserve(self, capacity: int) -> None:
         """Grow the arrays for leaves up to a number."""
-        if room <= self._room:
+        if capacity <= self._capacity:
             return
-        room = max(room, 2 * self._room, 16)
+        capacity = max(capacity, 2 * self._capacity, 16)
         leaves, boxes = self.leaves, self.boxes
-        if len(self.bits) < room:
-            self.bits = np.concatenate([self.bits, np.full((room - len(self.bits), 2), ALL, dtype=np.int64)])
-        self.boxes, self.links = np.zeros((2 * room, BOX)), np.full((2 * room, LINKS), -1, dtype=np.int64)
-        self.boxes[leaves], self._room = boxes[leaves], room
+        if len(self.bits) < capacity:
+            self.bits = np.concatenate([self.bits, np.full((capacity - len(self.bits), 2), ALL, dtype=np.int64)])
+        self.boxes, self.links = np.zeros((2 * capacity, BOX)), np.full((2 * capacity, LINKS), -1, dtype=np.int64)
+        self.boxes[leaves], self._capacity = boxes[leaves], capacity
         self._build(leaves)
 
     def _build(self, leaves: Ints) -> None:
         """Build the tree of leaves whose boxes are already written."""
         waiting = np.empty((len(leaves) + 1, SPAN), dtype=np.int64)
         self._cost = build(
-            self.boxes, self.links, self.state, leaves, len(leaves), self._room, waiting,
+            self.boxes, self.links, self.state, leaves, len(leaves), self._capacity, waiting,
             np.empty((BINS + 1, BIN)), np.empty(BINS),
         )  # fmt: skip
         self._changes = 0
@@ -116,13 +116,13 @@ class Tree:
             self.changed(len(leaves))
             return
         moving.put_boxes(self.boxes, leaves, boxes)
-        cost = moving.refit(self.boxes, self.links, self.state, np.empty(self._room, dtype=np.int64))
+        cost = moving.refit(self.boxes, self.links, self.state, np.empty(self._capacity, dtype=np.int64))
         if not cost <= _WORSE * self._cost:
             self._build(self.leaves)
 
     # --- searches ------------------------------------------------------------------------------------------------
 
-    def pairs(self, within: float = 0.0, room: int = _CHUNK) -> Iterator[Ints]:
+    def pairs(self, within: float = 0.0, block_size: int = _CHUNK) -> Iterator[Ints]:
         """Yield blocks of pairs of leaves, (m, 2), whose boxes are within a distance along every axis.
 
         Each pair occurs once. Its order, and the order of the pairs, depend on the tree.
@@ -136,10 +136,10 @@ class Tree:
         def run(top: int, out: Ints) -> tuple[int, int]:
             return search.pairs_within(self.boxes, self.links, self.bits, within, stack, top, out)
 
-        yield from _blocks(run, room)
+        yield from _blocks(run, block_size)
 
     def pairs_with(
-        self, partner: Tree, within: float = 0.0, room: int = _CHUNK, bits: Ints | None = None
+        self, partner: Tree, within: float = 0.0, block_size: int = _CHUNK, bits: Ints | None = None
     ) -> Iterator[Ints]:
         """Yield blocks of pairs of a leaf of each tree; see `pairs`. ``bits`` replace those of the partner."""
         partner_bits = partner.bits if bits is None else bits
@@ -158,9 +158,11 @@ class Tree:
                 self.boxes, self.links, self.bits, partner.boxes, partner.links, partner_bits, within, stack, top, out
             )
 
-        yield from _blocks(run, room)
+        yield from _blocks(run, block_size)
 
-    def along_rays(self, starts: Array, directions: Array, far: float = inf, room: int = _CHUNK) -> Iterator[Ints]:
+    def along_rays(
+        self, starts: Array, directions: Array, far: float = inf, block_size: int = _CHUNK
+    ) -> Iterator[Ints]:
         """Yield blocks of a ray and a leaf whose box it may hit, (m, 2). ``directions`` are unit vectors."""
         root = int(self.state[ROOT])
         if root < 0:
@@ -168,7 +170,7 @@ class Tree:
         stack = self._stack(int(self.links[root, HEIGHT]) + 2)
         ray, top = 0, 0
         while ray < len(starts):
-            out = np.empty((room, 2), dtype=np.int64)
+            out = np.empty((block_size, 2), dtype=np.int64)
             count, ray, top = search.along_rays(
                 self.boxes, self.links, root, starts, directions, far, ray, stack, out, top
             )
@@ -179,9 +181,9 @@ class Tree:
         return np.empty((rows, 2), dtype=np.int64)
 
 
-def _blocks(run: Callable[[int, Ints], tuple[int, int]], room: int) -> Iterator[Ints]:
+def _blocks(run: Callable[[int, Ints], tuple[int, int]], block_size: int) -> Iterator[Ints]:
     top = 1
     while top > 0:
-        out = np.empty((room, 2), dtype=np.int64)
+        out = np.empty((block_size, 2), dtype=np.int64)
         count, top = run(top, out)
         yield out[:count]

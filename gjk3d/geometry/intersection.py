@@ -57,8 +57,8 @@ def corners(a: Walls, b: Walls, rows: Array, origin: Vec3, tolerance: float) -> 
     """
     edges, planes = len(a.edges) + len(b.edges), a.planes.shape[1] + b.planes.shape[1]
     points, index = np.empty((3, 2 * edges)), np.empty((2, 2 * edges), dtype=np.int64)
-    room = np.empty((6, edges)), np.empty((4, planes))
-    count = common(a.edges, a.planes, b.edges, b.planes, rows, origin, tolerance, *room, points, index)
+    scratch = np.empty((6, edges)), np.empty((4, planes))
+    count = common(a.edges, a.planes, b.edges, b.planes, rows, origin, tolerance, *scratch, points, index)
     return np.ascontiguousarray(points[:, :count].T)
 
 

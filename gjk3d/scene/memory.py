@@ -266,7 +266,7 @@ class Memory:
         if len(aside):
             outcomes[aside] = narrow.collide(self.pairs[aside], within)
         near = np.flatnonzero(outcomes)
-        self._make_room(near, outcomes)
+        self._assign_rows(near, outcomes)
         out, flags = empty_answers(len(near))
 
         def run(start: int, stop: int) -> None:
@@ -283,7 +283,7 @@ class Memory:
         answers = Answers(self.pairs[near], out, flags)
         return answers if near_enough.all() else answers[near_enough]
 
-    def _make_room(self, which: Ints, outcomes: Ints) -> None:
+    def _assign_rows(self, which: Ints, outcomes: Ints) -> None:
         """Assign rows for faces to the pairs that may need one, and free those of separated pairs."""
         at = self._at
         at[(at >= 0) & (outcomes == 0)] = NONE

@@ -52,10 +52,10 @@ class Candidates:
         self.theirs.settle()
         self.bits = mine.bits if theirs is None else mine.translated(theirs)
 
-    def blocks(self, within: float, room: int = 65536) -> Iterator[Ints]:
+    def blocks(self, within: float, block_size: int = 65536) -> Iterator[Ints]:
         """Yield pairs of slots, each pair once. Within one scene the names of a pair are in order."""
         within = wider(within)
-        for pairs in self._raw(within, room):
+        for pairs in self._raw(within, block_size):
             if self.within_one:
                 if self.mine.allowed:
                     low, high = pairs.min(axis=1), pairs.max(axis=1)
@@ -63,25 +63,25 @@ class Candidates:
                 ranks = self.mine.ranks
                 swapped = ranks[pairs[:, 0]] > ranks[pairs[:, 1]]
                 pairs = np.where(swapped[:, None], pairs[:, ::-1], pairs)
-            for start in range(0, len(pairs), room):  # the objects on a plane come in one block
-                yield pairs[start : start + room]
+            for start in range(0, len(pairs), block_size):  # the objects on a plane come in one block
+                yield pairs[start : start + block_size]
 
-    def _raw(self, within: float, room: int) -> Iterator[Ints]:
+    def _raw(self, within: float, block_size: int) -> Iterator[Ints]:
         mine, theirs = self.mine, self.theirs
         if self.only is not None:
-            yield from self._of_one(within, room)
+            yield from self._of_one(within, block_size)
         elif self.within_one:
-            yield from mine.tree.pairs(within, room)
+            yield from mine.tree.pairs(within, block_size)
             for slot in sorted(mine.planes):
                 yield self._over_plane(mine, slot, within)
         else:
-            yield from mine.tree.pairs_with(theirs.tree, within, room, self.bits)
+            yield from mine.tree.pairs_with(theirs.tree, within, block_size, self.bits)
             for slot in sorted(mine.planes):
                 yield self._over_plane(mine, slot, within)
             for slot in sorted(theirs.planes):
                 yield self._over_plane(theirs, slot, within)[:, ::-1]
 
-    def _of_one(self, within: float, room: int) -> Iterator[Ints]:
+    def _of_one(self, within: float, block_size: int) -> Iterator[Ints]:
         assert self.only is not None
         mine, slot = self.mine, self.only
         if slot in mine.planes:
@@ -91,7 +91,7 @@ class Candidates:
         single = Tree()
         single.insert(np.array([0]), box)
         single.bits = mine.bits[slot : slot + 1]
-        for block in single.pairs_with(mine.tree, within, room):
+        for block in single.pairs_with(mine.tree, within, block_size):
             partners = block[block[:, 1] != slot]
             yield np.column_stack([np.full(len(partners), slot), partners[:, 1]])
         for plane in sorted(mine.planes):

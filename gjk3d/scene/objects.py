@@ -128,6 +128,7 @@ class Objects:
     """See the module."""
 
     __slots__ = (
+        "_capacity",
         "_floors",
         "_free",
         "_fresh",
@@ -140,7 +141,6 @@ class Objects:
         "_packed",
         "_packed_pair",
         "_ranks",
-        "_room",
         "_swept",
         "_visitor",
         "allowed",
@@ -187,30 +187,30 @@ class Objects:
         self._packed: tuple[SolidPairs, Shapes] | None = None
         self._packed_pair: tuple[SolidPairs, Shapes] | None = None
         self._visitor: tuple[Collider | None, int] = None, -1  #: a shape of a query, at a slot that is not a leaf
-        self._room = 0
+        self._capacity = 0
         self.version = 0  #: grows with each change other than a motion
         self.births = np.zeros(0, dtype=np.int64)  #: version in which an object was added, by slot
         self.rows, self.which = np.zeros((0, WIDTH)), np.zeros(0, dtype=np.int64)
         self.bits, self.starts = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
         self.wild = np.zeros(0, dtype=np.int64)  #: 1 where the box is to be that of the ball
 
-    def _reserve(self, room: int) -> None:
-        if room <= self._room:
+    def _reserve(self, capacity: int) -> None:
+        if capacity <= self._capacity:
             return
-        room = max(room, 2 * self._room, 16)
+        capacity = max(capacity, 2 * self._capacity, 16)
         for name in ("rows", "which", "bits", "starts", "wild", "births"):
             old = getattr(self, name)
-            new = np.zeros((room, *old.shape[1:]), dtype=old.dtype)
-            new[: self._room] = old
+            new = np.zeros((capacity, *old.shape[1:]), dtype=old.dtype)
+            new[: self._capacity] = old
             setattr(self, name, new)
-        self._room = room
+        self._capacity = capacity
 
     # --- changes -------------------------------------------------------------------------------------------------
 
     def next_slot(self) -> int:
         """Return the slot of the next `insert`, after growing the arrays for it."""
         slot = self._free[-1] if self._free else len(self.names)
-        if slot >= self._room:
+        if slot >= self._capacity:
             self._reserve(slot + 1)
         return slot
 
@@ -473,7 +473,7 @@ class Objects:
         """Rank of each slot among the sorted names, -1 without a name."""
         if self._ranks is None:
             ordered = [self.slots[name] for name in sorted(self.slots)]
-            self._ranks = np.full(self._room, -1, dtype=np.int64)
+            self._ranks = np.full(self._capacity, -1, dtype=np.int64)
             self._ranks[ordered] = np.arange(len(ordered))
         return self._ranks
 

@@ -200,9 +200,9 @@ def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
     axes = np.eye(3)
     areas, normals, count = _candidates(local, np.ascontiguousarray(faces)) if len(faces) else _line(local)
     most = min(count, max(20, min(NORMALS, SCANS // len(local))))
-    room, index = np.empty((2, len(local))), np.empty((2, 2 * len(local) + 1), dtype=np.int64)
+    scratch, index = np.empty((2, len(local))), np.empty((2, 2 * len(local) + 1), dtype=np.int64)
     tried = np.empty((3, normals.shape[1]))
-    tightest(local, areas, np.ascontiguousarray(normals), count, most, tried, room, index, axes)
+    tightest(local, areas, np.ascontiguousarray(normals), count, most, tried, scratch, index, axes)
     along = local @ axes.T
     low, high = along.min(axis=0), along.max(axis=0)
     pose = np.eye(4)

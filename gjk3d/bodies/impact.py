@@ -245,14 +245,14 @@ def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
     """Return the parts of a that are needed for the whole motion; an unbounded height field is made deep enough."""
     corners = np.abs(b.box.reshape(2, 3) - motions[1, REFERENCE:]).max(axis=0)
     reach = float(np.linalg.norm(corners))
-    turn = motions[0, :9].reshape(3, 3)
+    rotation = motions[0, :9].reshape(3, 3)
     offset_ab = motions[1, CENTER:WAY] - motions[0, CENTER:WAY]
     ends = np.stack([offset_ab, offset_ab + motions[1, WAY:TURN] - motions[0, WAY:TURN]])
     if motions[0, TURN:REFERENCE].any():
         far = float(np.linalg.norm(ends, axis=1).max())
         ends = np.stack([np.full(3, -far), np.full(3, far)])
     else:
-        ends = ends @ turn
+        ends = ends @ rotation
     ends += motions[0, REFERENCE:]
     return a._parts_near(reach + 0.5 * float(np.ptp(ends, axis=0).max()), ends.mean(axis=0), pushed=False)
 

@@ -54,7 +54,7 @@ class LazyDistance:
 
 
 class Contact(Answer[N]):
-    """Result of `contact`, for one pair or for n.
+    """Answer of `contact`, for one pair or for n.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ _ROWS = 2, FLOATS  #: shape of the output of `gjk3d.narrow.unique.gradient_once`
 
 
 class Gradient(NamedTuple):
-    """Result of `gradient`, for one pair or for n.
+    """Answer of `gradient`, for one pair or for n.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ _FINEST = 1e-4
 
 
 class Penetration(NamedTuple):
-    """Result of `penetration`.
+    """Answer of `penetration`.
 
     Attributes
     ----------

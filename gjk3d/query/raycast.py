@@ -48,7 +48,7 @@ FIELDS = tuple(_UNPACK)
 
 
 class RayHit(Answer[N]):
-    """Result of `raycast`, for one ray or for n.
+    """Answer of `raycast`, for one ray or for n.
 
     Attributes
     ----------

@@ -72,7 +72,7 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
 
 
 class Impact(Answer[N]):
-    """Result of `time_of_impact`, for one pair of motions or for n. Times are from 0, the start, to 1, the end.
+    """Answer of `time_of_impact`, for one pair of motions or for n. Times are from 0, the start, to 1, the end.
 
     Attributes
     ----------

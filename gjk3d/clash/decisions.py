@@ -11,7 +11,7 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.convex.pairs import Pairs
-from gjk3d.interrupts import Aside, Whole
+from gjk3d.interrupts import Aside, Pickled
 from gjk3d.poses import matrices
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array
@@ -111,7 +111,7 @@ class Decisions:
     @classmethod
     def there(cls, ask: Ask, count: int, cluster: Aside) -> Iterator[Decided | None]:
         """Yield the decisions of a cluster that has the shapes, in order."""
-        lots = (Whole([ask(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
+        lots = (Pickled([ask(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
         for _, made in cluster.map(cls.lot, lots):
             yield from made
 

@@ -19,12 +19,12 @@ def _leave(*received: object) -> None:
 
 def _heed(received: int, frame: FrameType | None) -> None:
     """Raise KeyboardInterrupt; end at once in an import or in numba, which swallow it, or crash by it."""
-    here = frame
-    while here is not None:
-        name = here.f_code.co_filename
+    caller = frame
+    while caller is not None:
+        name = caller.f_code.co_filename
         if name.startswith("<frozen importlib") or any(part in name for part in _UNFIT):
             _leave()
-        here = here.f_back
+        caller = caller.f_back
     raise KeyboardInterrupt
 
 

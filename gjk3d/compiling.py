@@ -1,4 +1,4 @@
-"""Kernels compiled ahead of the first question."""
+"""Kernels compiled ahead of the first query."""
 
 from __future__ import annotations
 

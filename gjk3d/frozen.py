@@ -16,7 +16,7 @@ import numpy as np
 from gjk3d.shown import shown
 
 _T = TypeVar("_T")
-_put = object.__setattr__
+_set = object.__setattr__
 
 
 class Frozen:
@@ -42,8 +42,8 @@ class Frozen:
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
                 value.setflags(False)  # type: ignore[call-arg]  # by its place, at half the time
-            _put(self, name, value)
-        _put(self, "_cache", {})
+            _set(self, name, value)
+        _set(self, "_cache", {})
         return self
 
     def _cached(self, name: str, compute: Callable[[], _T]) -> _T:

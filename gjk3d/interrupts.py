@@ -21,11 +21,11 @@ _HEED = 0.1  #: seconds between two looks at whether Ctrl-C came
 
 
 @contextmanager
-def held() -> Iterator[list[Any]]:
-    """Hold a first Ctrl-C back, and put it into the list that is lent; a second one interrupts."""
+def delayed_interrupt() -> Iterator[list[Any]]:
+    """Delay a first Ctrl-C and append it to the yielded list; a second one interrupts."""
     waiting: list[Any] = []
-    here = threading.current_thread() is threading.main_thread()  # signals go to that
-    if not here or signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    in_main_thread = threading.current_thread() is threading.main_thread()  # signals go to that
+    if not in_main_thread or signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         yield waiting
         return
 
@@ -43,8 +43,8 @@ def held() -> Iterator[list[Any]]:
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Do something to its end, also to a bad one: a first Ctrl-C comes when it is done."""
-    with held() as waiting:
+    """Delay a first Ctrl-C to the end of a block, also if the block raises."""
+    with delayed_interrupt() as waiting:
         try:
             yield
         except Exception:  # perhaps its child was interrupted too
@@ -69,12 +69,12 @@ class Aside:
         self._ahead = ahead
         self._common = common  # goes before what is given
 
-    def run(self, work: Callable[..., Any], *given: Any) -> Any:
-        """Return what the work makes of what is given."""
-        return self._answer(self._pool.submit(work, *self._common, *given))
+    def run(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the result of the work."""
+        return self._answer(self._pool.submit(work, *self._common, *arguments))
 
     def map(self, work: Callable[..., Any], rows: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield each row and what the work makes of it, in the order of the rows, each as soon as it is there."""
+        """Yield each row with the result of the work, in the order of the rows, as soon as possible."""
         begun: deque[tuple[Any, Future[Any]]] = deque()
         for row in rows:
             begun.append((row, self._pool.submit(work, *self._common, row)))
@@ -92,7 +92,7 @@ class Aside:
 
 @contextmanager
 def aside(workers: int = 1, heed: Callable[[], None] = lambda: None) -> Iterator[Aside]:
-    """Lend threads to work on; ``heed`` is called now and then while they are waited for, and may raise."""
+    """Yield threads for work; ``heed`` is called from time to time while they are waited for, and may raise."""
     pool = ThreadPoolExecutor(workers)
     try:
         yield Aside(pool, heed)
@@ -101,7 +101,7 @@ def aside(workers: int = 1, heed: Callable[[], None] = lambda: None) -> Iterator
 
 
 def check_client(executor: Any) -> None:
-    """Refuse what is no client of a cluster."""
+    """Raise TypeError unless the object is a client of a cluster."""
     if not (hasattr(executor, "scatter") and hasattr(executor, "get_executor")):
         raise TypeError(
             f"executor is {kind_of(executor)}, expected a dask.distributed.Client, as that of LocalCluster():"
@@ -109,10 +109,10 @@ def check_client(executor: Any) -> None:
         )
 
 
-class Whole:
-    """What becomes its value where it arrives, arrays in their own memory.
+class Pickled:
+    """A value that is pickled as a whole, and becomes the value itself when it is unpickled.
 
-    Dask moves arrays apart from what holds them, to places that need not be multiples of 8, where no kernel takes them.
+    Dask moves arrays apart from their containers, to addresses that may not be multiples of 8. Kernels reject those.
     """
 
     def __init__(self, value: Any) -> None:
@@ -128,10 +128,10 @@ def on_cluster(client: Any, common: Any, heed: Callable[[], None] = lambda: None
 
     Dask places the tasks, and does again what a worker that died had to do.
     """
-    (there,) = client.scatter([Whole(common)], broadcast=True, hash=False)
+    (scattered,) = client.scatter([Pickled(common)], broadcast=True, hash=False)
     pool = client.get_executor(pure=False)
     try:
         # as few as keep everyone at work: their answers wait here for those before them
-        yield Aside(pool, heed, 4 * max(1, sum(client.nthreads().values())), (there,))
+        yield Aside(pool, heed, 4 * max(1, sum(client.nthreads().values())), (scattered,))
     finally:
         pool.shutdown(wait=False)

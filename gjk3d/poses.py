@@ -129,8 +129,8 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
             f"{name} is ragged: expected a (4, 4) matrix, or a list of such for a stack, each row of four numbers"
         ) from None
     if raw.dtype.kind not in "fiu":
-        given = f"has dtype {raw.dtype}" if raw.ndim else f"is {kind_of(pose)}"
-        raise PoseError(f"{name} {given}, expected a (4, 4) matrix of real numbers, or a stack of such")
+        description = f"has dtype {raw.dtype}" if raw.ndim else f"is {kind_of(pose)}"
+        raise PoseError(f"{name} {description}, expected a (4, 4) matrix of real numbers, or a stack of such")
     if raw.ndim not in (2, 3) or raw.shape[-2:] != (4, 4):
         hint = ""
         if raw.shape[-1:] in ((6,), (7,)):
@@ -222,10 +222,10 @@ def relative(row_a: Array, row_b: Array) -> Array:
 
 def relatives(rows_a: Array, rows_b: Array) -> Array:
     """Return the poses of B in A's frame, (n, 13), of rows of poses of both."""
-    back, turns = rows_a[:, :9].reshape(-1, 3, 3).transpose(0, 2, 1), rows_b[:, :9].reshape(-1, 3, 3)
+    inverse, turns = rows_a[:, :9].reshape(-1, 3, 3).transpose(0, 2, 1), rows_b[:, :9].reshape(-1, 3, 3)
     out = np.zeros((len(rows_a), WIDTH))
-    out[:, :9] = (back[:, :, :, None] * turns[:, None]).sum(axis=2).reshape(-1, 9)
-    out[:, 9:12] = (back * (rows_b[:, 9:12] - rows_a[:, 9:12])[:, None]).sum(axis=2)
+    out[:, :9] = (inverse[:, :, :, None] * turns[:, None]).sum(axis=2).reshape(-1, 9)
+    out[:, 9:12] = (inverse * (rows_b[:, 9:12] - rows_a[:, 9:12])[:, None]).sum(axis=2)
     return out
 
 

@@ -284,8 +284,8 @@ def _many(pose: Any) -> bool:
 _STATUSES = tuple(Status)
 
 
-def _as_pose(kept: bytes | None) -> Array | None:
-    return None if kept is None else np.frombuffer(kept).reshape(4, 4).copy()
+def _as_pose(stored: bytes | None) -> Array | None:
+    return None if stored is None else np.frombuffer(stored).reshape(4, 4).copy()
 
 
 def pack_marks(status: int, steps: int, tight: int) -> int:
@@ -317,8 +317,8 @@ def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
 def _from_bytes(answer: Any) -> tuple[Any, ...]:
     """Return the row of an answer as Python makes it."""
     numbers, code, *poses = cast("Any", row_of(answer))
-    kept = (None if pose is None else pose.tobytes() for pose in poses)
-    return numbers.copy(), code, answer.shape_a, answer.shape_b, answer.asked, *kept
+    stored = (None if pose is None else pose.tobytes() for pose in poses)
+    return numbers.copy(), code, answer.shape_a, answer.shape_b, answer.asked, *stored
 
 
 #: how each field of one pair's answer comes from its row

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gjk3d.errors import ShapeError
-from gjk3d.interrupts import Whole, check_client, on_cluster
+from gjk3d.interrupts import Pickled, check_client, on_cluster
 
 
 def batches(
@@ -58,7 +58,7 @@ def batches(
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise ShapeError(f"size is {size!r}, expected a number of rows, 1 or more")
-    counts = [len(each) for each in rows]
+    counts = [len(column) for column in rows]
     if len(set(counts)) != 1:
         raise ShapeError(f"batches takes rows of one number, at least once, not of {counts}")
     if executor is not None:
@@ -72,12 +72,13 @@ def _answers(
     parts = (slice(start, min(start + size, count)) for start in range(0, count, size))
     if executor is None:
         for part in parts:
-            yield part, question(*(each[part] for each in rows))
+            yield part, question(*(column[part] for column in rows))
         return
+    lots = ((part, Pickled([column[part] for column in rows])) for part in parts)
     with on_cluster(executor, question) as cluster:
-        for (part, _), answer in cluster.map(_ask, ((part, Whole([each[part] for each in rows])) for part in parts)):
+        for (part, _), answer in cluster.map(_query, lots):
             yield part, answer
 
 
-def _ask(question: Callable[..., Any], lot: tuple[slice, Any]) -> Any:
-    return Whole(question(*lot[1]))
+def _query(question: Callable[..., Any], lot: tuple[slice, Any]) -> Any:
+    return Pickled(question(*lot[1]))

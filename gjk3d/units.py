@@ -29,29 +29,29 @@ def symbol(unit: str | None) -> str | None:
     return name if name in _METRES else _NAMES.get(name) or _NAMES.get(name.removesuffix("s")) or unit
 
 
-def conversion(unit: str, other: str) -> float | None:
-    """Return the factor that takes lengths from one unit to another; None where one of them is none."""
-    if unit == other:
+def conversion(unit: str, target: str) -> float | None:
+    """Return the factor from one unit to another, None if one of them is not a unit of length."""
+    if unit == target:
         return 1.0
-    one, two = _METRES.get(symbol(unit) or ""), _METRES.get(symbol(other) or "")
-    if one is None or two is None:
+    metres_a, metres_b = _METRES.get(symbol(unit) or ""), _METRES.get(symbol(target) or "")
+    if metres_a is None or metres_b is None:
         return None
     # the quotient that is a whole number is the exact one: m to mm is 1000, mm to m divides by it
-    up, down = one / two, two / one
+    up, down = metres_a / metres_b, metres_b / metres_a
     return float(f"{up:.12g}") if up >= 1.0 else 1.0 / float(f"{down:.12g}")
 
 
-def rescaling(unit: str, other: str) -> str:
+def rescaling(unit: str, target: str) -> str:
     """Return the call that takes a mesh from one unit to another, empty if the units are the same length."""
-    factor = conversion(unit, other)
+    factor = conversion(unit, target)
     if factor == 1.0:
         return ""
-    return f"mesh.scaled({'factor' if factor is None else f'{factor:.12g}'}, unit={other!r})"
+    return f"mesh.scaled({'factor' if factor is None else f'{factor:.12g}'}, unit={target!r})"
 
 
 def spellings() -> dict[str, float]:
     """Return how many metres long a unit is, by each of its spellings in small letters."""
-    names = {spelt: _METRES[name] for one, name in _NAMES.items() for spelt in (one, f"{one}s")}
+    names = {spelt: _METRES[name] for spelling, name in _NAMES.items() for spelt in (spelling, f"{spelling}s")}
     return {**names, **_METRES}
 
 
@@ -78,30 +78,30 @@ def reading(unit: str | None, size: float) -> tuple[str | None, float]:
     >>> reading("m", 0.3), reading("mm", 300.0), reading("in", 12.0), reading(None, 1.0)
     (('mm', 1000.0), ('mm', 1.0), ('in', 1.0), (None, 1.0))
     """
-    own = symbol(unit)
-    if own is None or own not in _METRES or not own.endswith("m"):
+    spelt = symbol(unit)
+    if spelt is None or spelt not in _METRES or not spelt.endswith("m"):
         return unit, 1.0
-    whole = size * _METRES[own]
-    best = next((name for name, least in _READ if whole >= least), own)
-    if whole == 0.0 or not math.isfinite(whole):
+    metres = size * _METRES[spelt]
+    best = next((name for name, least in _READ if metres >= least), spelt)
+    if metres == 0.0 or not math.isfinite(metres):
         best = "mm"
-    return best, conversion(own, best) or 1.0
+    return best, conversion(spelt, best) or 1.0
 
 
-def check_unit(said: str | None) -> None:
-    """Refuse what is no unit of length.
+def check_unit(unit: str | None) -> None:
+    """Raise unless the text is a unit of length.
 
     Raises
     ------
     ParseError
-        It is called as no unit is.
+        The unit is unknown.
     """
-    if said is not None and not (isinstance(said, str) and conversion(said, "m")):
-        known = ", ".join(_METRES)
-        raise ParseError(f"{said!r:.80} is no unit of length: unit= (on the command line --unit) takes {known}")
+    if unit is not None and not (isinstance(unit, str) and conversion(unit, "m")):
+        units = ", ".join(_METRES)
+        raise ParseError(f"{unit!r:.80} is no unit of length: unit= (on the command line --unit) takes {units}")
 
 
-def one_unit(files: Sequence[tuple[str, str | None]], said: str | None) -> tuple[str | None, list[float], list[str]]:
+def one_unit(files: Sequence[tuple[str, str | None]], wanted: str | None) -> tuple[str | None, list[float], list[str]]:
     """Bring files to the unit of the first one that states one.
 
     What the user says is the unit of those that state none; where all state one it goes before theirs. A file of
@@ -125,30 +125,30 @@ def one_unit(files: Sequence[tuple[str, str | None]], said: str | None) -> tuple
     ParseError
         One of the units is none of length, or only some of the files have one.
     """
-    check_unit(said)
+    check_unit(wanted)
     stated = [unit for _, unit in files]
-    if said is not None and None not in stated:
-        told = [(name, unit) for name, unit in dict.fromkeys(files) if conversion(str(unit), said) != 1.0]
-        notes = [f"{name}: its numbers are taken for {said}, though it is in {unit}" for name, unit in told]
-        return said, [1.0] * len(files), notes
-    own = next((unit for unit in stated if unit is not None), said)
+    if wanted is not None and None not in stated:
+        differing = [(name, unit) for name, unit in dict.fromkeys(files) if conversion(str(unit), wanted) != 1.0]
+        notes = [f"{name}: its numbers are taken for {wanted}, though it is in {unit}" for name, unit in differing]
+        return wanted, [1.0] * len(files), notes
+    common = next((unit for unit in stated if unit is not None), wanted)
     factors, notes = [], []
     for name, unit in files:
-        if said is not None and unit is not None and conversion(unit, said) != 1.0:
-            notes.append(f"{name} keeps the unit that it states, {unit}: {said} is that of the files without")
-        given = unit or said
-        if given is None and own is not None:
+        if wanted is not None and unit is not None and conversion(unit, wanted) != 1.0:
+            notes.append(f"{name} keeps the unit that it states, {unit}: {wanted} is that of the files without")
+        file_unit = unit or wanted
+        if file_unit is None and common is not None:
             raise ParseError(
-                f"{name} has no unit of length, and other files are in {own}: say which it is in (unit='mm' in Python,"
-                " --unit mm on the command line)"
+                f"{name} has no unit of length, and other files are in {common}: say which it is in (unit='mm' in"
+                " Python, --unit mm on the command line)"
             )
-        factor = 1.0 if given is None or own is None else conversion(given, own)
+        factor = 1.0 if file_unit is None or common is None else conversion(file_unit, common)
         if factor is None:
-            raise ParseError(f"{name} is in {given} and other files in {own}: one of these is no unit of length")
+            raise ParseError(f"{name} is in {file_unit} and other files in {common}: one of these is no unit of length")
         factors.append(factor)
         if factor != 1.0:
-            notes.append(f"{name} is in {given}: its lengths are multiplied by {factor:g}")
-    return own, factors, notes
+            notes.append(f"{name} is in {file_unit}: its lengths are multiplied by {factor:g}")
+    return common, factors, notes
 
 
 #: Metres: a whole larger than the first (the second where the user said the unit), a middling part larger than the
@@ -156,20 +156,20 @@ def one_unit(files: Sequence[tuple[str, str | None]], said: str | None) -> tuple
 _VAST, _VAST_AS_SAID, _LARGE_PART, _TINY = 100.0, 1000.0, 3.0, 1e-3
 
 
-def doubt(unit: str | None, sizes: Sequence[float], whole: float, said: bool) -> str | None:
-    """Return a remark where a size suggests that the numbers are in another unit; None where it does not.
+def doubt(unit: str | None, sizes: Sequence[float], total: float, wanted: bool) -> str | None:
+    """Return a remark if a size suggests that the numbers are in another unit, else None.
 
     ``sizes`` are those of the parts and ``whole`` that of all, along the axis on which it is largest; ``said`` tells
     whether the user gave the unit, so that a file or its format did not.
     """
-    own = symbol(unit)
-    if own is None or own not in _METRES or not len(sizes):
+    spelt = symbol(unit)
+    if spelt is None or spelt not in _METRES or not len(sizes):
         return None
-    metre, middling = _METRES[own], median(sizes)
-    vast = whole * metre > (_VAST_AS_SAID if said else _VAST) or (not said and middling * metre > _LARGE_PART)
-    if not vast and whole * metre >= _TINY:
+    metre, middling = _METRES[spelt], median(sizes)
+    vast = total * metre > (_VAST_AS_SAID if wanted else _VAST) or (not wanted and middling * metre > _LARGE_PART)
+    if not vast and total * metre >= _TINY:
         return None
-    size = f"all is {whole:.3g} {own} in size, and a middling part {middling:.3g} {own}"
+    size = f"all is {total:.3g} {spelt} in size, and a middling part {middling:.3g} {spelt}"
     cure = "say what unit the numbers are in (--unit mm; unit='mm' in Python)"
     return f"{size}: if that cannot be, {cure}{', or look for a part far away' if vast else ''}"
 
@@ -185,16 +185,16 @@ def length(text: str, unit: str | None, what: str) -> float:
     match = re.fullmatch(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\W\d]*)\s*", text)
     if match is None or not math.isfinite(float(match[1])):
         raise ParseError(f"{what} {text!r} is no length: give a number, or one with its unit such as 0.5mm")
-    value, own = float(match[1]), symbol(match[2] or None)
-    if own is None:
+    value, known_unit = float(match[1]), symbol(match[2] or None)
+    if known_unit is None:
         return value
-    if own not in _METRES:
+    if known_unit not in _METRES:
         raise ParseError(f"{what} {text!r}: {match[2]!r} is no unit of length, {', '.join(_METRES)} are")
     if unit is None:
         raise ParseError(
-            f"{what} {text!r}: the models state no unit; say which they are in with --unit, or leave {own!r} out"
+            f"{what} {text!r}: the models state no unit; say which they are in with --unit, or leave {known_unit!r} out"
         )
-    factor = conversion(own, unit)
+    factor = conversion(known_unit, unit)
     if factor is None:
         raise ParseError(f"{what} {text!r}: the models are in {unit!r}, which is no unit of length")
     return value * factor

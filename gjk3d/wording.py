@@ -140,5 +140,5 @@ def _rounded(value: float, context: Context) -> str:
     power = short.adjusted()
     if -4 <= power < context.prec:
         return f"{short:f}"
-    first, rest = (digits := "".join(map(str, short.as_tuple().digits)))[0], digits[1:]
-    return f"{'-' * short.is_signed()}{first}{'.' * bool(rest)}{rest}e{power:+03d}"
+    first, more = (digits := "".join(map(str, short.as_tuple().digits)))[0], digits[1:]
+    return f"{'-' * short.is_signed()}{first}{'.' * bool(more)}{more}e{power:+03d}"

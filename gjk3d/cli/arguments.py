@@ -1,4 +1,4 @@
-"""What the command line names, checked before any long work: models, poses, units, and places to write to."""
+"""Arguments of commands, checked before any long work: models, poses, units, and output files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
 
 
-#: a text whose minus signs are no options
+#: a text whose minus signs do not begin options
 PoseText = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 POSE_FILES = (".json", ".txt", ".npy")
 _LARGEST_POSE_FILE = 65536
@@ -33,11 +33,11 @@ _FORMS = (
 
 
 class UsageError(Gjk3dError, ValueError):
-    """The command line asks for something that cannot be done; nothing was computed yet."""
+    """The command line cannot be executed as it is; nothing was computed yet."""
 
 
 def read_pose(text: str | None, option: str) -> NDArray[np.float64] | None:
-    """Return the (4, 4) pose that the text or the file it names stands for.
+    """Return the (4, 4) pose of a text, or of the file that it names.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def _rotation(vector: list[float]) -> NDArray[np.float64]:
 
 
 def read_direction(text: str | None, option: str) -> tuple[float, float, float] | None:
-    """Return the direction that a text of three numbers stands for."""
+    """Return the direction of a text with three numbers."""
     if text is None:
         return None
     try:
@@ -154,16 +154,16 @@ def check_output(
         raise UsageError(f"{option} {str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise UsageError(f"{option} {str(path)!r}: no permission to write there")
-    for other in inputs:
-        if path.exists() and other.exists() and path.samefile(other):
+    for source in inputs:
+        if path.exists() and source.exists() and path.samefile(source):
             raise UsageError(f"{option} {str(path)!r} is an input; name another file")
 
 
-def output_form(said: str | None, output: Path | None, endings: dict[str, str], inputs: tuple[Path, ...]) -> str:
-    """Return the form of an output: that which is said, or that its name ends in; a table is for the terminal."""
-    ends = () if said else tuple(f".{ending}" for ending in endings)
+def output_form(requested: str | None, output: Path | None, endings: dict[str, str], inputs: tuple[Path, ...]) -> str:
+    """Return the form of an output: the requested one, or that of its extension; a table is for the terminal."""
+    ends = () if requested else tuple(f".{ending}" for ending in endings)
     check_output(output, "--output", ends, inputs, ", or -f say the form")
-    form = said or ("table" if output is None else endings[output.suffix.lower()[1:]])
+    form = requested or ("table" if output is None else endings[output.suffix.lower()[1:]])
     if form == "table" and output is not None:
         raise UsageError("a table is for the terminal: leave -f out, and what -o ends in says the form")
     return form
@@ -198,7 +198,7 @@ def split_name(text: str) -> tuple[Path, str | None]:
 
 
 def read_models(names: list[tuple[Path, str | None]]) -> list[Model]:
-    """Load each file once, and take the parts that were asked for."""
+    """Return the models of files and parts; each file is loaded once."""
     import gjk3d as gk
 
     # a file that is not there comes first, to be complained about before the other one is read
@@ -207,18 +207,18 @@ def read_models(names: list[tuple[Path, str | None]]) -> list[Model]:
     for path, part in names:
         mesh = meshes[path]
         if part is not None:
-            found = dict(mesh.parts).get(part)
-            mesh = gk.load(path, part=part) if found is None else found  # raises, naming the parts that are there
+            loaded = dict(mesh.parts).get(part)
+            mesh = gk.load(path, part=part) if loaded is None else loaded  # raises, naming the parts that are there
         models.append(Model(path, part, mesh))
     return models
 
 
-def in_one_unit(models: list[Model], said: str | None) -> tuple[list[Model], str | None, list[str]]:
-    """Return models in one unit, the unit, and what was done to get there; see `gjk3d.units.one_unit`."""
+def in_one_unit(models: list[Model], requested: str | None) -> tuple[list[Model], str | None, list[str]]:
+    """Return models in one unit, the unit, and notes on conversions; see `gjk3d.units.one_unit`."""
     from gjk3d.clash.detection.parts import converted
     from gjk3d.units import one_unit
 
-    unit, factors, notes = one_unit([(model.path.name, model.mesh.unit) for model in models], said)
+    unit, factors, notes = one_unit([(model.path.name, model.mesh.unit) for model in models], requested)
     return (
         [
             model
@@ -231,31 +231,31 @@ def in_one_unit(models: list[Model], said: str | None) -> tuple[list[Model], str
     )
 
 
-def size_notes(meshes: Sequence[Mesh], unit: str | None, said: bool) -> list[str]:
+def size_notes(meshes: Sequence[Mesh], unit: str | None, is_requested: bool) -> list[str]:
     """Return the remark on sizes that suggest another unit, if there is one and a file does not state its unit."""
     from gjk3d.files.load import states_unit
     from gjk3d.units import doubt
 
     sizes = [float((mesh.bounds[1] - mesh.bounds[0]).max()) for mesh in meshes]
-    text = doubt(unit, sizes, max(sizes), said)
-    stated = not said and text is not None and all(map(states_unit, {mesh.source for mesh in meshes}))
+    text = doubt(unit, sizes, max(sizes), is_requested)
+    stated = not is_requested and text is not None and all(map(states_unit, {mesh.source for mesh in meshes}))
     return [] if text is None or stated else [text]
 
 
 def convexity_facts(mesh: Mesh) -> dict[str, Any]:
-    """Return whether the mesh is closed and convex, by the hull's volume over its own; None where that says nothing."""
+    """Return whether the mesh is closed and convex, by the volumes of hull and mesh; None for a mesh without volume."""
     ratio = mesh.convexity
-    known = math.isfinite(ratio)
+    has_volume = math.isfinite(ratio)
     return {
         "watertight": mesh.is_watertight,
         "open_edges": mesh.open_edges,
-        "convex": mesh.is_convex if known else None,
-        "hull_volume_ratio": 1.0 / ratio if known and ratio > 0.0 else None,
+        "convex": mesh.is_convex if has_volume else None,
+        "hull_volume_ratio": 1.0 / ratio if has_volume and ratio > 0.0 else None,
     }
 
 
 def model_notes(model: Model, hulls: bool) -> list[str]:
-    """Say in what that which is compared, hulls or triangles, may differ from what the model is meant to be."""
+    """Return how the compared hull or triangles may differ from the model."""
     notes = []
     if model.part is None and len(model.mesh.parts) > 1:
         what = "the hull of all together is compared" if hulls else "all together are compared"

@@ -20,7 +20,7 @@ from gjk3d.cli.arguments import (
     size_notes,
     split_name,
 )
-from gjk3d.cli.terminal import note, print_labelled, safe, say, vector, write_json
+from gjk3d.cli.terminal import note, print_labelled, print_line, safe, vector, write_json
 from gjk3d.wording import above, below, told
 
 if TYPE_CHECKING:
@@ -93,16 +93,16 @@ def check(
     poses = read_pose(pose_a, "--pose-a"), read_pose(pose_b, "--pose-b")
     import gjk3d as gk
 
-    said = unit is not None
+    unit_is_given = unit is not None
     models, unit, notes = in_one_unit(read_models(names), unit)
     notes += [
-        *size_notes([model.mesh for model in models], unit, said),
+        *size_notes([model.mesh for model in models], unit, unit_is_given),
         *dict.fromkeys(line for model in models for line in model_notes(model, hulls)),
     ]
     for text in notes:
         note(text)
     result = _compared(models, poses, hulls, tol, depth or "auto")
-    apart = result.lower > 0.0
+    are_apart = result.lower > 0.0
     if json:
         files = [str(path) for path in (html, image) if path is not None]
         write_json({**_document(models, poses, unit, notes, hulls, result), "files": files})
@@ -120,7 +120,7 @@ def check(
         title = f"A  {names_shown[0]}     B  {names_shown[1]}{f'     in {safe(unit)}' if unit else ''}"
         gk.viz.show(result, path=image, title=title)
         note(image, "wrote")
-    return 0 if apart else 1
+    return 0 if are_apart else 1
 
 
 def _compared(models: list[Model], poses: Any, hulls: bool, tol: float | None, depth: Any) -> Distance:
@@ -194,7 +194,7 @@ def _print(models: list[Model], unit: str | None, hulls: bool, result: Distance)
         ("normal", f"{vector(result.normal, 9)} from A to B"),
         *([] if status in ("TOUCHING", "BEYOND", "UNDECIDED") else [move]),
     ]
-    say((what.strip(":").upper(), style), f" {measure}")
+    print_line((what.strip(":").upper(), style), f" {measure}")
     print_labelled(rows)
 
 

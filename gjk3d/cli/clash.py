@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import PoseText, UsageError, check_output, output_form
-from gjk3d.cli.terminal import Bar, Table, note, print_table, safe, say, say_more, write_text
-from gjk3d.interrupts import aside, held, unbroken
+from gjk3d.cli.terminal import Bar, Table, note, print_line, print_omitted, print_table, safe, write_text
+from gjk3d.interrupts import aside, delayed_interrupt, unbroken
 from gjk3d.wording import count
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ def clash(
     if only_new and not compared and not quiet:
         note("--only-new without a --baseline or a --triage counts all findings: all are new")
     only_new = compared if only_new is None else only_new
-    keep = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
-    known = (ignore, baseline, triage)
+    retained = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
+    earlier = (ignore, baseline, triage)
     report = _checked(
         inputs,
         motion,
@@ -161,16 +161,16 @@ def clash(
         b,
         (clearance, tolerance),
         (unit, bodies),
-        known,
+        earlier,
         form,
         output,
-        keep,
+        retained,
         (jobs, scheduler),
         quiet,
     )
     if not quiet:
         _remarks(report, {"--clearance": clearance, "--tolerance": tolerance} if unit is None else {})
-    with held() as waiting:  # a file that is begun is written to its end
+    with delayed_interrupt() as waiting:  # a file that is begun is written to its end
         if form != "jsonl":
             _write(report, form, output, top, (_FATAL[fail_on], only_new))
         if tree:
@@ -199,10 +199,10 @@ def _checked(
     b: str | None,
     lengths: tuple[str | None, str | None],
     read_as: tuple[str | None, bool],
-    known: tuple[Path | None, Path | None, Path | None],
+    earlier: tuple[Path | None, Path | None, Path | None],
     form: str,
     output: Path | None,
-    keep: int | None,
+    retained: int | None,
     powers: tuple[int, str | None],
     quiet: bool,
 ) -> Report:
@@ -212,7 +212,7 @@ def _checked(
         from gjk3d.clash.report.baseline import read_baseline
         from gjk3d.units import length
 
-    (ignore, baseline, triage), (unit, bodies) = known, read_as
+    (ignore, baseline, triage), (unit, bodies) = earlier, read_as
     rules, before, decided = read_rules(ignore), read_baseline(baseline), read_triage(triage)
     with Bar(show=not quiet) as bar, ExitStack() as opened:
         cluster = opened.enter_context(cluster_at(powers[1]))
@@ -239,7 +239,7 @@ def _checked(
             triage=decided if triage is not None else None,
             workers=powers[0],
             executor=cluster,
-            keep=keep,
+            keep=retained,
             progress=bar,
             found=None if writer is None else writer.clash,
         )
@@ -272,7 +272,7 @@ def _remarks(report: Report, lengths: dict[str, str | None]) -> None:
 
 
 def _is_bare(length: str) -> bool:
-    """Tell whether a length is one without a unit, of which it matters what it is taken in."""
+    """Return whether a length has no unit, so that the unit of the model decides."""
     try:
         return float(length) != 0.0
     except ValueError:
@@ -303,44 +303,46 @@ def _write(report: Report, form: str, output: Path | None, top: int, gate: tuple
 def _print(report: Report, top: int) -> None:
     from gjk3d.clash.report.baseline import converted
 
-    own, factor = report.reading
-    unit = f" {safe(own)}" if own else ""
-    found = ", ".join(f"{many} {kind}" for kind, many in report.counts.items() if many) or "no clashes"
-    say(f"{count(len(report.parts), 'part')}, {count(report.pairs_tested, 'pair')} tested: {found}")
-    say(f"{safe(report.limits)}{'' if unit else ', unitless'}")
+    length_unit, factor = report.reading
+    unit = f" {safe(length_unit)}" if length_unit else ""
+    kinds = ", ".join(f"{many} {kind}" for kind, many in report.counts.items() if many) or "no clashes"
+    print_line(f"{count(len(report.parts), 'part')}, {count(report.pairs_tested, 'pair')} tested: {kinds}")
+    print_line(f"{safe(report.limits)}{'' if unit else ', unitless'}")
     more = ", ".join(f"{n} {status}" for status, n in report.statuses.items() if n and status != "new")
     if more:
-        say(f"beside the baseline, the triage and the rules: {more}")
+        print_line(f"beside the baseline, the triage and the rules: {more}")
     rows = [item for item in report.clashes if item.is_open]
     if not rows:
         return
     from gjk3d.clash.report.wording import when
 
-    say()
-    known = any(item.status != "new" for item in report.clashes)  # without a baseline all is new: no need to say so
+    print_line()
+    with_status = any(
+        item.status != "new" for item in report.clashes
+    )  # without a baseline all is new: no need to say so
     timed = report.motion is not None
     deep, distance, volume = f"penetration{unit}", f"distance{unit}", f"volume{f'{unit}³' if unit else ''}"
-    rest = ["decided by", *["when"][: int(timed)]]
+    last_columns = ["decided by", *["when"][: int(timed)]]
     table = Table(
-        ["#", "kind", *["status"][: int(known)], "A", "B", deep, distance, volume, *rest],
+        ["#", "kind", *["status"][: int(with_status)], "A", "B", deep, distance, volume, *last_columns],
         right=("#", deep, distance, volume),
         names=("A", "B"),
         spare=("decided by", volume, deep),
     )
     for item in rows[:top]:
         item = converted(item, factor, report.unit)
-        table.add(*_cells(item, known), *[when(item, report) or "-"][: int(timed)])
+        table.add(*_cells(item, with_status), *[when(item, report) or "-"][: int(timed)])
     print_table(table)
-    say_more(len(rows), top)
+    print_omitted(len(rows), top)
 
 
-def _cells(item: Clash, known: bool) -> tuple[str, ...]:
+def _cells(item: Clash, with_status: bool) -> tuple[str, ...]:
     from gjk3d.clash.report.wording import brief, inside, shared_volume
 
     return (
         str(item.severity),
         item.kind,
-        *[item.status][: int(known)],
+        *[item.status][: int(with_status)],
         safe(item.a),
         safe(item.b),
         inside(item) or "-",
@@ -355,7 +357,7 @@ _WAIT = 10  #: seconds for a scheduler to answer
 
 @contextmanager
 def cluster_at(address: str | None) -> Iterator[Any]:
-    """Lend a client of the scheduler at an address, None where none is named.
+    """Yield a client of the scheduler at an address, None without an address.
 
     Raises
     ------
@@ -387,7 +389,7 @@ def cluster_at(address: str | None) -> Iterator[Any]:
 
 
 async def _reached(address: str) -> None:
-    """Connect once: a client that fails to goes on trying in the background, and says so at its end."""
+    """Connect once, since a client that cannot connect would retry in the background and report it at its end."""
     from dask import distributed
     from distributed import core
 
@@ -401,28 +403,28 @@ _Path = tuple[str, ...]
 
 
 def print_tree(report: Report) -> None:
-    """Print branches and parts; a finding counts once in every branch that one of its parts is below."""
+    """Print branches and parts; a finding counts once in every branch above its parts."""
     paths = {part.name: (*part.path[:-1], _leaf(part.name, part.path)) for part in report.parts}
-    found: dict[_Path, Counter[str]] = {}
+    kinds_of: dict[_Path, Counter[str]] = {}
     for clash in report.clashes:
         if clash.is_open:
-            both = (paths[name] for name in (clash.a, clash.b) if name in paths)
-            for branch in {path[:k] for path in both for k in range(1, len(path) + 1)}:
-                found.setdefault(branch, Counter())[clash.kind] += 1
+            pair = (paths[name] for name in (clash.a, clash.b) if name in paths)
+            for branch in {path[:k] for path in pair for k in range(1, len(path) + 1)}:
+                kinds_of.setdefault(branch, Counter())[clash.kind] += 1
     below = Counter(path[:k] for path in paths.values() for k in range(1, len(path)))
-    told: set[_Path] = set()
+    printed: set[_Path] = set()
     for path in paths.values():
         for k in range(1, len(path) + 1):
             branch = path[:k]
-            if branch in told and k < len(path):
+            if branch in printed and k < len(path):
                 continue
-            told.add(branch)
+            printed.add(branch)
             many = f" ({count(below[branch], 'part')})" if k < len(path) else ""
-            here = ", ".join(f"{n} {kind}" for kind, n in found.get(branch, Counter()).items())
-            say(f"{'  ' * (k - 1)}{safe(path[k - 1])}{many}{f': {here}' if here else ''}")
+            kinds = ", ".join(f"{n} {kind}" for kind, n in kinds_of.get(branch, Counter()).items())
+            print_line(f"{'  ' * (k - 1)}{safe(path[k - 1])}{many}{f': {kinds}' if kinds else ''}")
 
 
 def _leaf(name: str, path: _Path) -> str:
-    """Return the last step of a path, with the number that a part has where several have its path."""
-    whole = "/".join(path)
-    return path[-1] + (name[len(whole) :] if name.startswith(whole) else "")
+    """Return the last step of a path, with the number of a part whose path is not unique."""
+    full_path = "/".join(path)
+    return path[-1] + (name[len(full_path) :] if name.startswith(full_path) else "")

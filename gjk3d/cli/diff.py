@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, output_form
-from gjk3d.cli.terminal import Table, json_text, note, print_table, safe, say, say_more, write_text
+from gjk3d.cli.terminal import Table, json_text, note, print_line, print_omitted, print_table, safe, write_text
 from gjk3d.wording import json_ready
 
 if TYPE_CHECKING:
@@ -109,29 +109,30 @@ Row = tuple[str, "Clash | None", "Clash | None"]
 
 
 def _rows(before: Report, after: Report) -> list[Row]:
-    """Return what became of each finding that is open in one: new ones first, then changed, resolved and the same.
+    """Return the findings that are open in a report: new ones first, then changed, resolved and unchanged ones.
 
-    What is approved or ignored in the other one is there all the same.
+    A finding that is approved or ignored in the other report is not new and not resolved.
     """
     first, second = (
-        {clash.id: clash for clash in each.clashes if clash.status != "resolved"} for each in (before, after)
+        {clash.id: clash for clash in report.clashes if clash.status != "resolved"} for report in (before, after)
     )
     new: list[Row] = [("new", None, clash) for key, clash in second.items() if clash.is_open and key not in first]
-    kept: list[Row] = [
+    common: list[Row] = [
         (_change(first[key], clash, after.tolerance), first[key], clash)
         for key, clash in second.items()
         if key in first and (clash.is_open or first[key].is_open)
     ]
-    gone: list[Row] = [("resolved", clash, None) for key, clash in first.items() if clash.is_open and key not in second]
-    changed = [row for row in kept if row[0] == "changed"]
-    return [*new, *changed, *gone, *(row for row in kept if row[0] == "same")]
+    gone = [clash for key, clash in first.items() if clash.is_open and key not in second]
+    resolved: list[Row] = [("resolved", clash, None) for clash in gone]
+    changed = [row for row in common if row[0] == "changed"]
+    return [*new, *changed, *resolved, *(row for row in common if row[0] == "same")]
 
 
 def _change(old: Clash, new: Clash, tolerance: float) -> str:
     from gjk3d.clash.report.baseline import same_times
 
     lengths = (old.distance, new.distance), (old.penetration, new.penetration)
-    near = all(_is_near(*each, tolerance) for each in lengths)
+    near = all(_is_near(*pair, tolerance) for pair in lengths)
     return "same" if near and same_times(old, new) else "changed"
 
 
@@ -161,22 +162,24 @@ def _print(rows: list[Row], counts: dict[str, int], before: Report, after: Repor
     from gjk3d.clash.report.baseline import converted
     from gjk3d.clash.report.wording import brief, when
 
-    say(", ".join(f"{count} {change}" for change, count in counts.items()))
+    print_line(", ".join(f"{count} {change}" for change, count in counts.items()))
     shown = [row for row in rows if row[0] != "same"]
     if not shown:
         return
-    say()
-    own, factor = after.reading
-    length = f" {safe(own)}" if own else ""
+    print_line()
+    length_unit, factor = after.reading
+    length = f" {safe(length_unit)}" if length_unit else ""
     lengths = f"distance before{length}", f"now{length}"
     moves = before.motion is not None or after.motion is not None
     times = ["when before", "when now"][: 2 * moves]
     table = Table(["change", "kind", "A", "B", *lengths, *times], right=lengths, names=("A", "B"), spare=("kind",))
-    for change, *both in shown[:top]:
-        old, new = (None if clash is None else converted(clash, factor, after.unit) for clash in both)
+    for change, *versions in shown[:top]:
+        old, new = (None if clash is None else converted(clash, factor, after.unit) for clash in versions)
         record = _record(change, old, new)
         distances = ("-" if clash is None else brief(clash) or "-" for clash in (old, new))
-        told = ("-" if clash is None else when(clash, report) or "-" for clash, report in ((old, before), (new, after)))
-        table.add(change, record["kind"], safe(record["a"]), safe(record["b"]), *distances, *[*told][: len(times)])
+        intervals = (
+            "-" if clash is None else when(clash, report) or "-" for clash, report in ((old, before), (new, after))
+        )
+        table.add(change, record["kind"], safe(record["a"]), safe(record["b"]), *distances, *[*intervals][: len(times)])
     print_table(table)
-    say_more(len(shown), top)
+    print_omitted(len(shown), top)

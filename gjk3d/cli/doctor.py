@@ -74,21 +74,25 @@ def _version(name: str) -> str | None:
 
 
 def _package(name: str) -> dict[str, Any]:
-    found = _version(name)
-    if found is None:
+    version = _version(name)
+    if version is None:
         return {"version": None, "error": f"missing: pip install {name}"}
     if name in _IMPORTED:
         try:
             import_module(name)
         except Exception as error:  # a broken package may raise anything while it loads
-            return {"version": found, "error": f"does not load: {type(error).__name__}: {error}"}
-    return {"version": found, "error": None}
+            return {"version": version, "error": f"does not load: {type(error).__name__}: {error}"}
+    return {"version": version, "error": None}
 
 
 def _extra(extra: str, names: tuple[str, ...]) -> dict[str, Any]:
-    found = {name: _version(name) for name in names}
-    complete = all(found.values())
-    return {"complete": complete, "packages": found, "install": None if complete else f'pip install "gjk3d[{extra}]"'}
+    versions = {name: _version(name) for name in names}
+    complete = all(versions.values())
+    return {
+        "complete": complete,
+        "packages": versions,
+        "install": None if complete else f'pip install "gjk3d[{extra}]"',
+    }
 
 
 def _kernels() -> dict[str, Any]:
@@ -133,7 +137,7 @@ def _print(document: dict[str, Any]) -> None:
     for name, package in document["packages"].items():
         line(name, f"{package['version'] or ''} {package['error'] or ''}".strip(), package["error"] is None)
     for extra, facts in document["extras"].items():
-        listed = ", ".join(f"{name} {found or 'missing'}" for name, found in facts["packages"].items())
+        listed = ", ".join(f"{name} {version or 'missing'}" for name, version in facts["packages"].items())
         line(
             f"[{extra}]",
             (listed or "needs nothing more") + (f": {facts['install']}" if facts["install"] else ""),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import convexity_facts, size_notes
-from gjk3d.cli.terminal import Table, note, print_table, safe, say, write_json
+from gjk3d.cli.terminal import Table, note, print_line, print_table, safe, write_json
 from gjk3d.wording import count, number
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
 
 def _print(document: dict[str, Any]) -> None:
     unit = safe(document["unit"]) if document["unit"] else "unitless"
-    say(f"{safe(document['path'])}: {count(len(document['parts']), 'part')}, {unit}")
+    print_line(f"{safe(document['path'])}: {count(len(document['parts']), 'part')}, {unit}")
     ratio_title = "hull / volume"
     table = Table(
         ["part", "triangles", "extents", "volume", "closed", "convex", ratio_title],
@@ -100,4 +100,4 @@ def _print(document: dict[str, Any]) -> None:
     print_table(table)
     for row in document["parts"]:
         for repair in row["repairs"]:
-            say(f"{safe(row['name'])}: {repair}")
+            print_line(f"{safe(row['name'])}: {repair}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from gjk3d.cli.terminal import print_labelled, safe, say, write_json
+from gjk3d.cli.terminal import print_labelled, print_line, safe, write_json
 
 if TYPE_CHECKING:
     from gjk3d.replay import Replay
@@ -44,43 +44,45 @@ def replay(
     """
     import gjk3d as gk
 
-    found = gk.replay.run(file)
+    replayed = gk.replay.run(file)
     # of a stack the rows that differ, the worst first
-    rows = [int(row) for row in (-found.rows).argsort(kind="stable") if found.rows[row]]
-    verdicts = _verdicts(found) if verify else []
-    rows = (rows or ([] if len(found.now.normal.shape) == 2 else [0]))[:_SHOWN]
+    rows = [int(row) for row in (-replayed.rows).argsort(kind="stable") if replayed.rows[row]]
+    verdicts = _verdicts(replayed) if verify else []
+    rows = (rows or ([] if len(replayed.now.normal.shape) == 2 else [0]))[:_SHOWN]
     if json:
-        write_json(_document(file, found, rows, verdicts))
+        write_json(_document(file, replayed, rows, verdicts))
     else:
-        _print(file, found, rows, verdicts)
+        _print(file, replayed, rows, verdicts)
     refuted = any(now.refuted for _, now in verdicts)
-    return 1 if found.sameness or refuted else 0
+    return 1 if replayed.sameness or refuted else 0
 
 
 def _row(result: Distance, row: int) -> Distance:
     return result if result.normal.ndim == 1 else result[row]
 
 
-def _verdicts(found: Replay) -> list[tuple[Any, Any]]:
-    """Return what the judge says of the answer of then and of that of now, for each row."""
+def _verdicts(replayed: Replay) -> list[tuple[Any, Any]]:
+    """Return the verdicts on the recorded result and on the present one, for each row."""
     import gjk3d as gk
 
     def judge(result: Distance) -> Any:
         return gk.verify(result, result.shape_a, result.shape_b, result.pose_a, result.pose_b)
 
-    return [(judge(_row(found.case.answer, row)), judge(_row(found.now, row))) for row in range(len(found.rows))]
+    return [
+        (judge(_row(replayed.case.answer, row)), judge(_row(replayed.now, row))) for row in range(len(replayed.rows))
+    ]
 
 
-def _document(file: Path, found: Replay, rows: list[int], verdicts: list[tuple[Any, Any]]) -> dict[str, Any]:
+def _document(file: Path, replayed: Replay, rows: list[int], verdicts: list[tuple[Any, Any]]) -> dict[str, Any]:
     from gjk3d.replay import Sameness, versions
 
-    counts = {kind.name.lower(): int((found.rows == kind).sum()) for kind in Sameness}
+    counts = {kind.name.lower(): int((replayed.rows == kind).sum()) for kind in Sameness}
     shown = [
         {
             "row": row,
-            "sameness": Sameness(int(found.rows[row])).name.lower(),
-            "then": _row(found.case.answer, row).to_dict(),
-            "now": _row(found.now, row).to_dict(),
+            "sameness": Sameness(int(replayed.rows[row])).name.lower(),
+            "then": _row(replayed.case.answer, row).to_dict(),
+            "now": _row(replayed.now, row).to_dict(),
         }
         for row in rows
     ]
@@ -88,10 +90,10 @@ def _document(file: Path, found: Replay, rows: list[int], verdicts: list[tuple[A
         "schema_version": SCHEMA_VERSION,
         "command": "replay",
         "path": str(file),
-        "sameness": found.sameness.name.lower(),
+        "sameness": replayed.sameness.name.lower(),
         "rows": counts,
         "answers": shown,
-        "versions": {"then": found.case.versions, "now": versions()},
+        "versions": {"then": replayed.case.versions, "now": versions()},
     }
     if verdicts:
         document["verdicts"] = [
@@ -106,24 +108,24 @@ def _verdict(verdict: Any) -> dict[str, Any]:
     return {"proven": verdict.proven, "refuted": verdict.refuted, "reasons": list(verdict.reasons), **errors}
 
 
-def _print(file: Path, found: Replay, rows: list[int], verdicts: list[tuple[Any, Any]]) -> None:
+def _print(file: Path, replayed: Replay, rows: list[int], verdicts: list[tuple[Any, Any]]) -> None:
     from gjk3d.replay import Sameness, versions
 
-    case = found.case
-    word, why, style = _HEADLINES[found.sameness.name]
-    say((word, style), f" {why}")
+    case = replayed.case
+    word, why, style = _HEADLINES[replayed.sameness.name]
+    print_line((word, style), f" {why}")
     settings = ", ".join(f"{name}={value!r}" for name, value in case.arguments.items())
     question = f"{case.query} of a {type(case.a).__name__} and a {type(case.b).__name__}, {settings}"
     lines = [("file", safe(file.name)), ("question", question)]
-    stacked = found.now.normal.ndim == 2
+    stacked = replayed.now.normal.ndim == 2
     if stacked:
-        counts = ", ".join(f"{int((found.rows == kind).sum())} {kind.name.lower()}" for kind in Sameness)
-        lines.append(("rows", f"{len(found.rows)}: {counts}"))
+        counts = ", ".join(f"{int((replayed.rows == kind).sum())} {kind.name.lower()}" for kind in Sameness)
+        lines.append(("rows", f"{len(replayed.rows)}: {counts}"))
     for row in rows:
-        for when, result in (("then", case.answer), ("now", found.now)):
+        for when, result in (("then", case.answer), ("now", replayed.now)):
             lines += _answer(f"row {row}, {when}" if stacked else when, _row(result, row))
-    here = versions()
-    for when, have in (("versions then", case.versions), ("versions now", {} if here == case.versions else here)):
+    current = versions()
+    for when, have in (("versions then", case.versions), ("versions now", {} if current == case.versions else current)):
         text = ", ".join(f"{safe(name)} {safe(what)}" for name, what in have.items())
         lines.append((when, text or "the same"))
     for row, pair in enumerate(verdicts):

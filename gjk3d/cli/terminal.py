@@ -1,4 +1,4 @@
-"""What goes to the terminal: results, notes, progress and tables, and nothing that a file name could forge."""
+"""Output to the terminal: results, notes, progress and tables, with control characters of file names escaped."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def safe(text: object) -> str:
 
 def note(text: object, label: str = "note") -> None:
     """Print a labelled message on stderr, its lines made safe one by one."""
-    first, *rest = str(text).splitlines() or [""]
-    print(f"{label}: {safe(first)}", *(f"  {safe(line)}" for line in rest), sep="\n", file=sys.stderr)
+    first, *lines = str(text).splitlines() or [""]
+    print(f"{label}: {safe(first)}", *(f"  {safe(line)}" for line in lines), sep="\n", file=sys.stderr)
 
 
 def write_json(document: dict[str, Any]) -> None:
@@ -48,7 +48,7 @@ def write_text(text: str, output: Path | None) -> None:
 
 
 def vector(values: Iterable[float], digits: int = 6) -> str:
-    """Return numbers in brackets; what is rounding noise beside the largest of them shows as 0."""
+    """Return numbers in brackets; rounding noise, relative to the largest of them, is written as 0."""
     numbers = [float(value) for value in values]
     noise = 1e-14 * max(map(abs, numbers))
     return f"({', '.join(number(value if abs(value) > noise else 0.0, digits) for value in numbers)})"
@@ -61,21 +61,21 @@ def console() -> Console:
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
-def say(*pieces: str | tuple[str, str]) -> None:
+def print_line(*pieces: str | tuple[str, str]) -> None:
     """Print a line; a pair is a text and its style."""
     from rich.text import Text
 
     console().print(Text.assemble(*pieces))
 
 
-def say_more(many: int, top: int) -> None:
-    """Say what a table left out."""
+def print_omitted(many: int, top: int) -> None:
+    """Print the number of rows that a table left out."""
     if many > top:
-        say(f"... {many - top} more, --top {many} shows them")
+        print_line(f"... {many - top} more, --top {many} shows them")
 
 
 def print_table(table: Table) -> None:
-    """Print a table; where stdout is no terminal it is as wide as its content, so that no cell is cut."""
+    """Print a table; outside of a terminal it is as wide as its content, so that no cell is cut."""
     from rich.text import Text
 
     out = console()
@@ -103,7 +103,7 @@ _EVERY = 0.1  #: seconds between two updates
 
 
 class Bar:
-    """Shows how far a check is; does nothing where stderr is no terminal or ``show`` is False.
+    """Shows the progress of a check, if stderr is a terminal and ``show`` is True.
 
     It is what `gjk3d.clash.check` takes as ``progress``.
     """
@@ -140,7 +140,7 @@ class Bar:
             self._progress.stop()
 
     def __call__(self, stage: str, done: int = 0, total: int | None = None, found: int = 0) -> None:
-        """Show that so many of so many things of a stage are done."""
+        """Show the number of finished items of a stage."""
         if self._progress is None:
             return
         now = time.monotonic()
@@ -197,7 +197,7 @@ class Table:
         self._rows.append(cells)
 
     def lines(self, room: int | None) -> list[str]:
-        """Return the lines in so many letters each, or in as many as they need."""
+        """Return the lines, with at most ``room`` letters each if it is given."""
         columns = {title: [title, *(row[k] for row in self._rows)] for k, title in enumerate(self._titles)}
         widths = {title: max(map(_width, cells)) for title, cells in columns.items()}
         if room is None or _total(widths, _GAPS[0]) <= room:
@@ -211,17 +211,17 @@ class Table:
         short = self._fit(widths, room)
         columns = {title: _shortened(columns[title], short[title]) for title in short}
         lines = self._joined(columns, short, _GAPS[1])
-        done = ["names shortened"] if short != widths else []
-        done += [f"without {', '.join(left_out)}"] if left_out else []
-        if done:
-            lines += textwrap.wrap(f"({', '.join(done)}: wider or piped it has all)", max(room, _NARROW))
+        changes = ["names shortened"] if short != widths else []
+        changes += [f"without {', '.join(left_out)}"] if left_out else []
+        if changes:
+            lines += textwrap.wrap(f"({', '.join(changes)}: wider or piped it has all)", max(room, _NARROW))
         return lines
 
     def _fit(self, widths: dict[str, int], room: int) -> dict[str, int]:
         """Return the widths of the columns with those of names no wider than there is room for."""
-        others = {title: width for title, width in widths.items() if title not in self._names}
+        fixed = {title: width for title, width in widths.items() if title not in self._names}
         names = sorted((title for title in widths if title in self._names), key=lambda title: widths[title])
-        left = room - sum(others.values()) - _GAPS[1] * (len(widths) - 1)
+        left = room - sum(fixed.values()) - _GAPS[1] * (len(widths) - 1)
         result = dict(widths)
         for k, title in enumerate(names):  # the short ones first: what they leave is for the others
             share = max(_LEAST, left // (len(names) - k))
@@ -244,26 +244,26 @@ def _padded(cell: str, width: int, right: bool) -> str:
 
 
 def _shortened(cells: list[str], width: int) -> list[str]:
-    """Return texts no wider than that; two that differ stay so where they can."""
+    """Return texts of at most this width; different texts stay different where possible."""
     short = {cell: _without_first_steps(cell, width) for cell in cells}
-    same = Counter(short.values())
-    return [short[cell] if same[short[cell]] == 1 else _without_middle(cell, width) for cell in cells]
+    counts = Counter(short.values())
+    return [short[cell] if counts[short[cell]] == 1 else _without_middle(cell, width) for cell in cells]
 
 
 def _without_first_steps(text: str, width: int) -> str:
-    """Return the last steps of a path that fit, a mark before them; where the last one does not, its ends."""
+    """Return the last steps of a path that fit, after a mark, or the ends of the text if the last step does not fit."""
     if _width(text) <= width:
         return text
     steps = text.split("/")
     for k in range(1, len(steps)):
-        rest = "/".join([_CUT, *steps[k:]])
-        if _width(rest) <= width:
-            return rest
+        shortened = "/".join([_CUT, *steps[k:]])
+        if _width(shortened) <= width:
+            return shortened
     return _without_middle(text, width)
 
 
 def _without_middle(text: str, width: int) -> str:
-    """Return the ends of a text, more of the last one, by which names mostly differ."""
+    """Return the two ends of a text, more of the last one, in which names mostly differ."""
     if _width(text) <= width:
         return text
     before = (width - 1) // 3

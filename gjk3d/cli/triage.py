@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, check_output
-from gjk3d.cli.terminal import note, say
+from gjk3d.cli.terminal import note, print_line
 from gjk3d.errors import Gjk3dError
-from gjk3d.viz.image_files import check_rendering, shot
-from gjk3d.viz.picture import new_plotter, plot
 from gjk3d.wording import count
 
 if TYPE_CHECKING:
@@ -61,25 +59,25 @@ def triage(
     check_output(output, "--output", (), (report,))
     check_output(bcf, "--bcf", _BCF, (report, *files))
     target = output or sidecar(report)
-    found = read_whole(report) if bcf is not None else _read(report)
-    whole = read_triage(target if target.exists() else None)
+    checked = read_whole(report) if bcf is not None else _read(report)
+    merged = read_triage(target if target.exists() else None)
     for file in files:
         if file.suffix.lower() not in _BCF:
-            whole = whole.merged(read_triage(file))
+            merged = merged.merged(read_triage(file))
             continue
-        found.triage = whole
-        read = read_bcf(file, found)
-        whole = whole.merged(read.triage)
+        checked.triage = merged
+        read = read_bcf(file, checked)
+        merged = merged.merged(read.triage)
         for text in read.notes:
             note(text)
-    whole.write(target)
+    merged.write(target)
     note(target, "wrote")
-    states = Counter(issue.state.value for issue in whole.issues.values() if issue.state is not None)
-    said = sum(len(issue.comments) for issue in whole.issues.values())
-    say(", ".join([*(f"{many} {state}" for state, many in sorted(states.items())), count(said, "comment")]))
+    states = Counter(issue.state.value for issue in merged.issues.values() if issue.state is not None)
+    comments = sum(len(issue.comments) for issue in merged.issues.values())
+    print_line(", ".join([*(f"{many} {state}" for state, many in sorted(states.items())), count(comments, "comment")]))
     if bcf is not None:
-        found.triage = whole
-        _write_bcf(found, bcf, pictures, section)
+        checked.triage = merged
+        _write_bcf(checked, bcf, pictures, section)
         note(bcf, "wrote")
     return 0
 
@@ -137,19 +135,19 @@ def serve(
         raise UsageError(f"--port {port}: expected 1 to 65535, or 0 for a free one")
     file = triage or sidecar(report)
     check_output(file, "--triage", (), (report,))
-    found = read_whole(report)
-    found.triage = read_triage(file) if file.exists() else None
+    checked = read_whole(report)
+    checked.triage = read_triage(file) if file.exists() else None
 
     def make_page(token: str) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
-            return write_page(found, Path(folder) / "page.html", token=token).read_bytes()
+            return write_page(checked, Path(folder) / "page.html", token=token).read_bytes()
 
     try:
         server = Server(make_page, file, port)
     except OSError as error:
         raise UsageError(f"--port {port}: {error.strerror or error}: leave it out for a free one") from None
     with server:
-        say(server.url)
+        print_line(server.url)
         note(f"what is decided is kept in {file}; Ctrl-C ends")
         if open:
             import webbrowser
@@ -180,11 +178,11 @@ def read_whole(path: Path) -> Report:
     files = [
         next((p for p in (Path(item.path), path.parent / item.path) if p.is_file()), None) for item in report.inputs
     ]
-    same = [
+    unchanged = [
         file is not None and item.sha256 is not None and sha256(file) == item.sha256
         for file, item in zip(files, report.inputs, strict=True)
     ]
-    if not files or not all(same):
+    if not files or not all(unchanged):
         note("the models are not here, or not those of the report: parts are shown as boxes")
         return report
     try:
@@ -211,10 +209,9 @@ _SIZE = (800, 600)
 
 
 def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None]:
-    """Return what draws the findings of a report, the worst ones; see `gjk3d.clash.formats.to_bcf`.
+    """Return a function that draws the worst findings of a report; see `gjk3d.clash.formats.to_bcf`.
 
-    The worst so many open findings get a picture, the others none, and no finding of a report without its assembly.
-    `RenderingUnavailableError` says that none can be drawn here.
+    The ``most`` worst open findings get a picture. A report without its assembly gets no pictures.
 
     Examples
     --------
@@ -226,6 +223,9 @@ def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None
     >>> snapshots(report)(report.clashes[0])[1:4]
     b'PNG'
     """
+    from gjk3d.viz.image_files import check_rendering, shot
+    from gjk3d.viz.picture import new_plotter, plot
+
     worst = [clash.id for clash in report.clashes if clash.is_open and clash.point is not None][:most]
     drawn = frozenset(worst if report.assembly is not None else ())
     if drawn:
@@ -234,11 +234,11 @@ def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None
     def draw(clash: Clash) -> bytes | None:
         if clash.id not in drawn:
             return None
-        plotter, made = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
+        plotter, png = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
         with contextlib.suppress(Gjk3dError):  # a file without this picture is better than none
             image = shot(plot(report, plotter, clash=clash.id))
-            image.quantize(128).save(made, "PNG", optimize=True)  # a third of the bytes, and as clear
+            image.quantize(128).save(png, "PNG", optimize=True)  # a third of the bytes, and as clear
         plotter.close()
-        return made.getvalue() or None
+        return png.getvalue() or None
 
     return draw

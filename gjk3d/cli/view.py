@@ -20,7 +20,7 @@ from gjk3d.cli.arguments import (
     read_pose,
     split_name,
 )
-from gjk3d.cli.terminal import note, safe, say
+from gjk3d.cli.terminal import note, print_line, safe
 
 if TYPE_CHECKING:
     from gjk3d.shapes.base import Shape
@@ -162,7 +162,7 @@ def explain(
     result = gk.signed_distance(first, second, *poses, trace=True)
     explanation = gk.viz.explain(result, view=toward, unit=unit)
     for line in str(explanation).splitlines():
-        say(line)
+        print_line(line)
     for path in (html, gif, png):
         if path is not None:
             explanation.save(path, names=(names[0], names[1]))
@@ -172,18 +172,18 @@ def explain(
 
 def _shape(text: str) -> Any:
     """Return the shape that a word such as ``box:2,1,1`` stands for, None where it names a file."""
-    found = re.fullmatch(r"([a-z]+):([^/\\]*)", text)
-    if found is None or os.path.exists(text):
+    match = re.fullmatch(r"([a-z]+):([^/\\]*)", text)
+    if match is None or os.path.exists(text):
         return None
-    if found[1] not in _SPECS:
-        raise UsageError(f"{text!r}: there is no shape {found[1]!r}; there are {', '.join(sorted(_SPECS))}")
-    name, count, told = _SPECS[found[1]]
+    if match[1] not in _SPECS:
+        raise UsageError(f"{text!r}: there is no shape {match[1]!r}; there are {', '.join(sorted(_SPECS))}")
+    name, count, form = _SPECS[match[1]]
     try:
-        numbers = [float(word) for word in found[2].split(",")]
+        numbers = [float(word) for word in match[2].split(",")]
     except ValueError:
         numbers = []
     if len(numbers) != count:
-        raise UsageError(f"{text!r}: expected {found[1]}:{told}, {count} number{'s' if count > 1 else ''}")
+        raise UsageError(f"{text!r}: expected {match[1]}:{form}, {count} number{'s' if count > 1 else ''}")
     import gjk3d as gk
 
     return getattr(gk, name)(numbers if count == 3 else numbers[0], *(numbers[1:] if count == 2 else ()))

@@ -1,4 +1,4 @@
-"""What other libraries call it: the same work under their names, so that scripts go on with another import.
+"""The interfaces of other libraries, so that their scripts run with another import.
 
 Here is the manager of `trimesh.collision`: its methods in `manager`, its numbers in `answers`. What it asks is in
 `bodies`; gjk3d's own way to many objects is `scene`.

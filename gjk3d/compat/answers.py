@@ -1,4 +1,4 @@
-"""What two objects of managers are to each other, and of many pairs the closest."""
+"""Collisions, contacts and distances of the objects of managers, and the closest of many pairs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gjk3d.typing import Array, Ints
 
 
 class Nearest(NamedTuple):
-    """How far apart two objects are, by what faces and points."""
+    """The distance of two objects, with its faces and points."""
 
     distance: float
     faces: tuple[int, int]
@@ -41,49 +41,49 @@ FARTHEST = sys.float_info.max  #: how far apart no pair at all is
 
 
 def no_data(names: Names) -> DistanceData:
-    """Return what is said of no pair."""
+    """Return the data of no pair."""
     return DistanceData(names, (-1, -1), (None, None), FARTHEST)
 
 
 def meshes_meeting(pairs: Pairs, solid: bool, first: bool) -> Iterator[Ints]:
-    """Yield the pairs whose surfaces touch or cross, or of which one lies in the other where that counts as solid.
+    """Yield the pairs whose surfaces intersect, or of which a solid contains the other object.
 
-    Pairs of the same two meshes are asked in one call; with ``first`` one pair of each such call is enough.
+    Pairs of the same two meshes are computed in one call. With ``first``, one pair of each call is enough.
     """
     left, right = pairs.numbers[:, 0], pairs.numbers[:, 1]
-    one, other = pairs.left.scene, pairs.right.scene
-    which = one.which[left] * (1 << 31) + other.which[right]
+    left_scene, right_scene = pairs.left.scene, pairs.right.scene
+    which = left_scene.which[left] * (1 << 31) + right_scene.which[right]
     order = np.argsort(which, kind="stable")
     for some in np.split(order, np.flatnonzero(np.diff(which[order])) + 1) if len(order) else ():
         a, b = pairs.left.at[int(left[some[0]])].mesh, pairs.right.at[int(right[some[0]])].mesh
-        found = meet_many(a, b, one.rows[left[some]], other.rows[right[some]], first)
-        hit = found == MEET
+        codes = meet_many(a, b, left_scene.rows[left[some]], right_scene.rows[right[some]], first)
+        hit = codes == MEET
         for code, holder in ((HOLDS, a), (HELD, b)):
-            held = found == code
-            if held.any() and (solid or holder.is_convex):
-                hit |= held
+            inside = codes == code
+            if inside.any() and (solid or holder.is_convex):
+                hit |= inside
         if hit.any():
             yield pairs.numbers[some[hit]]
 
 
 def any_meeting(mine: Objects, theirs: Objects, solid: bool) -> bool:
-    """Tell whether any pair meets, of all objects here or of each here and there."""
-    told = Quick(mine.scene, theirs.scene).meeting(0.0, True)
-    if told is True or (told is not None and not len(told)):
-        return told is True
-    left = _all_near(mine, theirs) if told is None else Pairs(mine, theirs, in_order(told[:, :2].copy()))
+    """Return whether any pair collides, of the objects of one manager or of two."""
+    rows = Quick(mine.scene, theirs.scene).meeting(0.0, True)
+    if rows is True or (rows is not None and not len(rows)):
+        return rows is True
+    left = _all_near(mine, theirs) if rows is None else Pairs(mine, theirs, in_order(rows[:, :2].copy()))
     return any(True for _ in meshes_meeting(left, solid, True))
 
 
-def meeting(mine: Objects, theirs: Objects, solid: bool) -> list[tuple[int, int]]:
-    """Return the numbers of such pairs, in order."""
-    told = Quick(mine.scene, theirs.scene).meeting(0.0, False)
-    if told is None:
+def colliding_pairs(mine: Objects, theirs: Objects, solid: bool) -> list[tuple[int, int]]:
+    """Return the numbers of the colliding pairs, in order."""
+    rows = Quick(mine.scene, theirs.scene).meeting(0.0, False)
+    if rows is None:
         blocks = meshes_meeting(_all_near(mine, theirs), solid, False)
         return sorted((i, j) for block in blocks for i, j in block.tolist())
     hits: list[tuple[int, int]] = []
     left: list[tuple[int, int]] = []
-    for i, j, code in () if told is True else told.tolist():
+    for i, j, code in () if rows is True else rows.tolist():
         pair = (j, i) if j < i and mine is theirs else (i, j)
         (hits if code == COLLIDING else left).append(pair)
     if left:
@@ -99,26 +99,26 @@ def _all_near(mine: Objects, theirs: Objects) -> Pairs:
 def collisions(
     mine: Objects, theirs: Objects, solid: bool, all_data: bool
 ) -> tuple[bool, set[tuple[Hashable, Hashable]], list[ContactData]]:
-    """Return whether any pair meets, which do, and where; the names of a pair are in order where both are here."""
-    found: list[tuple[CollisionObject, CollisionObject]] = []
-    for i, j in meeting(mine, theirs, solid):
+    """Return whether any pair collides, the names of the pairs, and their contacts; names of one manager are sorted."""
+    pairs: list[tuple[CollisionObject, CollisionObject]] = []
+    for i, j in colliding_pairs(mine, theirs, solid):
         a, b = mine.at[i], theirs.at[j]
         if mine is theirs and b.name < a.name:  # type: ignore[operator]
             a, b = b, a
-        found.append((a, b))
-    return len(found) > 0, {(a.name, b.name) for a, b in found}, contacts(found) if all_data and found else []
+        pairs.append((a, b))
+    return len(pairs) > 0, {(a.name, b.name) for a, b in pairs}, contacts(pairs) if all_data and pairs else []
 
 
 def as_asked(first: Any, names: Any, with_names: bool, data: Any, with_data: bool) -> Any:
-    """Return what was asked for: the first alone, or a tuple of it and more."""
+    """Return the first value alone, or a tuple of it and the requested ones."""
     more = ([names] if with_names else []) + ([data] if with_data else [])
     return (first, *more) if more else first
 
 
 def _holder(pair: MeshPair, solid: bool) -> bool:
-    """Tell whether one holds the other, where their surfaces do not meet."""
-    held = pair.held()
-    return held is not None and (solid or (pair.a, pair.b)[held.by - 1].mesh.is_convex)
+    """Return whether one object contains the other, for surfaces that do not intersect."""
+    holding = pair.held()
+    return holding is not None and (solid or (pair.a, pair.b)[holding.by - 1].mesh.is_convex)
 
 
 def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
@@ -129,7 +129,7 @@ def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
 
 
 def _common(a: CollisionObject, b: CollisionObject) -> Distance:
-    """Return 0 and a point of both."""
+    """Return distance 0 and a common point."""
     first: Any = a.mesh
     second: Any = b.mesh
     return distance(first, second, matrices(a._row), matrices(b._row))
@@ -154,15 +154,15 @@ def contacts(pairs: list[tuple[CollisionObject, CollisionObject]]) -> list[Conta
     for k, (a, b) in enumerate(pairs):
         groups.setdefault((id(a.mesh), id(b.mesh)), []).append(k)
     if len(groups) == 1:
-        return [data for one in _contacts_of_two(pairs) for data in one]
-    each: dict[int, list[ContactData]] = {}
+        return [data for block in _contacts_of_two(pairs) for data in block]
+    blocks: dict[int, list[ContactData]] = {}
     for which in groups.values():
-        each.update(zip(which, _contacts_of_two([pairs[k] for k in which]), strict=True))
-    return [data for k in range(len(pairs)) for data in each[k]]
+        blocks.update(zip(which, _contacts_of_two([pairs[k] for k in which]), strict=True))
+    return [data for k in range(len(pairs)) for data in blocks[k]]
 
 
 def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> Iterator[list[ContactData]]:
-    """Yield the contacts of each pair, all of which are of the same two meshes: one where both are convex."""
+    """Yield the contacts of each pair, all of the same two meshes; a convex pair has one contact."""
     first, second = (_rows_of([pair[side] for pair in pairs]) for side in range(2))
     a, b = pairs[0][0].mesh, pairs[0][1].mesh
     faces: Any
@@ -177,23 +177,23 @@ def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> It
         faces, rows, starts = touches(a, b, first, second)
         begins = starts.tolist()
     new = object.__new__
-    for k, (one, other) in enumerate(pairs):
+    for k, (first_object, second_object) in enumerate(pairs):
         start, stop = begins[k], begins[k + 1]
         if start == stop:
-            yield [_contact_within(one, other)]
+            yield [_contact_within(first_object, second_object)]
             continue
-        here, each = ((one.name, other.name), faces, rows), []
+        shared, block = ((first_object.name, second_object.name), faces, rows), []
         for n in range(start, stop):
             data: ContactData = new(ContactData)
-            data._found, data._row = here, n
-            each.append(data)
-        yield each
+            data._found, data._row = shared, n
+            block.append(data)
+        yield block
 
 
 def _rows_of(objects: list[CollisionObject]) -> Array:
     """Return the poses of objects of one manager, rows as they lie there."""
-    found: Array = objects[0]._owner.scene.rows[[x._number for x in objects]]
-    return found
+    rows: Array = objects[0]._owner.scene.rows[[x._number for x in objects]]
+    return rows
 
 
 def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Array]:
@@ -201,8 +201,8 @@ def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Arra
 
     First the point in the middle, the normal from one to the other and the depth, (k, 7), then the points of both.
     """
-    one, other, count = a.hull(), b.hull(), len(rows_a)
-    ints, floats, row = prepared(one, other).packed
+    hull_a, hull_b, count = a.hull(), b.hull(), len(rows_a)
+    ints, floats, row = prepared(hull_a, hull_b).packed
     pair, poses = row.copy(), np.concatenate([rows_a, rows_b])
     pair[0, 4], pair[0, 8], pair[0, 9] = 1, count, 1
     work, table, _ = scratch(FIRST_POINTS)
@@ -212,16 +212,16 @@ def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Arra
         flags, NO_CACHE, NO_LOG,
     )  # fmt: skip
     if not (flags[:, 2] > flags[:, 3]).all():  # not tight, or out of room
-        handlers_of(one, other).solve(one, other, Rows(rows_a, rows_b, count, True), Wanted(SIGNED), out, flags)
-    found = np.empty((count, 7))
-    np.multiply(out[:, 6:9] + out[:, 9:12], 0.5, out=found[:, :3])
-    found[:, 3:6] = out[:, 3:6]
-    np.maximum(-out[:, 0], 0.0, out=found[:, 6])
-    return found, out[:, 6:12]
+        handlers_of(hull_a, hull_b).solve(hull_a, hull_b, Rows(rows_a, rows_b, count, True), Wanted(SIGNED), out, flags)
+    values = np.empty((count, 7))
+    np.multiply(out[:, 6:9] + out[:, 9:12], 0.5, out=values[:, :3])
+    values[:, 3:6] = out[:, 3:6]
+    np.maximum(-out[:, 0], 0.0, out=values[:, 6])
+    return values, out[:, 6:12]
 
 
 def _contact_within(a: CollisionObject, b: CollisionObject) -> ContactData:
-    """Return the contact of a pair of which one lies in the other, one of them not convex."""
+    """Return the contact of a pair of which one object contains the other, for meshes that are not both convex."""
     deep = _deep(a, b, False)
     point = 0.5 * (np.array(deep.point_a) + np.array(deep.point_b))
     faces = _faces_at(a, point, b, point)
@@ -229,7 +229,7 @@ def _contact_within(a: CollisionObject, b: CollisionObject) -> ContactData:
 
 
 def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) -> Nearest | None:
-    """Return how far apart two objects are, None where that is more than ``most``."""
+    """Return the distance of two objects, None if it is greater than ``most``."""
     pair = MeshPair.of(a.mesh, b.mesh, relative(a._row, b._row))
     if pair.surfaces_meet() or _holder(pair, solid):
         convex = a.mesh.is_convex and b.mesh.is_convex
@@ -265,17 +265,17 @@ class Closest(NamedTuple):
         return data
 
 
-def closest(mine: Objects, theirs: Objects, one: CollisionObject | None, solid: bool) -> Closest | None:
+def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, solid: bool) -> Closest | None:
     """Return the closest pair of all objects here, of each here and there, or of one and the rest; of equals the first.
 
     None where there is no pair.
     """
     if not len(theirs) or len(mine) < (2 if mine is theirs else 1):
         return None
-    quick = Quick(mine.scene, theirs.scene, -1 if one is None else one._number).nearest(inf)
+    quick = Quick(mine.scene, theirs.scene, -1 if single is None else single._number).nearest(inf)
     if quick is None:
-        if one is not None:
-            pairs = mine.pairs_of(one)
+        if single is not None:
+            pairs = mine.pairs_of(single)
             return _closest(lambda _: pairs, 0.0, solid)
         if mine is theirs:
             return _closest(mine.pairs, mine.span(), solid)
@@ -286,10 +286,9 @@ def closest(mine: Objects, theirs: Objects, one: CollisionObject | None, solid: 
 
 
 def _closest(find: Callable[[float], Pairs], size: float, solid: bool) -> Closest:
-    """Do so mesh by mesh, for pairs, of which there is at least one; of equals the first.
+    """Return the closest of at least one pair, computed mesh by mesh; of equally close pairs the first.
 
-    ``find`` returns the pairs whose boxes are no farther apart along any axis than that; none are farther than
-    ``size``.
+    ``find`` returns the pairs whose boxes are within a distance along each axis. All boxes are within ``size``.
     """
     within = 0.0
     while not len((pairs := find(within)).numbers):
@@ -311,9 +310,9 @@ def _best(pairs: Pairs, best: Closest | None, solid: bool) -> Closest | None:
             break
         if least <= 0.0 and not (a.mesh.is_convex and b.mesh.is_convex):
             continue  # only a convex pair is ever below zero
-        found = nearest(a, b, max(least, 0.0), solid)
-        if found is not None and found.distance < least:
-            best = Closest(found.distance, a, b, found.points, found.faces)
+        candidate = nearest(a, b, max(least, 0.0), solid)
+        if candidate is not None and candidate.distance < least:
+            best = Closest(candidate.distance, a, b, candidate.points, candidate.faces)
     return best
 
 
@@ -321,5 +320,5 @@ def _bounds(pairs: Pairs) -> Array:
     """Return a lower bound of the signed distance of each pair: that of their boxes."""
     a, b = pairs.left.boxes[pairs.numbers[:, 0]], pairs.right.boxes[pairs.numbers[:, 1]]
     gaps = np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:])
-    apart: Array = np.linalg.norm(np.maximum(gaps, 0.0), axis=1)
-    return np.where(gaps.max(axis=1) > 0.0, apart, gaps.max(axis=1))
+    gap: Array = np.linalg.norm(np.maximum(gaps, 0.0), axis=1)
+    return np.where(gaps.max(axis=1) > 0.0, gap, gaps.max(axis=1))

@@ -1,4 +1,4 @@
-"""What trimesh's users read of two objects: where they meet, and where they are nearest."""
+"""trimesh's data on a pair of objects: contacts, and nearest points."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ class ContactData:
             One of ``names``.
         """
         names, faces, _ = self._found
-        both = faces(self._row) if callable(faces) else faces[self._row]
-        return int(both[names.index(name)])
+        indices = faces(self._row) if callable(faces) else faces[self._row]
+        return int(indices[names.index(name)])
 
 
 class DistanceData:

@@ -120,7 +120,7 @@ class CollisionManager:
         PoseError, ShapeError
             Both ValueError; naming what is wrong with the input.
         """
-        return self._objects.put(name, mesh, transform)
+        return self._objects.place(name, mesh, transform)
 
     def remove_object(self, name: Hashable) -> None:
         """Take an object away.
@@ -261,10 +261,10 @@ class CollisionManager:
         contacts : list of ContactData
             With ``return_data``: where.
         """
-        other = _objects_of(other_manager)
+        theirs = _objects_of(other_manager)
         if not (return_names or return_data):
-            return any_meeting(self._objects, other, self._solid)
-        hit, names, data = collisions(self._objects, other, self._solid, return_data)
+            return any_meeting(self._objects, theirs, self._solid)
+        hit, names, data = collisions(self._objects, theirs, self._solid, return_data)
         return as_asked(hit, names, return_names, data, return_data)
 
     # --- distances -----------------------------------------------------------------------------------------------
@@ -305,10 +305,10 @@ class CollisionManager:
         data : DistanceData
             With ``return_data``: the nearest points; the mesh itself is called ``"__external"``.
         """
-        found = closest(self._objects, self._objects.guest(mesh, transform), None, self._solid)
-        if found is None:
+        pair = closest(self._objects, self._objects.guest(mesh, transform), None, self._solid)
+        if pair is None:
             return as_asked(FARTHEST, None, return_name, no_data((None, EXTERNAL)), return_data)
-        return as_asked(found.distance, found.a.name, return_name, found.data if return_data else None, return_data)
+        return as_asked(pair.distance, pair.a.name, return_name, pair.data if return_data else None, return_data)
 
     @overload
     def min_distance_internal(self, name: Hashable | None = None) -> float: ...
@@ -350,12 +350,12 @@ class CollisionManager:
         SceneError
             A ValueError; there is none of that name.
         """
-        one = None if name is None else self._objects.find(name)
-        found = closest(self._objects, self._objects, one, self._solid)
-        if found is None:
+        single = None if name is None else self._objects.find(name)
+        pair = closest(self._objects, self._objects, single, self._solid)
+        if pair is None:
             return as_asked(FARTHEST, None, return_names, None, return_data)
-        names: Any = tuple(sorted((found.a.name, found.b.name))) if return_names else None
-        return as_asked(found.distance, names, return_names, found.data if return_data else None, return_data)
+        names: Any = tuple(sorted((pair.a.name, pair.b.name))) if return_names else None
+        return as_asked(pair.distance, names, return_names, pair.data if return_data else None, return_data)
 
     @overload
     def min_distance_other(self, other_manager: CollisionManager) -> float: ...
@@ -391,11 +391,11 @@ class CollisionManager:
         data : DistanceData
             With ``return_data``: the nearest points.
         """
-        found = closest(self._objects, _objects_of(other_manager), None, self._solid)
-        if found is None:
+        pair = closest(self._objects, _objects_of(other_manager), None, self._solid)
+        if pair is None:
             return as_asked(FARTHEST, (None, None), return_names, no_data((None, None)), return_data)
-        names = found.a.name, found.b.name
-        return as_asked(found.distance, names, return_names, found.data if return_data else None, return_data)
+        names = pair.a.name, pair.b.name
+        return as_asked(pair.distance, names, return_names, pair.data if return_data else None, return_data)
 
 
 def _objects_of(manager: Any) -> Objects:

@@ -1,4 +1,4 @@
-"""What a manager holds: meshes at poses, the tree of their boxes, and each distinct mesh only once."""
+"""The objects of a manager: meshes at poses, the tree of their boxes, and each distinct mesh once."""
 
 from __future__ import annotations
 
@@ -109,17 +109,17 @@ class Objects:
 
     # --- changes -------------------------------------------------------------------------------------------------
 
-    def put(self, name: Hashable, mesh: Any, transform: Any) -> CollisionObject:
+    def place(self, name: Hashable, mesh: Any, transform: Any) -> CollisionObject:
         """Add an object, or put it in the place of the one with that name."""
         row = np.empty((1, WIDTH))
         linear, matrix = _split(np.eye(4) if transform is None else transform, name, row)
         key = key_of(mesh, f"mesh of {name!r}"), b""
-        keys, taken = self._deformed(key, self._take(key, lambda: self._made(key, mesh)), linear)
+        keys, acquired = self._deformed(key, self._acquire(key, lambda: self._converted(key, mesh)), linear)
         if name in self.named:
             self.remove(name)
         number = self.scene.next_slot()
         new = self.at[number] = self.named[name] = CollisionObject(name, number, self)
-        new._keys, new.transform, new.mesh = keys, matrix, taken
+        new._keys, new.transform, new.mesh = keys, matrix, acquired
         self._place(new, row)
         return new
 
@@ -158,23 +158,23 @@ class Objects:
         row = np.empty((1, WIDTH))
         linear, matrix = _split(transform, name, row)
         if linear is not None or len(moved._keys) > 1:
-            keys, taken = self._deformed(moved._keys[0], self._meshes[moved._keys[0]][0], linear)
+            keys, acquired = self._deformed(moved._keys[0], self._meshes[moved._keys[0]][0], linear)
             for key in moved._keys[1:]:
                 self._drop(key)
-            moved._keys, moved.mesh = keys, taken
+            moved._keys, moved.mesh = keys, acquired
             self.scene.remove(_label(moved._number))
             self._place(moved, row)
         self.scene.move(np.array([moved._number]), row)
         moved.transform = matrix
 
     def guest(self, mesh: Any, transform: Any) -> Objects:
-        """Return a mesh by itself as what these can be asked against; the last one is kept, until it changes."""
+        """Return objects with one mesh, to be compared with these; the last one is cached until its mesh changes."""
         guest = self._guest
         if guest is None:
             guest = self._guest = Objects(self)
         last = guest._last
         if last is None or last[0] is not mesh or not (isinstance(mesh, Mesh) or last[1:] == _content(mesh)):
-            guest.put(EXTERNAL, mesh, transform)
+            guest.place(EXTERNAL, mesh, transform)
             guest._last = mesh, *((b"", b"") if isinstance(mesh, Mesh) else _content(mesh))
         else:
             guest.move(EXTERNAL, np.eye(4) if transform is None else transform)
@@ -187,26 +187,26 @@ class Objects:
         return self.named[name]
 
     def _deformed(self, key: Key, mesh: Mesh, linear: Array | None) -> tuple[tuple[Key, ...], Mesh]:
-        """Return the keys and the mesh of an object, deformed by what is not rigid in its transform."""
+        """Return the keys and the mesh of an object, deformed by the part of its transform that is not rigid."""
         if linear is None:
             return (key,), mesh
-        other = key[0], linear.tobytes()
-        return (key, other), self._take(other, lambda: _baked(mesh, linear))
+        deformed_key = key[0], linear.tobytes()
+        return (key, deformed_key), self._acquire(deformed_key, lambda: _baked(mesh, linear))
 
-    def _take(self, key: Key, make: Callable[[], Mesh]) -> Mesh:
-        """Return the mesh of a key, made once for all objects of it, and count who has it."""
+    def _acquire(self, key: Key, make: Callable[[], Mesh]) -> Mesh:
+        """Return the mesh of a key, created once for all of its objects, and count them."""
         entry = self._meshes.get(key)
         if entry is None:
             mesh = make()
             entry = self._meshes[key] = [mesh, 0, _stand_in(mesh)]
         entry[1] += 1
-        taken: Mesh = entry[0]
-        return taken
+        mesh_of_key: Mesh = entry[0]
+        return mesh_of_key
 
-    def _made(self, key: Key, mesh: Any) -> Mesh:
+    def _converted(self, key: Key, mesh: Any) -> Mesh:
         lent = None if self._lender is None else self._lender._meshes.get(key)
-        made: Mesh = as_mesh(mesh) if lent is None else lent[0]
-        return made
+        converted: Mesh = as_mesh(mesh) if lent is None else lent[0]
+        return converted
 
     def _drop(self, key: Key) -> None:
         entry = self._meshes[key]
@@ -218,7 +218,7 @@ class Objects:
 
     @property
     def boxes(self) -> Array:
-        """The boxes round the boxes of all meshes, by the numbers of the objects, never too small."""
+        """Boxes that contain the boxes of all meshes, by the numbers of the objects."""
         count = min(len(self._local), len(self.scene.rows))
         center, half, rows = self._local[:count, :3], self._local[:count, 3:], self.scene.rows[:count]
         turn, shift = parts(rows)
@@ -228,32 +228,32 @@ class Objects:
         return np.hstack([middle - reach, middle + reach])
 
     def pairs(self, within: float) -> Pairs:
-        """Return the pairs of objects whose boxes are no farther apart than that along any axis, in a fixed order."""
+        """Return the pairs of objects whose boxes are within a distance along each axis, in a fixed order."""
         self.scene.settle()
         return Pairs(self, self, in_order(np.sort(_joined(self.scene.tree.pairs(within)), axis=1)))
 
-    def pairs_with(self, other: Objects, within: float) -> Pairs:
-        """Return such pairs of an object here and one there."""
+    def pairs_with(self, theirs: Objects, within: float) -> Pairs:
+        """Return the same pairs for the objects of two managers."""
         self.scene.settle()
-        other.scene.settle()
-        return Pairs(self, other, in_order(_joined(self.scene.tree.pairs_with(other.scene.tree, within))))
+        theirs.scene.settle()
+        return Pairs(self, theirs, in_order(_joined(self.scene.tree.pairs_with(theirs.scene.tree, within))))
 
-    def pairs_of(self, one: CollisionObject) -> Pairs:
+    def pairs_of(self, single: CollisionObject) -> Pairs:
         """Return all pairs of one object and another."""
         self.scene.settle()
-        others = np.array(sorted(self.at.keys() - {one._number}), dtype=np.int64)
-        return Pairs(self, self, np.column_stack([np.full(len(others), one._number), others]))
+        numbers = np.array(sorted(self.at.keys() - {single._number}), dtype=np.int64)
+        return Pairs(self, self, np.column_stack([np.full(len(numbers), single._number), numbers]))
 
     @property
     def bounds(self) -> Array:
-        """The box round everything, (6,); without objects from infinity to minus infinity."""
+        """The box around all objects, (6,); without objects from infinity to minus infinity."""
         self.scene.settle()
         return self.scene.tree.bounds
 
-    def span(self, other: Objects | None = None) -> float:
-        """Return a length that no two boxes are apart by, here or in both, and never 0."""
-        here, there = self.bounds, (other or self).bounds
-        return float((np.maximum(here[3:], there[3:]) - np.minimum(here[:3], there[:3])).max()) + 1e-300
+    def span(self, theirs: Objects | None = None) -> float:
+        """Return a positive length that is greater than the distance of any two boxes."""
+        bounds_a, bounds_b = self.bounds, (theirs or self).bounds
+        return float((np.maximum(bounds_a[3:], bounds_b[3:]) - np.minimum(bounds_a[:3], bounds_b[:3])).max()) + 1e-300
 
 
 def _label(number: int) -> str:
@@ -287,7 +287,7 @@ def as_mesh(mesh: Any) -> Mesh:
 
 
 def key_of(mesh: Any, what: str) -> Hashable:
-    """Return what tells meshes of different content apart: a Trimesh can change after it was added."""
+    """Return the content of a mesh as bytes, because a Trimesh can change after it was added."""
     if isinstance(mesh, Mesh):
         return mesh
     vertices, faces = getattr(mesh, "vertices", None), getattr(mesh, "faces", None)

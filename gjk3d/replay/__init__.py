@@ -1,4 +1,4 @@
-"""A question written down with its answer, so that someone else can ask it again: for bug reports.
+"""Queries recorded with their results, so that someone else can compute them again: for bug reports.
 
 Here is the JSON document, written and read from anyone, of two shapes or bodies. Reports of clashes have their own, in
 `clash`; the rational judge of answers is in `exact`.

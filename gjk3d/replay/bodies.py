@@ -1,4 +1,4 @@
-"""What can be asked about, convex or not, as plain numbers, and back to the same bits."""
+"""Shapes and bodies as plain numbers, and back with the same bits."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def write_collider(x: Collider) -> dict[str, Any]:
 
 def _write_mesh(x: Mesh) -> dict[str, Any]:
     faces = x.faces.astype(np.int32)  # a document has no room for more vertices
-    said: dict[str, Any] = {"name": x.name, "unit": x.unit, "solid": x._solid}
+    values: dict[str, Any] = {"name": x.name, "unit": x.unit, "solid": x._solid}
     if x._rounding is not None:
-        said["rounding"] = x._rounding
-    return {**said, "vertices": _write_array(x.vertices, "float64"), "faces": _write_array(faces, "int32")}
+        values["rounding"] = x._rounding
+    return {**values, "vertices": _write_array(x.vertices, "float64"), "faces": _write_array(faces, "int32")}
 
 
 def _write_compound(x: Compound) -> dict[str, Any]:
@@ -97,9 +97,9 @@ def _write_cloud(x: PointCloud) -> dict[str, Any]:
 
 
 def _write_heights(x: HeightField) -> dict[str, Any]:
-    said = {"heights": _write_array(x.heights, "float64"), "pitch": np.asarray(x.pitch).tolist()}
+    values = {"heights": _write_array(x.heights, "float64"), "pitch": np.asarray(x.pitch).tolist()}
     bottom = {} if x.bottom == -inf else {"bottom": x.bottom}
-    return {**said, "origin": x.origin.tolist(), **bottom}
+    return {**values, "origin": x.origin.tolist(), **bottom}
 
 
 def _write_shell(x: Shell) -> dict[str, Any]:
@@ -158,27 +158,27 @@ def _read_mesh(value: Value) -> Mesh:
     fields = value.fields(("shape", "vertices", "faces"), ("name", "unit", "solid", "rounding"))
     vertices = _read_array(fields["vertices"], "float64", None, 3)
     faces = _read_array(fields["faces"], "int32", None, 3)
-    name, unit = (fields[key].text() if key in fields and fields[key].raw is not None else None for key in _SAID)
+    name, unit = (fields[key].text() if key in fields and fields[key].raw is not None else None for key in _LABELS)
     solid = "solid" not in fields or fields["solid"].truth()
     rounding = fields["rounding"].number() if "rounding" in fields else None
     return Mesh._of(vertices, faces, name=name, unit=unit, solid=solid, rounding=rounding)
 
 
-_SAID = "name", "unit"
+_LABELS = "name", "unit"
 
 
 def _read_compound(value: Value) -> Compound:
     fields = value.fields(("shape", "things", "which", "poses"), ("residuals",))
     things = []
-    for each in fields["things"].items():
-        things.append(read_collider(each))
+    for part in fields["things"].items():
+        things.append(read_collider(part))
         if isinstance(things[-1], Body) and not isinstance(things[-1], Mesh):
-            each.peek("shape").wrong("a convex shape or a Mesh")
+            part.peek("shape").wrong("a convex shape or a Mesh")
     which = [k.whole(0, len(things) - 1) for k in fields["which"].items()]
     poses = _read_array(fields["poses"], "float64", len(which), 4, 4)
-    made = Compound([(things[k], pose) for k, pose in zip(which, poses, strict=True)])
+    compound = Compound([(things[k], pose) for k, pose in zip(which, poses, strict=True)])
     if "residuals" not in fields:
-        return made
+        return compound
     residuals = _read_array(fields["residuals"], "float64", len(which))
     turns = poses[:, :3, :3]
     off = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(axis=(1, 2))
@@ -187,7 +187,7 @@ def _read_compound(value: Value) -> Compound:
     # the polar step was taken before, and once more moves a pose by a last bit
     rows = np.concatenate([turns.reshape(-1, 9), poses[:, :3, 3], residuals[:, None]], axis=1)
     rows.setflags(write=False)
-    placed = tuple((thing, row) for (thing, _), row in zip(made._parts, rows, strict=True))
+    placed = tuple((thing, row) for (thing, _), row in zip(compound._parts, rows, strict=True))
     return Compound._made(_geometry_error=None, _parts=placed)
 
 
@@ -245,7 +245,7 @@ def _read_array(value: Value, kind: str, *shape: int | None) -> NDArray[Any]:
     fields = value.fields(("type", "length", "base64"))
     fields["type"].one_of(kind)
     length = [size.whole(0, MAX_BYTES) for size in fields["length"].items()]
-    if len(length) != len(shape) or any(want not in (None, seen) for want, seen in zip(shape, length, strict=True)):
+    if len(length) != len(shape) or any(want not in (None, size) for want, size in zip(shape, length, strict=True)):
         expected = ", ".join("any" if size is None else str(size) for size in shape)
         fields["length"].wrong(f"one number an axis: {expected}")
     dtype = np.dtype(_TYPES[kind].dtype)
@@ -254,7 +254,7 @@ def _read_array(value: Value, kind: str, *shape: int | None) -> NDArray[Any]:
 
 
 def _content(value: Value, size: int) -> bytes:
-    """Return the bytes that a string of base64 stands for, of which there are so many."""
+    """Return the bytes of a base64 string, whose number is known."""
     text = value.text()
     try:
         content = base64.b64decode(text, validate=True)

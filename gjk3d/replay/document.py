@@ -1,4 +1,4 @@
-"""One question and its answer as a JSON document: written for bug reports, read from anyone, asked again."""
+"""One query and its result as a JSON document, written for bug reports, read from any source, and computed again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gjk3d.typing import Array
 
 
 class Sameness(IntEnum):
-    """How an answer of now and one of then go together."""
+    """How the present result agrees with the recorded one."""
 
     SAME = 0  #: to the last bit
     AGREES = 1  #: other bits, and the two intervals have values in common
@@ -37,7 +37,7 @@ class Sameness(IntEnum):
 
 
 class Replay(NamedTuple):
-    """A case asked again.
+    """A case that was computed again.
 
     Attributes
     ----------
@@ -117,15 +117,15 @@ def _rows(shape: tuple[int, ...]) -> str:
 
 def compare(then: Distance, now: Distance) -> NDArray[np.int64]:
     """Return the `Sameness` of each row."""
-    same = np.ones(len(np.atleast_1d(now.distance)), dtype=bool)
+    is_same = np.ones(len(np.atleast_1d(now.distance)), dtype=bool)
     for name in (*NUMBERS, "status", "tight"):
         differ = _bits(np.asarray(getattr(then, name))) != _bits(np.asarray(getattr(now, name)))
-        same &= ~(differ.any(axis=-1) if name in ("normal", "point_a", "point_b") else differ)
+        is_same &= ~(differ.any(axis=-1) if name in ("normal", "point_a", "point_b") else differ)
     # where a bound is NaN nothing is in common
-    meet = (np.atleast_1d(now.lower) <= np.atleast_1d(then.upper)) & (
+    intersect = (np.atleast_1d(now.lower) <= np.atleast_1d(then.upper)) & (
         np.atleast_1d(then.lower) <= np.atleast_1d(now.upper)
     )
-    return np.where(same, Sameness.SAME, np.where(meet, Sameness.AGREES, Sameness.CONTRADICTS)).astype(np.int64)
+    return np.where(is_same, Sameness.SAME, np.where(intersect, Sameness.AGREES, Sameness.CONTRADICTS)).astype(np.int64)
 
 
 def _bits(values: NDArray[Any]) -> NDArray[Any]:
@@ -161,7 +161,7 @@ _STATUS = {status.name.lower(): status for status in Status}
 
 
 class Case(NamedTuple):
-    """A question as it was asked, the answer it had, and by what.
+    """A query with its arguments, its result, and the versions that computed it.
 
     Attributes
     ----------
@@ -247,7 +247,7 @@ def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str
     """
     if result.shape_a is None:
         raise TypeError("to_json() is of two shapes: of many pairs take a row, result[i].to_json()")
-    query, arguments = _asked(result)
+    query, arguments = _options_of(result)
     document = {
         "format": FORMAT,
         "schema_version": SCHEMA_VERSION,
@@ -273,7 +273,7 @@ def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str
     return text
 
 
-def _asked(result: Distance) -> tuple[str, dict[str, Any]]:
+def _options_of(result: Distance) -> tuple[str, dict[str, Any]]:
     mode, max_distance, tol, trace = result.asked
     far, wide = None if max_distance == inf else float(max_distance), None if tol is None else float(tol)
     arguments: dict[str, Any] = {"max_distance": far, "tol": wide}
@@ -287,11 +287,11 @@ def _asked(result: Distance) -> tuple[str, dict[str, Any]]:
 
 
 def _write_answer(result: Distance) -> dict[str, Any]:
-    one = result.normal.ndim == 1
-    statuses = [result.status] if one else result.status.tolist()
+    is_single = result.normal.ndim == 1
+    statuses = [result.status] if is_single else result.status.tolist()
     names = [Status(status).name.lower() for status in statuses]
     return {
-        "status": names[0] if one else names,
+        "status": names[0] if is_single else names,
         **{name: _plain(np.asarray(getattr(result, name)).tolist()) for name in NUMBERS},
         "tight": np.asarray(result.tight).tolist(),
         "iterations": np.asarray(result.iterations).tolist(),
@@ -305,7 +305,7 @@ def _write_certificate(certificate: Certificate | PartsCertificate) -> dict[str,
 
 
 def _plain(value: Any) -> Any:
-    """Return numbers with what JSON lacks as strings: an answer that should not be is written all the same."""
+    """Return numbers, with NaN and infinities as strings, so that a wrong result can be written too."""
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return value if isfinite(value) else str(value)
@@ -359,8 +359,8 @@ def read(path: str | os.PathLike[str]) -> Case:
     if "certificate" in fields:
         answer.certificate = _read_certificate(fields["certificate"])
     members = fields["versions"].members()
-    seen = {name: value.text() for name, value in fields["versions"].fields(tuple(members)).items()}
-    return Case(query, arguments, a, b, pose_a, pose_b, answer, seen)
+    version_texts = {name: value.text() for name, value in fields["versions"].fields(tuple(members)).items()}
+    return Case(query, arguments, a, b, pose_a, pose_b, answer, version_texts)
 
 
 def _read_arguments(value: Value, query: str) -> dict[str, Any]:

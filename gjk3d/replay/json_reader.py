@@ -1,4 +1,4 @@
-"""Reading JSON from anyone: every value knows where it stands, and says so where it is not what was expected."""
+"""Reader for JSON from any source: each value has its path, which errors name."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def read_json(path: str | os.PathLike[str]) -> Value:
     if len(content) > MAX_BYTES:
         raise ParseError(f"{file.name}: is larger than {MAX_BYTES >> 20} MiB, far too much for one question")
     try:
-        raw = json.loads(content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_once)
+        raw = json.loads(content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_without_duplicates)
     except RecursionError:
         raise ParseError(f"{file.name}: is nested too deeply") from None
     except (ValueError, UnicodeDecodeError) as reason:
@@ -180,9 +180,9 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number in JSON")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
         names = [name for name, _ in pairs]
         raise ValueError(f"{max(names, key=names.count)[:_SHOWN]!r} is there twice")
-    return found
+    return members

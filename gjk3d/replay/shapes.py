@@ -88,9 +88,9 @@ def _write_part(part: Part) -> dict[str, Any]:
 def _write_hull(shape: ConvexHull) -> dict[str, Any]:
     written: dict[str, Any] = {"shape": "ConvexHull", "points": shape.vertices.tolist()}
     hull, again = shape._hull(), build_hull(shape.vertices)
-    same = np.array_equal(again.vertices, hull.vertices) and np.array_equal(again.faces, hull.faces)
-    same = same and again.defect == hull.defect and again.dimension == hull.dimension
-    if not (same and np.array_equal(again.angles, hull.angles)):
+    is_same = np.array_equal(again.vertices, hull.vertices) and np.array_equal(again.faces, hull.faces)
+    is_same = is_same and again.defect == hull.defect and again.dimension == hull.dimension
+    if not (is_same and np.array_equal(again.angles, hull.angles)):
         # points that are no vertices have left their mark: on ties of faces, on the bound of what was dropped
         written["dimension"], written["defect"] = hull.dimension, hull.defect
         written["faces"], written["angles"] = hull.faces.tolist(), hull.angles.tolist()
@@ -100,7 +100,7 @@ def _write_hull(shape: ConvexHull) -> dict[str, Any]:
 # --- read -------------------------------------------------------------------------------------------------------------
 
 
-def read_shape(value: Value, others: tuple[str, ...] = ()) -> Shape:
+def read_shape(value: Value, more_kinds: tuple[str, ...] = ()) -> Shape:
     """Return the shape that `write_shape` wrote, or someone by hand; a message names ``others`` that are known too.
 
     Raises
@@ -111,7 +111,7 @@ def read_shape(value: Value, others: tuple[str, ...] = ()) -> Shape:
     kind = value.peek("shape")
     name = kind.text()
     if name not in _CLASSES:
-        kind.wrong(f"one of {', '.join((*_CLASSES, *others))}")
+        kind.wrong(f"one of {', '.join((*_CLASSES, *more_kinds))}")
     special: dict[str, Callable[[Value], Shape]] = {
         "Rounded": _read_rounded,
         "Composed": _read_composed,
@@ -153,9 +153,9 @@ def _read_halfspace(value: Value) -> Shape:
 
 
 def _read_hull(value: Value) -> Shape:
-    kept = ("dimension", "defect", "faces", "angles")
+    stored = ("dimension", "defect", "faces", "angles")
     built = "faces" in value.members()
-    fields = value.fields(("shape", "points", *(kept if built else ())))
+    fields = value.fields(("shape", "points", *(stored if built else ())))
     points = fields["points"].array(None, 3)
     shape = ConvexHull(points)
     if not built:

@@ -26,7 +26,7 @@ BODY, MODEL, MARK, PART, LINES, DOTS = "body", "model", "mark", "part", "lines",
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What the caller wishes, the same for every kind of thing."""
+    """The options that the caller sets, the same for every kind of object."""
 
     pose: Any = None  #: one pose or a stack, where the thing itself has none
     colors: tuple[str, ...] | None = None  #: None: the kind's own
@@ -83,7 +83,7 @@ ANGLE = 30.0  #: of view, from bottom to top, in degrees
 
 
 class Camera(NamedTuple):
-    """Where to look from."""
+    """The position and direction of the camera."""
 
     center: Array
     eye: Array
@@ -92,7 +92,7 @@ class Camera(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """A drawing of which there are several: the keys n and p lead from one to the next."""
+    """Several drawings, one at a time; the keys n and p show the next and the previous one."""
 
     total: int
     at: int
@@ -140,11 +140,11 @@ class Drawing:
             solid = triangles.rod(starts[long], ends[long], radius, resolution)
             self.marks([solid], color, copies=int(long.sum()), **more)
 
-    def arrows(self, starts: Any, ways: Any, length: float, thickness: float, color: str, **more: Any) -> None:
+    def arrows(self, starts: Any, directions: Any, length: float, thickness: float, color: str, **more: Any) -> None:
         """Add arrows from (k, 3) points along unit vectors; the thickness is half the shaft's."""
         copies = np.size(starts) // 3
         if copies:
-            self.marks(triangles.arrow(starts, ways, length, thickness), color, copies=copies, **more)
+            self.marks(triangles.arrow(starts, directions, length, thickness), color, copies=copies, **more)
 
     def ends(self, a: Any, b: Any, size: float, colors: Sequence[str], bar: str | None = INK, **more: Any) -> None:
         """Add signs at two points, in darker shades of two colours, and a bar between them."""
@@ -164,7 +164,7 @@ class Drawing:
         self.body(np.reshape(points, (-1, 3)), (), color, look=DOTS, **more)
 
     def label(self, point: Array, text: str, color: str = INK, free: Array | Sequence[Array] = ()) -> None:
-        """Write a word at a point, beside others that are to be seen."""
+        """Write a word next to a point that is visible."""
         self.labels.append(Label(point, text, color, free))
 
     def key(self, text: str, color: str) -> None:
@@ -172,13 +172,13 @@ class Drawing:
         if (text, color) not in self.keys:
             self.keys.append((text, color))
 
-    def take(self, other: Drawing) -> None:
+    def take(self, drawing: Drawing) -> None:
         """Add all of another drawing."""
-        self.items += other.items
-        self.words += other.words
-        self.labels += other.labels
-        self.up = other.up if self.up is None else self.up
-        for text, color in other.keys:
+        self.items += drawing.items
+        self.words += drawing.words
+        self.labels += drawing.labels
+        self.up = drawing.up if self.up is None else self.up
+        for text, color in drawing.keys:
             self.key(text, color)
 
     @property

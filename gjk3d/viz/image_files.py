@@ -43,7 +43,7 @@ _CURE = (
     "apt-get install -y --no-install-recommends libegl1 libgl1-mesa-dri (no display needed)"
 )
 
-# draws one red frame, and says which kind of window it was drawn in
+# draws one red frame, and prints the kind of its window
 _PROBE = """
 import vtkmodules.vtkRenderingOpenGL2
 from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
@@ -60,7 +60,7 @@ print("drawn in", window.GetClassName() if pixels.GetTuple3(9) == (255.0, 0.0, 0
 
 
 def check_rendering() -> str:
-    """Make sure that pictures can be drawn, and say in which kind of window.
+    """Check that pictures can be drawn, and return the kind of window.
 
     The first call probes in a child process (about half a second); later ones know. Where there is no display, VTK is
     told to draw without one, by the environment variable VTK_DEFAULT_OPENGL_WINDOW unless that is set already.
@@ -163,23 +163,23 @@ def free_name(suffix: str = ".png") -> Path:
     return next(folder / f"{name}{suffix}" for name in names if not (folder / f"{name}{suffix}").exists())
 
 
-def target_file(path: str | os.PathLike[str], known: tuple[str, ...] = (*IMAGES, *PAGES)) -> Path:
+def target_file(path: str | os.PathLike[str], endings: tuple[str, ...] = (*IMAGES, *PAGES)) -> Path:
     """Return a file to write that has a folder and a known ending."""
     target = Path(path)
     if not target.parent.is_dir():
         raise FileError(f"{target}: there is no folder {target.parent}; make it first")
     if target.is_dir():
         raise FileError(f"{target} is a folder; name a file in it")
-    if target.suffix.lower() not in known:
-        raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {' '.join(known)} are written")
+    if target.suffix.lower() not in endings:
+        raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {' '.join(endings)} are written")
     return target
 
 
-#: From a row's lower edge up to the line that its letters stand on, in heights of letters.
+#: From a row's lower edge up to its baseline, in heights of letters.
 _DESCENT = 0.21
-#: Of what is behind words beyond them, in pixels, as VTK has it.
+#: Width of the margin around words that their background covers in VTK, in pixels.
 _RIM = 2.0
-#: What may not be in an XML file in any form.
+#: Characters that an XML file may not contain in any form.
 _NO_LETTERS = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 #: Matplotlib's settings are those of all threads: two that change them at once would put back each other's.
 _SETTINGS = threading.Lock()
@@ -207,23 +207,23 @@ class Words(NamedTuple):
 
 @contextmanager
 def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
-    """Hide plain words while the rest is drawn, and tell what they are."""
+    """Hide plain words while the rest is drawn, and return them."""
     from vtkmodules.vtkRenderingCore import vtkTextActor
 
-    found = [
+    actors = [
         (renderer, actor)
         for renderer in plotter.renderers
         for actor in renderer.actors.values()
         if isinstance(actor, vtkTextActor) and actor.GetVisibility() and (actor.GetInput() or "").strip()
         if _is_plain(actor)
     ]
-    words = [_words(renderer, actor, plotter.window_size) for renderer, actor in found]
-    for _, actor in found:
+    words = [_words(renderer, actor, plotter.window_size) for renderer, actor in actors]
+    for _, actor in actors:
         actor.VisibilityOff()
     try:
         yield words
     finally:
-        for _, actor in found:
+        for _, actor in actors:
             actor.VisibilityOn()
         plotter.render()
 
@@ -240,23 +240,23 @@ def _is_plain(actor: Any) -> bool:
     """Return whether words look the same as text of SVG and PDF: what is turned, framed or a formula does not."""
     from vtkmodules.vtkRenderingCore import vtkTextRenderer
 
-    look, renderer = actor.GetTextProperty(), vtkTextRenderer.GetInstance()
-    special = look.GetOrientation(), look.GetBold(), look.GetItalic(), look.GetShadow(), look.GetFrame()
+    style, renderer = actor.GetTextProperty(), vtkTextRenderer.GetInstance()
+    special = style.GetOrientation(), style.GetBold(), style.GetItalic(), style.GetShadow(), style.GetFrame()
     letters = renderer.DetectBackend(actor.GetInput()) == vtkTextRenderer.FreeType
-    return letters and not any(special) and look.GetFontFamilyAsString() == "Arial"
+    return letters and not any(special) and style.GetFontFamilyAsString() == "Arial"
 
 
 def _words(renderer: Any, actor: Any, window: tuple[int, int]) -> Words:
     import pyvista
 
-    look, text = actor.GetTextProperty(), actor.GetInput()
+    style, text = actor.GetTextProperty(), actor.GetInput()
     x, y = actor.GetActualPositionCoordinate().GetComputedDoubleDisplayValue(renderer)
-    left, right, low, high = extent(look, text)
+    left, right, low, high = extent(style, text)
     rows = text.split("\n")
-    edges = [extent(look, row) for row in rows]
-    (wide, tall), size = (right - left, high - low), look.GetFontSize()
+    edges = [extent(style, row) for row in rows]
+    (wide, tall), size = (right - left, high - low), style.GetFontSize()
     step = (tall - (edges[0][3] - edges[0][2])) / max(len(rows) - 1, 1)
-    rim = _RIM if look.GetBackgroundOpacity() else 0.0
+    rim = _RIM if style.GetBackgroundOpacity() else 0.0
     bottom = window[1] - y - low
     (begin, base), (across, up) = renderer.GetOrigin(), renderer.GetSize()
     return Words(
@@ -265,26 +265,26 @@ def _words(renderer: Any, actor: Any, window: tuple[int, int]) -> Words:
                 _NO_LETTERS.sub("", unescaped(row)),
                 x + edge[0] + rim,  # rows of several are on a side, or in the middle, by themselves too
                 bottom - rim - _DESCENT * size - step * (len(rows) - 1 - k),
-                edge[1] - edge[0] - 2.0 * rim if _has_letters(look, row, rim) else None,
+                edge[1] - edge[0] - 2.0 * rim if _has_letters(style, row, rim) else None,
             )
             for k, (row, edge) in enumerate(zip(rows, edges, strict=True))
         ],
         size,
-        (str(pyvista.Color(look.GetColor()).hex_rgb), look.GetOpacity()),
+        (str(pyvista.Color(style.GetColor()).hex_rgb), style.GetOpacity()),
         (begin, window[1] - base - up, across, up),
         (x + left, bottom - tall, wide, tall),
-        (str(pyvista.Color(look.GetBackgroundColor()).hex_rgb), look.GetBackgroundOpacity()),
+        (str(pyvista.Color(style.GetBackgroundColor()).hex_rgb), style.GetBackgroundOpacity()),
     )
 
 
-def _has_letters(look: Any, row: str, rim: float) -> bool:
-    """Return whether VTK's font has all letters of a row: others are no wider than a pixel."""
-    edges = [extent(look, letter) for letter in set(row) if not letter.isascii()]
+def _has_letters(style: Any, row: str, rim: float) -> bool:
+    """Return whether VTK's font has all letters of a row; a missing letter is at most one pixel wide."""
+    edges = [extent(style, letter) for letter in set(row) if not letter.isascii()]
     return all(right - left > 2.0 * rim + 1.0 for left, right, _, _ in edges)
 
 
 def _svg(image: Image.Image, words: list[Words], window: tuple[int, int]) -> str:
-    """Return an SVG in which rows are as wide as they were here: a viewer has fonts of its own."""
+    """Return an SVG whose rows have their width in VTK, since the fonts of a viewer differ."""
     wide, tall = window
     pixels = io.BytesIO()
     image.save(pixels, "png")
@@ -294,16 +294,16 @@ def _svg(image: Image.Image, words: list[Words], window: tuple[int, int]) -> str
         f'<image width="{wide}" height="{tall}" '
         f'href="data:image/png;base64,{base64.b64encode(pixels.getvalue()).decode("ascii")}"/>',
     ]
-    for each in words:
-        (color, opacity), (ink, strength) = each.behind, each.ink
+    for block in words:
+        (color, opacity), (ink, strength) = block.behind, block.ink
         lines += [
-            f'<svg {_place(each.panel)} viewBox="{" ".join(f"{edge:g}" for edge in each.panel)}">',
-            f'<rect {_place(each.box)} fill="{color}" fill-opacity="{opacity:g}"/>',
+            f'<svg {_place(block.panel)} viewBox="{" ".join(f"{edge:g}" for edge in block.panel)}">',
+            f'<rect {_place(block.box)} fill="{color}" fill-opacity="{opacity:g}"/>',
         ]
-        for text, left, low, long in each.rows:
+        for text, left, low, long in block.rows:
             fit = "" if long is None else f' textLength="{long:g}" lengthAdjust="spacingAndGlyphs"'
             lines += [
-                f'<text x="{left:g}" y="{low:.5g}" font-family="Helvetica, Arial, sans-serif" font-size="{each.size}" '
+                f'<text x="{left:g}" y="{low:.5g}" font-family="Helvetica, Arial, sans-serif" font-size="{block.size}" '
                 f'fill="{ink}" fill-opacity="{strength:g}" xml:space="preserve"{fit}>{escape(text)}</text>'
             ] * bool(text.strip())
         lines.append("</svg>")
@@ -321,28 +321,28 @@ def _write_pdf(image: Image.Image, words: list[Words], window: tuple[int, int], 
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
-    look = rc_context({"pdf.fonttype": 42, "text.usetex": False, "font.family": "DejaVu Sans"})
-    with _SETTINGS, look, warnings.catch_warnings():
+    settings = rc_context({"pdf.fonttype": 42, "text.usetex": False, "font.family": "DejaVu Sans"})
+    with _SETTINGS, settings, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of letters that this font does not have: they are boxes here
         wide, tall = window
         page = Figure(figsize=(wide / 72.0, tall / 72.0), dpi=72)
         canvas = FigureCanvasPdf(page)
-        whole = page.add_axes((0.0, 0.0, 1.0, 1.0))
-        whole.axis("off")
-        whole.imshow(np.asarray(image), aspect="auto", interpolation="none")
-        for each in words:
-            (color, opacity), (ink, strength) = each.behind, each.ink
+        axes = page.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.axis("off")
+        axes.imshow(np.asarray(image), aspect="auto", interpolation="none")
+        for block in words:
+            (color, opacity), (ink, strength) = block.behind, block.ink
             panel, box = (
                 Rectangle((x, tall - y - height), width, height, transform=None, lw=0.0, fc=color, alpha=opacity)
-                for x, y, width, height in (each.panel, each.box)
+                for x, y, width, height in (block.panel, block.box)
             )
             page.add_artist(box).set_clip_path(panel)
-            for row, left, low, long in each.rows:
-                text = page.text(left / wide, 1.0 - low / tall, row, size=each.size, color=ink, parse_math=False)
+            for row, left, low, long in block.rows:
+                text = page.text(left / wide, 1.0 - low / tall, row, size=block.size, color=ink, parse_math=False)
                 text.set(alpha=strength, va="baseline", clip_on=True)
                 text.set_clip_path(panel)
                 if long is not None:
-                    text.set_fontsize(each.size * long / max(text.get_window_extent().width, 1.0))
+                    text.set_fontsize(block.size * long / max(text.get_window_extent().width, 1.0))
         canvas.print_pdf(target)  # type: ignore[no-untyped-call]
 
 
@@ -351,17 +351,17 @@ _SILENT, _BETWEEN = 2.0, (0.2, 5.0)  #: seconds; between two words on a terminal
 
 
 def telling(what: str, rows: Iterable[T], total: int) -> Iterator[T]:
-    """Pass rows on, and say on stderr how many are done once that has taken a while."""
+    """Yield rows, and print progress on stderr if they take more than two seconds."""
     terminal = sys.stderr.isatty()
     begin, end = ("\r", "") if terminal else ("", "\n")
-    said, due = False, monotonic() + _SILENT
+    is_reported, due = False, monotonic() + _SILENT
     for k, row in enumerate(rows):
         if monotonic() > due:
-            said, due = True, monotonic() + _BETWEEN[0 if terminal else 1]
+            is_reported, due = True, monotonic() + _BETWEEN[0 if terminal else 1]
             sys.stderr.write(f"{begin}gjk3d: {what} {k + 1} of {total}{end}")
             sys.stderr.flush()
         yield row
-    if said and terminal:
+    if is_reported and terminal:
         sys.stderr.write("\r\x1b[K")
 
 
@@ -372,19 +372,19 @@ def write_frames(file: Path, frames: list[Image.Image], times: list[int], colors
     options: dict[str, Any] = {"quality": 85, "method": 4}
     if file.suffix.lower() != ".webp":
         options = {"disposal": 1, "optimize": False}
-        frames = [each.quantize(palette=colors, dither=Image.Dither.NONE) for each in frames]
+        frames = [frame.quantize(palette=colors, dither=Image.Dither.NONE) for frame in frames]
     frames[0].save(file, save_all=True, append_images=frames[1:], duration=times, loop=0, **options)
     return file
 
 
-def palette(frames: Sequence[Image.Image], own: Iterable[str], most: int = 256) -> Image.Image:
-    """Return one palette for all frames, in which some colours ``#rrggbb`` have places of their own."""
+def palette(frames: Sequence[Image.Image], fixed: Iterable[str], most: int = 256) -> Image.Image:
+    """Return one palette for all frames, which contains some fixed colours ``#rrggbb`` exactly."""
     from PIL import Image
 
     sample = np.concatenate([np.asarray(frame)[::3, ::3].reshape(-1, 3) for frame in frames])
-    colors = sorted(set(own))
-    kept = [int(color[k : k + 2], 16) for color in colors for k in (1, 3, 5)]
-    found = Image.fromarray(sample[None]).quantize(most - len(colors), Image.Quantize.MEDIANCUT).getpalette() or []
-    made = Image.new("P", (1, 1))
-    made.putpalette(kept + found[: 3 * (most - len(colors))])
-    return made
+    colors = sorted(set(fixed))
+    fixed_values = [int(color[k : k + 2], 16) for color in colors for k in (1, 3, 5)]
+    common = Image.fromarray(sample[None]).quantize(most - len(colors), Image.Quantize.MEDIANCUT).getpalette() or []
+    image = Image.new("P", (1, 1))
+    image.putpalette(fixed_values + common[: 3 * (most - len(colors))])
+    return image

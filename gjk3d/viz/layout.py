@@ -1,4 +1,4 @@
-"""What a picture of an answer shows and where the camera stands; nothing here draws."""
+"""The bodies in a picture of a result and the position of the camera; nothing here draws."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def lay_out(result: Distance) -> Layout:
 
 
 def placed(vertices: Array, faces: Any, pose: Array | None) -> Solid:
-    """Move a surface to where it is in the world, or to each of a stack of poses."""
+    """Return a surface in world axes, at a pose or at each of a stack of poses."""
     points, faces = np.asarray(vertices, dtype=np.float64), np.asarray(faces, dtype=np.int64).reshape(-1, 3)
     if pose is None:
         return Solid(points, faces)
@@ -53,7 +53,7 @@ def placed(vertices: Array, faces: Any, pose: Array | None) -> Solid:
 
 
 def half_space(shape: Halfspace, pose: Array | None, color: str, opacity: float, **more: Any) -> Item:
-    """Return what stands for a half-space until it is known how large the picture is; a plane has no thickness."""
+    """Return an item for a half-space, which `ready` completes when the size of the picture is known."""
     thick = 0.04 if shape._sides == 1.0 else 0.0
     ends = np.outer([shape.offset, shape.offset + 1.0], shape.normal)
     return Item(*placed(ends, (), pose), color, opacity, framed=False, slab=thick, **more)
@@ -62,24 +62,24 @@ def half_space(shape: Halfspace, pose: Array | None, color: str, opacity: float,
 def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:
     """Return the ball to look at: both bodies, or the smaller one's surroundings where the other is far larger."""
     witness = np.array([result.point_a, result.point_b])
-    whole = ball_of(np.concatenate([*bodies, witness]))
+    ball = ball_of(np.concatenate([*bodies, witness]))
     sizes = [0.5 * float(np.ptp(points, axis=0).max()) for points in bodies if len(points)]
     if len(sizes) == 2:
         small = int(np.argmin(sizes))
         room = _ZOOM * sizes[small] if sizes[small] > 1e-3 * max(sizes) else 0.1 * max(sizes)  # a point has no size
         limit = max(room, 1.5 * float(np.linalg.norm(witness[1] - witness[0])))
-        if whole[1] > limit > 0.0:
+        if ball[1] > limit > 0.0:
             return ball_of(np.concatenate([bodies[small], witness]))[0], limit
-    return whole
+    return ball
 
 
 def direction(value: Any, what: str) -> Array:
     """Return a unit vector, or raise naming ``what``."""
-    way = vector(value, what)
-    length = float(np.linalg.norm(way))
+    direction_vector = vector(value, what)
+    length = float(np.linalg.norm(direction_vector))
     if length == 0.0:
         raise ShapeError(f"{what} is (0, 0, 0), which is no direction: give one, such as (1, -2, 1)")
-    return way / length
+    return direction_vector / length
 
 
 def upright(up: Array) -> Array:
@@ -126,23 +126,23 @@ def ready(items: list[Item], center: Array, size: float) -> list[Item]:
     for item in items:
         if item.look in (BODY, MODEL) and not len(item.faces):
             every = item.vertices.reshape(item.copies, -1, 3)
-            first, last, look = every[:, 0], every[:, -1], MODEL
+            first, last, form = every[:, 0], every[:, -1], MODEL
             if item.slab is not None:
-                solid, look = slab(first[0], last[0] - first[0], center, 2.5 * size, item.slab), BODY
+                solid, form = slab(first[0], last[0] - first[0], center, 2.5 * size, item.slab), BODY
             else:
                 solid = ball(first, 0.03 * size) if every.shape[1] == 1 else rod(first, last, 0.015 * size)
-            item = replace(item, vertices=solid[0], faces=solid[1], look=look)
+            item = replace(item, vertices=solid[0], faces=solid[1], look=form)
         out.append(item)
     return out
 
 
 def camera_at(center: Array, radius: float, view: Array, up: Array) -> Camera:
-    """Stand where a ball is as high as the picture."""
+    """Return the camera in whose picture a ball is as high as the picture."""
     return Camera(center, center + radius / np.sin(np.radians(ANGLE / 2)) * view, up)
 
 
 def camera_of(drawing: Drawing) -> Camera:
-    """Choose where to stand."""
+    """Return the camera of a drawing."""
     if drawing.camera is not None:
         return drawing.camera
     center, radius = drawing.ball
@@ -157,7 +157,7 @@ def camera_of(drawing: Drawing) -> Camera:
 
 
 def models_of(result: Distance, models: tuple[Any, Any] | None) -> list[Solid | None]:
-    """Place the models that stand behind the hulls of an answer; None for one that is its hull, or is not given."""
+    """Return the models behind the hulls of a result in world axes, None for a convex model and a missing one."""
     poses = (result.pose_a, result.pose_b)
     return [
         None if model is None or getattr(model, "is_convex", False) else placed(model.vertices, model.faces, pose)

@@ -1,4 +1,4 @@
-"""What moves, a robot along a path or any body: a picture with ghosts, an animation, or a page to play it in.
+"""Motions of a robot along a path or of any body: a picture with ghosts, an animation, or a page that plays it.
 
 A `Play` is what moves and what is said at each moment: of a robot's path, of a motion, and of one that meets something.
 """
@@ -127,31 +127,31 @@ def motion(
     if kind == ".mp4" and not (find_spec("imageio") and find_spec("imageio_ffmpeg")):
         raise ImportError(f"{file}: an .mp4 is written by imageio and ffmpeg: pip install imageio imageio-ffmpeg")
     check_frames(frames)
-    there: Any = checker
+    subject: Any = checker
     if isinstance(checker, Checker):
         if path is None:
             raise RobotError("there is no path: pass its waypoints or a spline, as viz.motion(checker, path)")
         traced = -1 if link is None else checker.robot.link_number(link)
-        there = travel(checker, path_frames(checker, path, moving, certify, resolution, frames), traced)
+        subject = travel(checker, path_frames(checker, path, moving, certify, resolution, frames), traced)
     elif path is not None or moving is not None:
         raise TypeError(f"a path is of a Checker, and this is {kind_of(checker)}: name target= and of=")
     inline = file is None and off_screen is None and notebook.is_open()
-    play = play_of(there, of, title, int(frames)) if inline or kind in ANIMATIONS + PAGES else None
+    play = play_of(subject, of, title, int(frames)) if inline or kind in ANIMATIONS + PAGES else None
     if file is not None and play is not None:
         return write_page(file, play, fps) if kind in PAGES else write_film(file, play, fps)
     if isinstance(checker, Motion):
         play_of_motion(checker, of, title, 2)  # refuses what cannot be shown
         poses = checker.at(np.linspace(0.0, 1.0, _GHOSTS))
-        there = [(body, poses) for body in (of if isinstance(of, (list, tuple)) else [of])]
+        subject = [(body, poses) for body in (of if isinstance(of, (list, tuple)) else [of])]
     if play is not None:
-        drawing = drawing_as_asked(there, title=title)
-        notebook.display(figure_of(drawing, notebook.told(drawing), lambda page: write_page(page, play, fps)))
+        drawing = drawing_as_asked(subject, title=title)
+        notebook.display(figure_of(drawing, notebook.describe(drawing), lambda page: write_page(page, play, fps)))
         return None
-    return show(there, path=file, off_screen=off_screen, title=title)
+    return show(subject, path=file, off_screen=off_screen, title=title)
 
 
 class Moment(NamedTuple):
-    """What is known at one moment."""
+    """The state at one moment."""
 
     lines: list[str]  #: under the title; the last says what is known
     hit: frozenset[str]  #: names of those that collide
@@ -196,10 +196,10 @@ def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> lis
         *(Mover(part.name, part.color, part.items, poses[:, part.link] @ part.local) for part in parts),
         *(Mover(item.name, THINGS, [item]) for item in things.items if item.name not in moved),
     ]
-    for k, (name, own) in enumerate(moved.items()):
-        one, color = Drawing(), PALETTE[k % len(PALETTE)]
-        add(one, checker.shape(name), None, color, 1.0, outline=False, name=name)
-        movers.append(Mover(name, color, one.items, own))
+    for k, (name, body_poses) in enumerate(moved.items()):
+        body_drawing, color = Drawing(), PALETTE[k % len(PALETTE)]
+        add(body_drawing, checker.shape(name), None, color, 1.0, outline=False, name=name)
+        movers.append(Mover(name, color, body_drawing.items, body_poses))
     return movers
 
 
@@ -210,24 +210,24 @@ def keys_of(robot: str, movers: list[Mover], moved: Mapping[str, Array], hit: st
     return [(robot, LINKS[0]), *moving, *around, (hit, HIT)]
 
 
-def play_of_travel(there: Travel, title: str) -> Play:
+def play_of_travel(travelled: Travel, title: str) -> Play:
     """Return a robot's path."""
-    checker = there.checker
-    whole = robots.draw_robot(checker, Style(), q=there.way.q, labels=False)
+    checker = travelled.checker
+    scene = robots.draw_robot(checker, Style(), q=travelled.way.q, labels=False)
     moments = []
-    for where, state in zip(there.way.where, there.states, strict=True):
-        known = state.closest is not None and np.isfinite(state.distance)
-        moments.append(Moment([where, robots.words_for(state)], state.hit, state.points if known else None))
-    movers = movers_of(checker, there.poses, there.way.moved)
-    _add_reach(whole, movers)
-    way = f"way of {there.link}", TRAIL
-    keys = [*keys_of(title, movers, there.way.moved, "who collides"), way, ("closest points", INK)]
-    return Play(title, there.way.verdict, movers, moments, there.trace, whole, keys)
+    for where, state in zip(travelled.way.where, travelled.states, strict=True):
+        has_distance = state.closest is not None and np.isfinite(state.distance)
+        moments.append(Moment([where, robots.words_for(state)], state.hit, state.points if has_distance else None))
+    movers = movers_of(checker, travelled.poses, travelled.way.moved)
+    _add_reach(scene, movers)
+    trail = f"way of {travelled.link}", TRAIL
+    keys = [*keys_of(title, movers, travelled.way.moved, "who collides"), trail, ("closest points", INK)]
+    return Play(title, travelled.way.verdict, movers, moments, travelled.trace, scene, keys)
 
 
 def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
-    """Return two bodies up to where they meet, or to the end."""
-    whole, said = answers.draw_impact(x, Style()), impact_words(x)
+    """Return the play of two bodies up to their impact, or to the end."""
+    scene, headings = answers.draw_impact(x, Style()), impact_words(x)
     times = np.linspace(0.0, float(x.free_until), frames)
     sides = [("A", x.shape_a, x.motion_a), ("B", x.shape_b, x.motion_b)]
     movers = [_mover(*side, times, color) for side, color in zip(sides, COLORS, strict=True)]
@@ -235,25 +235,26 @@ def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
     if len(solid) == 2:  # the small one shows in the large one
         large = max(solid, key=lambda mover: ball_of(mover.items[0].vertices)[1])
         large.items[:] = [replace(item, opacity=0.5) for item in large.items]
-    _add_reach(whole, movers)
-    moments = [_at(time) for time in times[:-1]] + [Moment(said, frozenset(), None)]
+    _add_reach(scene, movers)
+    moments = [_at(time) for time in times[:-1]] + [Moment(headings, frozenset(), None)]
     last = max((k for k, side in enumerate(sides) if answers.moves(side[2])), default=1)
     trace, trail = answers.track(*sides[last][1:], times), darker(COLORS[last])
-    heading = title or _heading(text[3:] for text, _ in whole.keys[:2])
-    keys = whole.keys[:2] + [key for key in whole.keys if key[1] == trail]
-    return Play(heading, said[0], movers, moments, trace, whole, keys, trail, answers.contact_signs(x, whole.ball[1]))
+    heading = title or _heading(text[3:] for text, _ in scene.keys[:2])
+    keys = scene.keys[:2] + [key for key in scene.keys if key[1] == trail]
+    signs = answers.contact_signs(x, scene.ball[1])
+    return Play(heading, headings[0], movers, moments, trace, scene, keys, trail, signs)
 
 
 def _at(time: float) -> Moment:
     return Moment([f"at {number(time, 3)} of the motion"], frozenset(), None)
 
 
-def _add_reach(whole: Drawing, movers: Iterable[Mover]) -> None:
+def _add_reach(scene: Drawing, movers: Iterable[Mover]) -> None:
     """Let what is looked at hold bodies, by their boxes, at all of their poses."""
     for mover in movers:
         for item in mover.items if mover.poses is not None else ():
             box = item.vertices.min(axis=0) + (CORNERS + 1.0) / 2.0 * np.ptp(item.vertices, axis=0)
-            whole.dots(placed(box, (), mover.poses).vertices, INK)
+            scene.dots(placed(box, (), mover.poses).vertices, INK)
 
 
 def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
@@ -267,11 +268,11 @@ def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
         raise ValueError("there is nothing to move: the list is empty")
     times = np.linspace(0.0, 1.0, frames)
     movers = [_mover(words_for(body), body, x, times, PALETTE[k % len(PALETTE)]) for k, body in enumerate(bodies)]
-    whole, trail, trace = Drawing(), darker(PALETTE[0]), answers.track(bodies[0], x, times)
-    _add_reach(whole, movers)
+    scene, trail, trace = Drawing(), darker(PALETTE[0]), answers.track(bodies[0], x, times)
+    _add_reach(scene, movers)
     keys = [(mover.name, mover.color) for mover in movers] + [("way of its middle", trail)]
     heading = title or _heading(map(called, bodies))
-    return Play(heading, "A motion", movers, [_at(time) for time in times], trace, whole, keys, trail)
+    return Play(heading, "A motion", movers, [_at(time) for time in times], trace, scene, keys, trail)
 
 
 def _heading(names: Iterable[str]) -> str:
@@ -282,12 +283,12 @@ def _heading(names: Iterable[str]) -> str:
 
 def _mover(name: str, shape: Any, motion: Motion, times: Array, color: str) -> Mover:
     """Return a body along a motion; a half-space stays where it is at the end."""
-    one, plane = Drawing(), isinstance(shape, Halfspace)
+    body_drawing, plane = Drawing(), isinstance(shape, Halfspace)
     if is_dots(shape):
-        one.body(*solid_surface(shape), color, name=name)
+        body_drawing.body(*solid_surface(shape), color, name=name)
     else:
-        add(one, shape, motion.at(times[-1]) if plane else None, color, 1.0, outline=False, name=name)
-    return Mover(name, color, one.items, None if plane else matrices(motion.at(times)))
+        add(body_drawing, shape, motion.at(times[-1]) if plane else None, color, 1.0, outline=False, name=name)
+    return Mover(name, color, body_drawing.items, None if plane else matrices(motion.at(times)))
 
 
 _SIZE = (800, 600)
@@ -306,7 +307,7 @@ class Stage(Posed):
         self.play = play
 
     def go(self, k: int) -> None:
-        """Move everything to where it is in the k-th picture."""
+        """Move all bodies to their poses in the k-th picture."""
         play, moment = self.play, self.play.moments[k]
         over = self.signs(play.title, *moment.lines)
         over.keys = [(text, color) for text, color in play.keys if moment.hit or color != HIT]
@@ -336,8 +337,8 @@ def write_film(file: Path, play: Play, fps: float) -> Path:
     if file.suffix.lower() == ".mp4":
         import imageio.v2
 
-        held = frames + frames[-1:] * round(_HOLD * fps)
-        imageio.v2.mimwrite(file, list(map(np.asarray, held)), fps=fps, macro_block_size=8)
+        shown_frames = frames + frames[-1:] * round(_HOLD * fps)
+        imageio.v2.mimwrite(file, list(map(np.asarray, shown_frames)), fps=fps, macro_block_size=8)
         return file
     times = [max(20, round(1000.0 / fps))] * (count - 1) + [round(1000.0 * _HOLD)]
     # of the first, the middle and the last: every state is in it, and the thin lines have colours of their own

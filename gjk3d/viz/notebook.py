@@ -68,8 +68,8 @@ def _shell() -> Any:
     return None if ipython is None else ipython.get_ipython()
 
 
-def told(drawing: Drawing) -> str:
-    """Return a drawing in words, for who does not see it: what is written in it, and what its colours mean."""
+def describe(drawing: Drawing) -> str:
+    """Return the text of a drawing for readers who do not see it: its words, and the meaning of its colours."""
     keys = "; ".join(" ".join(text.split()) for text, _ in drawing.keys)
     return ". ".join([*drawing.words, *([f"Legend: {keys}"] if keys else [])])
 
@@ -90,21 +90,21 @@ def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[
             return {"text/plain": text, "text/html": _html(words, None, packed)}, {}
         with Image.open(Path(folder) / "still.png") as file:
             image = file.convert("RGB")
-    for width, kept in (*((width, packed) for width in WIDTHS), (WIDTHS[0], None)):
+    for width, content in (*((width, packed) for width in WIDTHS), (WIDTHS[0], None)):
         small = image.resize((width, image.height * width // image.width), Image.Resampling.LANCZOS)
-        data = {"text/plain": text, "image/png": _png(small), "text/html": _html(words, small, kept)}
+        data = {"text/plain": text, "image/png": _png(small), "text/html": _html(words, small, content)}
         if sum(map(len, data.values())) < MOST:
             break
     return data, {"image/png": {"alt": words}}
 
 
 def _packed(page: str) -> Packed:
-    """Return a page packed, and the sizes of its text and of what was taken out of it."""
+    """Return a compressed page, and the sizes of its text and of the blobs that were taken out."""
     blobs: dict[bytes, int] = {}
 
-    def out(found: re.Match[str]) -> str:
-        blob = b64decode(found[1])
-        return f'"\x01{blobs.setdefault(blob, len(blobs))}\x01"' if b64encode(blob).decode() == found[1] else found[0]
+    def out(match: re.Match[str]) -> str:
+        blob = b64decode(match[1])
+        return f'"\x01{blobs.setdefault(blob, len(blobs))}\x01"' if b64encode(blob).decode() == match[1] else match[0]
 
     text = _LONG.sub(out, page).encode()
     return b64encode(gzip.compress(text + b"".join(blobs), 9)).decode(), [len(text), *map(len, blobs)]

@@ -93,9 +93,9 @@ def write_html(
     slide = "bring B to touch A" if result.distance > 0.0 else f"move B out, until it {out}"
     who = []
     for k, name, shape in zip("AB", names, (result.shape_a, result.shape_b), strict=True):
-        known = name if name != k else getattr(shape, "name", None) or _shape(shape)
-        who.append(f'<span class="chip {k.lower()}"></span><b>{k}</b> {html.escape(known)}')
-    rows = "\n".join(f"<tr><th>{name}</th><td>{html.escape(told)}</td></tr>" for name, told in _rows(result, unit))
+        shape_name = name if name != k else getattr(shape, "name", None) or _shape(shape)
+        who.append(f'<span class="chip {k.lower()}"></span><b>{k}</b> {html.escape(shape_name)}')
+    rows = "\n".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in _rows(result, unit))
     layers = [("A", COLORS[0]), ("B", COLORS[1])]
     legend = [color_key(*key) for key in drawing.keys[2:]]  # A and B stand above
     if drawn:
@@ -171,7 +171,7 @@ def _shape(shape: Any) -> str:
 
 
 def _pair_scene(drawing: Drawing, result: Distance) -> dict[str, Any]:
-    """Return a drawing of an answer in which B can be moved along the normal, and what is of a kind can be hidden."""
+    """Return a drawing of a result whose B moves along the normal, and whose kinds of items can be hidden."""
     scene, (center, size) = _scene_of(drawing, []), drawing.ball
     mine = {COLORS[1], darker(COLORS[1])}
     for entry, item in zip(scene["items"], drawing.items, strict=True):
@@ -213,13 +213,13 @@ MAX_DRAWN = 1_500_000
 
 
 def write_drawing(drawing: Drawing, path: Path) -> Path:
-    """Write a drawing as one self-contained page, in which what is of one colour can be hidden."""
+    """Write a drawing as one self-contained page, in which the items of a colour can be hidden."""
     words = list(drawing.words or [", ".join(text for text, _ in drawing.keys) or "gjk3d"])
     scene = _scene_of(drawing, words)
-    head, *rest = words
+    head, *lines = words
     box = '<input type="checkbox" checked value="{}">'
     keys = [color_key(text, color, box.format(html.escape(color))) for text, color in drawing.keys]
-    return write_viewer(path, head, scene, keys, words=rest)
+    return write_viewer(path, head, scene, keys, words=lines)
 
 
 def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:

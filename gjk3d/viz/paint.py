@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 _MOST_OUTLINES = 40
 #: Between bodies and words, in halves of a panel.
 _MARGIN = 0.03
-_LOOK = {"reset_camera": False, "render": False, "pickable": False}
+_MESH_OPTIONS = {"reset_camera": False, "render": False, "pickable": False}
 _LIGHT = {"ambient": 0.34, "diffuse": 0.78, "specular": 0.2, "specular_power": 25.0}
 _FAR, _EVEN = {"ambient": 0.6, "diffuse": 0.45}, {"ambient": 0.85, "diffuse": 0.15}
 
-#: What has been drawn into each renderer, so that several drawings share words and camera.
+#: The drawings in each renderer, which share words and camera.
 _DRAWN: WeakKeyDictionary[Any, Drawing] = WeakKeyDictionary()
 
 
@@ -50,21 +50,21 @@ Added = list[tuple[Item, list[Any]]]
 
 
 def paint(drawing: Drawing, plotter: pyvista.Plotter) -> pyvista.Plotter:
-    """Draw into the plotter's current renderer, beside what is there, and aim the camera at all of it."""
-    whole = _DRAWN.setdefault(plotter.renderer, Drawing())
-    whole.take(drawing)
+    """Add a drawing to the plotter's current renderer, and aim the camera at all drawings in it."""
+    scene = _DRAWN.setdefault(plotter.renderer, Drawing())
+    scene.take(drawing)
     for part in ("view", "up", "focus", "camera"):
-        setattr(whole, part, getattr(drawing, part))
-    _walk(plotter, drawing, _paint(plotter, drawing, whole, []))
+        setattr(scene, part, getattr(drawing, part))
+    _walk(plotter, drawing, _paint(plotter, drawing, scene, []))
     return plotter
 
 
 def repaint(plotter: pyvista.Plotter, drawing: Drawing, before: Added) -> Added:
     """Put a drawing in place of what was painted before it; items that both have stay. Return what is there now."""
     mine = {id(item) for item in drawing.items}
-    _remove(plotter, [one for one in before if id(one[0]) not in mine])
+    _remove(plotter, [entry for entry in before if id(entry[0]) not in mine])
     _DRAWN[plotter.renderer] = drawing
-    return _paint(plotter, drawing, drawing, [one for one in before if id(one[0]) in mine])
+    return _paint(plotter, drawing, drawing, [entry for entry in before if id(entry[0]) in mine])
 
 
 def _remove(plotter: pyvista.Plotter, added: Added) -> None:
@@ -73,18 +73,18 @@ def _remove(plotter: pyvista.Plotter, added: Added) -> None:
             plotter.renderer.remove_actor(actor, reset_camera=False, render=False)
 
 
-def _paint(plotter: pyvista.Plotter, drawing: Drawing, whole: Drawing, kept: Added) -> Added:
+def _paint(plotter: pyvista.Plotter, drawing: Drawing, scene: Drawing, retained: Added) -> Added:
     """Add the items of a drawing that are not there yet, and show all that is in the panel."""
-    there, camera = {id(item) for item, _ in kept}, camera_of(whole)
-    items = ready([item for item in drawing.items if id(item) not in there], *whole.ball)
-    added = [*kept, *add_items(plotter, items, None if drawing.sorted else camera.eye)]
+    painted, camera = {id(item) for item, _ in retained}, camera_of(scene)
+    items = ready([item for item in drawing.items if id(item) not in painted], *scene.ball)
+    added = [*retained, *add_items(plotter, items, None if drawing.sorted else camera.eye)]
     aim(plotter, camera)
-    edges = add_edges(plotter, whole)
-    if whole.camera is None:
-        center, radius = whole.ball
-        points = whole.framed
+    edges = add_edges(plotter, scene)
+    if scene.camera is None:
+        center, radius = scene.ball
+        points = scene.framed
         make_room(plotter, points[np.linalg.norm(points - center, axis=1) <= 1.001 * radius], edges)
-    add_labels(plotter, whole.labels, edges)
+    add_labels(plotter, scene.labels, edges)
     return added
 
 
@@ -135,13 +135,13 @@ def make_room(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> None
     to_panel = pyvista.array_from_vtkmatrix(  # whose corners are at -1 and 1
         plotter.camera.GetCompositeProjectionTransformMatrix(wide / tall, -1.0, 1.0)
     )
-    seen = np.column_stack([points, np.ones(len(points))]) @ to_panel.T
-    seen = seen[seen[:, 3] > 0.0]
-    seen = seen[:, :2] / seen[:, 3:]
+    projected = np.column_stack([points, np.ones(len(points))]) @ to_panel.T
+    projected = projected[projected[:, 3] > 0.0]
+    projected = projected[:, :2] / projected[:, 3:]
     words, key = ((2.0 * low - 1.0, 2.0 * high - 1.0) for low, high in edges)  # as the projection has it, -1 to 1
-    if not len(seen) or (_parted(seen, words) and _parted(seen, key)):
+    if not len(projected) or (_parted(projected, words) and _parted(projected, key)):
         return
-    low, high = seen.min(axis=0), seen.max(axis=0)
+    low, high = projected.min(axis=0), projected.max(axis=0)
     best, by = 0.0, np.zeros(2)
     for left, foot in ((-1.0, key[1][1]), (key[1][0], -1.0)):  # above the key, or beside it
         corner, far = np.array([left, foot]) + _MARGIN, np.array([1.0, words[0][1]]) - _MARGIN
@@ -156,16 +156,16 @@ def make_room(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> None
 
 def _parted(points: Array, box: Box) -> bool:
     """Tell whether a line of one of some directions has (n, 2) points on its one side and a box on the other."""
-    ways = np.array([(np.cos(a), np.sin(a)) for a in np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False)])
+    directions = np.array([(np.cos(a), np.sin(a)) for a in np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False)])
     corners = np.array([(x, y) for x in (box[0][0], box[1][0]) for y in (box[0][1], box[1][1])])
-    return bool(((points @ ways.T).min(axis=0) >= (corners @ ways.T).max(axis=0)).any())
+    return bool(((points @ directions.T).min(axis=0) >= (corners @ directions.T).max(axis=0)).any())
 
 
 def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> Added:
     """Add items: what hides others first, then glass from far to near as the eye sees it, then signs."""
     if hasattr(plotter.renderer, "SetUseOIT"):  # VTK's own order of glass, from 9.4 on, would put it over signs
         plotter.renderer.SetUseOIT(False)
-    models, bodies = ([item for item in items if item.look == look] for look in (MODEL, BODY))
+    models, bodies = ([item for item in items if item.look == form] for form in (MODEL, BODY))
     glass = [item for item in bodies if item.opacity < 1.0]
     if eye is not None:
         # slabs of half-spaces first: whatever is seen stands on them
@@ -192,20 +192,20 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
         even = _EVEN if item.even else {}
         passes, width = [("front", _LIGHT | _FAR | even), ("back", _LIGHT | even)], item.width
     actors = [
-        plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling=hidden, **light, **_LOOK)
+        plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling=hidden, **light, **_MESH_OPTIONS)
         for hidden, light in passes
     ]
     for actor in actors:
         actor.prop.interpolation = "Phong"
         # a little farther than they are, or they would hide half of each line along their edges; glass farther still,
         # or the faces of an overlap would be striped with those of the two shapes that they lie in
-        back = 1.0 if item.opacity >= 1.0 else 4.0
+        backface = 1.0 if item.opacity >= 1.0 else 4.0
         actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
-        actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(back, back)
+        actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(backface, backface)
     faint = {"opacity": max(item.opacity, 0.25)} if item.opacity < 0.4 else {}
     if len(shaded.edges) and not item.even:
         actors.append(
-            plotter.add_mesh(wires(shaded.edges), color=darker(item.color), line_width=width, **faint, **_LOOK)
+            plotter.add_mesh(wires(shaded.edges), color=darker(item.color), line_width=width, **faint, **_MESH_OPTIONS)
         )
     if outlined and item.outline and item.look == BODY:
         line = polydata(item.vertices, item.faces).clean()  # joined where the file gave each face corners of its own
@@ -216,7 +216,7 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
 def _add_mark(plotter: pyvista.Plotter, item: Item) -> list[Any]:
     vertices, normals, faces, _ = shade(item.vertices, item.faces, item.copies)
     mesh = polydata(vertices, faces, normals)
-    actor = plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling="back", **_LIGHT, **_LOOK)
+    actor = plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling="back", **_LIGHT, **_MESH_OPTIONS)
     if item.look == MARK:  # as if before all others, and painted after what is opaque
         actor.ForceTranslucentOn()
         actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
@@ -226,8 +226,8 @@ def _add_mark(plotter: pyvista.Plotter, item: Item) -> list[Any]:
 
 def _add_thin(plotter: pyvista.Plotter, item: Item) -> list[Any]:
     dots = {"style": "points", "render_points_as_spheres": True, "point_size": item.width}
-    look = dots if item.look == DOTS else {"line_width": item.width}
-    return [plotter.add_mesh(mesh_of(item), color=item.color, opacity=item.opacity, **look, **_LOOK)]
+    options = dots if item.look == DOTS else {"line_width": item.width}
+    return [plotter.add_mesh(mesh_of(item), color=item.color, opacity=item.opacity, **options, **_MESH_OPTIONS)]
 
 
 def mesh_of(item: Item) -> pyvista.PolyData:
@@ -271,12 +271,12 @@ class Mover(NamedTuple):
 class Posed:
     """A plotter with bodies to be moved and coloured, and the signs and words of the moment."""
 
-    def __init__(self, plotter: pyvista.Plotter, whole: Drawing, movers: Sequence[Mover]) -> None:
+    def __init__(self, plotter: pyvista.Plotter, scene: Drawing, movers: Sequence[Mover]) -> None:
         self.plotter, self.movers = plotter, movers
-        self._ball, camera = whole.ball, camera_of(whole)
+        self._ball, camera = scene.ball, camera_of(scene)
         added = [add_items(plotter, ready(mover.items, *self._ball), camera.eye) for mover in movers]
         #: of each mover
-        self.actors = [[actor for _, actors in each for actor in actors] for each in added]
+        self.actors = [[actor for _, actors in groups for actor in actors] for groups in added]
         self._edges = [
             [actor.prop.color != mover.color for actor in actors]
             for mover, actors in zip(movers, self.actors, strict=True)
@@ -287,7 +287,7 @@ class Posed:
         aim(plotter, camera)
 
     def signs(self, *words: str) -> Drawing:
-        """Return a drawing as large as all of them, for what is known of a moment."""
+        """Return an empty drawing with the size of all bodies, for the signs of a moment."""
         return Drawing(words=list(words), focus=self._ball)
 
     def set(

@@ -126,7 +126,7 @@ def show(
     if target is not None and target.suffix.lower() in PAGES:
         return write(target)
     if plotter is None and target is None and off_screen is None and notebook.is_open():
-        text = repr(x) if hasattr(x, "_repr_mimebundle_") else notebook.told(drawing)
+        text = repr(x) if hasattr(x, "_repr_mimebundle_") else notebook.describe(drawing)
         notebook.display(figure_of(drawing, text, write))
         return None
     return _painted(drawing, plotter, off_screen, target, size)
@@ -136,10 +136,10 @@ def _painted(
     drawing: Drawing, plotter: pyvista.Plotter | None, off_screen: bool | None, path: Path | None, size: tuple[int, int]
 ) -> pyvista.Plotter | Path:
     """Paint into a plotter, or in a window, or into a file, which is returned then."""
-    made, saved = in_window(partial(paint, drawing), "", plotter, off_screen, path, size=size)
+    drawn, saved = in_window(partial(paint, drawing), "", plotter, off_screen, path, size=size)
     if saved is not None and plotter is None:
-        made.close()
-    return saved or made
+        drawn.close()
+    return saved or drawn
 
 
 def plot(
@@ -310,13 +310,13 @@ def new_plotter(
     """Return a plotter as `plotter` does, with pyvista's own options for panels; ask `check_rendering` first."""
     import pyvista
 
-    look: Any = {"lighting": "none", "border": False, **layout}
-    made = pyvista.Plotter(off_screen=off_screen, window_size=list(size), shape=shape, **look)
+    options: Any = {"lighting": "none", "border": False, **layout}
+    new = pyvista.Plotter(off_screen=off_screen, window_size=list(size), shape=shape, **options)
     for panel in np.ndindex(*shape):
-        made.subplot(*panel)
-        prepare(made)
-    made.subplot(0, 0)
-    return made
+        new.subplot(*panel)
+        prepare(new)
+    new.subplot(0, 0)
+    return new
 
 
 def in_window(
@@ -327,7 +327,7 @@ def in_window(
     path: str | os.PathLike[str] | None,
     *,
     size: tuple[int, int] = _SIZE,
-    begin: Callable[[T], None] = lambda made: None,
+    begin: Callable[[T], None] = lambda drawn: None,
 ) -> tuple[T, Path | None]:
     """Make something in a plotter that is there or in a window that this opens; return it, and the file written.
 
@@ -336,19 +336,19 @@ def in_window(
     """
     windowless = plotter is not None or _off_screen(off_screen) or path is not None
     target = new_plotter(off_screen=windowless, size=size) if plotter is None else plotter
-    made = make(target)
+    drawn = make(target)
     if path is not None:
-        return made, save(target, Path(path))
+        return drawn, save(target, Path(path))
     if not windowless:
-        begin(made)
+        begin(drawn)
         target.show()
     elif plotter is None and off_screen is None:
         if not notebook.is_open():
             saved = save(target, free_name())
             sys.stderr.write(f"gjk3d: no display{what}, so the picture is in {saved}\n")
-            return made, saved
+            return drawn, saved
         notebook.display_still(shot(target), f"the start of a window{what}")
-    return made, None
+    return drawn, None
 
 
 def drawing_as_asked(
@@ -363,7 +363,7 @@ def drawing_as_asked(
 ) -> Drawing:
     """Return a drawing by the arguments of `show`; ``look`` is view, up and focus."""
     given = (colors, opacity, names)
-    wishes = (one if one is None else (one,) if isinstance(one, (str, int, float)) else tuple(one) for one in given)
+    wishes = (x if x is None else (x,) if isinstance(x, (str, int, float)) else tuple(x) for x in given)
     drawing = drawing_of(x, Style(pose, *wishes), **options)
     if title:
         drawing.words[:0] = title.splitlines()
@@ -372,13 +372,13 @@ def drawing_as_asked(
         drawing.focus = vector(focus[0], "focus center"), number(focus[1], "focus radius")
     drawing.view = drawing.view if view is None else direction(view, "view")
     drawing.up = drawing.up if up is None else direction(up, "up")
-    if any(each is not None for each in look):
+    if any(value is not None for value in look):
         drawing.camera = None
     return drawing
 
 
 def _write_page(x: Any, drawing: Drawing, file: Path, title: str | None = None, names: Any = None, **more: Any) -> Path:
-    """Write the page of a drawing, or that of what has one of its own, with more than a picture."""
+    """Write the page of a drawing, or the own page of a result or a report, which has more than a picture."""
     if isinstance(x, Distance):
         return write_html(file, x, names=names or ("A", "B"), notes=(title,) if title else (), **more)
     return x.to_html(file) if isinstance(x, Report) else write_drawing(drawing, file)
@@ -387,7 +387,8 @@ def _write_page(x: Any, drawing: Drawing, file: Path, title: str | None = None, 
 def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any]) -> notebook.Bundle:
     """Return what a notebook shows of a drawing, with the page that is written for it."""
     size = notebook.WIDTHS[0], notebook.WIDTHS[0] * 3 // 4
-    return notebook.figure(text, notebook.told(drawing), lambda path: _painted(drawing, None, True, path, size), write)
+    words = notebook.describe(drawing)
+    return notebook.figure(text, words, lambda path: _painted(drawing, None, True, path, size), write)
 
 
 def bundle(x: Any) -> notebook.Bundle:

@@ -1,4 +1,4 @@
-"""The page of a safety report: its tables, and beside them the cell in 3D at each of their least distances."""
+"""The page of a safety report: its tables, and the cell in 3D at each of their least distances."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _FPS = 1.0
 
 
 def write_safety(report: SafetyReport, path: str | os.PathLike[str]) -> Path:
-    """Write a safety report as one page: a row that is clicked shows the cell where it says."""
+    """Write a safety report as one page; a click on a row shows the cell at its least distance."""
     tiles = "".join(_tile(name, sum(row.verdict == name for row in report.rows)) for name in VERDICTS)
-    cells = [(each.verdict, motion_cells(each)) for each in report.motions]
-    found = [(each.verdict, row_cells(each)) for each in report.rows]
+    cells = [(motion.verdict, motion_cells(motion)) for motion in report.motions]
+    row_cells_of = [(row.verdict, row_cells(row)) for row in report.rows]
     tables = {
         "title": html.escape(f"Safety of {report.robot}"),
         "facts": html.escape(report.headline),
         "tiles": tiles,
         "motion_head": _head(MOTION_HEAD),
         "row_head": _head(ROW_HEAD),
-        "motions": "\n".join(_table_row(k, *each) for k, each in enumerate(cells)),
-        "rows": "\n".join(_table_row(k, *each) for k, each in enumerate(found, len(cells))),
+        "motions": "\n".join(_table_row(k, *motion) for k, motion in enumerate(cells)),
+        "rows": "\n".join(_table_row(k, *row) for k, row in enumerate(row_cells_of, len(cells))),
     }
     aside = webpage.fill(webpage.template(ROOM, "safety.html"), tables)
     return write_page(Path(path), _play(report), _FPS, aside=aside, style="safety.css", running=False)
@@ -49,8 +49,8 @@ def _tile(name: str, number_of: int) -> str:
 
 
 def _table_row(k: int, verdict: str, cells: Sequence[str]) -> str:
-    first, *others = (f"<bdi>{html.escape(cell)}</bdi>" for cell in cells)
-    inner = "".join(f"<td>{cell}</td>" for cell in (f'<a href="#{k}">{first}</a>', *others))
+    first, *more = (f"<bdi>{html.escape(cell)}</bdi>" for cell in cells)
+    inner = "".join(f"<td>{cell}</td>" for cell in (f'<a href="#{k}">{first}</a>', *more))
     return f'<tr class="{verdict.replace(" ", "-")}">{inner}</tr>'
 
 
@@ -58,20 +58,20 @@ def _play(report: SafetyReport) -> Play:
     """Return the least distances of motions, then those of rows, as the moments of a play."""
     checker = report.checker
     entries: list[SafetyMotion | SafetyRow] = [*report.motions, *report.rows]
-    rows: Any = np.array([each.place.configuration for each in entries]).reshape(len(entries), -1)
-    moving = dict.fromkeys(name for each in entries for name, _ in each.place.moved)
-    moved = {name: _poses_of(name, [each.place for each in entries], checker) for name in moving}
+    rows: Any = np.array([entry.place.configuration for entry in entries]).reshape(len(entries), -1)
+    moving = dict.fromkeys(name for entry in entries for name, _ in entry.place.moved)
+    moved = {name: _poses_of(name, [entry.place for entry in entries], checker) for name in moving}
     movers = movers_of(checker, checker.robot.link_poses(rows), moved)
-    whole = robots.draw_robot(checker, Style(), q=rows, labels=False)
+    scene = robots.draw_robot(checker, Style(), q=rows, labels=False)
     keys = keys_of(report.robot, movers, moved, "too close")
     title = f"Safety of {report.robot}"
     trace = np.zeros((len(entries), 3))  # moments of many motions are no line
-    return Play(title, report.headline, movers, [_moment(each) for each in entries], trace, whole, keys)
+    return Play(title, report.headline, movers, [_moment(entry) for entry in entries], trace, scene, keys)
 
 
 def _poses_of(name: str, places: Sequence[SafetyPlace], checker: Any) -> Array:
-    found = [dict(place.moved).get(name) for place in places]
-    return np.array([checker.pose(name) if pose is None else pose for pose in found], dtype=np.float64)
+    poses = [dict(place.moved).get(name) for place in places]
+    return np.array([checker.pose(name) if pose is None else pose for pose in poses], dtype=np.float64)
 
 
 def _moment(entry: SafetyMotion | SafetyRow) -> Moment:

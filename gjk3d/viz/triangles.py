@@ -41,7 +41,7 @@ class Solid(NamedTuple):
 
 
 def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
-    """Return a solid's surface in its own frame as triangles; a TypeError where it has none."""
+    """Return a solid's surface in its own frame as triangles; raise TypeError if it has none."""
     if isinstance(x, PointCloud):
         points = np.asarray(x.points)
         if x.radius <= 0.0:
@@ -51,8 +51,8 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
         if hasattr(x, "vertices") and hasattr(x, "faces"):
             return np.asarray(x.vertices, dtype=np.float64), np.asarray(x.faces, dtype=np.int64)
         if hasattr(x, "regular_faces"):  # PolyData
-            whole = x.triangulate()
-            return np.asarray(whole.points, dtype=np.float64), np.asarray(whole.regular_faces, dtype=np.int64)
+            surface = x.triangulate()
+            return np.asarray(surface.points, dtype=np.float64), np.asarray(surface.regular_faces, dtype=np.int64)
         raise TypeError(f"{type(x).__name__} has no surface: give a shape, a Mesh, a Surface or PolyData")
     try:
         surface = x.surface(resolution)
@@ -78,20 +78,20 @@ def is_dots(x: Any) -> bool:
 
 
 def repeated(faces: Ints, copies: int, vertices: int) -> Ints:
-    """Return the faces of so many equal bodies, each of so many vertices, one after another."""
+    """Return the faces of several equal bodies whose vertices are stored one body after the other."""
     every: Ints = (faces + vertices * np.arange(copies)[:, None, None]).reshape(-1, 3)
     return every
 
 
 def ball(center: Array, radius: float, resolution: int = 40) -> Solid:
     """Return a ball, or one at each of (k, 3) points."""
-    one, points = surfaces.sphere(radius, resolution), np.reshape(center, (-1, 3))
-    vertices = (points[:, None] + one.vertices).reshape(-1, 3)
-    return Solid(vertices, repeated(one.faces, len(points), len(one.vertices)))
+    unit, points = surfaces.sphere(radius, resolution), np.reshape(center, (-1, 3))
+    vertices = (points[:, None] + unit.vertices).reshape(-1, 3)
+    return Solid(vertices, repeated(unit.faces, len(points), len(unit.vertices)))
 
 
 def slab(point: Array, normal: Array, center: Array, half: float, thick: float) -> Solid:
-    """Return a square slab near ``center`` whose top is on a plane, as thick as so many times its half width."""
+    """Return a square slab near ``center`` whose top is on a plane; its thickness is relative to its half width."""
     axes = np.array([*across(normal), normal])
     top = center + float(normal @ (point - center)) * normal
     return Solid(top + half * (CORNERS * (1.0, 1.0, thick / 2) - (0.0, 0.0, thick / 2)) @ axes, BOX_FACES)
@@ -185,14 +185,14 @@ def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
     owner = np.argsort(mesh.numbers, axis=None, kind="stable") // 3  # the triangles at each edge, edge after edge
     count = np.bincount(mesh.numbers.ravel(), minlength=len(mesh.ends))
     begin = np.cumsum(count) - count
-    one, other = owner[begin], owner[begin + count - 1]
-    smooth = (count == 2) & (np.einsum("ij,ij->i", normals[one], normals[other]) > np.cos(np.radians(CREASE)))
+    first, second = owner[begin], owner[begin + count - 1]
+    smooth = (count == 2) & (np.einsum("ij,ij->i", normals[first], normals[second]) > np.cos(np.radians(CREASE)))
     shown = (count <= 2) & ~smooth
     # where more than two meet, as on a flat body with two sides, the edge shows if they are not all in one plane
     for k in np.flatnonzero(count > 2):
         fan = normals[owner[begin[k] : begin[k] + count[k]]]
         shown[k] = np.ptp(np.abs(fan @ fan[0])) > 1e-3
-    patch = connected(one[smooth], other[smooth], len(corners))
+    patch = connected(first[smooth], second[smooth], len(corners))
     keys, split = np.unique(corners.ravel() * (len(corners) + 1) + np.repeat(patch, 3), return_inverse=True)
     around = coo_array((np.ones(split.size), (split.ravel(), np.repeat(np.arange(len(corners)), 3))),
                        shape=(len(keys), len(corners))).tocsr()  # fmt: skip

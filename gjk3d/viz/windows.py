@@ -1,4 +1,4 @@
-"""Windows in which something is moved by hand and its answer follows: a shape that is dragged, a robot with sliders."""
+"""Windows with a result that follows the mouse: of a shape that is dragged, and of a robot with sliders."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HELP = "drag an arrow of B to move it, a ring to turn it"
 
 
 class Dragged:
-    """Two shapes in a plotter, and their answer for where B was dragged to.
+    """Two shapes in a plotter, and the result at the pose that B was dragged to.
 
     Attributes
     ----------
@@ -55,20 +55,20 @@ class Dragged:
         self.plotter, self.pose_b = plotter, pose_b
         self._shapes, self._pose_a, self._style = (a, b), pose_a, style
         self._pair = Pair(a, b)
-        both = (Drawing(), Drawing())
-        for k, (one, pose) in enumerate(zip(both, (pose_a, None), strict=True)):
+        drawings = (Drawing(), Drawing())
+        for k, (drawing, pose) in enumerate(zip(drawings, (pose_a, None), strict=True)):
             # no outline: VTK finds it for where B was, not for where it is
-            add(one, self._shapes[k], pose, style.color(k, COLORS), style.alpha(k, 0.5), outline=False)
-        whole = Drawing(both[0].items + [item.moved(pose_b) for item in both[1].items])
-        points = both[1].framed
+            add(drawing, self._shapes[k], pose, style.color(k, COLORS), style.alpha(k, 0.5), outline=False)
+        scene = Drawing(drawings[0].items + [item.moved(pose_b) for item in drawings[1].items])
+        points = drawings[1].framed
         self._center = (points.min(axis=0) + points.max(axis=0)) / 2.0
         arrows = 0.6 * float(np.linalg.norm(np.ptp(points, axis=0))) * np.eye(3)
-        whole.dots(pose_b[:3, :3] @ self._center + pose_b[:3, 3] + arrows, INK)  # they have to be in the picture too
-        movers = [Mover("AB"[k], style.color(k, COLORS), one.items) for k, one in enumerate(both)]
-        self._posed = Posed(plotter, whole, movers)
+        scene.dots(pose_b[:3, :3] @ self._center + pose_b[:3, 3] + arrows, INK)  # they have to be in the picture too
+        movers = [Mover("AB"[k], style.color(k, COLORS), drawing.items) for k, drawing in enumerate(drawings)]
+        self._posed = Posed(plotter, scene, movers)
         self._grip = self._posed.actors[1][0]
         self._widget: Any = None
-        self._ask()
+        self._query()
         self._grip.AddObserver("ModifiedEvent", self._follow)
 
     def move(self, pose_b: Any) -> Distance:
@@ -88,9 +88,9 @@ class Dragged:
         self.pose_b = pose
         if self._widget is not None:
             self._widget.origin = self._middle()
-        self._ask()
+        self._query()
 
-    def _ask(self) -> None:
+    def _query(self) -> None:
         self.result: Distance = self._pair.signed_distance(self._pose_a, self.pose_b)
         self.contact: Contact | None = None
         a, b = self._shapes
@@ -131,7 +131,7 @@ def drag(
     off_screen: bool | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Dragged:
-    """Open a window in which B is dragged with the mouse, and its distance from A follows.
+    """Open a window in which the mouse drags B and the distance from A follows.
 
     Distance or depth, what is proven of it, the nearest points, the normal, the way out of an overlap and, for convex
     shapes, the contact points are those of every moment. Where there is no display, nothing opens: a picture of the
@@ -216,47 +216,47 @@ class Slid:
         self.sliders: dict[str, Any] = {}
         self._x, self._parts = x, parts_of(x, style)
         self._robot = x.robot if isinstance(x, Checker) else x
-        whole, things = draw_robot(x, style, q=q, labels=False), Drawing()
+        scene, things = draw_robot(x, style, q=q, labels=False), Drawing()
         if isinstance(x, Checker):
             add_things(things, x, frozenset())
-        whole.dots(self._reached(), INK)  # to be seen wherever the sliders move it
-        center, radius = whole.ball
-        far = np.linalg.norm(whole.items[-1].vertices - center, axis=1).max(initial=radius)
-        whole.focus = center, float(far)
-        self._keys = [key for key in whole.keys if key[1] in (style.color(0, LINKS), THINGS)]
+        scene.dots(self._reached(), INK)  # to be seen wherever the sliders move it
+        center, radius = scene.ball
+        far = np.linalg.norm(scene.items[-1].vertices - center, axis=1).max(initial=radius)
+        scene.focus = center, float(far)
+        self._keys = [key for key in scene.keys if key[1] in (style.color(0, LINKS), THINGS)]
         movers = [Mover(part.name, part.color, part.items) for part in self._parts]
-        self._posed = Posed(plotter, whole, movers + [Mover(item.name, THINGS, [item]) for item in things.items])
+        self._posed = Posed(plotter, scene, movers + [Mover(item.name, THINGS, [item]) for item in things.items])
         plotter.camera.SetWindowCenter(_ASIDE, 0.0)
         self._add_sliders()
-        self._ask()
+        self._query()
 
     def _reached(self) -> Array:
         """Return where the links come in some configurations, (n, 3) float."""
         low, high = (np.clip(limits, -_TURN, _TURN) for limits in (self._robot.lower, self._robot.upper))
         rows = np.random.default_rng(0).uniform(low, high, (_TRIED, self._robot.dof))
-        found = [
+        limits_reached = [
             item.moved(links[part.link] @ part.local).vertices
             for links in map(self._robot.link_poses, rows)
             for part in self._parts
             for item in part.items
         ]
-        ends = [points[[*points.argmin(axis=0), *points.argmax(axis=0)]] for points in found]
+        ends = [points[[*points.argmin(axis=0), *points.argmax(axis=0)]] for points in limits_reached]
         return np.concatenate([np.zeros((0, 3)), *ends])
 
     def move(self, q: Row) -> State | None:
-        """Put the robot into a configuration, as the sliders do, and return what is known of it."""
+        """Put the robot into a configuration, as the sliders do, and return its state."""
         self.q = np.array(self._robot.configurations(q)[0][0])
         for label, widget in self.sliders.items():
             widget.GetRepresentation().SetValue(self.q[self._numbers[label]])
-        self._ask()
+        self._query()
         return self.state
 
     def _slide(self, number: int, value: float) -> None:
         if value != self.q[number]:  # pyvista calls once when it makes a slider
             self.q[number] = value
-            self._ask()
+            self._query()
 
-    def _ask(self) -> None:
+    def _query(self) -> None:
         links, signs = self._robot.link_poses(self.q), self._posed.signs()
         signs.keys = list(self._keys)
         self.state = state_of(self._x, self.q) if isinstance(self._x, Checker) else None
@@ -281,7 +281,7 @@ class Slid:
 
 
 def _numbers(robot: Robot, names: Sequence[str]) -> dict[str, int]:
-    """Return a label of each number of q that is asked for; joints of several have one each."""
+    """Return a label of each number of q of some joints; each number of a joint with several has its own."""
     labels: dict[str, int] = {}
     for name in names:
         if name not in robot.columns:
@@ -346,8 +346,8 @@ def sliders(
     robot = x.robot if isinstance(x, Checker) else x
     start = np.array(robot.configurations(np.zeros(robot.dof) if q is None else q)[0][0])
     if joints is None:
-        taken = np.cumsum([robot.columns[name].stop - robot.columns[name].start for name in robot.joint_names])
-        joints = [name for name, used in zip(robot.joint_names, taken, strict=True) if used <= MOST_SLIDERS]
+        ends = np.cumsum([robot.columns[name].stop - robot.columns[name].start for name in robot.joint_names])
+        joints = [name for name, end in zip(robot.joint_names, ends, strict=True) if end <= MOST_SLIDERS]
     numbers, style = _numbers(robot, joints), Style(colors=None if colors is None else tuple(colors))
     return in_window(
         lambda plotter: Slid(plotter, x, start, numbers, style),

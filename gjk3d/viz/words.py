@@ -68,29 +68,29 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> li
 
 
 def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) -> None:
-    """Write labels beside their points, as these are seen now, in the panel's room between words and key."""
+    """Write labels next to the present positions of their points, in the part of the panel between words and key."""
     import pyvista
     from vtkmodules.vtkRenderingCore import vtkCoordinate, vtkTextActor
 
     if not labels:
         return
     spots = np.array([_pixel(plotter, label.point) for label in labels])
-    (wide, tall), taken = panel_size(plotter), list[Box]()
+    (wide, tall), occupied = panel_size(plotter), list[Box]()
     room = np.array([3.0, edges[1][1][1] * tall]), np.array([wide - 3.0, edges[0][0][1] * tall])
     for row, (label, spot) in enumerate(zip(labels, spots, strict=True)):
         actor, point = vtkTextActor(), vtkCoordinate()
-        look = actor.GetTextProperty()
-        look.SetFontSize(round(_LABEL * scale_of(plotter)))
-        look.SetColor(pyvista.Color(label.color).float_rgb)
-        look.SetBackgroundColor(1.0, 1.0, 1.0)
-        look.SetBackgroundOpacity(0.85)
+        font = actor.GetTextProperty()
+        font.SetFontSize(round(_LABEL * scale_of(plotter)))
+        font.SetColor(pyvista.Color(label.color).float_rgb)
+        font.SetBackgroundColor(1.0, 1.0, 1.0)
+        font.SetBackgroundOpacity(0.85)
         actor.SetInput(_escaped(label.text))
-        size = np.array(_extent(look, actor.GetInput()), dtype=np.float64)
+        size = np.array(_extent(font, actor.GetInput()), dtype=np.float64)
         # what is behind the camera, or far out of the picture, stays there
         inside = bool((np.abs(spot) < 1e5).all())
         free = np.array([*spots, *(_pixel(plotter, point) for point in label.free)])
-        low = _beside(spot, spot - spots.mean(axis=0), free, size, room, taken, inside)
-        taken.append((low - 2.0, low + size + 2.0))
+        low = _next_to(spot, spot - spots.mean(axis=0), free, size, room, occupied, inside)
+        occupied.append((low - 2.0, low + size + 2.0))
         point.SetCoordinateSystemToWorld()
         point.SetValue(np.asarray(label.point).tolist())
         place = actor.GetPositionCoordinate()  # follows the point when the camera turns
@@ -108,17 +108,17 @@ def _pixel(plotter: pyvista.Plotter, point: Array) -> Array:
     return (np.array(plotter.renderer.GetViewPoint()[:2]) + 1.0) / 2.0 * panel_size(plotter)
 
 
-def _beside(spot: Array, out: Array, free: Array, size: Array, room: Box, taken: list[Box], inside: bool) -> Array:
-    """Return the lower left corner of a label: beside its point, the way out of all, and off others and free points."""
+def _next_to(spot: Array, out: Array, free: Array, size: Array, room: Box, occupied: list[Box], inside: bool) -> Array:
+    """Return the lower left corner of a label next to its point, away from the middle, labels and free points."""
     angle = float(np.arctan2(out[1], out[0]))
     best, least = spot, np.inf
     for turn in _TURNS:
-        way = np.array([np.cos(angle + turn), np.sin(angle + turn)])
+        direction = np.array([np.cos(angle + turn), np.sin(angle + turn)])
         for far in _FAR:
-            reach = np.array([(9.0 + size[0] / 2 * abs(way[0])) * min(1.0, abs(way[0]) + 0.25), size[1]])
-            low = spot + far * reach * (np.sign(way[0]), way[1]) - size / 2
+            reach = np.array([(9.0 + size[0] / 2 * abs(direction[0])) * min(1.0, abs(direction[0]) + 0.25), size[1]])
+            low = spot + far * reach * (np.sign(direction[0]), direction[1]) - size / 2
             low = np.clip(low, room[0], np.maximum(room[1] - size, room[0])) if inside else low
-            over = sum(np.prod(np.maximum(np.minimum(low + size, b) - np.maximum(low, a), 0.0)) for a, b in taken)
+            over = sum(np.prod(np.maximum(np.minimum(low + size, b) - np.maximum(low, a), 0.0)) for a, b in occupied)
             hidden = ((low - 5.0 < free) & (free < low + size + 5.0)).all(axis=1).sum()
             cost = 0.15 * abs(turn) + 0.3 * (far - 1.0) + 0.05 * over + 2.0 * hidden
             if cost < least:
@@ -148,21 +148,21 @@ def write(
     return _extent(written.prop, written.input)[0] / wide, high / tall
 
 
-def _broken(text: str, look: Any, room: float) -> tuple[str, float]:
-    """Return a text with a line break wherever the next word has no room, and how high it is, in pixels."""
+def _broken(text: str, font: Any, room: float) -> tuple[str, float]:
+    """Return a text with line breaks that fit a width, and its height in pixels."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines[-1] else word
-        if lines[-1] and _extent(look, longer)[0] > room:
+        if lines[-1] and _extent(font, longer)[0] > room:
             lines.append(word)
         else:
             lines[-1] = longer
     # each row as high as the tallest letters, so that rows keep their places whatever stands in them
-    return "\n".join(lines), 1.25 * look.font_size * len(lines)
+    return "\n".join(lines), 1.25 * font.font_size * len(lines)
 
 
 def _escaped(text: str) -> str:
-    """Return a text in which VTK sees neither formulas, between dollar signs, nor columns, between bars."""
+    """Return a text without the signs that VTK reads as formulas (dollars) and as columns (bars)."""
     return text.replace("$", r"\$").replace("|", "\u00a6")  # no other bar is in its font
 
 
@@ -171,18 +171,18 @@ def unescaped(text: str) -> str:
     return text.replace(r"\$", "$").replace("\u00a6", "|")
 
 
-def _extent(look: Any, words: str) -> tuple[int, int]:
+def _extent(font: Any, words: str) -> tuple[int, int]:
     """Return how wide and high words are, in pixels."""
-    left, right, low, high = extent(look, words)
+    left, right, low, high = extent(font, words)
     return right - left, high - low
 
 
-def extent(look: Any, words: str) -> list[int]:
-    """Return the left, right, lower and upper edge of words from where they are put, in pixels."""
+def extent(font: Any, words: str) -> list[int]:
+    """Return the left, right, lower and upper edge of words relative to their position, in pixels."""
     from vtkmodules.vtkRenderingCore import vtkTextRenderer
 
     edges = [0, 0, 0, 0]
-    vtkTextRenderer.GetInstance().GetBoundingBox(look, words, edges, 72)
+    vtkTextRenderer.GetInstance().GetBoundingBox(font, words, edges, 72)
     return edges
 
 

@@ -41,7 +41,7 @@ from gjk3d.clash.report.report import BY_DEFAULT, Report
 from gjk3d.clash.report.summary import summary
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import ShapeError
-from gjk3d.interrupts import Aside, aside, check_client, held, on_cluster
+from gjk3d.interrupts import Aside, aside, check_client, delayed_interrupt, on_cluster
 from gjk3d.poses import IDENTITY, WIDTH
 from gjk3d.typing import Array, Ints
 
@@ -145,7 +145,7 @@ def check(
     if motion is not None:
         run.moving = Moving(movement_of(motion, assembly.unit), run.placed, assembly.unit)
     complete = run.go(workers, executor, progress)
-    with held() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
+    with delayed_interrupt() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
         report = summary(run, complete, time.perf_counter() - start)
     if waiting:
         report.complete = False
@@ -248,7 +248,7 @@ class Run:
     def go(self, workers: int, cluster: Any, progress: Progress | None) -> bool:
         """Decide pair by pair, on a cluster if there is one; return False if it was stopped."""
         try:
-            with held() as waiting:
+            with delayed_interrupt() as waiting:
 
                 def heed() -> None:
                     if waiting:

@@ -1,6 +1,6 @@
-"""``gjk3d robot``: a file a command, and here the old flags, which say what replaces them.
+"""``gjk3d robot``: each command has its file; the old flags are here, and print the command that replaces them.
 
-What the commands share is in options.py (options, printing) and cell.py (the robot, its surroundings, configurations).
+The commands share `cell` (options, printing, the robot and its surroundings) and `configurations`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from gjk3d.cli.arguments import UsageError
-from gjk3d.cli.robot.cell import ALONE, MODEL, RUN, Flag, Model, Run, Surroundings, at_least
+from gjk3d.cli.robot.cell import MODEL, NO_SURROUNDINGS, RUN, Flag, Model, Run, Surroundings, at_least
 from gjk3d.cli.robot.check import check
 from gjk3d.cli.robot.info import info, pairs
-from gjk3d.cli.robot.path import SAMPLED, Look, path, safety
+from gjk3d.cli.robot.path import SAMPLED, Sampling, path, safety
 from gjk3d.cli.terminal import note
 
 
 @Parameter(name="*", show=False)
 @dataclass(frozen=True)
-class Given:
+class OldOptions:
     """All options of the old form; help does not show them."""
 
     check: str | None = None
@@ -37,15 +37,15 @@ class Given:
     top: int = 20
     picture: Path | None = None
     animation: Path | None = None
-    look: Look = SAMPLED
+    look: Sampling = SAMPLED
     model: Model = MODEL
-    around: Surroundings = ALONE
+    around: Surroundings = NO_SURROUNDINGS
     output: Run = RUN
 
     def refuse(self) -> None:
         """Refuse what does not go together."""
-        asked = {"--check": self.check, "--random": self.random, "--path": self.path, "--acm": self.acm}
-        modes = [name for name, value in asked.items() if value is not None]
+        modes_given = {"--check": self.check, "--random": self.random, "--path": self.path, "--acm": self.acm}
+        modes = [name for name, value in modes_given.items() if value is not None]
         if len(modes) > 1:
             raise UsageError(f"{' and '.join(modes)}: one of them at a time")
         mode = modes[0] if modes else ""
@@ -64,36 +64,36 @@ class Given:
         at_least(samples=self.samples, top=self.top, seed=self.seed)
 
 
-_NOTHING = Given()
+_NOTHING = OldOptions()
 
 
 def old(
     urdf: Annotated[Path, Parameter(show=False)],
     /,
     *more: Annotated[str, Parameter(show=False)],
-    given: Given = _NOTHING,
+    options: OldOptions = _NOTHING,
 ) -> int:
-    """Run the command that this stands for, and say which it is; what means nothing to that one is left out."""
+    """Run the command that replaces the old options, and print it; options that it does not have are ignored."""
     if more:
         raise UsageError(f"{str(urdf)!r} is no command of gjk3d robot; info, check, path, safety and pairs are")
-    given.refuse()
-    if given.acm is not None:
-        return _run(pairs, given, urdf)
-    if given.path is not None:
-        return _run(path, given, urdf, given.path)
-    if given.check is not None:
-        return _run(check, given, urdf, given.check)
-    return _run(info if given.random is None else check, given, urdf)
+    options.refuse()
+    if options.acm is not None:
+        return _run(pairs, options, urdf)
+    if options.path is not None:
+        return _run(path, options, urdf, options.path)
+    if options.check is not None:
+        return _run(check, options, urdf, options.check)
+    return _run(info if options.random is None else check, options, urdf)
 
 
-def _run(command: Callable[..., int], given: Given, *words: Path | str) -> int:
+def _run(command: Callable[..., int], values: OldOptions, *words: Path | str) -> int:
     typed = [str(word) for word in words]
     options = {}
     for name, parameter in signature(command).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY:
-            options[name] = getattr(given, name)
+            options[name] = getattr(values, name)
             typed += _typed(name, options[name], parameter.default)
-    if not given.output.quiet:
+    if not values.output.quiet:
         note(shlex.join(["gjk3d", "robot", command.__name__, *typed]), "now written")
     return command(*words, **options)
 
@@ -101,13 +101,13 @@ def _run(command: Callable[..., int], given: Given, *words: Path | str) -> int:
 def _typed(name: str, value: Any, default: Any) -> list[str]:
     """Return an option as it is typed; nothing where it is not needed."""
     if is_dataclass(value):
-        return [word for each in fields(default) for word in _typed(each.name, getattr(value, each.name), each.default)]
+        return [word for x in fields(default) for word in _typed(x.name, getattr(value, x.name), x.default)]
     option = f"--{name.replace('_', '-')}"
     if value is None or value == default:
         return []
     if value is True:
         return [option]
-    return [word for one in (value if isinstance(value, tuple) else (value,)) for word in (option, str(one))]
+    return [word for item in (value if isinstance(value, tuple) else (value,)) for word in (option, str(item))]
 
 
 _HELP = """Tell what a robot is, and whether its configurations and paths are free.

@@ -62,9 +62,9 @@ class Model:
             urdf, self.srdf, package_dirs=self.package_dir, geometry=self.geometry, collision=self.collision
         )
 
-    def files(self, *others: Path | str | None) -> tuple[Path, ...]:
+    def files(self, *more: Path | str | None) -> tuple[Path, ...]:
         """Return the files that are read, these others among them."""
-        return tuple(Path(each) for each in (self.srdf, *others) if each is not None)
+        return tuple(Path(file) for file in (self.srdf, *more) if file is not None)
 
 
 @Parameter(name="*", group=Group("Surroundings", sort_key=2))
@@ -103,13 +103,13 @@ class Surroundings:
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return the links and objects that may touch."""
-        found = []
+        links_and_objects = []
         for text in self.touching:
             link, mark, name = text.partition(":")
             if not (link and mark and name):
                 raise UsageError(f"--touching {text!r}: expected LINK:OBJECT, such as base:table")
-            found.append((link, name))
-        return found
+            links_and_objects.append((link, name))
+        return links_and_objects
 
 
 @Parameter(name="*", group=Group("Output", sort_key=3))
@@ -152,7 +152,7 @@ class Run(Output):
 
 
 #: where no option is given
-MODEL, ALONE, OUTPUT, RUN = Model(), Surroundings(), Output(), Run()
+MODEL, NO_SURROUNDINGS, OUTPUT, RUN = Model(), Surroundings(), Output(), Run()
 
 
 def at_least(**options: int | None) -> None:
@@ -170,12 +170,12 @@ _NAMES = ("in collision", "closest", "outside its limits", "joint", "parent", "c
 _SPARE = ("outside its limits", "geometry", "type")
 
 
-def document(cell: Cell, **found: Any) -> Document:
-    """Return a document: the robot and its surroundings, what was found, and with which versions."""
+def document(cell: Cell, **results: Any) -> Document:
+    """Return a document of the robot, its surroundings, the results and the versions."""
     from gjk3d.clash.detection.assembly import sha256
     from gjk3d.clash.report import versions
 
-    own, around = cell.pair_counts()
+    of_links, around = cell.pair_counts()
     robot, srdf = cell.robot, cell.model.srdf
     return {
         "schema_version": SCHEMA_VERSION,
@@ -183,12 +183,12 @@ def document(cell: Cell, **found: Any) -> Document:
         "robot": {"name": robot.name, "path": str(cell.urdf), "sha256": sha256(cell.urdf), "joints": cell.columns},
         "srdf": None if srdf is None else {"path": str(srdf), "sha256": sha256(srdf)},
         "scene": [{"path": str(path), "sha256": sha256(path)} for path in cell.around.scene],
-        "objects": [{"name": each.name, "file": str(each.source), "geometry": each.way} for each in cell.things],
+        "objects": [{"name": thing.name, "file": str(thing.source), "geometry": thing.way} for thing in cell.things],
         "geometry": cell.model.geometry,
         "unit": "m",
         "margin": cell.margin,
-        "pairs": {"of_links": own, "with_objects": around},
-        **found,
+        "pairs": {"of_links": of_links, "with_objects": around},
+        **results,
         "versions": versions(),
     }
 
@@ -216,17 +216,19 @@ def write_csv(rows: Iterable[Iterable[Any]]) -> None:
     csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
 
 
-def notes(cell: Cell, found: Iterable[str], hit: bool = False) -> None:
-    """Say beside the answer what looks wrong, and what a hit is worth where hulls or parts stand for meshes."""
-    for text in found:
+def notes(cell: Cell, texts: Iterable[str], hit: bool = False) -> None:
+    """Print notes on problems, and on what a hit means if hulls or parts replace meshes."""
+    for text in texts:
         note(text)
     robot = cell.robot
-    ways = {each.way for each in robot.geometries} | {way for thing in cell.things for way in thing.way.split(" and ")}
-    if hit and ways & {"bodies", "hull"}:
-        what = "the hulls of their connected bodies" if "bodies" in ways else "their hulls"
+    kinds = {geometry.way for geometry in robot.geometries} | {
+        kind for thing in cell.things for kind in thing.way.split(" and ")
+    }
+    if hit and kinds & {"bodies", "hull"}:
+        what = "the hulls of their connected bodies" if "bodies" in kinds else "their hulls"
         note(f"meshes stand as {what}: free is free, a hit may be of a hull only (--geometry mesh tells)")
-    if "parts" in ways:
-        error = max((each.error for each in robot.geometries if each.error), default=0.0)
+    if "parts" in kinds:
+        error = max((geometry.error for geometry in robot.geometries if geometry.error), default=0.0)
         note(f"meshes stand as convex parts, which are up to {above(error, 3)} m off: a graze may be missed")
 
 
@@ -239,7 +241,7 @@ def save_picture(cell: Cell, q: NDArray[np.float64], names: str, target: Path, q
 
 
 def wrote(target: Path, quiet: bool) -> None:
-    """Say what was written."""
+    """Print the name of a written file."""
     if not quiet:
         note(target, "wrote")
 
@@ -259,51 +261,51 @@ class Thing(NamedTuple):
 
 
 def read_scene(
-    around: Surroundings, way: str, package_dirs: Sequence[Path], taken_names: Sequence[str] = ()
+    around: Surroundings, geometry: str, package_dirs: Sequence[Path], taken_names: Sequence[str] = ()
 ) -> tuple[Thing, ...]:
     """Return the objects of all files in metres, with names of their own, none of them one of ``taken_names``.
 
     A link of a URDF is an object, and so is a part of a model; boxes, cylinders and spheres of a URDF stay exact, and
     ``way`` says what becomes of a mesh, as in `gjk3d.robot.Robot.from_urdf`.
     """
-    found: list[Thing] = []
+    things: list[Thing] = []
     for file in around.scene:
         if file.suffix.lower() in _ROBOT_FILES:
-            read = _cell(file, way, package_dirs)
+            read = _cell(file, geometry, package_dirs)
         else:
-            read = _model(file, way, around.unit, around.scene_up)
-        taken = {*taken_names, *(each.name for each in found)}
-        for each in read:
-            name, count = each.name, 1
-            while name in taken:
+            read = _model(file, geometry, around.unit, around.scene_up)
+        used = {*taken_names, *(thing.name for thing in things)}
+        for thing in read:
+            name, count = thing.name, 1
+            while name in used:
                 count += 1
-                name = f"{each.name} ({count})"
-            taken.add(name)
-            found.append(each._replace(name=name))
-    return tuple(found)
+                name = f"{thing.name} ({count})"
+            used.add(name)
+            things.append(thing._replace(name=name))
+    return tuple(things)
 
 
-def _cell(file: Path, way: str, package_dirs: Sequence[Path]) -> list[Thing]:
+def _cell(file: Path, geometry: str, package_dirs: Sequence[Path]) -> list[Thing]:
     import numpy as np
 
     from gjk3d.robot import Robot
 
-    robot = Robot.load(file, geometry=way, package_dirs=package_dirs)
+    robot = Robot.load(file, geometry=geometry, package_dirs=package_dirs)
     if robot.dof:
         note(f"{file} has {len(robot.columns)} joints that move: its links stand where all of them are 0")
     poses = robot.link_poses(np.zeros(robot.dof))
-    found = []
+    things = []
     for k, name in enumerate(robot.links):
         pieces = tuple((b.shape, poses[k] @ b.pose) for b in robot.bodies if b.link == k)
-        ways = {each.way for each in robot.geometries if each.link == k}
+        kinds = {part.way for part in robot.geometries if part.link == k}
         if pieces:
-            found.append(Thing(name, file, " and ".join(sorted(ways)), pieces))
-    if not found:
+            things.append(Thing(name, file, " and ".join(sorted(kinds)), pieces))
+    if not things:
         raise UsageError(f"--scene {file} has no collision geometry")
-    return found
+    return things
 
 
-def _model(file: Path, way: str, unit: str | None, up: str) -> list[Thing]:
+def _model(file: Path, geometry: str, unit: str | None, up: str) -> list[Thing]:
     import numpy as np
 
     import gjk3d as gk
@@ -311,45 +313,47 @@ def _model(file: Path, way: str, unit: str | None, up: str) -> list[Thing]:
     from gjk3d.units import conversion, symbol
 
     if file.suffix.lower() not in FORMATS:
-        known = " ".join((*_ROBOT_FILES, *FORMATS))
-        raise UsageError(f"--scene {file} has the unknown extension {file.suffix!r}: {known} are read")
+        extensions = " ".join((*_ROBOT_FILES, *FORMATS))
+        raise UsageError(f"--scene {file} has the unknown extension {file.suffix!r}: {extensions} are read")
     mesh = gk.load(file)
-    own = symbol(mesh.unit) or symbol(unit)
-    if own is None:
+    length_unit = symbol(mesh.unit) or symbol(unit)
+    if length_unit is None:
         raise UsageError(
             f"--scene {file.name} has no unit of length, and a robot is in metres\n"
             "say which it is in: --unit mm (or m, cm, in, ...)"
         )
-    factor = conversion(own, UNIT)
+    factor = conversion(length_unit, UNIT)
     if factor is None:
-        raise UsageError(f"--scene {file.name} is in {own!r}, which is no unit of length; mm, cm, m, in and ft are")
+        raise UsageError(
+            f"--scene {file.name} is in {length_unit!r}, which is no unit of length; mm, cm, m, in and ft are"
+        )
     if up == "z" and file.suffix.lower() in (".glb", ".gltf"):
         note(f"{file.name}: axes are taken as they are, z up, though glTF says y up; --scene-up y turns it")
     pose = np.eye(4)
     if up == "y":
         pose[:3, :3] = _Y_TO_Z
     parts = [(part.name, part.mesh) for part in mesh.parts] or [(mesh.name or file.stem, mesh)]
-    found = []
+    things = []
     for name, part in parts:
-        kind, shapes = _shapes(part if factor == 1.0 else part.scaled(factor, unit=UNIT), way)
-        found.append(Thing(name, file, kind, tuple((shape, pose @ local) for shape, local in shapes)))
-    return found
+        kind, shapes = _shapes(part if factor == 1.0 else part.scaled(factor, unit=UNIT), geometry)
+        things.append(Thing(name, file, kind, tuple((shape, pose @ local) for shape, local in shapes)))
+    return things
 
 
-def _shapes(mesh: Mesh, way: str) -> tuple[str, list[tuple[Any, Any]]]:
+def _shapes(mesh: Mesh, geometry: str) -> tuple[str, list[tuple[Any, Any]]]:
     import numpy as np
 
-    whole = np.eye(4)
+    identity = np.eye(4)
     if mesh.is_convex:
-        return "exact", [(mesh.hull(), whole)]
-    if way == "mesh":
-        return way, [(mesh, whole)]
-    if way == "hull":
-        return way, [(mesh.hull(), whole)]
+        return "exact", [(mesh.hull(), identity)]
+    if geometry == "mesh":
+        return geometry, [(mesh, identity)]
+    if geometry == "hull":
+        return geometry, [(mesh.hull(), identity)]
     bodies = mesh.bodies()
-    if way == "bodies":
-        return way, [(body.hull(), whole) for body in bodies]
-    return way, [
+    if geometry == "bodies":
+        return geometry, [(body.hull(), identity) for body in bodies]
+    return geometry, [
         piece for body in bodies for piece in (body.decompose().parts if body.is_watertight else [(body.hull(), None)])
     ]
 
@@ -387,24 +391,24 @@ class Cell:
                 name = thing.name if len(thing.pieces) == 1 else f"{thing.name}\n{k}"  # no file has such a name
                 self.owner[name] = thing.name
                 pieces[name] = piece
-        shaped = {each.link for each in robot.geometries}
+        shaped = {geometry.link for geometry in robot.geometries}
         still = [robot.links[k] for k in sorted(shaped) if robot.rigid[k] == robot.rigid[0]]
         #: links and objects neither of which moves: no configuration changes what is between them
         self.still = [(link, thing.name) for link in still for thing in self.things]
-        self.touching = self._known(touching)
+        self.touching = self._checked_pairs(touching)
         may = {*self.still, *self.touching}
         allowed = [(link, name) for name, owner in self.owner.items() for link in robot.links if (link, owner) in may]
         self.checker = Checker(robot, pieces, touching=allowed, margin=self.margin)
 
-    def _known(self, touching: Sequence[Pair]) -> list[Pair]:
+    def _checked_pairs(self, touching: Sequence[Pair]) -> list[Pair]:
         objects = [thing.name for thing in self.things]
         for link, name in touching:
             if link not in self.robot.links:
                 raise UsageError(f"--touching {link}:{name}: there is no link {link!r}; links are "
                                  + ", ".join(self.robot.links))  # fmt: skip
             if name not in objects:
-                known = f"objects are {', '.join(objects)}" if objects else "--scene names files with objects"
-                raise UsageError(f"--touching {link}:{name}: there is no object {name!r}; {known}")
+                choices = f"objects are {', '.join(objects)}" if objects else "--scene names files with objects"
+                raise UsageError(f"--touching {link}:{name}: there is no object {name!r}; {choices}")
         return list(touching)
 
     @property
@@ -414,7 +418,7 @@ class Cell:
 
     def pair_counts(self) -> tuple[int, int]:
         """Return how many pairs of links are checked, and how many of a link with an object."""
-        shaped = {each.link for each in self.robot.geometries}
+        shaped = {geometry.link for geometry in self.robot.geometries}
         return len(self.robot.pairs), len(shaped) * len(self.things) - len({*self.still, *self.touching})
 
     def name(self, pair: Pair | None) -> Pair | None:
@@ -427,7 +431,7 @@ class Cell:
         from gjk3d.robot import Checker
 
         around = {
-            each.name: each.pieces[0] if len(each.pieces) == 1 else (Compound(each.pieces), None)
-            for each in self.things
+            thing.name: thing.pieces[0] if len(thing.pieces) == 1 else (Compound(thing.pieces), None)
+            for thing in self.things
         }
         return Checker(self.robot, around, touching={*self.still, *self.touching}, margin=self.margin)

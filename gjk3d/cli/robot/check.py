@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.robot.cell import (
-    ALONE,
     IMAGES,
     INTERRUPTED,
     MODEL,
+    NO_SURROUNDINGS,
     RUN,
     Document,
     Flag,
@@ -30,7 +30,7 @@ from gjk3d.cli.robot.cell import (
     write_csv,
 )
 from gjk3d.cli.robot.configurations import beyond_limits, outside_limits, random_configurations, read_configurations
-from gjk3d.cli.terminal import Bar, Table, print_table, say, say_more, write_json
+from gjk3d.cli.terminal import Bar, Table, print_line, print_omitted, print_table, write_json
 from gjk3d.wording import count, told
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def check(
     top: int = 20,
     picture: Path | None = None,
     model: Model = MODEL,
-    around: Surroundings = ALONE,
+    around: Surroundings = NO_SURROUNDINGS,
     output: Run = RUN,
 ) -> int:
     """Tell which configurations are free, and what collides in the others.
@@ -89,24 +89,21 @@ def check(
     with Bar(show=not output.quiet) as bar:
         bar("reading")
         cell = Cell(urdf, model, around, output.jobs)
-        found = _ask(cell, _read(cell.robot, configurations, random, seed), clearance, bar)
+        result = _run(cell, _read(cell.robot, configurations, random, seed), clearance, bar)
     if not output.quiet:
-        outside = outside_limits(cell.robot, [row.q for row in found.rows])
-        notes(cell, outside, hit=found.complete and found.hits > 0)
+        outside = outside_limits(cell.robot, [row.q for row in result.rows])
+        notes(cell, outside, hit=result.complete and result.hits > 0)
     if output.json:
-        asked = {"random": random, "seed": seed} if configurations is None else {"file": configurations}
-        write_json(_document(cell, found, asked))
+        source = {"random": random, "seed": seed} if configurations is None else {"file": configurations}
+        write_json(_document(cell, result, source))
     elif output.csv:
-        _write_csv(cell, found)
+        _write_csv(cell, result)
     else:
-        _print(cell, found, configurations is not None, top)
-    if picture is not None and found.rows:
-        row = _worst(cell, found)
+        _print(cell, result, configurations is not None, top)
+    if picture is not None and result.rows:
+        row = _worst(cell, result)
         save_picture(cell, row.q, f"{cell.robot.name}, row {row.number}", picture, output.quiet)
-    return int(found.hits > 0) if found.complete else INTERRUPTED
-
-
-# asking ---------------------------------------------------------------------------------------------------------------
+    return int(result.hits > 0) if result.complete else INTERRUPTED
 
 
 class Nearest(NamedTuple):
@@ -121,7 +118,7 @@ class Nearest(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What was found of one configuration."""
+    """The result of one configuration."""
 
     number: int  #: from 0
     q: NDArray[np.float64]
@@ -137,7 +134,7 @@ class Row(NamedTuple):
 
 @dataclass
 class Rows:
-    """What was found of many."""
+    """The results of many configurations."""
 
     total: int
     rows: list[Row] = field(default_factory=list)
@@ -149,16 +146,16 @@ class Rows:
         return sum(not row.free for row in self.rows)
 
     def pairs(self) -> list[tuple[Pair, int]]:
-        """Return the pairs that collide and in how many configurations, the most frequent first."""
-        return Counter(each.pair for row in self.rows for each in row.meetings).most_common()
+        """Return the colliding pairs and their numbers of configurations, the most frequent pair first."""
+        return Counter(collision.pair for row in self.rows for collision in row.meetings).most_common()
 
 
 def _read(robot: Robot, file: str | None, random: int | None, seed: int) -> NDArray[np.float64]:
     return random_configurations(robot, random or 0, seed) if file is None else read_configurations(file, robot)
 
 
-def _ask(cell: Cell, q: NDArray[np.float64], clearance: bool, bar: Bar) -> Rows:
-    """Ask about configurations, some at a time; Ctrl-C leaves what was found so far."""
+def _run(cell: Cell, q: NDArray[np.float64], clearance: bool, bar: Bar) -> Rows:
+    """Check configurations, some at a time; Ctrl-C keeps the results so far."""
     result = Rows(len(q))
     try:
         for start in range(0, len(q), _AT_ONCE):
@@ -166,82 +163,81 @@ def _ask(cell: Cell, q: NDArray[np.float64], clearance: bool, bar: Bar) -> Rows:
             some = q[start : start + _AT_ONCE]
             meetings = _meetings(cell, some)
             nearest = _nearest(cell, some) if clearance else [None] * len(some)
-            for k, (met, near) in enumerate(zip(meetings, nearest, strict=True)):
-                result.rows.append(Row(start + k, some[k], met, near, beyond_limits(cell.robot, some[k])))
+            for k, (collisions, near) in enumerate(zip(meetings, nearest, strict=True)):
+                result.rows.append(Row(start + k, some[k], collisions, near, beyond_limits(cell.robot, some[k])))
     except KeyboardInterrupt:
         result.complete = False
     return result
 
 
 def _meetings(cell: Cell, q: NDArray[np.float64]) -> list[list[RobotCollision]]:
-    """Return the pairs that are too close, of n configurations: asked in full where a quick look finds one."""
-    found: list[list[RobotCollision]] = [[] for _ in q]
+    """Return the pairs that are too close of n configurations, computed in full only for those that are not free."""
+    collisions: list[list[RobotCollision]] = [[] for _ in q]
     hit = [k for k, free in enumerate(cell.checker.free(q, workers=cell.workers)) if not free]
-    for k, each in zip(hit, cell.checker.collisions(q[hit]), strict=True):
-        seen: dict[Pair, RobotCollision] = {}
-        for met in each:  # the deepest comes first
-            named = met._replace(b=cell.owner.get(met.b, met.b))
-            seen.setdefault(named.pair, named)
-        found[k] = list(seen.values())
-    return found
+    for k, all_collisions in zip(hit, cell.checker.collisions(q[hit]), strict=True):
+        deepest: dict[Pair, RobotCollision] = {}
+        for collision in all_collisions:  # the deepest comes first
+            named = collision._replace(b=cell.owner.get(collision.b, collision.b))
+            deepest.setdefault(named.pair, named)
+        collisions[k] = list(deepest.values())
+    return collisions
 
 
 def _nearest(cell: Cell, q: NDArray[np.float64]) -> list[Nearest | None]:
     """Return the closest pairs of n configurations."""
-    found = cell.checker.clearance(q, workers=cell.workers)
-    numbers = (each.tolist() for each in (found.distance, found.lower, found.upper, found.point_a, found.point_b))
-    distance, lower, upper, point_a, point_b = numbers
-    pairs = map(cell.name, found.pair)
-    return [Nearest(*each) for each in zip(distance, lower, upper, pairs, point_a, point_b, strict=True)]
+    x = cell.checker.clearance(q, workers=cell.workers)
+    distance, lower, upper, point_a, point_b = (
+        column.tolist() for column in (x.distance, x.lower, x.upper, x.point_a, x.point_b)
+    )
+    pairs = map(cell.name, x.pair)
+    return [Nearest(*values) for values in zip(distance, lower, upper, pairs, point_a, point_b, strict=True)]
 
 
-def _worst(cell: Cell, found: Rows) -> Row:
+def _worst(cell: Cell, result: Rows) -> Row:
     """Return the first configuration that collides, else the one that comes closest."""
     import numpy as np
 
-    for row in found.rows:
+    for row in result.rows:
         if not row.free:
             return row
-    near = [row.nearest for row in found.rows]
+    near = [row.nearest for row in result.rows]
     if None in near:
-        near = _nearest(cell, np.array([row.q for row in found.rows]))
-    return min(zip(found.rows, near, strict=True), key=lambda each: each[1].distance if each[1] else math.inf)[0]
+        near = _nearest(cell, np.array([row.q for row in result.rows]))
+    distances = [math.inf if nearest is None else nearest.distance for nearest in near]
+    return result.rows[distances.index(min(distances))]
 
 
-# telling --------------------------------------------------------------------------------------------------------------
-
-
-def _document(cell: Cell, found: Rows, asked: Document) -> Document:
+def _document(cell: Cell, result: Rows, source: Document) -> Document:
     rows = [
         {
             "row": row.number,
             "free": row.free,
             "collisions": [
-                {"pair": each.pair, "distance": each.distance, "lower": each.lower, "upper": each.upper}
-                for each in row.meetings
+                {"pair": hit.pair, "distance": hit.distance, "lower": hit.lower, "upper": hit.upper}
+                for hit in row.meetings
             ],
             "clearance": None if row.nearest is None else row.nearest._asdict(),
             "beyond_limits": row.beyond,
             "q": row.q.tolist(),
         }
-        for row in found.rows
+        for row in result.rows
     ]
     return document(
         cell,
-        asked={**asked, "configurations": found.total},
-        complete=found.complete,
-        free=len(rows) - found.hits,
-        hits=found.hits,
-        pairs_that_hit=[{"pair": pair, "configurations": many} for pair, many in found.pairs()],
+        asked={**source, "configurations": result.total},
+        complete=result.complete,
+        free=len(rows) - result.hits,
+        hits=result.hits,
+        pairs_that_hit=[{"pair": pair, "configurations": many} for pair, many in result.pairs()],
         rows=rows,
     )
 
 
-def _write_csv(cell: Cell, found: Rows) -> None:
-    near = any(row.nearest is not None for row in found.rows)
+def _write_csv(cell: Cell, result: Rows) -> None:
+    near = any(row.nearest is not None for row in result.rows)
     distances = ["clearance", "lower", "upper", "nearest_a", "nearest_b"] if near else []
     lines: list[list[object]] = [["row", "state", "a", "b", *distances, *cell.columns]]
-    for row in found.rows:
+    for row in result.rows:
         line = [row.number, "free" if row.free else "hit", *(("", "") if row.free else row.meetings[0].pair)]
         if row.nearest is not None:
             line += [*map(repr, row.nearest[:3]), *(row.nearest.pair or ("", ""))]
@@ -249,45 +245,47 @@ def _write_csv(cell: Cell, found: Rows) -> None:
     write_csv(lines)
 
 
-def _print(cell: Cell, found: Rows, each: bool, top: int) -> None:
+def _print(cell: Cell, result: Rows, one_by_one: bool, top: int) -> None:
     """Print counts, a row for each configuration unless they are random ones, and the pairs that collide."""
-    done = len(found.rows)
-    say(title(cell))
-    part = "" if found.complete else f" (of {found.total}: interrupted)"
-    counts = f"{done - found.hits} free, {found.hits} in collision"
-    say(f"{count(done, 'configuration')}{part}: {counts}")
-    near = [(row.nearest, row.number) for row in found.rows if row.nearest is not None and row.nearest.pair is not None]
+    tested = len(result.rows)
+    print_line(title(cell))
+    part = "" if result.complete else f" (of {result.total}: interrupted)"
+    counts = f"{tested - result.hits} free, {result.hits} in collision"
+    print_line(f"{count(tested, 'configuration')}{part}: {counts}")
+    near = [
+        (row.nearest, row.number) for row in result.rows if row.nearest is not None and row.nearest.pair is not None
+    ]
     if near:
-        least, number = min(near, key=lambda one: one[0].distance)
+        least, number = min(near, key=lambda candidate: candidate[0].distance)
         gap = told(least.lower, least.upper, unit="m")
-        say(f"least clearance {gap}, {pair_words(least.pair)}, row {number}")
-    if each and done:
-        say()
-        print_table(_table(found.rows[:top], bool(near)))
-        say_more(done, top)
-    if found.hits and (not each or done > 1):
-        say()
+        print_line(f"least clearance {gap}, {pair_words(least.pair)}, row {number}")
+    if one_by_one and tested:
+        print_line()
+        print_table(_table(result.rows[:top], bool(near)))
+        print_omitted(tested, top)
+    if result.hits and (not one_by_one or tested > 1):
+        print_line()
         table = new_table("in collision", "configurations")
-        for pair, many in found.pairs()[:top]:
+        for pair, many in result.pairs()[:top]:
             table.add(pair_words(pair), str(many))
         print_table(table)
 
 
 def _table(rows: list[Row], near: bool) -> Table:
-    beyond = any(row.beyond for row in rows)
+    outside = any(row.beyond for row in rows)
     titles = ["#", "state", "in collision", *(["clearance m", "closest"] if near else [])]
-    table = new_table(*titles, *(["outside its limits"] if beyond else []))
+    table = new_table(*titles, *(["outside its limits"] if outside else []))
     for row in rows:
-        cells = [str(row.number), "free" if row.free else "HIT", _met(row)]
+        cells = [str(row.number), "free" if row.free else "HIT", _collisions_text(row)]
         if near:
-            found = row.nearest
-            cells += ["-", "-"] if found is None else [told(found.lower, found.upper), pair_words(found.pair)]
-        table.add(*cells, *([", ".join(row.beyond) or "-"] if beyond else []))
+            nearest = row.nearest
+            cells += ["-", "-"] if nearest is None else [told(nearest.lower, nearest.upper), pair_words(nearest.pair)]
+        table.add(*cells, *([", ".join(row.beyond) or "-"] if outside else []))
     return table
 
 
-def _met(row: Row) -> str:
+def _collisions_text(row: Row) -> str:
     if row.free:
         return "-"
     more = f" and {len(row.meetings) - _SHOWN} more" if len(row.meetings) > _SHOWN else ""
-    return "; ".join(pair_words(each.pair) for each in row.meetings[:_SHOWN]) + more
+    return "; ".join(pair_words(collision.pair) for collision in row.meetings[:_SHOWN]) + more

@@ -23,11 +23,11 @@ TIME = "t"  #: the column of times, where no joint has that name
 
 def columns(robot: Robot) -> tuple[str, ...]:
     """Return the name of each number of q: that of the joint, with [0], [1] and so on where it has several."""
-    found: list[str] = []
-    for name, own in robot.columns.items():
-        size = own.stop - own.start
-        found += [name] if size == 1 else [f"{name}[{k}]" for k in range(size)]
-    return tuple(found)
+    names: list[str] = []
+    for name, indices in robot.columns.items():
+        size = indices.stop - indices.start
+        names += [name] if size == 1 else [f"{name}[{k}]" for k in range(size)]
+    return tuple(names)
 
 
 def read_configurations(text: str, robot: Robot) -> NDArray[np.float64]:
@@ -77,7 +77,7 @@ def read_trajectory(text: str, robot: Robot, speed: float | None) -> Trajectory:
 
 
 def _read(text: str, robot: Robot) -> NDArray[np.float64]:
-    """Return configurations, and in the last column the times, NaN where there are none."""
+    """Return configurations with the times in the last column, NaN for missing times."""
     import numpy as np
 
     path = Path(text)
@@ -86,8 +86,8 @@ def _read(text: str, robot: Robot) -> NDArray[np.float64]:
             return np.append(robot.state(text), np.nan)[None]
         if os.path.exists(path):
             raise FileError(f"{text!r} is a folder, a device or a pipe, expected a CSV file")
-        known = f"; the SRDF has the poses {', '.join(robot.states)}" if robot.states else ""
-        raise FileError(f"there is no file {text!r} (looked for {path.absolute()}){known}")
+        states = f"; the SRDF has the poses {', '.join(robot.states)}" if robot.states else ""
+        raise FileError(f"there is no file {text!r} (looked for {path.absolute()}){states}")
     if path.stat().st_size > _LARGEST:
         raise UsageError(f"{text}: {path.stat().st_size} bytes, more than the {_LARGEST} that are read")
     try:
@@ -103,14 +103,14 @@ def _read(text: str, robot: Robot) -> NDArray[np.float64]:
         rows = rows[1:]
     if not rows:
         raise ParseError(f"{path} has 0 configurations, expected at least a configuration: {', '.join(names[:-1])}")
-    found = np.full((len(rows), len(names)), np.nan)
-    for row, (line, cells) in zip(found, rows, strict=True):
+    values = np.full((len(rows), len(names)), np.nan)
+    for row, (line, cells) in zip(values, rows, strict=True):
         where = f"{path}, line {line}"
         if len(cells) != len(order):
             raise ParseError(f"{where}: {len(cells)} numbers, expected {len(order)}: {', '.join(names[: len(order)])}")
         for place, cell in zip(order, cells, strict=True):
             row[place] = _number(cell, f"{where}, {names[place]}")
-    return found
+    return values
 
 
 def _cells(line: str) -> list[str]:
@@ -163,7 +163,7 @@ def beyond_limits(robot: Robot, q: NDArray[np.float64]) -> list[str]:
 
 
 def outside_limits(robot: Robot, rows: Rows, name: str = "") -> list[str]:
-    """Return a note of how many rows are outside the limits, and of the first of them; none where all are within."""
+    """Return a note on the number of rows outside the limits and on the first one, nothing if all are inside."""
     import numpy as np
 
     q = np.asarray(rows, dtype=np.float64).reshape(len(rows), robot.dof)
@@ -191,24 +191,24 @@ def random_configurations(robot: Robot, count: int, seed: int) -> NDArray[np.flo
     low, high = robot.lower.copy(), robot.upper.copy()
     spun = []
     for joint in robot.joints:
-        own = robot.columns.get(joint.name) if joint is not None else None
-        if joint is None or own is None:
+        indices = robot.columns.get(joint.name) if joint is not None else None
+        if joint is None or indices is None:
             continue
-        angles = own.start + {"prismatic": 1, "planar": 2, "floating": 3}.get(joint.type, 0)
-        for k in range(own.start, own.stop):
+        angles = indices.start + {"prismatic": 1, "planar": 2, "floating": 3}.get(joint.type, 0)
+        for k in range(indices.start, indices.stop):
             if np.isfinite(low[k]) and np.isfinite(high[k]):
                 continue
             if k < angles:
                 raise UsageError(f"--random: {columns(robot)[k]} slides without limits, so none can be drawn")
             low[k], high[k] = -np.pi, np.pi
         if joint.type == "floating":
-            spun.append(slice(angles, own.stop))
+            spun.append(slice(angles, indices.stop))
     with np.errstate(over="ignore"):
         wide = np.flatnonzero(~np.isfinite(high - low))
     if len(wide):
         raise UsageError(f"--random: the limits of {columns(robot)[wide[0]]} are too far apart to draw between")
     rng = np.random.default_rng(seed)
     q = rng.uniform(low, high, (count, robot.dof))
-    for each in spun:
-        q[:, each] = Rotation.random(count, rng=rng).as_rotvec()
+    for joint_columns in spun:
+        q[:, joint_columns] = Rotation.random(count, rng=rng).as_rotvec()
     return q

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from gjk3d.cli.arguments import check_output
 from gjk3d.cli.robot.cell import (
-    ALONE,
     IMAGES,
     MODEL,
+    NO_SURROUNDINGS,
     OUTPUT,
     SCHEMA_VERSION,
     Document,
@@ -23,7 +23,7 @@ from gjk3d.cli.robot.cell import (
     pair_words,
     save_picture,
 )
-from gjk3d.cli.terminal import Bar, note, print_table, safe, say, say_more, write_json
+from gjk3d.cli.terminal import Bar, note, print_line, print_omitted, print_table, safe, write_json
 from gjk3d.wording import count, number
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def info(
     *,
     picture: Path | None = None,
     model: Model = MODEL,
-    around: Surroundings = ALONE,
+    around: Surroundings = NO_SURROUNDINGS,
     output: Output = OUTPUT,
 ) -> int:
     """Give an overview of a robot: joints, limits, links, pairs, and what looks wrong.
@@ -85,23 +85,23 @@ def _zero(robot: Robot) -> NDArray[np.float64]:
 
 def _oddities(cell: Cell) -> list[str]:
     """Return what looks wrong with a robot and its surroundings."""
-    found = []
+    texts = []
     if not cell.robot.geometries:
-        found.append("no link has collision shapes: nothing of it can be checked, and other commands refuse it")
-    huge = [cell.robot.links[each.link] for each in cell.robot.geometries if max(_size(each.hull.bounds)) > _HUGE]
+        texts.append("no link has collision shapes: nothing of it can be checked, and other commands refuse it")
+    huge = [cell.robot.links[x.link] for x in cell.robot.geometries if max(_size(x.hull.bounds)) > _HUGE]
     if huge:
-        found.append(f'link {huge[0]} is more than {_HUGE:g} m long: a mesh in mm needs scale="0.001 0.001 0.001"')
-    unknown = [(each.link_a, each.link_b) for each in cell.robot.allowed.unknown]
+        texts.append(f'link {huge[0]} is more than {_HUGE:g} m long: a mesh in mm needs scale="0.001 0.001 0.001"')
+    unknown = [(pair.link_a, pair.link_b) for pair in cell.robot.allowed.unknown]
     if unknown:
-        found.append(f"pairs of the SRDF name links that the robot lacks, and mean nothing: {_listed(unknown)}")
+        texts.append(f"pairs of the SRDF name links that the robot lacks, and mean nothing: {_listed(unknown)}")
     bad = [name for name in cell.robot.states if _outside(cell.robot, cell.robot.state(name))]
     if bad:
-        found.append(f"poses of the SRDF outside the limits: {', '.join(bad)}")
-    found += _overlaps(cell.robot, cell.model.srdf is not None)
+        texts.append(f"poses of the SRDF outside the limits: {', '.join(bad)}")
+    texts += _overlaps(cell.robot, cell.model.srdf is not None)
     still = _still_touching(cell)
     if still:
-        found.append(f"touch and never move against each other, so left unchecked: {_listed(still)}")
-    return found
+        texts.append(f"touch and never move against each other, so left unchecked: {_listed(still)}")
+    return texts
 
 
 def _overlaps(robot: Robot, has_srdf: bool) -> list[str]:
@@ -115,18 +115,18 @@ def _overlaps(robot: Robot, has_srdf: bool) -> list[str]:
     def hits(pairs: NDArray[np.int64]) -> list[Pair]:
         return [(links[a], links[b]) for a, b in pairs[LinkPairs(robot, pairs).touch(zero)[0]].tolist()]
 
-    found = []
+    texts = []
     if wrong := hits(robot.pairs):
         cure = "" if has_srdf else "; gjk3d robot pairs finds those that always do"
-        found.append(f"where all joints are 0, these collide: {_listed(wrong)}{cure}")
+        texts.append(f"where all joints are 0, these collide: {_listed(wrong)}{cure}")
     adjacent = [sorted((links.index(a), links.index(b))) for a, b, _ in robot.adjacent()]
     unchecked = [pair for pair in hits(np.array(adjacent, np.int64).reshape(-1, 2)) if pair in robot.allowed]
     if unchecked:
-        found.append(f"overlap where all joints are 0, and are adjacent, so left unchecked: {_listed(unchecked)}")
+        texts.append(f"overlap where all joints are 0, and are adjacent, so left unchecked: {_listed(unchecked)}")
     if not has_srdf:
         only = "only links that share a joint, or are fixed to such, are left unchecked"
-        found.append(f"no --srdf: {only}; gjk3d robot pairs finds more")
-    return found
+        texts.append(f"no --srdf: {only}; gjk3d robot pairs finds more")
+    return texts
 
 
 def _still_touching(cell: Cell) -> list[Pair]:
@@ -137,14 +137,14 @@ def _still_touching(cell: Cell) -> list[Pair]:
         return []
     robot = cell.robot
     poses = robot.link_poses(_zero(robot))
-    found = []
+    pairs = []
     for link, name in cell.still:
         at = robot.link_number(link)
         bodies = [(body.shape, poses[at] @ body.pose) for body in robot.bodies if body.link == at]
         pieces = next(thing.pieces for thing in cell.things if thing.name == name)
-        if any(gk.collide(a, b, here, there) for a, here in bodies for b, there in pieces):
-            found.append((link, name))
-    return found
+        if any(gk.collide(a, b, pose_a, pose_b) for a, pose_a in bodies for b, pose_b in pieces):
+            pairs.append((link, name))
+    return pairs
 
 
 def _size(bounds: Any) -> list[float]:
@@ -166,46 +166,46 @@ def _listed(pairs: list[Pair]) -> str:
 def _print(cell: Cell) -> None:
     robot = cell.robot
     links, numbers = count(len(robot.links), "link"), count(robot.dof, "joint number")
-    say(f"{safe(robot.name)}: {links}, {numbers}, lengths in m")
-    say()
+    print_line(f"{safe(robot.name)}: {links}, {numbers}, lengths in m")
+    print_line()
     table = new_table("joint", "type", "from", "to", "parent", "child")
-    for joint in (each for each in robot.joints if each is not None):
-        own = robot.columns.get(joint.name)
+    for joint in (known_joint for known_joint in robot.joints if known_joint is not None):
+        indices = robot.columns.get(joint.name)
         ends = ("-", "-")
-        if own is not None and own.stop - own.start == 1:
-            ends = (number(robot.lower[own.start]), number(robot.upper[own.start]))
+        if indices is not None and indices.stop - indices.start == 1:
+            ends = (number(robot.lower[indices.start]), number(robot.upper[indices.start]))
         kind = f"{joint.type}, mimics {safe(joint.mimic.joint)}" if joint.mimic else joint.type
         table.add(safe(joint.name), kind, *ends, safe(joint.parent), safe(joint.child))
     print_table(table)
-    say()
+    print_line()
     table = new_table("link or object", "bodies", "geometry", "file")
     for cells in _solids(cell):
         table.add(*cells)
     print_table(table)
-    say()
+    print_line()
     of_links, with_objects = cell.pair_counts()
     counts = ", ".join(f"{many} {safe(reason)}" for reason, many in robot.allowed.counts().items()) or "none"
-    say(f"pairs of links: {of_links} checked, left unchecked: {counts}")
+    print_line(f"pairs of links: {of_links} checked, left unchecked: {counts}")
     if cell.things:
         unchecked = len({*cell.still, *cell.touching})
-        say(f"pairs with objects: {with_objects} checked, {unchecked} left unchecked")
+        print_line(f"pairs with objects: {with_objects} checked, {unchecked} left unchecked")
     for name, joints in robot.groups.items():
-        say(f"group {safe(name)}: {', '.join(map(safe, joints)) or 'no joint that moves'}")
+        print_line(f"group {safe(name)}: {', '.join(map(safe, joints)) or 'no joint that moves'}")
     if robot.states:
-        say(f"poses: {', '.join(map(safe, robot.states))}")
+        print_line(f"poses: {', '.join(map(safe, robot.states))}")
 
 
 def _solids(cell: Cell) -> list[tuple[str, str, str, str]]:
-    found = []
+    rows = []
     for k, name in enumerate(cell.robot.links):
-        own = [each for each in cell.robot.geometries if each.link == k]
-        files = sorted({each.source.name for each in own if each.source is not None})
-        bodies = str(sum(each.last - each.first for each in own)) if own else "-"
-        ways = ", ".join(sorted({each.way for each in own})) or "-"
-        found.append((safe(name), bodies, ways, ", ".join(map(safe, files)) or "-"))
+        geometries = [geometry for geometry in cell.robot.geometries if geometry.link == k]
+        files = sorted({geometry.source.name for geometry in geometries if geometry.source is not None})
+        bodies = str(sum(geometry.last - geometry.first for geometry in geometries)) if geometries else "-"
+        kinds = ", ".join(sorted({geometry.way for geometry in geometries})) or "-"
+        rows.append((safe(name), bodies, kinds, ", ".join(map(safe, files)) or "-"))
     for thing in cell.things:
-        found.append((safe(thing.name), str(len(thing.pieces)), thing.way, safe(thing.source.name)))
-    return found
+        rows.append((safe(thing.name), str(len(thing.pieces)), thing.way, safe(thing.source.name)))
+    return rows
 
 
 def _overview(robot: Robot) -> Document:
@@ -215,9 +215,9 @@ def _overview(robot: Robot) -> Document:
             "type": joint.type,
             "parent": joint.parent,
             "child": joint.child,
-            "columns": list(range(own.start, own.stop)) if (own := robot.columns.get(joint.name)) else [],
-            "lower": robot.lower[own].tolist() if own else [],
-            "upper": robot.upper[own].tolist() if own else [],
+            "columns": list(range(indices.start, indices.stop)) if (indices := robot.columns.get(joint.name)) else [],
+            "lower": robot.lower[indices].tolist() if indices else [],
+            "upper": robot.upper[indices].tolist() if indices else [],
             "mimics": joint.mimic.joint if joint.mimic else None,
         }
         for joint in robot.joints
@@ -225,23 +225,23 @@ def _overview(robot: Robot) -> Document:
     ]
     geometries = [
         {
-            "geometry": each.way,
-            "bodies": each.last - each.first,
-            "file": None if each.source is None else str(each.source),
-            "error": each.error,
+            "geometry": geometry.way,
+            "bodies": geometry.last - geometry.first,
+            "file": None if geometry.source is None else str(geometry.source),
+            "error": geometry.error,
         }
-        for each in robot.geometries
+        for geometry in robot.geometries
     ]
-    owners = [each.link for each in robot.geometries]
+    owners = [geometry.link for geometry in robot.geometries]
     links = [
-        {"name": name, "geometries": [each for each, owner in zip(geometries, owners, strict=True) if owner == k]}
+        {"name": name, "geometries": [entry for entry, owner in zip(geometries, owners, strict=True) if owner == k]}
         for k, name in enumerate(robot.links)
     ]
     return {
         "joints": joints,
         "links": links,
         "checked": [[robot.links[a], robot.links[b]] for a, b in robot.pairs.tolist()],
-        "allowed": [each._asdict() for each in robot.allowed],
+        "allowed": [pair._asdict() for pair in robot.allowed],
         "groups": {name: list(joints) for name, joints in robot.groups.items()},
         "poses": {name: robot.state(name).tolist() for name in robot.states},
     }
@@ -305,7 +305,7 @@ def _document(robot: Robot, target: Path | None) -> Document:
         "srdf": None if target is None else str(target),
         "counts": robot.allowed.counts(),
         "checked": len(robot.pairs),
-        "allowed": [{**each._asdict(), "proven": tuple(each[:2]) in proven} for each in robot.allowed],
+        "allowed": [{**pair._asdict(), "proven": tuple(pair[:2]) in proven} for pair in robot.allowed],
         "evidence": robot.allowed.evidence,
         "versions": versions(),
     }
@@ -314,13 +314,13 @@ def _document(robot: Robot, target: Path | None) -> Document:
 def _print_pairs(robot: Robot, top: int) -> None:
     allowed, proven = robot.allowed, set(robot.allowed.proven)
     counts = ", ".join(f"{count} {reason}" for reason, count in allowed.counts().items()) or "none"
-    say(f"{safe(robot.name)}: {len(allowed)} pairs of links need no check ({counts}), {len(robot.pairs)} do")
-    say()
+    print_line(f"{safe(robot.name)}: {len(allowed)} pairs of links need no check ({counts}), {len(robot.pairs)} do")
+    print_line()
     table = new_table("pair", "reason")
-    for each in list(allowed)[:top]:
-        reason = f"{each.reason}, proven" if tuple(each[:2]) in proven else safe(each.reason)
-        table.add(pair_words(each[:2]), reason)
+    for pair in list(allowed)[:top]:
+        reason = f"{pair.reason}, proven" if tuple(pair[:2]) in proven else safe(pair.reason)
+        table.add(pair_words(pair[:2]), reason)
     print_table(table)
-    say_more(len(allowed), top)
-    say()
-    say(allowed.evidence)
+    print_omitted(len(allowed), top)
+    print_line()
+    print_line(allowed.evidence)

@@ -12,10 +12,10 @@ from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.robot.cell import (
-    ALONE,
     IMAGES,
     INTERRUPTED,
     MODEL,
+    NO_SURROUNDINGS,
     OUTPUT,
     RUN,
     Flag,
@@ -31,7 +31,7 @@ from gjk3d.cli.robot.cell import (
     wrote,
 )
 from gjk3d.cli.robot.configurations import outside_limits, read_configurations, read_trajectory
-from gjk3d.cli.terminal import Bar, safe, say, write_json
+from gjk3d.cli.terminal import Bar, print_line, safe, write_json
 from gjk3d.wording import above, below, count, number
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _EDGES = 4  #: between two looks at the keyboard
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Look:
+class Sampling:
     """How a path is looked at.
 
     Parameters
@@ -70,7 +70,7 @@ class Look:
         return f"sampled, no joint moves more than {number(self.resolution)} between samples"
 
 
-SAMPLED = Look()
+SAMPLED = Sampling()
 
 
 def path(
@@ -78,11 +78,11 @@ def path(
     waypoints: str,
     /,
     *,
-    look: Look = SAMPLED,
+    look: Sampling = SAMPLED,
     picture: Path | None = None,
     animation: Path | None = None,
     model: Model = MODEL,
-    around: Surroundings = ALONE,
+    around: Surroundings = NO_SURROUNDINGS,
     output: Run = RUN,
 ) -> int:
     """Tell whether a path is free, at samples or proven all the way.
@@ -115,27 +115,25 @@ def path(
             raise UsageError(
                 f"{waypoints} has one configuration, expected two or more: `gjk3d robot check` asks of one"
             )
-        way = _ask(cell, points, look, bar)
+        result = _check(cell, points, look, bar)
     if not output.quiet:
-        notes(cell, outside_limits(cell.robot, points), hit=way.complete and way.status != "FREE")
+        notes(cell, outside_limits(cell.robot, points), hit=result.complete and result.status != "FREE")
     if output.json:
-        found = {**way._asdict(), "q": None if way.q is None else way.q.tolist(), "free": way.status == "FREE"}
-        write_json(document(cell, asked={"path": waypoints, **asdict(look)}, **found))
+        q = None if result.q is None else result.q.tolist()
+        values = {**result._asdict(), "q": q, "free": result.status == "FREE"}
+        write_json(document(cell, asked={"path": waypoints, **asdict(look)}, **values))
     elif output.csv:
-        _write_csv(cell, way)
+        _write_csv(cell, result)
     else:
-        _print(cell, way, f"{safe(waypoints)}: {count(way.edges, 'edge')}, {look}", look.certify)
-    if not way.complete:
+        _print(cell, result, f"{safe(waypoints)}: {count(result.edges, 'edge')}, {look}", look.certify)
+    if not result.complete:
         return INTERRUPTED
     _draw(cell, points, look, picture, animation, output.quiet)
-    return int(way.status != "FREE")
+    return int(result.status != "FREE")
 
 
-# asking ---------------------------------------------------------------------------------------------------------------
-
-
-class Way(NamedTuple):
-    """What was found of a path."""
+class PathResult(NamedTuple):
+    """The result of a path."""
 
     status: str  #: FREE, HIT or UNRESOLVED
     edges: int
@@ -148,22 +146,22 @@ class Way(NamedTuple):
     complete: bool = True
 
 
-def _ask(cell: Cell, points: NDArray[np.float64], look: Look, bar: Bar) -> Way:
-    """Ask edge by edge, up to the first that is not free; Ctrl-C leaves what was found so far."""
+def _check(cell: Cell, points: NDArray[np.float64], look: Sampling, bar: Bar) -> PathResult:
+    """Check edge by edge, up to the first that is not free; Ctrl-C keeps the result so far."""
     edges = len(points) - 1
-    asked = 0
+    checked = 0
     try:
         for first, some in _pieces(points):
             bar("proving" if look.certify else "sampling", first, edges)
-            found = cell.checker.path_free(some, **asdict(look), workers=cell.workers)
-            if not found.free:
-                edge = first + int(found.edge or 0)
-                where = float(found.safe), float(found.hit), cell.name(found.pair), found.configuration
-                return Way(str(found.status), edges, edge + 1, edge, *where)
-            asked = first + len(some) - 1
+            part = cell.checker.path_free(some, **asdict(look), workers=cell.workers)
+            if not part.free:
+                edge = first + int(part.edge or 0)
+                where = float(part.safe), float(part.hit), cell.name(part.pair), part.configuration
+                return PathResult(str(part.status), edges, edge + 1, edge, *where)
+            checked = first + len(some) - 1
     except KeyboardInterrupt:
-        return Way("UNRESOLVED", edges, asked, complete=False)
-    return Way("FREE", edges, edges)
+        return PathResult("UNRESOLVED", edges, checked, complete=False)
+    return PathResult("FREE", edges, edges)
 
 
 def _pieces(points: NDArray[np.float64]) -> Iterator[tuple[int, NDArray[np.float64]]]:
@@ -172,37 +170,34 @@ def _pieces(points: NDArray[np.float64]) -> Iterator[tuple[int, NDArray[np.float
         yield start, points[start : start + _EDGES + 1]
 
 
-# telling --------------------------------------------------------------------------------------------------------------
-
-
-def _write_csv(cell: Cell, way: Way) -> None:
-    numbers = ["" if way.edge is None else repr(x) for x in (way.safe, way.hit)]
-    q = [""] * cell.robot.dof if way.q is None else list(map(repr, way.q.tolist()))
-    edge = "" if way.edge is None else way.edge
+def _write_csv(cell: Cell, result: PathResult) -> None:
+    numbers = ["" if result.edge is None else repr(x) for x in (result.safe, result.hit)]
+    q = [""] * cell.robot.dof if result.q is None else list(map(repr, result.q.tolist()))
+    edge = "" if result.edge is None else result.edge
     head = ["status", "edges", "edge", "safe", "hit", "a", "b", *cell.columns]
-    write_csv([head, [way.status, way.edges, edge, *numbers, *(way.pair or ("", "")), *q]])
+    write_csv([head, [result.status, result.edges, edge, *numbers, *(result.pair or ("", "")), *q]])
 
 
-def _print(cell: Cell, way: Way, asked: str, certify: bool) -> None:
-    say(title(cell))
-    say(asked)
-    if not way.complete:
-        say(f"interrupted: {way.looked_at} of {way.edges} edges were free, the rest was not looked at")
+def _print(cell: Cell, result: PathResult, source: str, certify: bool) -> None:
+    print_line(title(cell))
+    print_line(source)
+    if not result.complete:
+        print_line(f"interrupted: {result.looked_at} of {result.edges} edges were free, the rest was not looked at")
         return
-    if way.edge is None:
-        say("FREE, proven all the way" if certify else "FREE at every sample")
+    if result.edge is None:
+        print_line("FREE, proven all the way" if certify else "FREE at every sample")
         return
-    where = f"edge {way.edge}, from row {way.edge} to row {way.edge + 1}"
-    words = {"HIT": "collide", "UNRESOLVED": "are too close to tell"}[way.status]
-    say(f"{way.status} on {where}: {pair_words(way.pair)} {words}")
-    end = "" if math.isnan(way.hit) else f", in collision at {above(way.hit)}"
-    say(f"free up to {below(way.safe)} of it{end}")
-    if way.q is not None:
-        say(f"q = {', '.join(number(value, 4) for value in way.q)}")
+    where = f"edge {result.edge}, from row {result.edge} to row {result.edge + 1}"
+    words = {"HIT": "collide", "UNRESOLVED": "are too close to tell"}[result.status]
+    print_line(f"{result.status} on {where}: {pair_words(result.pair)} {words}")
+    end = "" if math.isnan(result.hit) else f", in collision at {above(result.hit)}"
+    print_line(f"free up to {below(result.safe)} of it{end}")
+    if result.q is not None:
+        print_line(f"q = {', '.join(number(value, 4) for value in result.q)}")
 
 
 def _draw(
-    cell: Cell, points: NDArray[np.float64], look: Look, picture: Path | None, animation: Path | None, quiet: bool
+    cell: Cell, points: NDArray[np.float64], look: Sampling, picture: Path | None, animation: Path | None, quiet: bool
 ) -> None:
     """Draw a path with ghosts, and as an animation."""
     if picture is None and animation is None:
@@ -226,7 +221,7 @@ def safety(
     speed: float | None = None,
     tolerance: float = 1e-4,
     model: Model = MODEL,
-    around: Surroundings = ALONE,
+    around: Surroundings = NO_SURROUNDINGS,
     output: Output = OUTPUT,
 ) -> int:
     """Tell which pairs come closer than the margin over a programme of paths, proven between samples too.
@@ -260,24 +255,24 @@ def safety(
         cell = Cell(urdf, model, around, scene_geometry="bodies")
         programme = {safe(name): read_trajectory(name, cell.robot, speed) for name in waypoints}
         bar("proving")
-        found = cell.pictured().safety(programme, tolerance=tolerance)
+        result = cell.pictured().safety(programme, tolerance=tolerance)
     if not output.quiet:
         outside = [
             words
-            for name, way in programme.items()
-            for words in outside_limits(cell.robot, way.at(way.times), f"{name}: ")
+            for name, trajectory in programme.items()
+            for words in outside_limits(cell.robot, trajectory.at(trajectory.times), f"{name}: ")
         ]
-        notes(cell, outside, hit=bool(found.rows))
+        notes(cell, outside, hit=bool(result.rows))
     if output.json:
         write_json(
             document(
-                cell, asked={"paths": list(waypoints), "speed": speed, "tolerance": tolerance}, report=found.to_dict()
+                cell, asked={"paths": list(waypoints), "speed": speed, "tolerance": tolerance}, report=result.to_dict()
             )
         )
     else:
-        say(title(cell))
-        say(found.to_text().rstrip())
+        print_line(title(cell))
+        print_line(result.to_text().rstrip())
     if report is not None:
-        found.to_html(report)
+        result.to_html(report)
         wrote(report, output.quiet)
-    return int(not found)
+    return int(not result)

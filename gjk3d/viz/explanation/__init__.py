@@ -101,17 +101,17 @@ def _trace_of(result: Distance) -> Trace:
     deep = mode != UNSIGNED and result.status == Status.OVERLAPPING
     pose_a, pose_b = (pose[0] if getattr(pose, "ndim", 2) == 3 else pose for pose in (result.pose_a, result.pose_b))
 
-    def ask(mode: int, tol: float | None) -> Trace:
+    def trace_in_mode(mode: int, tol: float | None) -> Trace:
         again = query_distance(mode, result.shape_a, result.shape_b, pose_a, pose_b, max_distance, tol, True)
         assert again.trace is not None
         return again.trace
 
-    trace = result.trace or ask(SIGNED if mode == FACETS else mode, tol)
+    trace = result.trace or trace_in_mode(SIGNED if mode == FACETS else mode, tol)
     if trace.epa or not deep or trace.gjk_end not in SHARED:
         return trace
     # a tie of curved shapes, whose depth has a closed form: EPA's way to near it is shown, all of which is thousands
     # of steps
-    return ask(EPA_ALWAYS, max(tol or 0.0, _NEAR))
+    return trace_in_mode(EPA_ALWAYS, max(tol or 0.0, _NEAR))
 
 
 class Explanation:

@@ -1,4 +1,4 @@
-"""From a trace to steps with sentences: what each kernel knew, asked and concluded.
+"""Sentences for the steps of a trace: the state of each kernel, its query and its conclusion.
 
 All of it is read from the trace; nothing is solved a second time.
 """
@@ -27,7 +27,7 @@ _ROUNDING = 1e-12  #: in those: points no farther apart have one name, lengths n
 _LEFT = ("simplex", "names", "vertices", "faces", "closest")
 #: how GJK ends where the cores share a point
 SHARED = ("origin inside", "origin on the simplex")
-_STAYS = ("converged", "beyond", "no progress")  #: where the last point asked for is not taken
+_UNCHANGED_ENDS = ("converged", "beyond", "no progress")  #: where the last point asked for is not taken
 _closest: Any = closest_on_triangle  # a kernel, called with tuples
 
 _NO_POINTS, _NO_FACES, _NO_EDGES = np.empty((0, 3)), np.empty((0, 3), np.int64), np.empty((0, 2), np.int64)
@@ -103,7 +103,7 @@ def part(names: Sequence[str]) -> str:
     return f"{_PARTS[len(names)]} {' '.join(names)}"
 
 
-def _stands(weights: Array, corners: Array, on_a: Array, on_b: Array) -> dict[str, Array]:
+def _witnesses(weights: Array, corners: Array, on_a: Array, on_b: Array) -> dict[str, Array]:
     """Return the nearest point of a simplex or of a face, and the points of A and of B that it is made of."""
     return {"nearest": weights @ corners, "witness_a": weights @ on_a, "witness_b": weights @ on_b}
 
@@ -145,23 +145,23 @@ class Narrator:
         first = len(read) - alike
         numbers = (step.title.rpartition(" ")[2] for step in (self.steps[first], last))
         title = f"{last.phase}, steps {' to '.join(numbers)}"
-        told = f"{alike} steps, told as one: their bounds read alike in four digits. At the last: "
-        self.steps[first:] = [last._replace(number=first, title=title, sentence=told + last.sentence)]
+        prefix = f"{alike} steps, told as one: their bounds read alike in four digits. At the last: "
+        self.steps[first:] = [last._replace(number=first, title=title, sentence=prefix + last.sentence)]
 
-    def _add(self, phase: str, sentences: list[str], of: GjkStep | EpaStep | None = None, **known: Any) -> None:
+    def _add(self, phase: str, sentences: list[str], of: GjkStep | EpaStep | None = None, **values: Any) -> None:
         """Add a step, with what one of the trace holds by the same names; what is known is in the axes of the trace."""
-        known = {name: getattr(of, name) for name in Step._fields if hasattr(of, name)} | known
+        values = {name: getattr(of, name) for name in Step._fields if hasattr(of, name)} | values
         if of is not None:
             self.lower = max(self.lower, of.lower - self.radii)  # the best so far
             self.upper = max(min(self.upper, of.upper - self.radii), self.least)
-            known |= self._between(self.lower, self.upper)
-        for name, value in known.items():
+            values |= self._between(self.lower, self.upper)
+        for name, value in values.items():
             if name in WAYS:
-                known[name] = self.difference.axes(value)
+                values[name] = self.difference.axes(value)
             elif name in PLACES:
-                known[name] = self.difference.place(value)
+                values[name] = self.difference.place(value)
         title = f"{phase}, step {sum(step.phase == phase for step in self.steps) + 1}" if of else "What is asked"
-        self.steps.append(Step(len(self.steps), phase, title, " ".join(filter(None, sentences)), **known))
+        self.steps.append(Step(len(self.steps), phase, title, " ".join(filter(None, sentences)), **values))
 
     def _first(self) -> None:
         """Tell where the first point comes from: the line between the centres, before any loop."""
@@ -185,16 +185,17 @@ class Narrator:
 
     def _between(self, lower: float, upper: float) -> dict[str, Any]:
         """Return bounds of the distance, as a step has them."""
-        known = np.isfinite(lower) and np.isfinite(upper)
-        return {"lower": lower, "upper": upper, "bounds": f"distance {self._told(lower, upper, 5)}" if known else ""}
+        is_finite = np.isfinite(lower) and np.isfinite(upper)
+        text = f"distance {self._format(lower, upper, 5)}" if is_finite else ""
+        return {"lower": lower, "upper": upper, "bounds": text}
 
-    def _told(self, lower: float, upper: float, digits: int, least: float = -inf) -> str:
-        """Write what two bounds say of a length."""
+    def _format(self, lower: float, upper: float, digits: int, least: float = -inf) -> str:
+        """Return two bounds of a length as text."""
         return told(lower, upper, digits, self.unit, least=least, rounding=self.rounding)
 
     def _short(self, x: float) -> str:
         """Write a length in a sentence."""
-        return self._told(x, x, 4)
+        return self._format(x, x, 4)
 
     def _only(self, ahead: float) -> str:
         """Write how much farther a point is that brings nothing."""
@@ -211,33 +212,33 @@ class Narrator:
         again = self.names.knows(w)
         name = self.names(w)
         # the simplex that an answer stands on is the last one, moved to where curved shapes are nearest
-        stays, end = last and self.trace.gjk_end in _STAYS, self.trace.simplex
-        after = before if stays else tuple(map(self.names, end if last else self.trace.gjk[index + 1].simplex))
+        unchanged, end = last and self.trace.gjk_end in _UNCHANGED_ENDS, self.trace.simplex
+        after = before if unchanged else tuple(map(self.names, end if last else self.trace.gjk[index + 1].simplex))
         joins = name in after and name not in before
         dropped = tuple(n for n in before if n not in after)
         where = f"{before[0]}, the first point of A - B, is" if index == 0 else "The origin is"
         sentences = [
             f"{where} {self._short(step.upper)} from {'the origin' if index == 0 else part(before)}.",
-            self._found(step, name, again and name in before, joins),
-            self._kept(name, after, dropped) if joins and not (last and self.trace.gjk_end in SHARED) else "",
+            self._support_sentence(step, name, again and name in before, joins),
+            self._kept_sentence(name, after, dropped) if joins and not (last and self.trace.gjk_end in SHARED) else "",
             self._end(before, after) if last else "",
         ]
-        told = {"point_name": name, "joins": joins, "dropped": dropped, "after": () if last else after}
-        stands = _stands(step.weights, step.simplex, step.simplex_a, step.simplex_b)
-        self._add("GJK", sentences, step, names=before, point=w, **stands, **told)
+        facts = {"point_name": name, "joins": joins, "dropped": dropped, "after": () if last else after}
+        witnesses = _witnesses(step.weights, step.simplex, step.simplex_a, step.simplex_b)
+        self._add("GJK", sentences, step, names=before, point=w, **witnesses, **facts)
 
-    def _found(self, step: GjkStep, name: str, again: bool, joins: bool) -> str:
+    def _support_sentence(self, step: GjkStep, name: str, again: bool, joins: bool) -> str:
         ahead = step.upper - step.bound  # how much farther along the direction than the simplex
         if again:
             return f"Asked towards the origin, A - B has nothing beyond: its farthest point that way is {name} again."
         more = f"{self._short(ahead)} farther that way" if joins else self._only(ahead)
         return f"Asked towards the origin, A - B answers {name}, {more}."
 
-    def _kept(self, name: str, after: tuple[str, ...], dropped: tuple[str, ...]) -> str:
+    def _kept_sentence(self, name: str, after: tuple[str, ...], dropped: tuple[str, ...]) -> str:
         if not dropped:
             return f"It joins, and nothing is dropped: the origin faces {part(after)}."
-        beyond = part(after) if len(after) > 1 else f"corner {name} itself"
-        return f"The origin lies beyond {beyond}: drop {listed(dropped)}."
+        region = part(after) if len(after) > 1 else f"corner {name} itself"
+        return f"The origin lies beyond {region}: drop {listed(dropped)}."
 
     def _end(self, before: tuple[str, ...], after: tuple[str, ...]) -> str:
         end = self.trace.gjk_end
@@ -273,9 +274,11 @@ class Narrator:
         else:
             where = f"The origin is still outside, {self._short(away)} from the nearest face, {' '.join(on)}."
         sentences = [start, where, self._grown(step, name, ahead, again, inside)]
-        told = {"names": names, "point_name": name, "joins": len(step.removed) > 0}
-        stands = _stands(np.array(weights[:3]), corners, step.vertices_a[step.closest], step.vertices_b[step.closest])
-        self._add("EPA", sentences, step, **stands, **told)
+        facts = {"names": names, "point_name": name, "joins": len(step.removed) > 0}
+        witnesses = _witnesses(
+            np.array(weights[:3]), corners, step.vertices_a[step.closest], step.vertices_b[step.closest]
+        )
+        self._add("EPA", sentences, step, **witnesses, **facts)
 
     def _grown_names(self, vertices: Array) -> tuple[str, ...]:
         """Name EPA's vertices; those of one step are those of the step before and more."""
@@ -295,18 +298,18 @@ class Narrator:
 
     def _grown(self, step: EpaStep, name: str, ahead: float, again: bool, inside: bool) -> str:
         if len(step.removed):
-            seen, rim = len(step.removed), len(step.horizon)
-            swap = "that face gives way" if seen == 1 else f"the {seen} faces that see it give way"
+            removed, rim = len(step.removed), len(step.horizon)
+            swap = "that face gives way" if removed == 1 else f"the {removed} faces that see it give way"
             return (
                 f"Along its normal A - B reaches to {name}, {self._short(ahead)} beyond, so the polytope grows: "
                 f"{swap} to {rim} new ones round their horizon."
             )
-        beyond = f"A - B reaches no farther than {name}" if again else f"{name} is {self._only(ahead)}"
+        claim = f"A - B reaches no farther than {name}" if again else f"{name} is {self._only(ahead)}"
         if inside:
-            return f"Along its normal {beyond}: the face is part of A - B's surface, and its distance is the depth."
+            return f"Along its normal {claim}: the face is part of A - B's surface, and its distance is the depth."
         if abs(self.result.distance) <= self.result.upper - self.result.lower:
-            return f"Along its normal {beyond}: the origin is on A - B's surface, and the two touch."
-        return f"Along its normal {beyond}: the nearest point of A - B is found."
+            return f"Along its normal {claim}: the origin is on A - B's surface, and the two touch."
+        return f"Along its normal {claim}: the nearest point of A - B is found."
 
     # --- what comes of it ---------------------------------------------------------------------------------------------
 
@@ -327,15 +330,15 @@ class Narrator:
         lower, upper = (float(bound) + self.radii for bound in (self.result.lower, self.result.upper))
         radii = "is the radius" if len(who) == 1 else "are the radii"
         if upper < -self.rounding:
-            where = f"in each other by {self._told(-upper, -lower, 4, 0.0)}; added"
+            where = f"in each other by {self._format(-upper, -lower, 4, 0.0)}; added"
         else:
-            where = f"apart by {self._told(lower, upper, 4)}; taken off"
+            where = f"apart by {self._format(lower, upper, 4)}; taken off"
         return f"All that was of the cores, which are {where} {radii}, {listed(who)}."
 
     def _meaning(self) -> str:
         result = self.result
         lower, upper = float(result.lower), float(result.upper)
-        distance, deep = self._told(lower, upper, 9), self._told(-upper, -lower, 9, 0.0)
+        distance, deep = self._format(lower, upper, 9), self._format(-upper, -lower, 9, 0.0)
         if result.status == Status.SEPARATED:
             return f"The two points are the nearest, and the shapes are proven to be {distance} apart."
         if result.status == Status.BEYOND:

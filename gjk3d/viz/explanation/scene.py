@@ -1,4 +1,4 @@
-"""What each step looks like, as drawings of two views.
+"""Drawings of each step, in two views.
 
 Both views are laid out in units of their own picture, about its middle, so that any scale is drawn alike.
 """
@@ -50,7 +50,7 @@ ANSWERED = {
 }
 HEADINGS = ("The two shapes", "Minkowski difference A - B")
 _BALL, _ROD, _ARROW = 0.026, 0.008, 0.011
-_ASKED, _TOWARDS = 0.26, 0.36  #: lengths of the arrows at the support points, and in A - B
+_SUPPORT_ARROW, _TOWARDS = 0.26, 0.36  #: lengths of the arrows at the support points, and in A - B
 _STRAIGHT = 0.8  #: cosine of the angle to the viewer from which on an arrow is too short to be seen
 _TETRAHEDRON = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)])
 
@@ -85,21 +85,21 @@ class Scene(NamedTuple):
 def arrange(result: Distance, steps: list[Step], difference: Difference, view: Any, up: Any) -> Scene:
     """Lay out both views and draw every step in each."""
     layout = lay_out(result)
-    toward, top = _look(_slanted(layout.view, steps) if view is None else view, UP if up is None else up)
-    core, whole = difference.core(), difference.whole()
+    toward, top = _axes(_slanted(layout.view, steps) if view is None else view, UP if up is None else up)
+    core, difference_drawing = difference.core(), difference.whole()
     left = View(layout.center, layout.radius, [], [])
-    right = View(*ball_of(np.concatenate([whole[0], np.zeros((1, 3))])), [], [])
+    right = View(*ball_of(np.concatenate([difference_drawing[0], np.zeros((1, 3))])), [], [])
     shown = Drawing(left.still)  # what is drawn goes in there
     for body, role in zip(layout.bodies, "ab", strict=True):
         shown.body(left.local(body.vertices), body.faces, PALETTE[role], 0.4, name=role, outline=False)
     shown = Drawing(right.still)
-    solids = [(whole, 0.12, True)] if sum(difference.radii) > 0.0 else []
+    solids = [(difference_drawing, 0.12, True)] if sum(difference.radii) > 0.0 else []
     for (vertices, faces), opacity, even in [*solids, (core, 0.22, difference.sampled)]:
         places = right.local(vertices)
         shown.body(places, faces, PALETTE["difference"], opacity, name="difference", outline=even, even=even)
     for at, draw, heading in zip((left, right), (_workspace, _differences), HEADINGS, strict=True):
         at.steps.extend(draw(at, step) for step in steps)
-        arrows = [item for one in at.steps for item in one.items if item.color == PALETTE["direction"]]
+        arrows = [item for step_items in at.steps for item in step_items.items if item.color == PALETTE["direction"]]
         extent = Drawing([*at.still, *arrows], view=toward, up=top)
         if at is right:
             extent.dots(at.local(np.zeros(3)), PALETTE["ink"])
@@ -110,7 +110,7 @@ def arrange(result: Distance, steps: list[Step], difference: Difference, view: A
     return Scene(left, right, toward, top)
 
 
-def _look(view: Any, up: Any) -> tuple[Array, Array]:
+def _axes(view: Any, up: Any) -> tuple[Array, Array]:
     toward, top = direction(view, "view"), direction(up, "up")
     top -= (top @ toward) * toward
     length = float(np.linalg.norm(top))
@@ -122,10 +122,10 @@ def _slanted(view: Array, steps: list[Step]) -> Array:
     arrows = np.array([step.direction for step in steps if step.direction is not None])
     z, turn = np.meshgrid(np.linspace(-0.2, 0.7, 7), np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False))
     flat = np.sqrt(1.0 - z * z)
-    ways = np.stack([flat * np.cos(turn), flat * np.sin(turn), z], axis=-1).reshape(-1, 3)
-    ways = np.concatenate([view[None] / np.linalg.norm(view), ways])
-    straight = np.maximum(np.abs(ways @ arrows.T) - _STRAIGHT, 0.0).sum(axis=1) / (1.0 - _STRAIGHT)
-    return np.asarray(ways[np.argmin(4.0 * straight - ways @ ways[0])])
+    directions = np.stack([flat * np.cos(turn), flat * np.sin(turn), z], axis=-1).reshape(-1, 3)
+    directions = np.concatenate([view[None] / np.linalg.norm(view), directions])
+    straight = np.maximum(np.abs(directions @ arrows.T) - _STRAIGHT, 0.0).sum(axis=1) / (1.0 - _STRAIGHT)
+    return np.asarray(directions[np.argmin(4.0 * straight - directions @ directions[0])])
 
 
 # --- the workspace ----------------------------------------------------------------------------------------------------
@@ -135,10 +135,10 @@ def _workspace(view: View, step: Step) -> Drawing:
     drawing = Drawing()
     if step.witness_a is not None and step.witness_b is not None:
         ends = view.local([step.witness_a, step.witness_b])
-        way = ends[0] - ends[1]
-        gap = float(np.linalg.norm(way))
+        separation = ends[0] - ends[1]
+        gap = float(np.linalg.norm(separation))
         if step.phase == "answer" and step.upper < 0.0 and gap > 2.0 * _ARROW:  # the way out, for B
-            drawing.arrows(ends[1], way / gap, gap, _ARROW, PALETTE["new"])
+            drawing.arrows(ends[1], separation / gap, gap, _ARROW, PALETTE["new"])
         else:
             if gap > _ROD:
                 drawing.rods(ends[0], ends[1], _ROD, PALETTE["ink"])
@@ -148,9 +148,9 @@ def _workspace(view: View, step: Step) -> Drawing:
         for end, role in zip(ends, "ab", strict=True):
             drawing.balls(end, _BALL, PALETTE[role])
     if step.support_a is not None and step.support_b is not None and step.direction is not None:
-        found = view.local([step.support_a, step.support_b])
-        drawing.arrows(found, np.outer([1.0, -1.0], step.direction), _ASKED, _ARROW, PALETTE["direction"])
-        drawing.balls(found, 1.25 * _BALL, PALETTE["new"])
+        supports = view.local([step.support_a, step.support_b])
+        drawing.arrows(supports, np.outer([1.0, -1.0], step.direction), _SUPPORT_ARROW, _ARROW, PALETTE["direction"])
+        drawing.balls(supports, 1.25 * _BALL, PALETTE["new"])
     return drawing
 
 
@@ -179,17 +179,17 @@ def _differences(view: View, step: Step) -> Drawing:
 
 def _add_simplex(drawing: Drawing, view: View, step: Step) -> None:
     corners, color = view.local(step.simplex), rod_color("simplex")
-    kept = np.array([name not in step.dropped for name in step.names], dtype=bool)
+    is_kept = np.array([name not in step.dropped for name in step.names], dtype=bool)
     if len(corners) >= 3:
         faces = _TETRAHEDRON[: 1 if len(corners) == 3 else 4]
         drawing.body(corners, faces, PALETTE["simplex"], 0.45, outline=False)
     pairs = np.array([(i, j) for i in range(len(corners)) for j in range(i)], dtype=np.int64).reshape(-1, 2)
     drawing.rods(corners[pairs[:, 0]], corners[pairs[:, 1]], 1.4 * _ROD, color, look=PART)
     if step.joins and step.point is not None:  # the edges that it brings
-        new = np.broadcast_to(view.local(step.point), corners[kept].shape)
-        drawing.rods(corners[kept], new, 0.5 * _ROD, color, look=PART)
-    drawing.balls(corners[kept], 1.1 * _BALL, color, look=PART)
-    drawing.balls(corners[~kept], 1.1 * _BALL, PALETTE["dropped"], look=PART)
+        new = np.broadcast_to(view.local(step.point), corners[is_kept].shape)
+        drawing.rods(corners[is_kept], new, 0.5 * _ROD, color, look=PART)
+    drawing.balls(corners[is_kept], 1.1 * _BALL, color, look=PART)
+    drawing.balls(corners[~is_kept], 1.1 * _BALL, PALETTE["dropped"], look=PART)
     for corner, name in zip(corners, step.names, strict=True):
         if name in step.dropped:
             drawing.label(corner, f"{name} (drop)", darker(PALETTE["dropped"], 0.62))
@@ -199,10 +199,10 @@ def _add_simplex(drawing: Drawing, view: View, step: Step) -> None:
 
 def _add_polytope(drawing: Drawing, view: View, step: Step) -> None:
     vertices, color = view.local(step.vertices), rod_color("polytope")
-    gone, near = {tuple(face) for face in step.removed.tolist()}, tuple(step.closest.tolist())
-    kept = [face for face in step.faces.tolist() if tuple(face) not in gone and tuple(face) != near]
-    seen = [face for face in step.removed.tolist() if tuple(face) != near]
-    for faces, role, opacity in ((kept, "polytope", 0.3), (seen, "removed", 0.6), ([near], "closest", 0.9)):
+    removed, near = {tuple(face) for face in step.removed.tolist()}, tuple(step.closest.tolist())
+    remaining = [face for face in step.faces.tolist() if tuple(face) not in removed and tuple(face) != near]
+    visible = [face for face in step.removed.tolist() if tuple(face) != near]
+    for faces, role, opacity in ((remaining, "polytope", 0.3), (visible, "removed", 0.6), ([near], "closest", 0.9)):
         if faces:
             drawing.body(vertices, faces, PALETTE[role], opacity, outline=False, even=role != "polytope")
     edges = {tuple(sorted((int(f[i]), int(f[(i + 1) % 3])))) for f in step.faces for i in range(3)}

@@ -64,9 +64,9 @@ class Curve:
         import pyvista
 
         self.chart = chart = pyvista.Chart2D()
-        known = [step for step in steps if np.isfinite(step.lower) and np.isfinite(step.upper)]
-        self._at = np.array([step.number + 1.0 for step in known])
-        self._bounds = [np.array([getattr(step, side) for step in known]) for side in ("lower", "upper")]
+        bounded = [step for step in steps if np.isfinite(step.lower) and np.isfinite(step.upper)]
+        self._at = np.array([step.number + 1.0 for step in bounded])
+        self._bounds = [np.array([getattr(step, side) for step in bounded]) for side in ("lower", "upper")]
         chart.title = "Bounds of the distance, step by step"
         chart.x_range, chart.y_range = [0.5, len(steps) + 0.5], list(limits(steps))
         ticks = range(1, len(steps) + 1, -(-len(steps) // 12))
@@ -78,12 +78,12 @@ class Curve:
 
     def show(self, index: int) -> None:
         """Mark a step; what is known after it is faint."""
-        chart, seen = self.chart, self._at <= index + 1
+        chart, shown = self.chart, self._at <= index + 1
         chart.clear()
-        if seen.any():
-            chart.area(self._at[seen], *(bound[seen] for bound in self._bounds), color=_BAND)
+        if shown.any():
+            chart.area(self._at[shown], *(bound[shown] for bound in self._bounds), color=_BAND)
         for bound in self._bounds:
-            for some, color, width in ((self._at > index, _LATER, 1.0), (seen, INK, 2.0)):
+            for some, color, width in ((self._at > index, _LATER, 1.0), (shown, INK, 2.0)):
                 if some.any():
                     chart.line(self._at[some], bound[some], color=color, width=width)
                     chart.scatter(self._at[some], bound[some], color=color, size=8.0)
@@ -126,19 +126,19 @@ class Stage:
         steps: list[Step],
         scene: Scene,
         size: tuple[int, int],
-        beside: bool = False,
+        side_by_side: bool = False,
         off_screen: bool = True,
         foot: int = 0,
     ) -> None:
-        self._steps, self._views, self._beside = steps, (scene.left, scene.right), beside
+        self._steps, self._views, self._beside = steps, (scene.left, scene.right), side_by_side
         low = height_beneath(steps, size[0])
         heights = [size[1] - low - foot, low - CURVE, CURVE, *([foot] if foot else [])]
         below = {"groups": [(row, [0, 1]) for row in (1, 3) if row < len(heights)], "row_weights": heights}
-        shape, layout = ((1, 3), {"col_weights": [30, 30, 40]}) if beside else ((len(heights), 2), below)
+        shape, layout = ((1, 3), {"col_weights": [30, 30, 40]}) if side_by_side else ((len(heights), 2), below)
         self.plotter = new_plotter(off_screen=off_screen, size=size, shape=shape, **layout)
         self.plotter.set_background("white", all_renderers=True)
         self._added: list[Added] = [[], []]
-        if not beside:
+        if not side_by_side:
             self.plotter.subplot(2, 0)
             self._curve = Curve(self.plotter, steps)
 
@@ -148,9 +148,9 @@ class Stage:
         for column, view in enumerate(self._views):
             self.plotter.subplot(0, column)
             self._added[column] = repaint(self.plotter, view.steps[index], self._added[column])
-        words, known = [f"{index + 1} of {len(self._steps)}: {step.title}", step.sentence], [step.bounds]
-        below = [((1, 0), Drawing(words=words)), ((2, 1), Drawing(words=known, keys=legend(step)))]
-        for panel, drawing in [((0, 2), Drawing(words=words + known))] if self._beside else below:
+        words, bounds_lines = [f"{index + 1} of {len(self._steps)}: {step.title}", step.sentence], [step.bounds]
+        below = [((1, 0), Drawing(words=words)), ((2, 1), Drawing(words=bounds_lines, keys=legend(step)))]
+        for panel, drawing in [((0, 2), Drawing(words=words + bounds_lines))] if self._beside else below:
             self.plotter.subplot(*panel)
             repaint(self.plotter, drawing, [])
         if not self._beside:
@@ -163,7 +163,7 @@ class Stage:
 
 
 def shoot_curve(steps: list[Step], size: tuple[int, int]) -> Image.Image:
-    """Return a picture of the curve of all steps, and beside it what the colours in any of them mean."""
+    """Return a picture of the curve of all steps, with the meaning of all colours next to it."""
     plotter = new_plotter(off_screen=True, size=size, shape=(1, 2))
     try:
         plotter.set_background("white", all_renderers=True)
@@ -194,17 +194,17 @@ class Window:
         self._stage = Stage(steps, scene, _SIZE, off_screen=off_screen, foot=_SLIDER)
         self.plotter = self._stage.plotter
         self.plotter.subplot(3, 0)
-        look = {"color": INK, "fmt": "%.0f", "title_height": 0.3, "slider_width": 0.3, "tube_width": 0.08}
+        slider_style = {"color": INK, "fmt": "%.0f", "title_height": 0.3, "slider_width": 0.3, "tube_width": 0.08}
         ends = {"pointa": (0.025, 0.5), "pointb": (0.56, 0.5)}
         self.slider = self.plotter.add_slider_widget(
-            self._slid, [1, len(steps)], value=1, interaction_event="always", **ends, **look
+            self._slid, [1, len(steps)], value=1, interaction_event="always", **ends, **slider_style
         )
         for name, by in (("Left", -1), ("Right", 1)):
             self.plotter.add_key_event(name, lambda by=by: self.go(self.at + by))
         self.go(0)
 
     def go(self, step: int) -> None:
-        """Show a step, the first or the last where there is none of this number."""
+        """Show the step with the nearest number."""
         to = min(max(step, 0), self._last)
         if to == self.at:
             return
@@ -229,18 +229,18 @@ MOST_CORNERS = 20_000
 _CURVED = {layout.CYLINDER: ("cylinder", 2), layout.CONE: ("cone", 2), layout.ELLIPSOID: ("ellipsoid", 3)}
 _LONGEST = 20_000  #: milliseconds of an animation that nobody asked to be longer
 #: every colour that means something has its place in a palette
-_OWN = (_PAPER, *PALETTE.values(), *map(rod_color, PALETTE))
+_PALETTE_COLORS = (_PAPER, *PALETTE.values(), *map(rod_color, PALETTE))
 
 
 def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
-    """Write one frame a step; each stays as long as its sentence takes to read: a second for four words."""
+    """Write one frame a step, shown as long as its sentence takes to read: a second for four words."""
     shown = evenly(len(steps), max(most, 2)).tolist()
     frames = list(_shots(steps, scene, (WIDTH, _HIGH + height_beneath(steps, WIDTH)), shown))
     times = [round(1000 * (seconds or 1.5 + len(steps[index].sentence.split()) / 4.0)) for index in shown]
     times[-1] += 2000
     if seconds is None and sum(times) > _LONGEST:  # the page and the words are there to be read at leisure
         times = [_LONGEST * time // sum(times) for time in times]
-    write_frames(path, frames, times, palette(frames, _OWN))
+    write_frames(path, frames, times, palette(frames, _PALETTE_COLORS))
 
 
 def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
@@ -250,20 +250,20 @@ def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
     shown = evenly(len(steps), max(most, 2)).tolist()
     size = WIDTH - _MARGIN, _STRIP_ROW - 2
     image = Image.new("RGB", (WIDTH, _STRIP_ROW * len(shown) + CURVE), _PAPER)
-    for row, one in enumerate(_shots(steps, scene, size, shown, True), 1):
-        image.paste(one, (0, _STRIP_ROW * (row - 1)))
+    for row, shot_image in enumerate(_shots(steps, scene, size, shown, True), 1):
+        image.paste(shot_image, (0, _STRIP_ROW * (row - 1)))
         ImageDraw.Draw(image).line([(16, _STRIP_ROW * row - 1), (WIDTH - 16, _STRIP_ROW * row - 1)], _LINE)
     image.paste(shoot_curve(steps, (size[0], CURVE)), (0, _STRIP_ROW * len(shown)))
     if path.suffix.lower() == ".png":  # flat colours and words: as few colours as this take a fifth of the space
-        image = image.quantize(palette=palette([image], _OWN), dither=Image.Dither.NONE)
+        image = image.quantize(palette=palette([image], _PALETTE_COLORS), dither=Image.Dither.NONE)
     image.save(path)
 
 
 def _shots(
-    steps: list[Step], scene: Scene, size: tuple[int, int], shown: list[int], beside: bool = False
+    steps: list[Step], scene: Scene, size: tuple[int, int], shown: list[int], side_by_side: bool = False
 ) -> Iterator[Image.Image]:
-    """Draw some steps, each with its words below or beside it."""
-    stage = Stage(steps, scene, size, beside)
+    """Draw some steps, each with its words below or at its side."""
+    stage = Stage(steps, scene, size, side_by_side)
     try:
         yield from (stage.shoot(index) for index in telling("drawing step", shown, len(shown)))
     finally:
@@ -273,17 +273,17 @@ def _shots(
 def write_page(path: Path, explained: Explanation, names: tuple[str, str] | None) -> Path:
     """Write the page; nothing in it reaches for the network, and its own policy forbids it."""
     result, steps, unit = explained.result, explained.steps, explained._unit
-    both = names or (called(result.shape_a), called(result.shape_b))
+    pair_names = names or (called(result.shape_a), called(result.shape_b))
     text = {
-        "title": f"{both[0]} and {both[1]}, explained: {verdict(result, unit)}",
-        "name_a": both[0],
-        "name_b": both[1],
+        "title": f"{pair_names[0]} and {pair_names[1]}, explained: {verdict(result, unit)}",
+        "name_a": pair_names[0],
+        "name_b": pair_names[1],
         "headline": headline(result, unit),
         "in_unit": f" in {unit}" if unit else "",
         "first_title": steps[0].title,
         "first_sentence": steps[0].sentence,
     }
-    data = _data(explained) | {"names": both, "verdict": headline(result, unit), "unit": unit}
+    data = _data(explained) | {"names": pair_names, "verdict": headline(result, unit), "unit": unit}
     markup = {
         "all": "\n".join(f"<li><b>{html.escape(s.title)}.</b> {html.escape(s.sentence)}</li>" for s in steps),
         "scene": to_json(data),
@@ -296,17 +296,17 @@ def _data(explained: Explanation) -> dict[str, Any]:
     """Return all that is drawn: bodies in units of their view, steps as they are, about A's centre."""
     scene, difference = explained._scene, explained._difference
     views = (scene.left._replace(center=scene.left.center - difference.center), scene.right)
-    given = given_to(explained.result, difference)
-    spanned = given is not None and difference.sampled  # by the page, from the support mappings of both
+    inputs = given_to(explained.result, difference)
+    spanned = inputs is not None and difference.sampled  # by the page, from the support mappings of both
     still = (scene.left.still, [] if spanned else scene.right.still)
-    own = {name: {"line": darker(role.light), "rod": rod_color(name)} for name, role in ROLES.items()}
+    role_colors = {name: {"line": darker(role.light), "rod": rod_color(name)} for name, role in ROLES.items()}
     return {
-        "colors": {name: role._asdict() | own[name] for name, role in ROLES.items()},
+        "colors": {name: role._asdict() | role_colors[name] for name, role in ROLES.items()},
         "view": scene.view.tolist(),
         "up": scene.up.tolist(),
         "views": [{"center": view.center.tolist(), "unit": view.unit} for view in views],
-        "still": [[_item(one) for one in items] for items in still],
-        "given": given,
+        "still": [[_item(item) for item in items] for items in still],
+        "given": inputs,
         "sampled": difference.sampled,
         "answered": ANSWERED,
         "steps": [_step(step, difference.center) for step in explained.steps],
@@ -314,7 +314,7 @@ def _data(explained: Explanation) -> dict[str, Any]:
 
 
 def given_to(result: Distance, difference: Difference) -> list[dict[str, Any]] | None:
-    """Return both shapes as a page runs GJK on them, about A's centre; None where it has no support mapping."""
+    """Return both shapes as a page runs GJK on them, about A's centre, None if a page lacks the support mapping."""
     sides = []
     for k, shape in enumerate((result.shape_a, result.shape_b)):
         ints, floats = shape._packed

@@ -1,7 +1,7 @@
-"""Which function draws what: one line a kind, with those of lists and of what a scene found, which lead to others.
+"""The functions that draw each kind of object: one line a kind, with lists and results of scenes, which use others.
 
-A file a subject: bodies, answers about two of them, impacts, scenes and clash reports, robots. All of them make a
-`Drawing`; none knows pyvista or pages.
+Each subject has a file: bodies, results on two of them with impacts and rays, scenes and clash reports, robots. All
+make a `Drawing`, without pyvista and without pages.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from gjk3d.viz.kinds.robots import Travel, draw_robot, draw_travel
 from gjk3d.viz.kinds.scenes import draw_assembly, draw_report, draw_scene
 from gjk3d.viz.layout import ready
 
-#: Names that are told; of more bodies only the number is.
+#: Number of bodies up to which their names are written; of more only the number.
 MOST_KEYS = 8
 #: Bounding volumes in a row take these in turn: what they bound has those of bodies.
 _VOLUMES = (NORMAL, SEPARATION, *PALETTE[3:])
@@ -103,11 +103,12 @@ def draw_pairs(x: ScenePairs[Any, Any], style: Style) -> Drawing:
     drawing = Drawing(words=[f"{len(x)} pairs{more}"])
     for k in range(min(len(x), _MOST_PAIRS)):
         a, b, row = x[k]
-        one = drawing_of(row, _named(style, (a, b)))
-        drawing.items += one.items
-        drawing.keys = one.keys[-1:]
+        pair_drawing = drawing_of(row, _named(style, (a, b)))
+        drawing.items += pair_drawing.items
+        drawing.keys = pair_drawing.keys[-1:]
         if k < 4:
-            drawing.words.append(f"{a} – {b or 'other'}: {one.words[0][:1].lower()}{one.words[0][1:]}")
+            text = pair_drawing.words[0]
+            drawing.words.append(f"{a} – {b or 'other'}: {text[:1].lower()}{text[1:]}")
     return drawing
 
 
@@ -155,12 +156,12 @@ def function_of(x: Any) -> Callable[..., Drawing]:
     ours = {cls.__name__ for cls in KINDS if cls.__module__.startswith("gjk3d.")}
     ours -= {"Body", "Surface", "Travel", "Volume"}  # bases and internals: users know what is derived from them
     ours |= {"Mesh", "PointCloud", "VoxelGrid", "HeightField", "Shell", "Compound", "AABB", "OBB"}
-    known = ", ".join([*sorted(ours), "poses"])
-    raise TypeError(f"{type(x).__name__} cannot be drawn; these can: {known}, and lists of them")
+    options = ", ".join([*sorted(ours), "poses"])
+    raise TypeError(f"{type(x).__name__} cannot be drawn; these can: {options}, and lists of them")
 
 
 def _cure(x: Any) -> str:
-    """Return what to draw instead of what has no picture by itself."""
+    """Return an object with a picture in place of one without."""
     import trimesh
 
     cures = {
@@ -184,16 +185,16 @@ def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
     What ``of`` names, beside a bounding volume or rays, is drawn first, at the pose of the style.
     """
     draw = function_of(x)
-    known = list(signature(draw).parameters)[2:]
+    accepted = list(signature(draw).parameters)[2:]
     for name in options:
-        if name not in known:
-            has = f"it has {', '.join(known)}" if known else "it has none of its own"
+        if name not in accepted:
+            has = f"it has {', '.join(accepted)}" if accepted else "it has none of its own"
             raise TypeError(f"the picture of a {type(x).__name__} has no option {name!r}: {has}")
     style = style or Style()
     if draw in (draw_volume, draw_rays) and options.get("of") is not None:
         faint = 0.45 if style.opacity is None else style.opacity
-        beside = Style(style.pose) if draw is draw_volume else Style(style.pose, style.colors, faint)
-        options["of"] = drawing_of(options["of"], beside)
+        other_style = Style(style.pose) if draw is draw_volume else Style(style.pose, style.colors, faint)
+        options["of"] = drawing_of(options["of"], other_style)
     drawing = draw(x, style, **options)
     planes = [item.vertices for item in drawing.items if item.slab is not None]
     if planes and not len(drawing.framed):  # half-spaces alone, of which all that is drawn has to be seen

@@ -1,7 +1,7 @@
-"""A distance, a contact, a separating axis and a gradient, each beside the pair that was asked about.
+"""Drawings of results on a pair: distance, contact, separating axis, gradient, impact and rays.
 
-What two solids both fill and where their surfaces cut, the nearest points, the normal and the way out are drawn here,
-for clash reports too.
+The overlap volume of two solids, the curve in which they cut, the nearest points, the normal and the separating
+translation are drawn here, for clash reports too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gjk3d.viz.triangles import Solid, across, slab, solid_surface, turned
 from gjk3d.wording import above, depth, number
 
 #: Of what both fill.
-_BOTH = "#D6408F"
+_COMMON_COLOR = "#D6408F"
 #: Corners of a hull that is cut without a library for it.
 _MOST_CORNERS = 400
 #: Triangles of two meshes that are cut for a picture.
@@ -62,14 +62,14 @@ def draw_distance(x: Distance, style: Style, *, surfaces: Any = None, unit: str 
         add_common(drawing, list(layout.bodies), convex, layout.radius)
     add_witness(drawing, x, layout.radius, (style.color(0, COLORS), style.color(1, COLORS)))
     if x.depth > 0.0:
-        told = depth(x.lower, x.upper, 3, unit)
-        label_depth(drawing, x.point_b, x.depth * x.normal, told)
+        bounds_text = depth(x.lower, x.upper, 3, unit)
+        label_depth(drawing, x.point_b, x.depth * x.normal, bounds_text)
     return drawing
 
 
-def label_depth(drawing: Drawing, start: Array, way: Array, told: str) -> None:
-    """Write how deep two overlap, beside the arrow of the way out."""
-    drawing.label(start + 0.5 * way, told, darker(SEPARATION, 0.8), np.linspace(start, start + way, 9))
+def label_depth(drawing: Drawing, start: Array, translation: Array, text: str) -> None:
+    """Write the depth next to the arrow of the separating translation."""
+    drawing.label(start + 0.5 * translation, text, darker(SEPARATION, 0.8), np.linspace(start, start + translation, 9))
 
 
 def _of_pair(
@@ -114,28 +114,28 @@ def add_witness(drawing: Drawing, x: Distance, size: float, colors: Sequence[str
 
 
 def add_common(drawing: Drawing, surfaces: list[tuple[Array, Any]], convex: bool, size: float) -> bool:
-    """Add what two closed surfaces in world axes both enclose, and the curve they cut in; say whether it is had."""
+    """Add the overlap of two closed surfaces in world axes and the curve where they cut; return whether it exists."""
     try:
         meshes = [Mesh(*surface) for surface in surfaces]
         if sum(len(mesh.faces) for mesh in meshes) > _MOST_TRIANGLES:
             return False
-        both = _common(meshes, convex)
+        common = _common(meshes, convex)
         curve = np.zeros((0, 2, 3)) if convex else intersection_curve(meshes[0], meshes[1])
     except Gjk3dError:
         return False
-    if both is not None and len(both[1]):
-        drawing.marks([both], _BOTH, opacity=0.75, key="what both fill")
+    if common is not None and len(common[1]):
+        drawing.marks([common], _COMMON_COLOR, opacity=0.75, key="what both fill")
     if len(curve):
         drawing.rods(curve[:, 0], curve[:, 1], 0.004 * size, INK, 8, key="where the surfaces cut")
-    return both is not None
+    return common is not None
 
 
 def _common(meshes: list[Mesh], convex: bool) -> tuple[Array, Any] | None:
     a, b = meshes
     solids = [solid(union_of(mesh).mesh) for mesh in (a, b)]
     if None not in solids:
-        found = intersection(*solids)
-        return None if found is None else (found.vertices, found.faces)
+        overlaps = intersection(*solids)
+        return None if overlaps is None else (overlaps.vertices, overlaps.faces)
     if not convex or len(a.vertices) + len(b.vertices) > _MOST_CORNERS:
         return None
     hull = overlap(ConvexHull(a.vertices), ConvexHull(b.vertices))
@@ -209,12 +209,12 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
 
 
 def _pair(
-    x: Any, row: Array, style: Style, of: Any, opacity: float, asked: str, also: str
+    x: Any, row: Array, style: Style, of: Any, opacity: float, title_text: str, also: str
 ) -> tuple[Drawing, tuple[Any, Any], list[Array]]:
     """Draw the pair that an answer is about, which does not carry it; return it and its poses."""
     if not isinstance(of, (tuple, list)) or not 2 <= len(of) <= 4:
         raise TypeError(
-            f"{asked} does not carry the shapes it is about: pass them as asked, with their poses, as "
+            f"{title_text} does not carry the shapes it is about: pass them as asked, with their poses, as "
             f"viz.show(answer, of=(a, b, pose_a, pose_b)); without poses of=(a, b){also}"
         )
     a, b, *poses = of
@@ -248,10 +248,10 @@ def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:
         for part, most, color in ((slice(3), longest[0], NORMAL), (slice(3, 6), longest[1], SEPARATION)):
             length = float(np.linalg.norm(row[part]))
             if most > 0.0 and length > 1e-9 * most:
-                way = row[part] / length
-                drawing.arrows(origin, way, 0.45 * size * length / most, 0.011 * size, color)
+                direction = row[part] / length
+                drawing.arrows(origin, direction, 0.45 * size * length / most, 0.011 * size, color)
                 if part.start == 3:
-                    _add_turn(drawing, origin + 0.22 * size * way * length / most, way, 0.09 * size, color)
+                    _add_turn(drawing, origin + 0.22 * size * direction * length / most, direction, 0.09 * size, color)
     drawing.words = [
         "Where the distance grows fastest",
         "unique" if bool(x.unique) else "one of several slopes: a kink",
@@ -272,7 +272,7 @@ def _add_turn(drawing: Drawing, center: Array, axis: Array, radius: float, color
     drawing.marks([turned(surfaces.cone(1.0, 1.0, 24), ring[-1], end, 0.2 * radius)], color)
 
 
-_BEYOND = "#6B7785"
+_MISSED = "#6B7785"
 
 
 def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
@@ -303,7 +303,7 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
             drawing.key(f"way of the middle of {'AB'[k]}", color)
             _track(drawing, shape, motion, until, color, size)
     drawing.take(contact_signs(x, size))
-    drawing.view = side_view(_way(x))
+    drawing.view = side_view(_approach(x))
     return drawing
 
 
@@ -324,13 +324,13 @@ def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: st
     drawing.balls(points[-1], 0.012 * size, color, 24)
     if 0.0 < until < 1.0:
         points = track(shape, motion, np.linspace(until, min(1.0, 4.0 / 3.0 * until), 17))
-        drawing.lines(np.stack([points[:-1:2], points[1::2]], axis=1), _BEYOND, width=4.0, key="the way it would go on")
+        drawing.lines(np.stack([points[:-1:2], points[1::2]], axis=1), _MISSED, width=4.0, key="the way it would go on")
 
 
 def track(shape: Any, motion: Motion, times: Array) -> Array:
     """Return where the middle of a body is at some times."""
-    found: Array = (motion.at(times) @ np.append(ball_of(solid_surface(shape)[0])[0], 1.0))[:, :3]
-    return found
+    points: Array = (motion.at(times) @ np.append(ball_of(solid_surface(shape)[0])[0], 1.0))[:, :3]
+    return points
 
 
 def moves(motion: Motion) -> bool:
@@ -339,15 +339,15 @@ def moves(motion: Motion) -> bool:
     return bool(np.ptp(poses, axis=0).max() > 0.0)
 
 
-def _way(x: Impact) -> Array:
+def _approach(x: Impact) -> Array:
     """Return the way B goes seen from A, else the normal."""
-    way = np.zeros(3)
+    direction = np.zeros(3)
     for shape, motion, sign in ((x.shape_a, x.motion_a, -1.0), (x.shape_b, x.motion_b, 1.0)):
         if not isinstance(shape, Halfspace):
             start, end = track(shape, motion, np.array([0.0, 1.0]))
-            way += sign * (end - start)
-    length = float(np.linalg.norm(way))
-    return way / length if length > 0.0 else np.asarray(x.normal)
+            direction += sign * (end - start)
+    length = float(np.linalg.norm(direction))
+    return direction / length if length > 0.0 else np.asarray(x.normal)
 
 
 #: Rays drawn as rods with arrows; more are lines.
@@ -369,16 +369,16 @@ def draw_rays(x: RayHit, style: Style, *, of: Drawing | None = None) -> Drawing:
         drawing.take(of)
         drawing.words = []
     points = np.reshape(x.point, (-1, 3))
-    starts, ways = (np.broadcast_to(np.reshape(rows, (-1, 3)), points.shape) for rows in (x.origin, x.direction))
-    ways = ways / np.linalg.norm(ways, axis=1)[:, None]
+    starts, directions = (np.broadcast_to(np.reshape(rows, (-1, 3)), points.shape) for rows in (x.origin, x.direction))
+    directions = directions / np.linalg.norm(directions, axis=1)[:, None]
     hit, inside = np.reshape(x.hit, -1), np.reshape(x.inside, -1)
     size = ball_of(np.concatenate([drawing.framed, starts, points[hit]]))[1]
     # those that miss are drawn past the middle of what they were cast at
-    middle = ((drawing.ball[0] - starts) * ways).sum(axis=1) if drawing.items else np.full(len(starts), -np.inf)
-    beyond = np.clip(middle + 0.8 * size, 0.6 * size, 3.0 * size)
-    ends = np.where(hit[:, None], points, starts + beyond[:, None] * ways)
-    taken = {item.color for item in drawing.items}
-    colors = [next((color for color in wished if color not in taken), wished[-1]) for wished in (_HITS, _WHERE)]
+    middle = ((drawing.ball[0] - starts) * directions).sum(axis=1) if drawing.items else np.full(len(starts), -np.inf)
+    ray_length = np.clip(middle + 0.8 * size, 0.6 * size, 3.0 * size)
+    ends = np.where(hit[:, None], points, starts + ray_length[:, None] * directions)
+    used = {item.color for item in drawing.items}
+    colors = [next((color for color in wished if color not in used), wished[-1]) for wished in (_HITS, _WHERE)]
     colors.append("#5F6368" if drawing.keys else GREY)  # what is free in a scene is light
     _add_rays(drawing, starts, ends, hit, size, colors)
     out = hit & ~inside

@@ -69,7 +69,7 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
 def extent_words(size: Array, unit: str | None) -> str:
     """Return the lengths of a box, (3,) float, in the unit that they are read in."""
     unit, factor = reading(unit, float(size.max()))
-    return with_unit(" x ".join(number(factor * each, 4) for each in size.tolist()), unit)
+    return with_unit(" x ".join(number(factor * side, 4) for side in size.tolist()), unit)
 
 
 def add(
@@ -193,8 +193,8 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
         for eight in corners[:40]:
             drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10))
     volumes = np.reshape(x.volume, -1)  # type: ignore[attr-defined]
-    one = f"{name[:1].upper() + name[1:]}, volume {number(volumes.sum(), 5)} cubic units"
-    drawing.words.append(one if len(volumes) == 1 else f"{len(volumes)} of the kind: {name}")
+    title = f"{name[:1].upper() + name[1:]}, volume {number(volumes.sum(), 5)} cubic units"
+    drawing.words.append(title if len(volumes) == 1 else f"{len(volumes)} of the kind: {name}")
     drawing.key(style.name(0, name), color)
     return drawing
 

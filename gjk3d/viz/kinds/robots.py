@@ -84,27 +84,27 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
 
 
 def _clear_view(drawing: Drawing, state: State) -> Array:
-    """Return from where least but who collides hides the place of a collision: as usual, if nothing does there."""
-    others = [item for item in drawing.items if item.name not in state.hit]
-    solid = [(item.vertices, item.faces) for item in others if item.opacity == 1.0 and len(item.faces)]
-    ways = _TURNS.apply(VIEW)
+    """Return the view in which the other links and obstacles hide least of a collision, the usual view if none do."""
+    obstacles = [item for item in drawing.items if item.name not in state.hit]
+    solid = [(item.vertices, item.faces) for item in obstacles if item.opacity == 1.0 and len(item.faces)]
+    views = _TURNS.apply(VIEW)
     if not solid:
         return np.asarray(VIEW)
-    eyes = np.array([camera_of(replace(drawing, view=way)).eye for way in ways])
+    eyes = np.array([camera_of(replace(drawing, view=view)).eye for view in views])
     places = (state.points[0] + state.points[1]) / 2 + 0.04 * drawing.ball[1] * np.vstack([np.eye(3), -np.eye(3)])
     starts = np.tile(places, (len(eyes), 1))
     hidden = raycast(Mesh(*joined(solid)), starts, np.repeat(eyes, len(places), axis=0) - starts).hit
     # a third of what is round it may be hidden, or the robot's own links would turn the picture
-    return np.asarray(ways[np.argmin(np.maximum(hidden.reshape(len(eyes), -1).mean(axis=1), 1.0 / 3.0))])
+    return np.asarray(views[np.argmin(np.maximum(hidden.reshape(len(eyes), -1).mean(axis=1), 1.0 / 3.0))])
 
 
 def words_for(state: State) -> str:
     """Say what a state is in one line."""
     if state.pairs:
-        each = [f"{a} with {b}" for a, b in state.pairs]
-        lengths = np.cumsum([len(text) + 2 for text in each])
+        lines = [f"{a} with {b}" for a, b in state.pairs]
+        lengths = np.cumsum([len(text) + 2 for text in lines])
         told_of = max(1, int(np.searchsorted(lengths, _LINE, side="right")))
-        left, shown = len(each) - told_of, ", ".join(each[:told_of])
+        left, shown = len(lines) - told_of, ", ".join(lines[:told_of])
         more = f" and {count(left, 'pair')} more" if left else ""
         if state.lower > 0.0:
             return f"Too close: {shown}{more}; least gap {told(state.lower, state.upper, 4, _UNIT)}"
@@ -116,7 +116,7 @@ def words_for(state: State) -> str:
 
 
 class Part(NamedTuple):
-    """What moves with a link: the link itself, all of its bodies together, or an attached object."""
+    """A part that moves with a link: all bodies of the link together, or an attached object."""
 
     name: str
     link: int
@@ -128,18 +128,18 @@ class Part(NamedTuple):
 def parts_of(x: Robot | Checker, style: Style) -> list[Part]:
     """Return what moves of a robot, and of a Checker what is attached to it too."""
     robot = x.robot if isinstance(x, Checker) else x
-    found = []
+    parts = []
     for k in range(len(robot.links)):
         bodies = [placed(*surface_of(body.shape), body.pose) for body in robot.bodies if body.link == k]
         if bodies:
-            one, color = Drawing(), style.color(k, LINKS)
-            one.body(*joined(bodies), color, look=MODEL, name=robot.links[k])
-            found.append(Part(robot.links[k], k, np.eye(4), color, one.items))
+            link_drawing, color = Drawing(), style.color(k, LINKS)
+            link_drawing.body(*joined(bodies), color, look=MODEL, name=robot.links[k])
+            parts.append(Part(robot.links[k], k, np.eye(4), color, link_drawing.items))
     for name, link in x.attached.items() if isinstance(x, Checker) else ():
-        one = Drawing()
-        add(one, x.shape(name), None, COLORS[1], 1.0, outline=False, name=name)
-        found.append(Part(name, robot.link_number(link), x.pose(name), COLORS[1], one.items))
-    return found
+        base_drawing = Drawing()
+        add(base_drawing, x.shape(name), None, COLORS[1], 1.0, outline=False, name=name)
+        parts.append(Part(name, robot.link_number(link), x.pose(name), COLORS[1], base_drawing.items))
+    return parts
 
 
 def add_things(drawing: Drawing, checker: Checker, hit: frozenset[str]) -> None:
@@ -183,13 +183,13 @@ class Travel(NamedTuple):
 
 def travel(checker: Checker, way: PathFrames, link: int = -1) -> Travel:
     """Ask about the configurations along a way, and note where the origin of a link is."""
-    there, states = checker.copy(), []
+    copied, states = checker.copy(), []
     for k in telling("asking about configuration", range(len(way.q)), len(way.q)):
         for name, poses in way.moved.items():
-            there.move(name, poses[k])
-        states.append(state_of(there, way.q[k]))
+            copied.move(name, poses[k])
+        states.append(state_of(copied, way.q[k]))
     links = checker.robot.link_poses(way.q)
-    return Travel(there, way, links, tuple(states), checker.robot.links[link], links[:, link, :3, 3].copy())
+    return Travel(copied, way, links, tuple(states), checker.robot.links[link], links[:, link, :3, 3].copy())
 
 
 def draw_travel(x: Travel, style: Style) -> Drawing:

@@ -53,8 +53,8 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
     hit = {name for pair in pairs for name in pair}
     planes = [name for name in names if isinstance(x.shape(name), Halfspace)]
     single = len(names) <= _MOST_SINGLE
-    found = _contacts(x, margin) if contacts and pairs else None
-    crowded = not single and 3 * len(hit) > len(names) and found is not None
+    contacts_found = _contacts(x, margin) if contacts and pairs else None
+    crowded = not single and 3 * len(hit) > len(names) and contacts_found is not None
     colors = {True: style.color(0, (_CROWD if crowded else SEPARATION,)), False: style.color(1, (_FREE,))}
     alphas = {True: style.alpha(0, 0.8 if single else 1.0), False: style.alpha(1, 0.35 if hit and not crowded else 1.0)}
     alike: dict[Any, list[str]] = {}  # of many objects, the equal ones of one colour are drawn together
@@ -62,9 +62,9 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
         if name not in planes:
             alike.setdefault(name if single else (x.shape(name), name in hit), []).append(name)
     for members in telling("drawing kind of object", alike.values(), len(alike)):
-        name, met = members[0], members[0] in hit
-        stack = np.array([x.pose(each) for each in members])
-        add(drawing, x.shape(name), stack, colors[met], alphas[met], outline=single, name=name if single else "",
+        name, is_hit = members[0], members[0] in hit
+        stack = np.array([x.pose(member) for member in members])
+        add(drawing, x.shape(name), stack, colors[is_hit], alphas[is_hit], outline=single, name=name if single else "",
             resolution=96 if single else 32 if len(names) < 500 else 22)  # fmt: skip
         if len(names) <= _MOST_NAMES and len(drawing.items):
             top = drawing.items[-1].vertices
@@ -77,8 +77,8 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
         drawing.key("collides", colors[True])
     if len(hit) < len(names):
         drawing.key("free", colors[False])
-    if found is not None:
-        _add_contacts(drawing, found)
+    if contacts_found is not None:
+        _add_contacts(drawing, contacts_found)
     drawing.words = _scene_words(pairs, names)
     return drawing
 
@@ -109,21 +109,21 @@ def _add_plane(drawing: Drawing, name: str, plane: Any, pose: Array, color: str)
 def _contacts(x: Scene, margin: float) -> Contact[Array] | None:
     """Return where the pairs touch, None where nothing does or not all of them are convex."""
     try:
-        found = x.contacts(within=max(margin, 0.0)).result
+        result = x.contacts(within=max(margin, 0.0)).result
     except UnsupportedPair:
         return None
-    return found if np.any(found.count) else None
+    return result if np.any(result.count) else None
 
 
-def _add_contacts(drawing: Drawing, found: Contact[Array]) -> None:
-    size, points = drawing.ball[1], found.points[found.count > 0]
+def _add_contacts(drawing: Drawing, result: Contact[Array]) -> None:
+    size, points = drawing.ball[1], result.points[result.count > 0]
     middles = np.nanmean(points, axis=1)
     if len(points) > _MOST_NORMALS:  # so small that few faces make a ball
         drawing.balls(middles, 0.006 * size, SEPARATION, 12, framed=False, key="where two meet")
     else:
         drawing.balls(points[~np.isnan(points)], 0.009 * size, INK, 24)
         key = "normals, from the first name to the second"
-        drawing.arrows(middles, found.normal[found.count > 0], 0.12 * size, 0.005 * size, NORMAL, key=key)
+        drawing.arrows(middles, result.normal[result.count > 0], 0.12 * size, 0.005 * size, NORMAL, key=key)
         drawing.key("contact points", INK)
 
 
@@ -131,9 +131,9 @@ def _scene_words(pairs: list[Any], names: list[str]) -> list[str]:
     if not pairs:
         return [f"Nothing collides among {count(len(names), 'object')}"]
     rows = sorted((sorted(pair, key=order) for pair in pairs), key=lambda pair: [order(name) for name in pair])
-    told = ", ".join(f"{a} – {b}" for a, b in rows[:4]) + (", …" if len(pairs) > 4 else "")
+    listed = ", ".join(f"{a} – {b}" for a, b in rows[:4]) + (", …" if len(pairs) > 4 else "")
     collide = f"{count(len(pairs), 'pair')} collide{'s' if len(pairs) == 1 else ''}"
-    return [f"{collide} among {count(len(names), 'object')}", told]
+    return [f"{collide} among {count(len(names), 'object')}", listed]
 
 
 def draw_assembly(
@@ -158,8 +158,8 @@ def draw_assembly(
         for pieces in [mesh.bodies() if bodies else [mesh]]
         for k, piece in enumerate(pieces)
     ]
-    for k, (name, mesh, own) in enumerate(things):
-        color = style.color(k, own if level is None else (GREY,))
+    for k, (name, mesh, colour) in enumerate(things):
+        color = style.color(k, colour if level is None else (GREY,))
         add(drawing, mesh, None, color, style.alpha(k, 1.0), outline=False, name=name)
         if len(things) <= _MOST_PARTS and level is None:
             drawing.key(style.name(k, name), color)
@@ -203,10 +203,10 @@ _WORDS = {
     "clearance": "too close",
     "touch": "touching",
 }
-#: How much is seen round the middle of a finding, times the size of the smaller part.
+#: Radius of the picture of a finding, in sizes of the smaller part.
 _ROOM = 2.5
-#: Directions to look from: round the axis that is up, from a little above.
-_WAYS = np.array([(np.sin(a), -np.cos(a), 0.45) for a in np.radians(28.0 + 45.0 * np.arange(8))]) / np.hypot(1.0, 0.45)
+#: Directions of view around the axis that is up, from a little above.
+_VIEWS = np.array([(np.sin(a), -np.cos(a), 0.45) for a in np.radians(28.0 + 45.0 * np.arange(8))]) / np.hypot(1.0, 0.45)
 
 
 def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
@@ -217,21 +217,21 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     clash : int or str
         Which finding: its place among those that count, the worst first; or its id, or the name of a part.
     """
-    found = [row for row in x.clashes if row.is_open] or list(x.clashes)
+    rows = [row for row in x.clashes if row.is_open] or list(x.clashes)
     parts = _parts(x)
-    ghost = Item(*joined(list(parts.values())), style.color(2, (*COLORS, GREY)), 0.16, MODEL, framed=not found)
-    if not found:
+    ghost = Item(*joined(list(parts.values())), style.color(2, (*COLORS, GREY)), 0.16, MODEL, framed=not rows)
+    if not rows:
         return Drawing([ghost], [f"No clashes among {len(x.parts)} parts"], up=np.array(upward(x)))
-    make, at = partial(_one, x, found, parts, ghost, style), _place(found, clash)
+    make, at = partial(_add_finding, x, rows, parts, ghost, style), _place(rows, clash)
     drawing = make(at)
-    drawing.steps = Steps(len(found), at, make)
+    drawing.steps = Steps(len(rows), at, make)
     return drawing
 
 
-def _one(
-    x: Report, found: list[Clash], parts: dict[str, tuple[Array, Any]], ghost: Item, style: Style, k: int
+def _add_finding(
+    x: Report, rows: list[Clash], parts: dict[str, tuple[Array, Any]], ghost: Item, style: Style, k: int
 ) -> Drawing:
-    row = found[k]
+    row = rows[k]
     drawing = Drawing([ghost], sorted=True)
     pair = [(name, parts[name]) for name in (row.a, row.b) if name in parts]
     if x.motion is not None and row.time is not None:  # both are where they are when the numbers hold
@@ -254,13 +254,13 @@ def _one(
     radius = min(1.15 * size, _ROOM * min(sizes, default=size))
     drawing.focus = (center, radius)
     drawing.camera = _camera(row, center, radius, ball_of(ghost.vertices)[0], np.array(upward(x)))
-    known = x.assembly is not None and row.kind == "hard" and len(pair) == 2
-    if not (known and add_common(drawing, [surface for _, surface in pair], False, radius)) and row.overlap_box:
+    has_solids = x.assembly is not None and row.kind == "hard" and len(pair) == 2
+    if not (has_solids and add_common(drawing, [surface for _, surface in pair], False, radius)) and row.overlap_box:
         drawing.lines(box_lines(points), INK, width=2.0, key="box round what both fill")
     unit, factor = x.reading
     read = converted(row, factor, x.unit)
     _add_signs(drawing, row, radius, wording.depth(read, 3, unit))
-    drawing.words = [f"{k + 1} of {len(found)}: {_headline(read, unit)}", f"{row.a}  –  {row.b}"]
+    drawing.words = [f"{k + 1} of {len(rows)}: {_headline(read, unit)}", f"{row.a}  –  {row.b}"]
     return drawing
 
 
@@ -269,22 +269,22 @@ def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) 
     out = center - middle
     out /= float(np.linalg.norm(out)) or 1.0
     normal = np.zeros(3) if row.normal is None else np.array(row.normal)
-    ways = _WAYS @ upright(up).T
-    view = min(ways, key=lambda way: round(float(way @ normal) ** 2 - 0.5 * float(way @ out), 9))
+    views = _VIEWS @ upright(up).T
+    view = min(views, key=lambda direction: round(float(direction @ normal) ** 2 - 0.5 * float(direction @ out), 9))
     return camera_at(center, radius, view, up)
 
 
 def _add_signs(drawing: Drawing, row: Clash, size: float, depth: str) -> None:
-    """Add the nearest points and the way out, with the depth beside it, else the normal."""
+    """Add the nearest points and the separating translation with its depth, else the normal."""
     if row.point_a is not None and row.point_b is not None:
         drawing.ends(np.array(row.point_a), np.array(row.point_b), size, COLORS)
     if row.depth and row.mtv is not None and any(row.mtv):
-        start, way = np.array(row.point if row.point_b is None else row.point_b), np.array(row.mtv)
-        length = float(np.linalg.norm(way))
+        start, translation = np.array(row.point if row.point_b is None else row.point_b), np.array(row.mtv)
+        length = float(np.linalg.norm(translation))
         shown = max(length, 0.12 * size)
         key = "way out, for B" if shown == length else "way out, for B (drawn longer)"
-        drawing.arrows(start, way / length, shown, min(0.014 * size, 0.12 * shown), SEPARATION, key=key)
-        label_depth(drawing, start, way, depth)
+        drawing.arrows(start, translation / length, shown, min(0.014 * size, 0.12 * shown), SEPARATION, key=key)
+        label_depth(drawing, start, translation, depth)
     elif row.normal is not None and row.point is not None:
         drawing.arrows(
             np.array(row.point), np.array(row.normal), 0.25 * size, 0.009 * size, NORMAL, key="normal, A to B"
@@ -301,7 +301,7 @@ def _headline(row: Clash, unit: str | None) -> str:
 
 
 def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
-    """Return the triangles of each part; where the report has none, those of its box."""
+    """Return the triangles of each part, those of its box if the report has none."""
     if x.assembly is not None:
         meshes = {part.name: part.mesh for part in x.assembly.parts}
         return {name: (mesh.vertices, mesh.faces) for name, mesh in meshes.items() if mesh is not None}
@@ -313,12 +313,12 @@ def _box(bounds: Any) -> Array:
     return np.array([*product(*zip(*bounds, strict=True))])
 
 
-def _place(found: list[Clash], wanted: int | str) -> int:
+def _place(rows: list[Clash], wanted: int | str) -> int:
     if isinstance(wanted, str):
-        places = [k for k, row in enumerate(found) if wanted in (row.id, row.a, row.b)]
+        places = [k for k, row in enumerate(rows) if wanted in (row.id, row.a, row.b)]
         if not places:
             raise ValueError(f"clash={wanted!r}: no finding has this id, and none is about a part of this name")
         return places[0]
-    if not -len(found) <= wanted < len(found):
-        raise ValueError(f"clash={wanted}: the report has {len(found)} findings, 0 is the worst")
-    return wanted % len(found)
+    if not -len(rows) <= wanted < len(rows):
+        raise ValueError(f"clash={wanted}: the report has {len(rows)} findings, 0 is the worst")
+    return wanted % len(rows)

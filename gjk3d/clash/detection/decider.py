@@ -17,7 +17,7 @@ from gjk3d.clash.detection.clashes import Vector
 from gjk3d.clash.detection.overlap import LOOKED_AT, SAME_FRAME, BodyPair, Overlap, intersection, shared_depth, touching
 from gjk3d.convex.pairs import Pairs
 from gjk3d.geometry.points import farthest
-from gjk3d.interrupts import Aside, Whole
+from gjk3d.interrupts import Aside, Pickled
 from gjk3d.poses import matrices
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array
@@ -454,7 +454,7 @@ class Decisions:
     @classmethod
     def run_there(cls, query_of: QueryOf, count: int, cluster: Aside) -> Iterator[Decided | None]:
         """Yield the decisions of a cluster that has the shapes, in order."""
-        lots = (Whole([query_of(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
+        lots = (Pickled([query_of(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
         for _, decided in cluster.map(cls.lot, lots):
             yield from decided
 

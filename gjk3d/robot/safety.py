@@ -152,7 +152,7 @@ class SafetyMotion:
 
 @dataclass(frozen=True, slots=True)
 class SafetyReport:
-    """Result of `Checker.safety`: true if every pair is proven to keep its margin in every motion.
+    """Answer of `Checker.safety`: true if every pair is proven to keep its margin in every motion.
 
     Attributes
     ----------

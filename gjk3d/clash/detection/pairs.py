@@ -15,7 +15,7 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.broad.tree import Tree
 from gjk3d.clash.detection.clashes import column
-from gjk3d.clash.detection.decider import Decided, Verdict
+from gjk3d.clash.detection.decider import DECIDED, Decision
 from gjk3d.geometry.placed_boxes import boxes_of
 from gjk3d.poses import IDENTITY, ROUNDING, relatives
 from gjk3d.typing import Array, Bools, Ints
@@ -256,7 +256,7 @@ _UNKNOWN, _FREE = -2, -1  #: what is not decided, or by hulls; what is free
 
 
 class Twins:
-    """Pairs of which some stand alike, and the verdict of each, by number.
+    """Pairs of which some stand alike, and the decision of each, by number.
 
     Parameters
     ----------
@@ -270,10 +270,10 @@ class Twins:
         self.alike = alike
         self.members = alike.members()
         self.tolerances = tolerances
-        self._verdicts: dict[int, tuple[Verdict, int]] = {}  # by the first pair of each, and the last one
+        self._decisions: dict[int, tuple[Decision, int]] = {}  # by the first pair of each, and the last one
         self._which = np.full(len(tolerances), _UNKNOWN)
 
-    def decided(self, group: int, decided: Decided, again: Callable[[int], Decided]) -> None:
+    def decided(self, group: int, decided: Decision, again: Callable[[int], Decision]) -> None:
         """Take what was found of the first pair of a group for all of it.
 
         ``again`` decides a pair, by number, for whose tolerance nothing holds yet.
@@ -284,9 +284,9 @@ class Twins:
             mine = (decided.low <= tolerances) & (tolerances < decided.high)
             mine[0] = True
             pairs, left = left[mine], left[~mine]
-            self._which[pairs] = _FREE if decided.verdict is None else pairs[0]
-            if decided.verdict is not None:
-                self._verdicts[pairs.item(0)] = decided.verdict, pairs.item(-1)
+            self._which[pairs] = _FREE if decided.clash is None else pairs[0]
+            if decided.clash is not None:
+                self._decisions[pairs.item(0)] = decided, pairs.item(-1)
             if not len(left):
                 return
             decided = again(left.item(0))
@@ -295,44 +295,45 @@ class Twins:
         """Return which of these pairs were looked at more closely than by hulls."""
         return start + np.flatnonzero(self._which[start:stop] != _UNKNOWN)
 
-    def verdicts(self, start: int, stop: int) -> tuple[Bools, list[Verdict], Ints]:
-        """Return which of these pairs are not free, verdicts, and which one each has; no pair is asked for twice."""
-        decisions = self._which[start:stop]
-        reported: Bools = decisions >= 0
-        numbers, which = np.unique(decisions[reported], return_inverse=True)
-        verdicts = []
+    def decisions(self, start: int, stop: int) -> tuple[Bools, list[Decision], Ints]:
+        """Return which of these pairs are not free, their decisions, and the number of the decision of each.
+
+        A pair is queried once: a decision is dropped with its last pair, since the corners of overlaps take memory.
+        """
+        firsts = self._which[start:stop]
+        reported: Bools = firsts >= 0
+        numbers, which = np.unique(firsts[reported], return_inverse=True)
+        decisions = []
         for first in numbers.tolist():
-            verdict, last = self._verdicts[first]
-            verdicts.append(verdict)
-            if last < stop:  # what both fill takes memory
-                del self._verdicts[first]
-        return reported, verdicts, which.reshape(-1)
+            decision, last = self._decisions[first]
+            decisions.append(decision)
+            if last < stop:
+                del self._decisions[first]
+        return reported, decisions, which.reshape(-1)
 
 
-def placed(verdicts: Sequence[Verdict], which: Ints, rows: Array, tolerances: Array, slacks: Array) -> dict[str, Any]:
-    """Return the columns of findings by verdicts, found in A's frame, where each A is.
-
-    Their bounds allow for places that are known to a slack.
+def placed(decisions: Sequence[Decision], which: Ints, rows: Array, tolerances: Array, slacks: Array) -> dict[str, Any]:
+    """Return the columns of findings in the frame of the assembly, from decisions in the frame of A.
 
     Parameters
     ----------
-    verdicts : sequence of Verdict
+    decisions : sequence of Decision
     which : (n,) int
-        The verdict of each.
+        The decision of each pair.
     rows : (n, 13) float
-        The pose row of A of each.
+        The pose row of A of each pair.
     tolerances, slacks : (n,) float
-        Of the pairs, and how far the two may be from where the decision has them.
+        The tolerance of each pair, and how far its parts may be from their places in the decision. Bounds allow for it.
     """
     columns: dict[str, Any] = {
-        name: column(name, [getattr(verdict, name) for verdict in verdicts])[which] for name in Verdict._fields[:-1]
+        name: column(name, [getattr(decision.clash, name) for decision in decisions])[which] for name in DECIDED
     }
     for name, shift in (("point_a", 1.0), ("point_b", 1.0), ("point", 1.0), ("mtv", 0.0), ("normal", 0.0)):
         columns[name] = _moved(rows, columns[name], shift)
-    for k, verdict in enumerate(verdicts):
-        if verdict.shared is not None:
+    for k, decision in enumerate(decisions):
+        if decision.corners is not None:
             mine = np.flatnonzero(which == k)
-            columns["overlap_box"][mine] = boxes_of(rows[mine], verdict.shared)
+            columns["overlap_box"][mine] = boxes_of(rows[mine], decision.corners)
     _widen(columns, tolerances, slacks)
     return columns | {"tolerance": tolerances}
 

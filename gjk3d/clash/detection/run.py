@@ -18,7 +18,7 @@ from gjk3d.clash.decisions.resuming import take_up
 from gjk3d.clash.decisions.triage import Triage, read_triage
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
 from gjk3d.clash.detection.clashes import Clash, Clashes, Names, column, objects
-from gjk3d.clash.detection.decider import Decided, Decisions, Query, Verdict, unchecked
+from gjk3d.clash.detection.decider import Decision, Decisions, Query, unchecked
 from gjk3d.clash.detection.findings import Findings
 from gjk3d.clash.detection.pairs import (
     PART_OF_TOLERANCE,
@@ -268,9 +268,9 @@ class Run:
                 quiet = progress is None and self.findings.found is None
 
                 lost = [k for k in np.flatnonzero(self.in_a | self.in_b).tolist() if self.parts[k].shape is None]
-                clashes = [unchecked(self.parts[k].reason) for k in lost]
+                decisions = [Decision(unchecked(self.parts[k].reason)) for k in lost]
                 self.findings.add(
-                    self._clashes(lost, [-1] * len(lost), clashes, np.arange(len(lost))), [True] * len(lost)
+                    self._clashes(lost, [-1] * len(lost), decisions, np.arange(len(lost))), [True] * len(lost)
                 )
                 if progress is not None:
                     progress("boxes", 0, self.total, 0)
@@ -288,7 +288,7 @@ class Run:
         self,
         a: Any,
         b: Any,
-        verdicts: Sequence[Verdict],
+        decisions: Sequence[Decision],
         which: Any = 0,
         rows: Array = IDENTITY,
         tolerances: Any = np.nan,
@@ -300,7 +300,7 @@ class Run:
             return Clashes.all(self.names, [])
         a, b = (np.asarray(values, dtype=np.int64) for values in (a, b))
         which, tolerances, slacks = (np.broadcast_to(values, len(a)) for values in (which, tolerances, slacks))
-        columns = placed(verdicts, which, np.broadcast_to(rows, (len(a), WIDTH)), tolerances, slacks)
+        columns = placed(decisions, which, np.broadcast_to(rows, (len(a), WIDTH)), tolerances, slacks)
         columns |= {"a": a, "b": b, "a_file": self.files[a], "b_file": self.files[b]}
         columns |= {name: column(name, [value] * len(a)) for name, value in more.items()}
         clashes = Clashes(self.names, columns)
@@ -336,11 +336,11 @@ class Run:
             a, b = self.which[pairs[k]].tolist()
             return Query(a, b, copies.rows[group], float(widest[group]), float(tolerances[k]))
 
-        def again(k: int) -> Decided:
+        def again(k: int) -> Decision:
             """Decide one of the twins, for whose tolerance what the others are does not hold."""
             self.decisions += 1
-            stop_of_decided: Decided | None = threads.run(decisions.lot, [query_of(copies.group.item(k), k)])[0]
-            return stop_of_decided or Decided(None)
+            stop_of_decided: Decision | None = threads.run(decisions.lot, [query_of(copies.group.item(k), k)])[0]
+            return stop_of_decided or Decision(None)
 
         with ExitStack() as stack:
             if cluster is None:
@@ -373,12 +373,12 @@ class Run:
     def _findings_of(self, twins: Twins, pairs: Ints, rows: Array, start: int, stop: int) -> tuple[Clashes, list[bool]]:
         """Return the findings of pairs that are decided, and which of these have one."""
         self.looked_at[pairs[twins.looked_at(start, stop)]] = True
-        reported, verdicts, which = twins.verdicts(start, stop)
+        reported, decisions, which = twins.decisions(start, stop)
         numbers = start + np.flatnonzero(reported)
         i, j = pairs[numbers].T
         slacks = twins.alike.slack[numbers]
         a, b = self.places[i], self.places[j]
-        return self._clashes(a, b, verdicts, which, rows[i], twins.tolerances[numbers], slacks), reported.tolist()
+        return self._clashes(a, b, decisions, which, rows[i], twins.tolerances[numbers], slacks), reported.tolist()
 
     def _follow(self, moving: Moving, threads: Aside, step: _Wait) -> None:
         """Decide the pairs that move against each other, over all of the time."""
@@ -389,13 +389,13 @@ class Run:
         ]
         self.close, self.undecided, self.unfollowed = self.close + len(wanted), len(wanted), 0
         self.tolerance = max([self.tolerance, *(float(self.tolerances.facets[[*pair]].sum()) for pair in wanted)])
-        for i, j, passage, verdict in moving.all(wanted, self.clearance, self._tolerance, threads):
+        for i, j, passage, decision in moving.all(wanted, self.clearance, self._tolerance, threads):
             self.looked_at[[i, j]] = True
-            verdicts = [] if verdict is None else [verdict]
-            a, b = self.places[[i, j], None][:, : len(verdicts)]
+            decisions = [] if decision is None else [decision]
+            a, b = self.places[[i, j], None][:, : len(decisions)]
             slack = self.slacks[i] + self.slacks[j]
-            clashes = self._clashes(a, b, verdicts, 0, IDENTITY, self._tolerance(i, j), slack, **timed(passage))
-            self.findings.add(clashes, [bool(verdicts)], step)
+            clashes = self._clashes(a, b, decisions, 0, IDENTITY, self._tolerance(i, j), slack, **timed(passage))
+            self.findings.add(clashes, [bool(decisions)], step)
 
     def _tolerance(self, i: int, j: int) -> float:
         return float(self.tolerances.of(i, j))
@@ -410,8 +410,8 @@ class Run:
             length = format_length(float(tolerances[worst]), self.assembly.unit)
             self.remarks.append(
                 f"the tolerance of {int(large.sum())} of the pairs that come close is large beside their parts, up to"
-                f" {length} for {a} and {b}, far from the middle of the assembly or from the origin of a file of float32"
-                " numbers: give one (tolerance= in Python, --tolerance on the command line)"
+                f" {length} for {a} and {b}, far from the middle of the assembly or from the origin of a file of"
+                " float32 numbers: give one (tolerance= in Python, --tolerance on the command line)"
             )
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.union import union_of
-from gjk3d.clash.detection.decider import Decider, Verdict, joined, unchecked
+from gjk3d.clash.detection.clashes import Clash
+from gjk3d.clash.detection.decider import Decider, Decision, joined, unchecked
 from gjk3d.clash.detection.pairs import Tolerances, doubted_ways
 from gjk3d.clash.detection.parts import AssemblyPart
 from gjk3d.clash.motion.movement import Movement
@@ -233,41 +234,44 @@ class Moving:
         width, slack = TIMES * (end - begin), float(self.slacks[i] + self.slacks[j])
         return Timeline((self.meshes[i], self.meshes[j]), (self.of[i], self.of[j]), tolerance, width, slack).follow()
 
-    def verdict(self, i: int, j: int, passage: Passage, clearance: float, tolerance: float) -> Verdict | None:
-        """Return what the pair is when it is nearest, or deepest, in the places of that time."""
+    def decide(self, i: int, j: int, passage: Passage, clearance: float, tolerance: float) -> Decision | None:
+        """Return the finding of a pair at the time when it is nearest or deepest, None where it is free."""
         if not passage.spans and passage.least[0] >= clearance - tolerance and passage.least[0] > tolerance:
             return None
         meshes = [moved(union_of(self.meshes[k]).mesh, self.of[k].pose(passage.when)) for k in (i, j)]
-        clash = _decided(meshes, Decider(clearance, tolerance, {}))
+        clash, corners = _decided(meshes, Decider(clearance, tolerance, {}))
         if clash is not None and clash.kind == "duplicate":
-            drawn = _decided([self.meshes[i], self.meshes[j]], Decider(clearance, tolerance, {}))
+            # two equal parts that only pass each other are not one part that is there twice
+            drawn, _ = _decided([self.meshes[i], self.meshes[j]], Decider(clearance, tolerance, {}))
             if drawn is None or drawn.kind != "duplicate":
-                clash = _decided(meshes, Decider(clearance, tolerance, {}, twice=False))
+                clash, corners = _decided(meshes, Decider(clearance, tolerance, {}, twice=False))
         if clash is None:
             return None
         if clash.kind == "contained" and any(sample.free for sample in passage.samples):
-            clash = clash._replace(kind="hard", note=f"{clash.note} at that time, and is not always there")
-        return clash if passage.settled else clash._replace(note=joined(clash.note, _SAMPLED))
+            clash = replace(clash, kind="hard", note=f"{clash.note} at that time, and is not always there")
+        if not passage.settled:
+            clash = replace(clash, note=joined(clash.note, _SAMPLED))
+        return Decision(clash, corners)
 
     def all(
         self, pairs: Sequence[tuple[int, int]], clearance: float, tolerance: Callable[[int, int], float], threads: Aside
-    ) -> Iterator[tuple[int, int, Passage | None, Verdict | None]]:
-        """Yield what each pair does, and its verdict, in the order of the pairs."""
+    ) -> Iterator[tuple[int, int, Passage | None, Decision | None]]:
+        """Yield the passage and the decision of each pair, in the order of the pairs."""
 
-        def decided(pair: tuple[int, int]) -> tuple[Passage | None, Verdict | None]:
+        def decided(pair: tuple[int, int]) -> tuple[Passage | None, Decision | None]:
             try:
                 passage = self.follow(*pair, tolerance(*pair))
-                return passage, self.verdict(*pair, passage, clearance, tolerance(*pair))
+                return passage, self.decide(*pair, passage, clearance, tolerance(*pair))
             except Exception as error:  # one pair must not take the others with it; it is said, never dropped
-                return None, unchecked(f"{type(error).__name__}: {error}")
+                return None, Decision(unchecked(f"{type(error).__name__}: {error}"))
 
-        for (i, j), (passage, verdict) in threads.map(decided, pairs):
+        for (i, j), (passage, decision) in threads.map(decided, pairs):
             if passage is not None:
                 names = self.names[i], self.names[j]
                 if not passage.settled:
                     self._sampled.append(" and ".join(names))
                 self.courses.append(Course.of(*names, passage, solved=bool(self._solved & {*names})))
-            yield i, j, passage, verdict
+            yield i, j, passage, decision
         if self._sampled:
             few = f"{', '.join(self._sampled[:_FEW])}{' and others' if len(self._sampled) > _FEW else ''}"
             self.notes.append(
@@ -281,16 +285,18 @@ class Moving:
         return MotionRecord(begin, end, self.movement.unit, tuple(self.courses), self.tracks)
 
 
-def _decided(meshes: Sequence[Mesh], decider: Decider) -> Verdict | None:
+def _decided(meshes: Sequence[Mesh], decider: Decider) -> tuple[Clash | None, Array | None]:
+    """Return the finding of two meshes where they are, and the corners of their overlap."""
     a, b = meshes
     a._hush()  # the report says which are open
     b._hush()
     hulls = Pairs([a.hull(), b.hull()]).signed_distance(np.array([[0, 1]]), np.tile(np.eye(4), (2, 1, 1)))[0]
-    return decider.decide(a, b, hulls)
+    clash = decider.decide(a, b, hulls)
+    return clash, decider.corners
 
 
 def timed(passage: Passage | None) -> dict[str, Any]:
-    """Return the fields that a finding has besides those of its verdict."""
+    """Return the fields that a finding has besides those of its decision."""
     if passage is None:
         return {}
     return {

@@ -25,7 +25,7 @@ from gjk3d.typing import Array
 
 
 class Limit:
-    """A tolerance, and from where to where any other would give the same answers so far: ``low <= it < high``."""
+    """A tolerance, and the range of tolerances with the same results so far: ``low <= tolerance < high``."""
 
     def __init__(self, value: float) -> None:
         self.value = value
@@ -54,7 +54,7 @@ def _planes(mesh: Mesh) -> tuple[Array, Array]:
 
 
 def _room(points: Array, outer: Mesh) -> float:
-    """Return how far points, in its frame, stay away from the faces of a convex solid; negative where one is out."""
+    """Return the least distance of points inside a convex solid from its faces; negative if a point is outside."""
     normals, offsets = _planes(outer)
     return float((offsets - farthest(points, normals)[0]).min(initial=inf))
 
@@ -120,10 +120,10 @@ class Decider:
     ----------
     clearance, tolerance : float
         As in `gjk3d.clash.check`.
-    known : dict
-        What is learnt of a part and kept for its next pair.
+    solids : dict
+        Cache of manifold3d's solids of parts.
     twice : bool
-        Whether two equal parts at one place are one part that is there twice; not where they only pass there.
+        Whether two equal parts at one place are a duplicate. It is False for parts that only pass there.
     """
 
     def __init__(self, clearance: float, tolerance: float, solids: dict[int, Any], twice: bool = True) -> None:
@@ -139,9 +139,9 @@ class Decider:
         return self._solids[id(mesh)]
 
     def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = SAME_FRAME) -> Clash | None:
-        """Return what the pair is in A's frame, None where it is free; m is the pose row of B there."""
+        """Return the finding of the pair in A's frame, None where it is free. m is the pose row of B in that frame."""
         self.corners = None
-        # several bodies of a part are one set of points: inner walls are no surface, and no volume counts twice
+        # the bodies of a part are united: inner walls do not count as surface, and no volume counts twice
         a, b = union_of(a).mesh, union_of(b).mesh
         pair = BodyPair(a, b, SAME_FRAME if np.array_equal(m, SAME_FRAME) else m)
         twins = self.twice and is_same_part(pair, self.limit)
@@ -196,7 +196,7 @@ class Decider:
         return clash
 
     def _any(self, pair: BodyPair, hulls: Distance) -> Clash | None:
-        """Decide by triangles what the hulls leave open."""
+        """Decide by triangles a pair that its hulls do not decide."""
         trees = pair.trees
         if trees.surfaces_meet():
             return self._meeting(pair)
@@ -228,7 +228,7 @@ class Decider:
         )
 
     def _meeting(self, pair: BodyPair) -> Clash:
-        """Decide a pair whose surfaces meet, by how deep they overlap."""
+        """Decide a pair whose surfaces intersect, by the depth of the overlap."""
         shared, hollow = self._overlap(pair), _hollow(pair.a, pair.b)
         least, place = shared_depth(pair, shared)
         solids_alone = shared is not None and not pair.any_hanging
@@ -258,7 +258,7 @@ class Decider:
         )
 
     def _inside(self, pair: BodyPair, holder: int) -> Clash:
-        """Decide a pair whose surfaces are apart, a body of one lying in the other."""
+        """Decide a pair whose surfaces are disjoint, and of which one contains a body of the other."""
         outer, points, text = (
             (pair.a, pair.to_a(pair.b._body_points), "b lies inside a")
             if holder == 1
@@ -327,7 +327,7 @@ def _of_hulls(kind: str, hulls: Distance) -> Clash:
 
 
 def _hollow(a: Mesh, b: Mesh) -> str:
-    """Say what cannot be known of parts that are not closed."""
+    """Return the note on parts that are not closed."""
     opened = [name for name, mesh in (("a", a), ("b", b)) if not mesh.is_watertight]
     if not opened:
         return ""
@@ -360,11 +360,11 @@ class Query(NamedTuple):
     a: int
     b: int
     row: Array
-    reach: float  #: how far apart they may be and still be of interest
+    reach: float  #: largest distance that is reported
     tolerance: float
 
 
-QueryOf = Callable[[int], Query]  #: the questions, by number
+QueryOf = Callable[[int], Query]  #: the query of a number
 
 
 class Decision(NamedTuple):
@@ -380,7 +380,7 @@ class Decision(NamedTuple):
 
 
 class Decisions:
-    """Shapes, and what is found of pairs of them.
+    """Shapes, and decisions of pairs of them.
 
     Parameters
     ----------
@@ -388,7 +388,7 @@ class Decisions:
     clearance : float
         As in `gjk3d.clash.check`.
     most : float
-        The largest reach of all questions.
+        The largest reach of all queries.
     """
 
     def __init__(self, shapes: Sequence[Mesh], clearance: float, most: float) -> None:
@@ -400,7 +400,7 @@ class Decisions:
         return type(self), (self._shapes, self._clearance, self._most)
 
     def hulls(self, queries: Sequence[Query], workers: int = 1) -> list[Distance[Any] | None]:
-        """Return how far apart hulls are, None where they prove the two farther apart than their reach."""
+        """Return the distances of hulls, None where a hull distance exceeds the reach of the query."""
         poses = np.tile(np.eye(4), (2 * len(queries), 1, 1))
         poses[1::2] = matrices(np.array([query.row for query in queries]))
         pairs = Pairs([self._shapes[k].hull() for query in queries for k in (query.a, query.b)])
@@ -411,7 +411,7 @@ class Decisions:
         return [answer[k] if near[k] else None for k in range(len(queries))]
 
     def decide(self, row: tuple[Query, Distance[Any]]) -> Decision:
-        """Decide a pair by its parts, where hulls leave it open."""
+        """Decide a pair that its hulls do not decide."""
         query, hulls = row
         decider = Decider(self._clearance, query.tolerance, self._solids)
         try:
@@ -422,7 +422,7 @@ class Decisions:
         return Decision(clash, corners, decider.limit.low, decider.limit.high)
 
     def lot(self, queries: Sequence[Query]) -> list[Decision | None]:
-        """Decide some pairs, None where hulls prove them farther apart than their reach."""
+        """Decide pairs; None where the hulls are farther apart than the reach."""
         return [
             None if hulls is None else self.decide((query, hulls))
             for query, hulls in zip(queries, self.hulls(queries), strict=True)
@@ -433,8 +433,7 @@ class Decisions:
     ) -> Iterator[Decision | None]:
         """Yield the decisions in order.
 
-        As many pairs at once as hulls are asked about, so that any number of them needs no memory. Only shapes that are
-        in a pair get a hull, and get it when their first pair is due.
+        Pairs are decided in lots, so memory does not grow with their number. Hulls are made only for shapes of a lot.
         """
         for start, stop in _lots(count, _MOST):
             queries = [query_of(k) for k in range(start, stop)]

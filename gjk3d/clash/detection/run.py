@@ -1,4 +1,4 @@
-"""One run of a check: every pair of parts by boxes, then hulls, then triangles; it can be stopped at any pair."""
+"""One run of a check: every pair of parts by boxes, hulls and triangles. A run can be stopped at any pair."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ _Wait = Callable[[], None]  #: may raise where it was stopped
 
 
 class Run:
-    """What `gjk3d.clash.check` does."""
+    """The state of one call of `gjk3d.clash.check`."""
 
     def __init__(
         self,
@@ -236,7 +236,7 @@ class Run:
         self.unfollowed = 0  #: pairs that move against each other, as long as none of them was looked at
 
     def wanted(self, i: Any, j: Any) -> Any:
-        """Tell which pairs are of the selection."""
+        """Return which pairs belong to the selection."""
         return (self.in_a[i] & self.in_b[j]) | (self.in_a[j] & self.in_b[i])
 
     def _total(self, places: Ints) -> int:
@@ -258,7 +258,7 @@ class Run:
                     self.undecided -= 1
 
                 def step() -> None:
-                    """Count a pair that is decided, and say so."""
+                    """Count a decided pair, and report the progress."""
                     count()
                     if progress is not None:
                         progress("pairs", self.close - self.undecided, self.close, self.findings.count)
@@ -295,7 +295,7 @@ class Run:
         slacks: Any = 0.0,
         **more: Any,
     ) -> Clashes:
-        """Return what is found of pairs of parts, by number, and what earlier reports and the rules make of it."""
+        """Return the findings of pairs of parts by number, with rules, earlier reports and decisions applied."""
         if not len(a):
             return Clashes.all(self.names, [])
         a, b = (np.asarray(values, dtype=np.int64) for values in (a, b))
@@ -311,7 +311,7 @@ class Run:
     def _decide(
         self, threads: Aside, workers: int, cluster: Any, heed: _Wait, together: int, tell: _Wait
     ) -> None:  # fmt: skip
-        """Decide the pairs that stand still against each other; so many or more are placed ``together``, then told."""
+        """Decide the pairs that do not move against each other. Findings are placed in lots of ``together`` pairs."""
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, self.slacks)
         pairs = pairs[self.wanted(*self.places[pairs].T)]
         if self.moving is not None:
@@ -337,7 +337,7 @@ class Run:
             return Query(a, b, copies.rows[group], float(widest[group]), float(tolerances[k]))
 
         def again(k: int) -> Decision:
-            """Decide one of the twins, for whose tolerance what the others are does not hold."""
+            """Decide a copy of a pair whose tolerance is outside of the range of the shared decision."""
             self.decisions += 1
             stop_of_decided: Decision | None = threads.run(decisions.lot, [query_of(copies.group.item(k), k)])[0]
             return stop_of_decided or Decision(None)
@@ -371,7 +371,7 @@ class Run:
                     self.findings.add(*self._findings_of(twins, pairs, rows, begin, stop_of_decided), tell)
 
     def _findings_of(self, twins: Twins, pairs: Ints, rows: Array, start: int, stop: int) -> tuple[Clashes, list[bool]]:
-        """Return the findings of pairs that are decided, and which of these have one."""
+        """Return the findings of a range of decided pairs, and which of these pairs have one."""
         self.looked_at[pairs[twins.looked_at(start, stop)]] = True
         reported, decisions, which = twins.decisions(start, stop)
         numbers = start + np.flatnonzero(reported)

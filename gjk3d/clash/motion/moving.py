@@ -29,7 +29,7 @@ _STEADY = 1e-3  #: of a gap, or a depth: what varies no more is said to be the s
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What two parts, of which one moves against the other, did to each other.
+    """The passage of two parts of which one moves against the other.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Course:
 
     @classmethod
     def of(cls, a: str, b: str, passage: Passage, solved: bool = False) -> Course:
-        """Return what is told of a passage.
+        """Return the record of a passage.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class MotionRecord:
         return self.tracks[part].pose(time) if part in self.tracks else np.eye(4)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON has of it."""
+        """Return the record as JSON has it."""
         together: dict[int, list[str]] = {}
         for name, track in self.tracks.items():
             together.setdefault(id(track), []).append(name)
@@ -200,7 +200,7 @@ class Moving:
         self.notes += pauses(self.tracks, movement.times, movement.unit)
 
     def together(self, i: int, j: int) -> bool:
-        """Tell whether two parts keep their places to each other."""
+        """Return whether two parts do not move against each other."""
         return self.of[i] is self.of[j]
 
     def groups(self) -> list[list[int]]:
@@ -229,7 +229,7 @@ class Moving:
                     yield i, j
 
     def follow(self, i: int, j: int, tolerance: float) -> Passage:
-        """Return what a pair does."""
+        """Return the passage of a pair."""
         begin, end = self.movement.times
         width, slack = TIMES * (end - begin), float(self.slacks[i] + self.slacks[j])
         return Timeline((self.meshes[i], self.meshes[j]), (self.of[i], self.of[j]), tolerance, width, slack).follow()
@@ -280,7 +280,7 @@ class Moving:
             )
 
     def record(self) -> MotionRecord:
-        """Return what the report says of it."""
+        """Return the record of the motion for the report."""
         begin, end = self.movement.times
         return MotionRecord(begin, end, self.movement.unit, tuple(self.courses), self.tracks)
 

@@ -1,7 +1,9 @@
 """Which parts of an assembly clash, touch or come too close, by how much, and where.
 
-Here are assemblies and units, the run (boxes, hulls, triangles), what is ignored or known from before, the report and
-its forms (formats, page). Distance and depth of two meshes are in `bodies`, pictures in `viz`, `gjk3d clash` in `cli`.
+`detection` computes the findings: assemblies, close pairs, decisions by hulls and triangles, rules, and the run.
+`motion` adds parts that move. `report` holds the report, its comparison with an earlier one, and its file formats.
+`decisions` holds what people decided about findings. The modules `formats`, `page`, `serving` are public. Distance and
+depth of two meshes are in `bodies`, pictures in `viz`, and the command ``gjk3d clash`` is in `cli`.
 """
 
 from gjk3d.clash import formats, page, serving

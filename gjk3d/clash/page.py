@@ -182,7 +182,7 @@ def _settings(report: Report) -> str:
 
 
 def _data(report: Report, names: Mapping[str, int], files: Mapping[str, str], frame: Frame) -> dict[str, Any]:
-    """Return what the scripts read of the parts, in the order of their names, and of the whole."""
+    """Return the data of the scripts: parts in the order of their names, and values of the whole report."""
     triangles = {part.name: part.triangles for part in report.parts}
     colour = {part.name: hex_of(part.colour) for part in report.parts if part.colour is not None}
     colours = {text: k for k, text in enumerate(dict.fromkeys(colour.values()))}
@@ -259,7 +259,7 @@ class Drawn(NamedTuple):
 
 
 def placed(report: Report, numbers: Mapping[str, int]) -> Frame:
-    """Return the boxes of the parts, by number, and what is round them all."""
+    """Return the boxes of the parts by their numbers, and the frame of the page."""
     boxes = np.full((len(numbers), 2, 3), np.nan)
     members = report.assembly.parts if report.assembly is not None else ()
     every: tuple[Any, ...] = (*report.parts, *members)
@@ -417,7 +417,7 @@ def pack(report: Report, names: Mapping[str, int], causes: Sequence[Cause], size
 
 
 def _index(report: Report, clashes: Sequence[Clash], names: Mapping[str, int], causes: Sequence[Cause]) -> Any:
-    """Return what the page sorts and filters by; a column in which nothing stands is left out."""
+    """Return the columns that the page sorts and filters by. Empty columns are left out."""
     groups = {name: k for k, name in enumerate(sorted({clash.group for clash in clashes} - {""}, key=order))}
     notes = {note: k for k, note in enumerate(dict.fromkeys(clash.note for clash in clashes if clash.note))}
     cause_of = {ident: k for k, cause in enumerate(causes) for ident in cause.ids}
@@ -455,7 +455,7 @@ def _index(report: Report, clashes: Sequence[Clash], names: Mapping[str, int], c
 
 
 def places(clashes: Sequence[Clash], names: Mapping[str, int], frame: Frame) -> Array:
-    """Return where the findings are in the page, (n, 3); nan where that is not known."""
+    """Return the points of the findings in the page, (n, 3); nan where they are unknown."""
     nowhere = (nan, nan, nan)
     points = (next((p for p in (c.point, c.point_a, c.point_b) if p is not None), nowhere) for c in clashes)
     at = np.array([*points, nowhere])
@@ -471,7 +471,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _row(clash: Clash, size: float, sentences: dict[str, int]) -> dict[str, Any]:
-    """Return what the page shows and its words do not tell; points at which the distance is not are left out."""
+    """Return the values of a finding for the page. Witness points that do not fit the distance are left out."""
     digits = min(300, max(0, 9 - floor(log10(size))))
     row: dict[str, Any] = {
         "severity": clash.severity,
@@ -506,7 +506,7 @@ def _finite(vector: Sequence[float] | None, rounded: Callable[[float], float]) -
 
 
 def _extent(clash: Clash) -> list[float] | None:
-    """Return how long, wide and high what both parts fill is."""
+    """Return the length, width and height of the overlap."""
     if clash.overlap_box is None:
         return None
     low, high = clash.overlap_box
@@ -514,7 +514,7 @@ def _extent(clash: Clash) -> list[float] | None:
 
 
 def _texts(clash: Clash, report: Report) -> dict[str, str]:
-    """Return the numbers as the page writes them: its scripts round none that has bounds."""
+    """Return the numbers as texts for the page, since its scripts round no value that has bounds."""
     unit = report.unit
     below = ", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""
     extent = _extent(clash)
@@ -539,7 +539,7 @@ _TURN = np.radians(2.0)  #: the most between two of them, where there is room fo
 
 
 def played(report: Report, center: Array, size: float, numbers: Mapping[str, int]) -> dict[str, Any]:
-    """Return what the page plays: a point p is at ``(p - center) / size`` there, parts are known by their numbers."""
+    """Return the motion for the page. A point p is at ``(p - center) / size`` there, and parts have numbers."""
     motion = report.motion
     assert motion is not None
     tracks: dict[int, tuple[Track, list[int]]] = {}

@@ -32,16 +32,16 @@ def timeline(x, *, comes=0.0, tracks=TRACKS, own=OWN):
 
 
 def test_a_gap_is_known_up_to_the_slack_of_both_tracks_and_parts():
-    seen = timeline(1.25).look(0.5)
+    seen = timeline(1.25).sample(0.5)
     assert seen.lower == pytest.approx(0.25 - SLACK, abs=1e-9)
     assert seen.upper == pytest.approx(0.25 + SLACK, abs=1e-9)
-    assert not timeline(1.0 + 0.9 * SLACK).look(0.5).free
+    assert not timeline(1.0 + 0.9 * SLACK).sample(0.5).free
 
 
 def test_a_depth_is_known_up_to_the_slack():
-    without = timeline(0.5, tracks=(0.0, 0.0), own=0.0).look(0.5).inside
+    without = timeline(0.5, tracks=(0.0, 0.0), own=0.0).sample(0.5).inside
     assert without > 2.0 * SLACK
-    assert timeline(0.5).look(0.5).inside == pytest.approx(without - SLACK, abs=1e-12)
+    assert timeline(0.5).sample(0.5).inside == pytest.approx(without - SLACK, abs=1e-12)
 
 
 def test_the_least_gap_is_bounded_to_a_thousandth_and_the_slack():

@@ -1,4 +1,4 @@
-"""What earlier decisions mean to the findings of a later run, and what the run means to them."""
+"""Applies earlier reports and decisions to the findings of a later run, and updates the decisions from the run."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from gjk3d.clash.report.baseline import within
 from gjk3d.units import conversion
 from gjk3d.wording import number, with_unit
 
-_BY_RUNS = "gjk3d"  #: who says so where a run found it out
-_DEEPER = 0.01  #: of the depth that was approved: so much more is no other finding
+_BY_RUNS = "gjk3d"  #: author of a state that a run sets
+_DEEPER = 0.01  #: relative growth of an approved depth up to which the approval holds
 
 
 def take_up(clashes: Clashes, earlier: Collection[str], triage: Triage | None, unit: str | None) -> None:
-    """Let what was found count as an earlier report, and what was decided of it, say.
+    """Set statuses and notes of findings by an earlier report and by decisions.
 
     Parameters
     ----------
     clashes : Clashes
-        As they were found; statuses and notes are changed.
-    known : collection of str
-        The ids of what the earlier report has.
+        The findings of the run. Their statuses and notes are changed.
+    earlier : collection of str
+        The ids of the findings of the earlier report.
     triage : Triage or None
         What was decided.
     unit : str or None
@@ -41,7 +41,7 @@ def take_up(clashes: Clashes, earlier: Collection[str], triage: Triage | None, u
 
 
 def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
-    """Return a finding of a later run as what was decided lets it count.
+    """Return a finding of a later run with the status that earlier decisions give it.
 
     One that is approved is "ignored", unless it is deeper now, at other times of a motion, or in a unit that cannot be
     compared; one that is active or reviewed is "active"; one that was resolved, and is there all the same, is "new".
@@ -69,16 +69,16 @@ def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
 
 
 def resolved_issues(triage: Triage, present: Iterable[str], checked: Callable[[str, str], bool]) -> list[Clash]:
-    """Return the issues whose findings are there no more, as resolved ones: open ones, and what people said is mended.
+    """Return resolved findings for the issues that a run did not find again: open ones, and ones marked as resolved.
 
     Parameters
     ----------
     triage : Triage
         What was decided.
-    here : iterable of str
-        The ids of what was found, and of what the baseline tells of.
+    present : iterable of str
+        The ids of the findings of the run and of the baseline.
     checked : callable
-        Tells of two names whether that pair was looked at this time, or a part of it is gone.
+        Takes two names. Returns whether the run checked that pair, or one of its parts is missing.
     """
     ids = frozenset(present)
     return [
@@ -89,13 +89,13 @@ def resolved_issues(triage: Triage, present: Iterable[str], checked: Callable[[s
 
 
 def _is_awaited(issue: Issue) -> bool:
-    """Tell whether a run has to say that it is gone: it was open, or people marked it as resolved and no run yet."""
+    """Return whether a run still has to confirm that the issue is resolved."""
     state = issue.state
     return issue.is_open or (state is not None and state.value == "resolved" and state.by != _BY_RUNS)
 
 
 def updated(triage: Triage, clashes: Clashes) -> Triage:
-    """Return it with what a run found out: what is new again though it was done with, and what is gone.
+    """Return the decisions with the states that a run sets: closed issues that are new again, and resolved ones.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _approved(clash: Clash, state: Mark, unit: str | None, by: str) -> Clash:
         return _noted(
             clash, "new", f"{approval}, and {'it is deeper' if clash.distance < 0.0 else 'they are nearer'} now"
         )
-    # a pin that is pressed in harder goes as far to be free: how far it must go does not tell how far it reaches in
+    # a pin that is pressed in harder is freed by the same translation, so the penetration is compared as well
     into, was_into = clash.penetration, state.penetration
     if into is not None and was_into is not None and _is_more(into, was_into * factor, clash):
         reached = with_unit(number(was_into), state.unit)

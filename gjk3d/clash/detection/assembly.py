@@ -179,13 +179,13 @@ class Assembly:
 
 
 def upward(model: Assembly | Report) -> Vector:
-    """Return which way is up: y in glTF, as its standard says, else z."""
+    """Return the direction that is up: y in glTF, by its standard, else z."""
     suffixes = {Path(item.path).suffix.lower() for item in model.inputs}
     return (0.0, 1.0, 0.0) if suffixes and suffixes <= {".glb", ".gltf"} else (0.0, 0.0, 1.0)
 
 
 def _one_unit(files: list[File], stated: str | None) -> tuple[str | None, list[str]]:
-    """Bring all parts into the unit of the first file that states one; return it and what was done."""
+    """Convert all parts to the unit of the first file that states one. Return the unit and notes."""
     read = [file for file in files if any(part.shape for part in file.parts)]
     target, factors, notes = one_unit([(str(file.path), file.unit) for file in read], symbol(stated))
     for file, factor in zip(read, factors, strict=True):
@@ -196,7 +196,7 @@ def _one_unit(files: list[File], stated: str | None) -> tuple[str | None, list[s
 
 
 def check_assembly(assembly: object, of: str) -> None:
-    """Refuse what is no assembly to check, sweep or take apart."""
+    """Raise a TypeError for a value that is not an assembly."""
     if not isinstance(assembly, Assembly):
         raise TypeError(
             f"{of} takes an Assembly, not {type(assembly).__name__}: Assembly.load(paths), or Assembly.of(meshes)"
@@ -204,7 +204,7 @@ def check_assembly(assembly: object, of: str) -> None:
 
 
 def _doubts(parts: Sequence[AssemblyPart], unit: str | None, stated: bool) -> tuple[str, ...]:
-    """Return the remark on a size that suggests another unit, if there is one."""
+    """Return a note on a size that suggests another unit, if there is one."""
     bounds = np.array([part.bounds for part in parts if part.shape is not None]).reshape(-1, 2, 3)
     if not len(bounds):
         return ()
@@ -214,7 +214,7 @@ def _doubts(parts: Sequence[AssemblyPart], unit: str | None, stated: bool) -> tu
 
 
 def _unique(parts: list[AssemblyPart]) -> tuple[AssemblyPart, ...]:
-    """Give a number to what has the name of another part: 'bolt', 'bolt (2)', 'bolt (3)'."""
+    """Add numbers to equal names of parts: 'bolt', 'bolt (2)', 'bolt (3)'."""
     original = {part.name for part in parts}
     used: set[str] = set()
     result = []
@@ -302,7 +302,7 @@ class File:
         return parts if content.drawn in (None, self.unit) else self._drawn(parts, content.drawn)
 
     def _split(self, parts: list[AssemblyPart]) -> list[AssemblyPart]:
-        """Return each solid of a part of several as a part, named by its number."""
+        """Return each solid of a part with several solids as a part, named by its number."""
         result = []
         for part, bodies in zip(parts, _solids(parts), strict=True):
             if len(bodies) < 2:
@@ -314,7 +314,7 @@ class File:
         return result
 
     def _faceted(self, parts: list[AssemblyPart]) -> list[str]:
-        """Return what is to be said of curved faces that were read as triangles."""
+        """Return the note on curved faces that were read as triangles."""
         error = max((part.facets for part in parts), default=0.0)
         if not error:
             return []
@@ -330,7 +330,7 @@ class File:
         return [scaled.part(part, factor) for part in parts]
 
     def _place(self, name: str, pieces: list[tuple[Any, Any]], meshes: dict[tuple[int, ...], Mesh]) -> Placed:
-        """Return the shape of a part and where it is; what has pieces at several places is its own shape there."""
+        """Return the shape of a part and its pose. Pieces at several poses become one shape without a pose."""
         matrix = pieces[0][1]
         if all(np.array_equal(transform, matrix) for _, transform in pieces[1:]):
             try:
@@ -396,7 +396,7 @@ class _Spacing:
 
 
 def _placing(matrices: Array) -> list[tuple[float, ...]]:
-    """Return how much matrices stretch and shift, and the spacings of the numbers of their axes and of their shifts."""
+    """Return stretch and shift of matrices, and the spacings of the numbers of their axes and of their shifts."""
     axes, shifts = matrices[:, :3, :3], matrices[:, :3, 3]
     table = np.column_stack(
         [stretch(axes), np.abs(shifts).max(axis=1, initial=0.0), spacings(axes.reshape(-1, 9)), spacings(shifts)]
@@ -405,7 +405,7 @@ def _placing(matrices: Array) -> list[tuple[float, ...]]:
 
 
 def _upwards(key: str, parents: Mapping[str, str]) -> list[str]:
-    """Return a node and those above it."""
+    """Return a node and its ancestors."""
     steps = [key]
     while steps[-1] in parents and len(steps) <= len(parents):
         steps.append(parents[steps[-1]])
@@ -417,7 +417,7 @@ def _is_mark(pieces: list[tuple[Any, Any]]) -> bool:
 
 
 def _colour(pieces: list[tuple[Any, Any]]) -> Colour | None:
-    """Return the colour of the most surface of a part."""
+    """Return the colour with the largest area of a part."""
     areas: dict[Colour | None, float] = {}
     for geometry, _ in pieces:
         colour = geometry.metadata.get("colour")
@@ -447,7 +447,7 @@ def named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
 
 
 def unread(paths: Sequence[_Path]) -> list[str]:
-    """Say which models in the folders are of no format that is read."""
+    """Return notes on models in the folders whose formats are not read."""
     notes = []
     for folder in (Path(path) for path in paths if os.path.isdir(path)):
         names = sorted((str(file.relative_to(folder)) for file in _below(folder, _UNREAD)), key=order)
@@ -458,7 +458,7 @@ def unread(paths: Sequence[_Path]) -> list[str]:
 
 
 def _below(folder: Path, endings: Iterable[str]) -> list[Path]:
-    """Return what has the name of a model, also what is none: a broken link is to be told, and not passed over."""
+    """Return the paths with a suffix of a model. Broken links are included, so that they are reported."""
     return [
         file
         for file in folder.rglob("*")
@@ -476,8 +476,8 @@ def _holds_files(path: Path) -> bool:
 
 
 def sha256(path: Path) -> str | None:
-    """Return the hash of a file, by which a reader knows that it is the same one; None if it cannot be read."""
-    if not os.path.isfile(path):  # to open a pipe is to wait for who writes to it
+    """Return the SHA-256 hash of a file, None if it cannot be read."""
+    if not os.path.isfile(path):  # opening a pipe would block
         return None
     try:
         with path.open("rb") as file:

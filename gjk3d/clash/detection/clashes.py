@@ -22,7 +22,7 @@ _BLOCK = 32  #: rows that are made at once
 
 
 class LazyRows(Sequence[T]):
-    """A sequence whose items are made when they are read; in all else a tuple of them."""
+    """A sequence that makes its items when they are read, and behaves as a tuple of them otherwise."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ class LazyRows(Sequence[T]):
 
 
 def vectors(values: NDArray[np.float64]) -> list[Any]:
-    """Return rows of numbers as nested tuples, or plain numbers; None for one that is nan throughout."""
+    """Return rows of numbers as nested tuples, or plain numbers; None for a row of nan alone."""
     rows = values.tolist()
     for _ in range(values.ndim - 2):
         rows = [tuple(map(tuple, row)) for row in rows]
@@ -257,7 +257,7 @@ def _tuples(value: Any) -> Any:
 
 Objects = NDArray[np.object_]
 
-#: What fields have for None, which is not a number, by the shape of their rows; all others are of Python's own.
+#: The fields that are columns of numbers, with the shape of a row. Their None is nan. Other columns are objects.
 _NUMBERS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("distance", "depth", "overlap_volume", "error_bound", "tolerance", "convex_gap"), ()),
     **dict.fromkeys(("penetration", "time"), ()),
@@ -274,19 +274,19 @@ class Names(NamedTuple):
     """Names of parts by number; the last one is that of no part."""
 
     names: Objects
-    idents: Objects  #: what each is known by in ids
+    idents: Objects  #: the text for each part in ids
     places: Ints  #: in the order of names
 
     @classmethod
     def of(cls, names: Sequence[str], idents: Sequence[str]) -> Names:
-        """Return a table of names; a part that is only in findings whose ids are known has any ident."""
+        """Return a table of names, from a name and an ident of each part."""
         places = np.full(len(names) + 1, -1)
         places[sorted(range(len(names)), key=lambda k: order(names[k]))] = np.arange(len(names))
         return cls(objects([*names, ""]), objects([*idents, ""]), places)
 
 
 def objects(values: Sequence[Any]) -> Objects:
-    """Return things of any kind as an array."""
+    """Return values of any type as an array of objects."""
     return np.fromiter(values, dtype=object, count=len(values))
 
 
@@ -304,7 +304,7 @@ def column(name: str, values: Sequence[Any]) -> NDArray[Any]:
 
 
 class _Columns(dict[str, NDArray[Any]]):
-    """Columns of equal length; one that is asked for and was not given has the default of its field."""
+    """Columns of equal length; a missing column is made from the default of its field."""
 
     def __missing__(self, name: str) -> NDArray[Any]:
         self[name] = np.repeat(column(name, [_FIELDS[name]]), len(self["a"]), axis=0)
@@ -332,7 +332,7 @@ class Clashes(LazyRows[Clash]):
 
     @classmethod
     def of(cls, clashes: Iterable[Clash]) -> Clashes:
-        """Return any findings so."""
+        """Return findings as columns."""
         if isinstance(clashes, Clashes):
             return clashes
         rows = list(clashes)
@@ -351,7 +351,7 @@ class Clashes(LazyRows[Clash]):
         return map(Clash, *(self._field_values(name, self.columns[name][rows]) for name in _FIELDS))
 
     def _field_values(self, name: str, values: NDArray[Any]) -> list[Any]:
-        """Return a column as the fields of findings have it."""
+        """Return a column as a list of field values of `Clash`."""
         if name in ("a", "b"):
             return list(self.parts.names[values])
         items: list[Any] = values.tolist()
@@ -360,11 +360,11 @@ class Clashes(LazyRows[Clash]):
         return vectors(values) if name in _NUMBERS else items
 
     def subset(self, rows: slice | Ints | Bools) -> Clashes:
-        """Return some of them."""
+        """Return some of the findings."""
         return Clashes(self.parts, {name: values[rows] for name, values in self.columns.items()})
 
     def joined(self, clashes: Iterable[Clash]) -> Clashes:
-        """Return them and others behind."""
+        """Return these findings followed by others."""
         added = Clashes.of(clashes)
         if not len(added):
             return self
@@ -380,14 +380,14 @@ class Clashes(LazyRows[Clash]):
 
     @classmethod
     def all(cls, parts: Names, many: Sequence[Clashes]) -> Clashes:
-        """Return those of several, of the same parts."""
+        """Return the findings of several tables of the same parts."""
         if not many:
             return cls(parts, {side: np.zeros(0, dtype=np.int64) for side in "ab"})
         fields_set = {name for part in many for name in part.columns}
         return cls(parts, {name: np.concatenate([part.columns[name] for part in many]) for name in fields_set})
 
     def ids(self, rows: slice | Ints | Bools = slice(None)) -> list[str]:
-        """Return the ids of some of them, or of all."""
+        """Return the ids of some of the findings, or of all."""
         ids: list[str] = self.columns["id"][rows].tolist()
         if None in ids:
             kinds, idents = self.columns["kind"][rows].tolist(), self.parts.idents
@@ -397,18 +397,18 @@ class Clashes(LazyRows[Clash]):
         return ids
 
     def note(self, rows: Ints, words: str) -> None:
-        """Add words to the notes of some of them."""
+        """Add a text to the notes of some of the findings."""
         notes = self.columns["note"]
         notes[rows] = [f"{note}; {words}".removeprefix("; ") for note in notes[rows]]
 
     @property
     def is_open(self) -> Bools:
-        """Which of them are; see `Clash.is_open`."""
+        """Which findings are open; see `Clash.is_open`."""
         opened: Bools = np.isin(self.columns["status"], [STATUSES.index(status) for status in OPEN])
         return opened
 
     def counts(self) -> Counter[tuple[str, str]]:
-        """Return how many there are of each status and kind."""
+        """Return the number of findings of each status and kind."""
         totals = np.bincount(len(KINDS) * self.columns["status"].astype(np.int64) + self.columns["kind"])
         return Counter(
             {(STATUSES[k // len(KINDS)], KINDS[k % len(KINDS)]): int(totals[k]) for k in np.flatnonzero(totals)}

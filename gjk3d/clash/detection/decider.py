@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from gjk3d.bodies.depth.depth import deepest_inside, depth
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.pieces import solid, union_of
 from gjk3d.bodies.raycast import holds
-from gjk3d.clash.detection.clashes import Vector
+from gjk3d.clash.detection.clashes import Clash, Vector
 from gjk3d.clash.detection.overlap import LOOKED_AT, SAME_FRAME, BodyPair, Overlap, intersection, shared_depth, touching
 from gjk3d.convex.pairs import Pairs
 from gjk3d.geometry.points import farthest
@@ -24,7 +25,7 @@ from gjk3d.typing import Array
 
 
 class Limit:
-    """A tolerance, and from where to where any other would give the same answers so far: ``low <= it < high``."""
+    """A tolerance, and the range of tolerances with the same results so far: ``low <= tolerance < high``."""
 
     def __init__(self, value: float) -> None:
         self.value = value
@@ -53,7 +54,7 @@ def _planes(mesh: Mesh) -> tuple[Array, Array]:
 
 
 def _room(points: Array, outer: Mesh) -> float:
-    """Return how far points, in its frame, stay away from the faces of a convex solid; negative where one is out."""
+    """Return the least distance of points inside a convex solid from its faces; negative if a point is outside."""
     normals, offsets = _planes(outer)
     return float((offsets - farthest(points, normals)[0]).min(initial=inf))
 
@@ -94,34 +95,22 @@ def _area(mesh: Mesh) -> float:
     return float(0.5 * np.linalg.norm(cross, axis=1).sum())
 
 
-class Verdict(NamedTuple):
-    """What a pair is; the fields are those of `gjk3d.clash.Clash`."""
-
-    kind: str
-    distance: float | None = None
-    depth: float | None = None
-    mtv: Vector | None = None
-    normal: Vector | None = None
-    point_a: Vector | None = None
-    point_b: Vector | None = None
-    point: Vector | None = None
-    overlap_volume: float | None = None
-    overlap_box: tuple[Vector, Vector] | None = None
-    shape_a: str = "triangles"
-    shape_b: str = "triangles"
-    method: str = "triangles"
-    distance_kind: str = "exact"
-    error_bound: float | None = None
-    convex_gap: float | None = None
-    penetration: float | None = None
-    note: str = ""
-    #: corners of what both fill, (k, 3), from which `overlap_box` is made where A is
-    shared: Array | None = None
+#: Fields of a `Clash` that a decision sets, in the frame of A. The others depend on the parts and the run.
+DECIDED = (
+    "kind", "distance", "depth", "mtv", "normal", "point_a", "point_b", "point", "overlap_volume", "overlap_box",
+    "shape_a", "shape_b", "method", "distance_kind", "error_bound", "convex_gap", "penetration", "note",
+)  # fmt: skip
 
 
-def unchecked(reason: str) -> Verdict:
-    """Return what is said of what could not be decided: no method did."""
-    return Verdict("unchecked", method="", distance_kind="approximate", note=reason)
+def _clash(kind: str, **fields: Any) -> Clash:
+    """Return a finding without its parts; by default it is decided by triangles and exact."""
+    by_triangles = {"shape_a": "triangles", "shape_b": "triangles", "method": "triangles", "distance_kind": "exact"}
+    return Clash("", kind, 0, "new", "", "", "", "", **(by_triangles | fields))
+
+
+def unchecked(reason: str) -> Clash:
+    """Return the finding for a pair or part that could not be checked."""
+    return _clash("unchecked", method="", distance_kind="approximate", note=reason)
 
 
 class Decider:
@@ -131,15 +120,16 @@ class Decider:
     ----------
     clearance, tolerance : float
         As in `gjk3d.clash.check`.
-    known : dict
-        What is learnt of a part and kept for its next pair.
+    solids : dict
+        Cache of manifold3d's solids of parts.
     twice : bool
-        Whether two equal parts at one place are one part that is there twice; not where they only pass there.
+        Whether two equal parts at one place are a duplicate. It is False for parts that only pass there.
     """
 
     def __init__(self, clearance: float, tolerance: float, solids: dict[int, Any], twice: bool = True) -> None:
         self.clearance, self.twice = clearance, twice
         self.limit = Limit(tolerance)
+        self.corners: Array | None = None  #: of the overlap of the last pair, (k, 3), in A's frame
         self._solids = solids
 
     def solid(self, mesh: Mesh) -> Any:
@@ -148,9 +138,10 @@ class Decider:
             self._solids[id(mesh)] = solid(mesh)
         return self._solids[id(mesh)]
 
-    def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = SAME_FRAME) -> Verdict | None:
-        """Return what the pair is in A's frame, None where it is free; m is the pose row of B there."""
-        # several bodies of a part are one set of points: inner walls are no surface, and no volume counts twice
+    def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = SAME_FRAME) -> Clash | None:
+        """Return the finding of the pair in A's frame, None where it is free. m is the pose row of B in that frame."""
+        self.corners = None
+        # the bodies of a part are united: inner walls do not count as surface, and no volume counts twice
         a, b = union_of(a).mesh, union_of(b).mesh
         pair = BodyPair(a, b, SAME_FRAME if np.array_equal(m, SAME_FRAME) else m)
         twins = self.twice and is_same_part(pair, self.limit)
@@ -163,15 +154,15 @@ class Decider:
         if clash is None:
             return None
         if clash.kind in ("hard", "contained") and (a.is_watertight or b.is_watertight):
-            clash = clash._replace(penetration=deepest_inside(pair.trees))
+            clash = replace(clash, penetration=deepest_inside(pair.trees))
         if not twins:
             is_one_solid = self.twice and clash.kind == "hard" and same_surface(pair, self.limit)
             # convex solids on whose surfaces the vertices of the other lie are one; others may have their own dents
             if is_one_solid and (convex or all_shared(a, b, clash.overlap_volume, self.limit)):
-                return clash._replace(kind="duplicate", note=joined("the same solid, in other triangles", clash.note))
+                return replace(clash, kind="duplicate", note=joined("the same solid, in other triangles", clash.note))
             return clash
-        return clash._replace(
-            kind="duplicate", method="equal", note=joined("the same part twice at one place", clash.note)
+        return replace(
+            clash, kind="duplicate", method="equal", note=joined("the same part twice at one place", clash.note)
         )
 
     def _kind(self, distance: float) -> str | None:
@@ -182,13 +173,17 @@ class Decider:
         # a gap drawn as wide as the clearance may be less by rounding
         return None if self.limit.holds(self.clearance - distance) else "clearance"
 
-    def _convex(self, pair: BodyPair, hulls: Distance, slack: float) -> Verdict | None:
+    def _convex(self, pair: BodyPair, hulls: Distance, slack: float) -> Clash | None:
         kind = self._kind(float(hulls.distance))
         if kind is None:
             return None
         method = "epa" if float(hulls.distance) < 0.0 else "gjk"
-        clash = _of_hulls(kind, hulls)._replace(
-            method=method, distance_kind="exact", error_bound=float(hulls.upper - hulls.lower) + slack, convex_gap=0.0
+        clash = replace(
+            _of_hulls(kind, hulls),
+            method=method,
+            distance_kind="exact",
+            error_bound=float(hulls.upper - hulls.lower) + slack,
+            convex_gap=0.0,
         )
         if kind == "hard":
             for points, outer, text in (
@@ -196,12 +191,12 @@ class Decider:
                 (pair.to_a(pair.b.hull().points), pair.a, "b lies inside a"),
             ):
                 if not self.limit.holds(_room(points, outer)):
-                    clash = clash._replace(kind="contained", note=text)
+                    clash = replace(clash, kind="contained", note=text)
             clash = self._with_volume(clash, self._overlap(pair))
         return clash
 
-    def _any(self, pair: BodyPair, hulls: Distance) -> Verdict | None:
-        """Decide by triangles what the hulls leave open."""
+    def _any(self, pair: BodyPair, hulls: Distance) -> Clash | None:
+        """Decide by triangles a pair that its hulls do not decide."""
         trees = pair.trees
         if trees.surfaces_meet():
             return self._meeting(pair)
@@ -219,10 +214,10 @@ class Decider:
         kind = self._kind(distance)
         if kind is None:
             return None
-        return Verdict(
+        return _clash(
             kind,
-            distance,
-            0.0,
+            distance=distance,
+            depth=0.0,
             normal=vector(separation / distance) if distance > 0.0 else None,
             point_a=vector(point_a),
             point_b=vector(point_b),
@@ -232,26 +227,26 @@ class Decider:
             note=_hollow(pair.a, pair.b),
         )
 
-    def _meeting(self, pair: BodyPair) -> Verdict:
-        """Decide a pair whose surfaces meet, by how deep they overlap."""
+    def _meeting(self, pair: BodyPair) -> Clash:
+        """Decide a pair whose surfaces intersect, by the depth of the overlap."""
         shared, hollow = self._overlap(pair), _hollow(pair.a, pair.b)
         least, place = shared_depth(pair, shared)
         solids_alone = shared is not None and not pair.any_hanging
         if not solids_alone and self.limit.holds(least) and not self.limit.holds(pair.trees.through(LOOKED_AT)):
             point, normal = touching(pair)
             note = joined("the surfaces cross; how deep cannot be told", hollow)
-            return Verdict(
+            return _clash(
                 "hard", normal=_or_none(normal), point=_or_none(point), distance_kind="approximate", note=note
             )
         if not self.limit.holds(least):
             clash = self._overlapping("hard", pair, least, place)
-            return self._with_volume(clash._replace(method="triangles" if shared is None else "boolean"), shared)
+            return self._with_volume(replace(clash, method="triangles" if shared is None else "boolean"), shared)
         point, normal = touching(pair)
         where = _or_none(point)
-        return Verdict(
+        return _clash(
             "touch",
-            -least + 0.0,
-            least,
+            distance=-least + 0.0,
+            depth=least,
             normal=_or_none(normal),
             point_a=where if least == 0.0 else None,
             point_b=where if least == 0.0 else None,
@@ -262,8 +257,8 @@ class Decider:
             note=hollow,
         )
 
-    def _inside(self, pair: BodyPair, holder: int) -> Verdict:
-        """Decide a pair whose surfaces are apart, a body of one lying in the other."""
+    def _inside(self, pair: BodyPair, holder: int) -> Clash:
+        """Decide a pair whose surfaces are disjoint, and of which one contains a body of the other."""
         outer, points, text = (
             (pair.a, pair.to_a(pair.b._body_points), "b lies inside a")
             if holder == 1
@@ -272,9 +267,9 @@ class Decider:
         wholly = bool(holds(outer, points).all())
         clash = self._overlapping("contained" if wholly else "hard", pair, 0.0, None)
         note = text if wholly else text.replace("lies", "has a body that lies")
-        return self._with_volume(clash._replace(method="inside", note=note), self._overlap(pair))
+        return self._with_volume(replace(clash, method="inside", note=note), self._overlap(pair))
 
-    def _overlapping(self, kind: str, pair: BodyPair, least: float, place: Array | None) -> Verdict:
+    def _overlapping(self, kind: str, pair: BodyPair, least: float, place: Array | None) -> Clash:
         """Enclose the depth by the routine of `gjk3d.signed_distance`, and from below by what both share, if known.
 
         So the bound from above, which is `Clash.depth`, is the same; that from below may be better here, since the
@@ -285,15 +280,15 @@ class Decider:
         place = deep.place if place is None else place
         half = 0.5 * deep.most * deep.normal
         exact = self.limit.holds(1e3 * (deep.most - least))
-        return Verdict(
+        return _clash(
             kind,
-            -deep.most,
-            deep.most,
-            vector(deep.most * deep.normal),
-            vector(deep.normal),
-            vector(place + half),
-            vector(place - half),
-            vector(place),
+            distance=-deep.most,
+            depth=deep.most,
+            mtv=vector(deep.most * deep.normal),
+            normal=vector(deep.normal),
+            point_a=vector(place + half),
+            point_b=vector(place - half),
+            point=vector(place),
             distance_kind="exact" if exact else "bound",
             error_bound=max(0.0, deep.most - least),
         )
@@ -302,31 +297,28 @@ class Decider:
         first, second = self.solid(pair.a), self.solid(pair.b)
         return None if first is None or second is None else intersection(first, second, pair.m)
 
-    def _with_volume(self, clash: Verdict, shared: Overlap | None) -> Verdict:
+    def _with_volume(self, clash: Clash, shared: Overlap | None) -> Clash:
         if shared is None or not shared.volume > 0.0:
             return clash
-        return clash._replace(
-            overlap_volume=shared.volume,
-            shared=shared.vertices,
-            point=vector(shared.vertices.mean(axis=0)),
-        )
+        self.corners = shared.vertices
+        return replace(clash, overlap_volume=shared.volume, point=vector(shared.vertices.mean(axis=0)))
 
 
-def _of_hulls(kind: str, hulls: Distance) -> Verdict:
-    """Return the verdict that the hulls alone give."""
+def _of_hulls(kind: str, hulls: Distance) -> Clash:
+    """Return the finding that the hulls alone give."""
     distance = float(hulls.distance)
     depth = max(0.0, -distance)
     normal = np.asarray(hulls.normal)
     first, second = np.asarray(hulls.point_a), np.asarray(hulls.point_b)
-    return Verdict(
+    return _clash(
         kind,
-        distance,
-        depth,
-        vector(depth * normal) if depth > 0.0 else None,
-        vector(normal),
-        vector(first),
-        vector(second),
-        vector(0.5 * (first + second)),
+        distance=distance,
+        depth=depth,
+        mtv=vector(depth * normal) if depth > 0.0 else None,
+        normal=vector(normal),
+        point_a=vector(first),
+        point_b=vector(second),
+        point=vector(0.5 * (first + second)),
         shape_a="hull",
         shape_b="hull",
         method="epa" if depth > 0.0 else "gjk",
@@ -335,7 +327,7 @@ def _of_hulls(kind: str, hulls: Distance) -> Verdict:
 
 
 def _hollow(a: Mesh, b: Mesh) -> str:
-    """Say what cannot be known of parts that are not closed."""
+    """Return the note on parts that are not closed."""
     opened = [name for name, mesh in (("a", a), ("b", b)) if not mesh.is_watertight]
     if not opened:
         return ""
@@ -368,23 +360,27 @@ class Query(NamedTuple):
     a: int
     b: int
     row: Array
-    reach: float  #: how far apart they may be and still be of interest
+    reach: float  #: largest distance that is reported
     tolerance: float
 
 
-QueryOf = Callable[[int], Query]  #: the questions, by number
+QueryOf = Callable[[int], Query]  #: the query of a number
 
 
-class Decided(NamedTuple):
-    """What a pair is, for all tolerances ``low <= tolerance < high``."""
+class Decision(NamedTuple):
+    """The finding of a pair, None where it is free, for all tolerances ``low <= tolerance < high``.
 
-    verdict: Verdict | None
+    ``corners`` are those of the overlap, (k, 3), in A's frame. They give `Clash.overlap_box` wherever A is.
+    """
+
+    clash: Clash | None
+    corners: Array | None = None
     low: float = 0.0
     high: float = inf
 
 
 class Decisions:
-    """Shapes, and what is found of pairs of them.
+    """Shapes, and decisions of pairs of them.
 
     Parameters
     ----------
@@ -392,7 +388,7 @@ class Decisions:
     clearance : float
         As in `gjk3d.clash.check`.
     most : float
-        The largest reach of all questions.
+        The largest reach of all queries.
     """
 
     def __init__(self, shapes: Sequence[Mesh], clearance: float, most: float) -> None:
@@ -404,7 +400,7 @@ class Decisions:
         return type(self), (self._shapes, self._clearance, self._most)
 
     def hulls(self, queries: Sequence[Query], workers: int = 1) -> list[Distance[Any] | None]:
-        """Return how far apart hulls are, None where they prove the two farther apart than their reach."""
+        """Return the distances of hulls, None where a hull distance exceeds the reach of the query."""
         poses = np.tile(np.eye(4), (2 * len(queries), 1, 1))
         poses[1::2] = matrices(np.array([query.row for query in queries]))
         pairs = Pairs([self._shapes[k].hull() for query in queries for k in (query.a, query.b)])
@@ -414,18 +410,19 @@ class Decisions:
         near = (answer.status != Status.BEYOND) & ~(answer.lower > reach)
         return [answer[k] if near[k] else None for k in range(len(queries))]
 
-    def decide(self, row: tuple[Query, Distance[Any]]) -> Decided:
-        """Decide a pair by its parts, where hulls leave it open."""
+    def decide(self, row: tuple[Query, Distance[Any]]) -> Decision:
+        """Decide a pair that its hulls do not decide."""
         query, hulls = row
         decider = Decider(self._clearance, query.tolerance, self._solids)
         try:
-            verdict = decider.decide(self._shapes[query.a], self._shapes[query.b], hulls, query.row[:12])
+            clash = decider.decide(self._shapes[query.a], self._shapes[query.b], hulls, query.row[:12])
+            corners = decider.corners
         except Exception as error:  # one pair must not take the others with it; it is said, never dropped
-            verdict = unchecked(f"{type(error).__name__}: {error}")
-        return Decided(verdict, decider.limit.low, decider.limit.high)
+            clash, corners = unchecked(f"{type(error).__name__}: {error}"), None
+        return Decision(clash, corners, decider.limit.low, decider.limit.high)
 
-    def lot(self, queries: Sequence[Query]) -> list[Decided | None]:
-        """Decide some pairs, None where hulls prove them farther apart than their reach."""
+    def lot(self, queries: Sequence[Query]) -> list[Decision | None]:
+        """Decide pairs; None where the hulls are farther apart than the reach."""
         return [
             None if hulls is None else self.decide((query, hulls))
             for query, hulls in zip(queries, self.hulls(queries), strict=True)
@@ -433,11 +430,10 @@ class Decisions:
 
     def run_here(
         self, query_of: Callable[[int], Query], count: int, workers: int, threads: Aside
-    ) -> Iterator[Decided | None]:
+    ) -> Iterator[Decision | None]:
         """Yield the decisions in order.
 
-        As many pairs at once as hulls are asked about, so that any number of them needs no memory. Only shapes that are
-        in a pair get a hull, and get it when their first pair is due.
+        Pairs are decided in lots, so memory does not grow with their number. Hulls are made only for shapes of a lot.
         """
         for start, stop in _lots(count, _MOST):
             queries = [query_of(k) for k in range(start, stop)]
@@ -452,7 +448,7 @@ class Decisions:
                 yield None if hulls is None else next(due)[1]
 
     @classmethod
-    def run_there(cls, query_of: QueryOf, count: int, cluster: Aside) -> Iterator[Decided | None]:
+    def run_there(cls, query_of: QueryOf, count: int, cluster: Aside) -> Iterator[Decision | None]:
         """Yield the decisions of a cluster that has the shapes, in order."""
         lots = (Pickled([query_of(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
         for _, decided in cluster.map(cls.lot, lots):

@@ -23,7 +23,7 @@ _CLASSES = {"hard": 0, "contained": 0, "duplicate": 0, "unchecked": 1, "touch": 
 
 
 def ranked(clashes: Iterable[Clash], groups: Sequence[str]) -> Clashes:
-    """Return the findings in order, the worst first, each with its rank and the group that is given for it."""
+    """Return the findings sorted, the worst first, each with its rank and its group."""
     table = Clashes.of(clashes)
     order = table.worst_first()
     columns = table.subset(order).columns
@@ -57,9 +57,9 @@ def grouped(clashes: Clashes, sizes: Mapping[str, float]) -> list[str]:
 
 
 def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
-    """Return pairs of findings that are near each other: each with its nearest few, which joins a chain of them.
+    """Return pairs of findings that are near each other: each with its nearest few, which connects chains of findings.
 
-    ``both`` are the parts of each, (n, 2), ``reach`` how near is near.
+    ``parts`` are the parts of each, (n, 2), and ``reach`` is the largest distance.
     """
     finding = np.concatenate([np.arange(len(parts)), np.flatnonzero(parts[:, 0] != parts[:, 1])])
     part = np.concatenate([parts[:, 0], parts[parts[:, 0] != parts[:, 1], 1]])
@@ -86,7 +86,7 @@ def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
 
 
 def _naming(parts: Ints, group: Ints, places: Ints, size: Array) -> Ints:
-    """Return the part that each group is called after: the one that most findings have, of several the smallest."""
+    """Return the part that names each group: the part of most findings, and of several the smallest."""
     distinct = parts[:, 0] != parts[:, 1]
     part, where = np.concatenate([parts[:, 0], parts[distinct, 1]]), np.concatenate([group, group[distinct]])
     keys, counts = np.unique(where * len(places) + part, return_counts=True)
@@ -97,22 +97,22 @@ def _naming(parts: Ints, group: Ints, places: Ints, size: Array) -> Ints:
     return naming
 
 
-_SPARE = 1024  #: findings beyond the most, before they are sorted and cut again
+_SPARE = 1024  #: findings above the limit, before they are sorted and cut again
 
 
 class Findings:
-    """Holds what a run finds.
+    """Collects the findings of a run.
 
     Parameters
     ----------
     parts : Names
         Of the parts.
     most : int, optional
-        Keep so many, the worst; the others are counted. All without it.
+        Number of findings that are stored, the worst ones. The others are counted. All are stored by default.
     watched : collection of str
-        Ids of which to remember that they were found.
+        Ids whose occurrence is recorded in `seen`.
     found : callable, optional
-        Told of each finding.
+        Called with each finding.
     """
 
     def __init__(
@@ -128,9 +128,9 @@ class Findings:
         self._left_out: Counter[tuple[str, str]] = Counter()
 
     def add(self, clashes: Clashes, pairs: Iterable[bool], step: Callable[[], None] = lambda: None) -> None:
-        """Keep or count findings, and tell of them: one of each of the pairs that have one.
+        """Store or count findings and report each: one for each pair that has one.
 
-        ``step`` is called after each pair; where it raises, what was told by then is kept.
+        ``step`` is called after each pair. If it raises, the findings that were reported by then are stored.
         """
         rows, before = iter(clashes), self.count
         try:
@@ -153,13 +153,13 @@ class Findings:
 
     @property
     def clashes(self) -> Clashes:
-        """The findings that were kept."""
+        """The findings that are stored."""
         self._cut(self._most)
         return self._many[0]
 
     @property
     def left_out(self) -> dict[str, dict[str, int]]:
-        """How many others there are, by status and kind."""
+        """The number of other findings, by status and kind."""
         self._cut(self._most)
         result: dict[str, dict[str, int]] = {}
         for (status, kind), many in sorted(self._left_out.items()):
@@ -167,7 +167,7 @@ class Findings:
         return result
 
     def _cut(self, most: int | None) -> None:
-        """Make one of what is kept."""
+        """Join the stored columns, and leave out the findings above a limit."""
         clashes = Clashes.all(self._parts, self._many)
         if most is not None and len(clashes) > most:
             order = clashes.worst_first()
@@ -179,7 +179,7 @@ class Findings:
 #: Kinds that have to be mended. A touch is usually intended.
 _TO_MEND = ("hard", "contained", "duplicate", "clearance")
 _FEWEST = 3  #: findings that a part must be in to be a cause
-_MOST = 20  #: causes that are told
+_MOST = 20  #: causes that are reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class Cause:
     ids : tuple of str
         The ids of the findings that it explains, the worst first.
     moved : (3,) float or None
-        By how much its box moved since the baseline, its size unchanged; None where it did not, or nothing is known.
+        The translation of its box since the baseline, for a box of the same size; None where it did not move.
     """
 
     part: str
@@ -202,10 +202,10 @@ class Cause:
 
 
 def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -> list[Cause]:
-    """Return the parts that explain most findings, so that each finding has one cause at most.
+    """Return the parts that explain most findings. Each finding has at most one cause.
 
-    Of the findings that are left the part that is in most of them is taken, one that moved before others, again and
-    again: the greedy cover of a graph by its vertices (Chvatal 1979), whose edges are the findings.
+    The part of most of the remaining findings is selected repeatedly, parts that moved first. This is the greedy cover
+    of a graph by its vertices (Chvatal 1979). The edges of the graph are the findings.
 
     Parameters
     ----------
@@ -243,13 +243,13 @@ def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -
 
 
 def _to_mend(clashes: Clashes) -> Bools:
-    """Return which of them are of two parts, open, and of kinds that something has to be done about."""
+    """Return which findings have two parts, are open, and are of kinds that have to be mended."""
     kinds: Bools = np.isin(clashes.columns["kind"], [KINDS.index(kind) for kind in _TO_MEND])
     return kinds & clashes.is_open & (clashes.columns["b"] >= 0)
 
 
 def _cover(clashes: Clashes, left: Bools, among: Bools | None) -> list[tuple[int, Ints]]:
-    """Return parts, of all or among some, and which of those that are left each explains."""
+    """Return parts, of all or among some, and the remaining findings that each explains."""
     sides, places = np.stack([clashes.columns["a"], clashes.columns["b"]]), clashes.parts.places
     counts = np.bincount(sides[:, left].ravel(), minlength=len(places))
     if among is not None:
@@ -288,7 +288,7 @@ def moves(before: Collection[PartRow], after: Collection[PartRow], tolerance: fl
 
 
 def cause_notes(report: Report) -> tuple[str, ...]:
-    """Say of each part that moved what it explains, and of a part that is in most findings how many these are."""
+    """Return notes: the share of findings of each part that moved, and of a part that most findings have."""
     unit, factor = report.reading
     total = int(_to_mend(Clashes.of(report.clashes)).sum())
     lines = []

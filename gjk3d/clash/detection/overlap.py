@@ -47,7 +47,7 @@ class BodyPair(NamedTuple):
 
     @property
     def any_hanging(self) -> bool:
-        """Whether triangles of a closed part bound nothing, so that they may meet the other without an overlap."""
+        """Whether a closed part has triangles that bound no volume, and so may cross the other without an overlap."""
         return any(len(mesh._mended.hanging) for mesh in (self.a, self.b))
 
     @property
@@ -57,7 +57,7 @@ class BodyPair(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """What two solids share: its volume, and its surface as vertices and faces; none at all where volume is 0."""
+    """The intersection of two solids: its volume, and its surface as vertices and faces, both empty for volume 0."""
 
     volume: float
     vertices: Array
@@ -65,7 +65,7 @@ class Overlap(NamedTuple):
 
 
 def intersection(a: Any, b: Any, m: Array = SAME_FRAME) -> Overlap | None:
-    """Return what two solids share, b being at a pose, None where the boolean fails."""
+    """Return the intersection of two solids, with b at a pose; None where the boolean operation fails."""
     import manifold3d
 
     shared = a ^ (b if m is SAME_FRAME else b.transform(matrices(m)[:3]))
@@ -82,7 +82,7 @@ LOOKED_AT = 65536  #: pairs of meeting faces that are looked at
 
 
 def shared_depth(pair: BodyPair, shared: Overlap | None) -> tuple[float, Array | None]:
-    """Return how deep two parts overlap at least, and where.
+    """Return a lower bound on the depth of the overlap of two parts, and the point where it was measured.
 
     A point of both is the centre of a ball in each, as large as its distance from that surface: to be free, they must
     move by both radii. The points are those of the surface of what they share, where that is known; else those of
@@ -130,7 +130,7 @@ def _area(shared: Overlap) -> float:
 
 
 def _within(shared: Overlap) -> Array:
-    """Return points inside: the middles of the chords that go inwards from the largest faces."""
+    """Return points inside an overlap: the middles of chords that go inwards from its largest faces."""
     first, edge_1, edge_2 = np.moveaxis(shared.vertices[shared.faces], 1, 0)
     edge_1, edge_2 = edge_1 - first, edge_2 - first
     cross = np.cross(edge_1, edge_2)

@@ -15,7 +15,7 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.broad.tree import Tree
 from gjk3d.clash.detection.clashes import column
-from gjk3d.clash.detection.decider import Decided, Verdict
+from gjk3d.clash.detection.decider import DECIDED, Decision
 from gjk3d.geometry.points import boxes_of
 from gjk3d.poses import IDENTITY, ROUNDING, relatives
 from gjk3d.typing import Array, Bools, Ints
@@ -29,9 +29,9 @@ SPACINGS = 8.0
 
 
 def default_tolerances(bounds: Array, spacings: Array) -> Array:
-    """Return the default tolerance of each part, (n,) float; that of a pair is the larger one of its two.
+    """Return the default tolerance of each part, (n,) float. The tolerance of a pair is the larger of the two.
 
-    The middle is the median of the parts' own middles: a part that was lost far away does not move it.
+    The middle is the median of the middles of the parts, so one part far away does not move it.
     """
     if not len(bounds):
         return np.zeros(0)
@@ -54,7 +54,7 @@ class Tolerances(NamedTuple):
     facets: Array
 
     def of(self, i: Any, j: Any) -> Any:
-        """Return those of pairs."""
+        """Return the tolerances of pairs."""
         return np.maximum(np.maximum(self.by_part[i], self.by_part[j]), self.facets[i] + self.facets[j])
 
 
@@ -64,7 +64,7 @@ def boxes_close(bounds: Array, clearance: float, tolerances: Tolerances, slacks:
     ``bounds`` is (n, 2, 3), right to ``slacks``, (n,).
     """
     bounds = bounds.reshape(-1, 6) + slacks[:, None] * np.repeat((-1.0, 1.0), 3)
-    # each box with its own tolerance round it, so that a far part with a large one leaves the others apart
+    # each box is grown by its own tolerance, so that a far part with a large tolerance adds no pairs of other parts
     wide = bounds + np.maximum(*tolerances)[:, None] * np.repeat((-1.0, 1.0), 3)
     tree = Tree(len(bounds))
     tree.insert(np.arange(len(bounds)), wide)
@@ -87,7 +87,7 @@ _FAR = 10.0
 def doubted_limits(
     clearance: float, tolerance: float | None, names: Sequence[str], sizes: Array, unit: str | None
 ) -> list[str]:
-    """Return what is to be said of a clearance larger than every part, and of a tolerance larger than one of them.
+    """Return notes on a clearance larger than every part, and on a tolerance larger than one of them.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def doubted_limits(
 
 
 def doubted_ways(names: Sequence[str], bounds: Array, swept: Array, unit: str | None) -> list[str]:
-    """Return what is to be said of a motion that leads a part far from all of the assembly.
+    """Return a note on a motion that moves a part far away from the assembly.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def _cure(unit: str | None) -> str:
 
 
 def format_length(length: float, unit: str | None) -> str:
-    """Return a length as it is read, with its unit if that is known."""
+    """Return a length with its unit, in the unit in which it is shown."""
     shown, factor = reading(unit, length)
     return with_unit(number(float(f"{factor * length:.3g}")), shown)  # 50000 mm, and not 5e+04
 
@@ -156,7 +156,7 @@ PART_OF_TOLERANCE = 1.0 / 8.0
 
 
 class Alike(NamedTuple):
-    """Which pairs share a decision.
+    """The pairs that share a decision.
 
     ``group`` is the decision of each pair, ``first`` the pair that it is made of, ``rows`` the pose of B in A's frame
     there, and ``slack`` how far the shapes of each pair may be from where that decision has them.
@@ -174,7 +174,7 @@ class Alike(NamedTuple):
 
 
 def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks: Array, steps: Array) -> Alike:
-    """Find the pairs that stand alike.
+    """Return the groups of pairs of equal shapes at equal relative poses.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks:
     slacks : (k,) float
         How far the vertices of each part may be elsewhere.
     steps : (n,) float
-        How far poses may differ that are taken for one; 0 where only equal ones are.
+        Largest difference of poses that count as one; 0 where poses must be equal.
     """
     a, b = pairs[:, 0], pairs[:, 1]
     reach = np.array([float(np.abs(shape.bounds).max()) for shape in shapes])[which[b]]
@@ -205,7 +205,7 @@ def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks:
 
 
 def _away(a: Array, b: Array, reach: Array) -> Array:
-    """Return by how much two poses place a shape of that reach differently, at most."""
+    """Return an upper bound on the distance between a point of a shape of that reach at two poses."""
     turned, shifted = a[:, :9] - b[:, :9], a[:, 9:] - b[:, 9:]
     # a corner is as far from the frame's origin as the root of three times the greatest coordinate
     away: Array = np.sqrt(3.0 * (turned * turned).sum(axis=1)) * reach + np.sqrt((shifted * shifted).sum(axis=1))
@@ -213,14 +213,14 @@ def _away(a: Array, b: Array, reach: Array) -> Array:
 
 
 def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
-    """Return for each pose the one that it is taken for, of those before it, itself mostly."""
+    """Return for each pose the earlier pose that replaces it; for most poses that is the pose itself."""
     leader = np.arange(len(to))
     steps = np.where(steps > 0.0, np.ldexp(1.0, np.frexp(steps)[1] - 1), 0.0)  # few different ones
     _, pair = _distinct(shapes.astype(np.float64))
     least = np.full(len(to), np.inf)
     np.minimum.at(least, pair, np.where(steps > 0.0, steps, np.inf))
-    for size in (least[pair], steps):  # what differs in the last bits first, wherever it is
-        # what a border of one grid parts lies within a cell of the other
+    for size in (least[pair], steps):  # poses that differ in the last bits come first
+        # two near poses on both sides of a border of one grid are in one cell of the other grid
         for offset in (0.5, 1.0):
             chief = np.unique(leader[steps > 0.0])
             cell = 4.0 * size[chief, None]
@@ -235,7 +235,7 @@ def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
 
 
 def _distinct(key: Array) -> tuple[Ints, Ints]:
-    """Return where each distinct row comes first, in the order of those places, and for each row which one it is."""
+    """Return the first index of each distinct row, ascending, and for each row the number of its distinct row."""
     bits: Any = np.ascontiguousarray(key + 0.0, dtype=np.float64).view(np.uint64)
     odd = np.random.default_rng(1).integers(0, 2**63, key.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     mixed = bits ^ (bits >> np.uint64(29))
@@ -252,11 +252,11 @@ def _distinct(key: Array) -> tuple[Ints, Ints]:
     return first[order], rank[group]
 
 
-_UNKNOWN, _FREE = -2, -1  #: what is not decided, or by hulls; what is free
+_UNKNOWN, _FREE = -2, -1  #: pairs not decided, or decided by hulls; free pairs
 
 
 class Twins:
-    """Pairs of which some stand alike, and the verdict of each, by number.
+    """Pairs, of which some share a decision, and the decision of each pair by its number.
 
     Parameters
     ----------
@@ -270,13 +270,13 @@ class Twins:
         self.alike = alike
         self.members = alike.members()
         self.tolerances = tolerances
-        self._verdicts: dict[int, tuple[Verdict, int]] = {}  # by the first pair of each, and the last one
+        self._decisions: dict[int, tuple[Decision, int]] = {}  # by the first pair of each, and the last one
         self._which = np.full(len(tolerances), _UNKNOWN)
 
-    def decided(self, group: int, decided: Decided, again: Callable[[int], Decided]) -> None:
-        """Take what was found of the first pair of a group for all of it.
+    def decided(self, group: int, decided: Decision, again: Callable[[int], Decision]) -> None:
+        """Use the decision of the first pair of a group for all of its pairs.
 
-        ``again`` decides a pair, by number, for whose tolerance nothing holds yet.
+        ``again`` decides a pair by its number. It is called for tolerances outside of the range of the decision.
         """
         left = self.members[group]
         while True:
@@ -284,61 +284,62 @@ class Twins:
             mine = (decided.low <= tolerances) & (tolerances < decided.high)
             mine[0] = True
             pairs, left = left[mine], left[~mine]
-            self._which[pairs] = _FREE if decided.verdict is None else pairs[0]
-            if decided.verdict is not None:
-                self._verdicts[pairs.item(0)] = decided.verdict, pairs.item(-1)
+            self._which[pairs] = _FREE if decided.clash is None else pairs[0]
+            if decided.clash is not None:
+                self._decisions[pairs.item(0)] = decided, pairs.item(-1)
             if not len(left):
                 return
             decided = again(left.item(0))
 
     def looked_at(self, start: int, stop: int) -> Ints:
-        """Return which of these pairs were looked at more closely than by hulls."""
+        """Return the pairs of a range that were decided by more than their hulls."""
         return start + np.flatnonzero(self._which[start:stop] != _UNKNOWN)
 
-    def verdicts(self, start: int, stop: int) -> tuple[Bools, list[Verdict], Ints]:
-        """Return which of these pairs are not free, verdicts, and which one each has; no pair is asked for twice."""
-        decisions = self._which[start:stop]
-        reported: Bools = decisions >= 0
-        numbers, which = np.unique(decisions[reported], return_inverse=True)
-        verdicts = []
+    def decisions(self, start: int, stop: int) -> tuple[Bools, list[Decision], Ints]:
+        """Return which of these pairs are not free, their decisions, and the number of the decision of each.
+
+        A pair is queried once: a decision is dropped with its last pair, since the corners of overlaps take memory.
+        """
+        firsts = self._which[start:stop]
+        reported: Bools = firsts >= 0
+        numbers, which = np.unique(firsts[reported], return_inverse=True)
+        decisions = []
         for first in numbers.tolist():
-            verdict, last = self._verdicts[first]
-            verdicts.append(verdict)
-            if last < stop:  # what both fill takes memory
-                del self._verdicts[first]
-        return reported, verdicts, which.reshape(-1)
+            decision, last = self._decisions[first]
+            decisions.append(decision)
+            if last < stop:
+                del self._decisions[first]
+        return reported, decisions, which.reshape(-1)
 
 
-def placed(verdicts: Sequence[Verdict], which: Ints, rows: Array, tolerances: Array, slacks: Array) -> dict[str, Any]:
-    """Return the columns of findings by verdicts, found in A's frame, where each A is.
-
-    Their bounds allow for places that are known to a slack.
+def placed(decisions: Sequence[Decision], which: Ints, rows: Array, tolerances: Array, slacks: Array) -> dict[str, Any]:
+    """Return the columns of findings in the frame of the assembly, from decisions in the frame of A.
 
     Parameters
     ----------
-    verdicts : sequence of Verdict
+    decisions : sequence of Decision
     which : (n,) int
-        The verdict of each.
+        The decision of each pair.
     rows : (n, 13) float
-        The pose row of A of each.
+        The pose row of A of each pair.
     tolerances, slacks : (n,) float
-        Of the pairs, and how far the two may be from where the decision has them.
+        The tolerance of each pair, and how far its parts may be from their places in the decision. Bounds allow for it.
     """
     columns: dict[str, Any] = {
-        name: column(name, [getattr(verdict, name) for verdict in verdicts])[which] for name in Verdict._fields[:-1]
+        name: column(name, [getattr(decision.clash, name) for decision in decisions])[which] for name in DECIDED
     }
     for name, shift in (("point_a", 1.0), ("point_b", 1.0), ("point", 1.0), ("mtv", 0.0), ("normal", 0.0)):
         columns[name] = _moved(rows, columns[name], shift)
-    for k, verdict in enumerate(verdicts):
-        if verdict.shared is not None:
+    for k, decision in enumerate(decisions):
+        if decision.corners is not None:
             mine = np.flatnonzero(which == k)
-            columns["overlap_box"][mine] = boxes_of(rows[mine], verdict.shared)
+            columns["overlap_box"][mine] = boxes_of(rows[mine], decision.corners)
     _widen(columns, tolerances, slacks)
     return columns | {"tolerance": tolerances}
 
 
 def _widen(columns: dict[str, Any], tolerances: Array, slacks: Array) -> None:
-    """Change what a slack changes, by how far the two may be elsewhere."""
+    """Widen bounds by the slack of each pair."""
     wide = slacks > 0.0
     penetration, error = columns["penetration"], columns["error_bound"]
     columns["penetration"] = np.where(wide, np.maximum(0.0, penetration - slacks), penetration)

@@ -121,12 +121,12 @@ def hex_of(colour: Colour) -> str:
 
 @lru_cache(1 << 18)  # names are sorted many times
 def order(name: str) -> tuple[list[str | int], str]:
-    """Return what names are sorted by: 'bolt 2' before 'bolt 10'."""
+    """Return the key that names are sorted by: 'bolt 2' comes before 'bolt 10'."""
     return natural(name), name
 
 
 class Scaled:
-    """Brings parts to another unit; those of one shape to one."""
+    """Converts parts to another unit. Parts of one shape stay parts of one shape."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit
@@ -179,13 +179,13 @@ class Shapes:
         self._stretched: dict[int, list[tuple[Array, Mesh]]] = {}
 
     def unique(self, mesh: Mesh) -> Mesh:
-        """Return the mesh of the same triangles that came first."""
+        """Return the first mesh with the same triangles."""
         digest = hashlib.sha256(mesh.vertices.tobytes())
         digest.update(mesh.faces.tobytes() + repr((mesh.vertices.shape, mesh._solid, mesh.unit)).encode())
         return self._meshes.setdefault(digest.digest(), mesh)
 
     def placed(self, mesh: Mesh, matrix: Array) -> Placed:
-        """Return a mesh at an affine matrix as a shape at a pose: what is no rotation goes into the shape."""
+        """Return a mesh at an affine matrix as a shape at a pose. Stretch and reflection become part of the shape."""
         if np.array_equal(matrix, np.eye(4)):
             return Placed(mesh, None, 0.0)
         linear = np.asarray(matrix[:3, :3], dtype=np.float64)
@@ -205,7 +205,7 @@ class Shapes:
 
 
 def _rotation(linear: Array) -> Array | None:
-    """Return the rotation that is nearest to a matrix, None where it has none of use: flat, or not finite."""
+    """Return the rotation that is nearest to a matrix, None for a flat matrix or one that is not finite."""
     if not np.isfinite(linear).all():
         return None
     scale = float(np.abs(linear).max())
@@ -229,13 +229,13 @@ def _row(turn: Array, shift: Array) -> Array:
 
 
 def _slack(vertices: Array, error: Array) -> float:
-    """Return by how much vertices are elsewhere at most for an error of the matrix."""
+    """Return the largest displacement of vertices by an error of the matrix."""
     away = vertices @ error.T
     return float(np.sqrt((away * away).sum(axis=1).max(initial=0.0)))
 
 
 def moved_points(row: Array | None, points: Array) -> Array:
-    """Return points at a pose row; the same bits for a point wherever it stands in the array."""
+    """Return points at a pose row. A point has the same bits at any index of the array."""
     if row is None:
         return points
     turn, shift = parts(row)

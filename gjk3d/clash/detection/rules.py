@@ -88,13 +88,13 @@ class Rule:
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """Return what tells whether a pattern fits the whole name of a part, or the last step of it."""
+    """Return a test whether a pattern fits the whole name of a part, or its last step."""
     test = re.compile(fnmatch.translate(pattern)).match
     return lambda name: test(name) is not None or test(name.rpartition("/")[2]) is not None
 
 
 def chosen(pattern: str | None, names: Sequence[str], what: str) -> list[bool]:
-    """Return which names a pattern fits, all without one; ParseError if there is none."""
+    """Return for each name whether the pattern fits it; all fit without a pattern. No match raises a ParseError."""
     if pattern is None:
         return [True] * len(names)
     fits = matcher(pattern)
@@ -177,7 +177,7 @@ def _rule(row: Any, where: str) -> Rule:
 
 
 class RuleBook:
-    """Rules ready to be held against findings, each counted; ``names`` are those of the parts, by number."""
+    """Rules that are applied to findings and count their matches; ``names`` are the names of the parts by number."""
 
     def __init__(self, rules: Sequence[Rule], names: Iterable[str]) -> None:
         self.rules = rules
@@ -188,7 +188,7 @@ class RuleBook:
         ]
 
     def ignore(self, clashes: Clashes) -> None:
-        """Make those ignored that a rule fits, for the reason of the first one."""
+        """Mark findings as ignored that a rule fits, with the reason of the first such rule."""
         a, b, kind, status = (clashes.columns[name] for name in ("a", "b", "kind", "status"))
         left = np.ones(len(clashes), dtype=bool)
         for k, (rule, (first, second)) in enumerate(zip(self.rules, self._fits, strict=True)):
@@ -201,7 +201,7 @@ class RuleBook:
             clashes.note(np.flatnonzero(fits), f"ignored: {rule.reason}")
 
     def unused(self) -> list[str]:
-        """Return a remark on each rule that fitted nothing."""
+        """Return a note on each rule without a match."""
         return [
             f"the rule to ignore {rule.a!r} with {rule.b!r} fitted nothing"
             for rule, count in zip(self.rules, self.used, strict=True)

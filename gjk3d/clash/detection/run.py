@@ -1,4 +1,4 @@
-"""One run of a check: every pair of parts by boxes, then hulls, then triangles; it can be stopped at any pair."""
+"""One run of a check: every pair of parts by boxes, hulls and triangles. A run can be stopped at any pair."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gjk3d.clash.decisions.resuming import take_up
 from gjk3d.clash.decisions.triage import Triage, read_triage
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
 from gjk3d.clash.detection.clashes import Clash, Clashes, Names, column, objects
-from gjk3d.clash.detection.decider import Decided, Decisions, Query, Verdict, unchecked
+from gjk3d.clash.detection.decider import Decision, Decisions, Query, unchecked
 from gjk3d.clash.detection.findings import Findings
 from gjk3d.clash.detection.pairs import (
     PART_OF_TOLERANCE,
@@ -163,7 +163,7 @@ _Wait = Callable[[], None]  #: may raise where it was stopped
 
 
 class Run:
-    """What `gjk3d.clash.check` does."""
+    """The state of one call of `gjk3d.clash.check`."""
 
     def __init__(
         self,
@@ -236,7 +236,7 @@ class Run:
         self.unfollowed = 0  #: pairs that move against each other, as long as none of them was looked at
 
     def wanted(self, i: Any, j: Any) -> Any:
-        """Tell which pairs are of the selection."""
+        """Return which pairs belong to the selection."""
         return (self.in_a[i] & self.in_b[j]) | (self.in_a[j] & self.in_b[i])
 
     def _total(self, places: Ints) -> int:
@@ -258,7 +258,7 @@ class Run:
                     self.undecided -= 1
 
                 def step() -> None:
-                    """Count a pair that is decided, and say so."""
+                    """Count a decided pair, and report the progress."""
                     count()
                     if progress is not None:
                         progress("pairs", self.close - self.undecided, self.close, self.findings.count)
@@ -268,9 +268,9 @@ class Run:
                 quiet = progress is None and self.findings.found is None
 
                 lost = [k for k in np.flatnonzero(self.in_a | self.in_b).tolist() if self.parts[k].shape is None]
-                clashes = [unchecked(self.parts[k].reason) for k in lost]
+                decisions = [Decision(unchecked(self.parts[k].reason)) for k in lost]
                 self.findings.add(
-                    self._clashes(lost, [-1] * len(lost), clashes, np.arange(len(lost))), [True] * len(lost)
+                    self._clashes(lost, [-1] * len(lost), decisions, np.arange(len(lost))), [True] * len(lost)
                 )
                 if progress is not None:
                     progress("boxes", 0, self.total, 0)
@@ -288,19 +288,19 @@ class Run:
         self,
         a: Any,
         b: Any,
-        verdicts: Sequence[Verdict],
+        decisions: Sequence[Decision],
         which: Any = 0,
         rows: Array = IDENTITY,
         tolerances: Any = np.nan,
         slacks: Any = 0.0,
         **more: Any,
     ) -> Clashes:
-        """Return what is found of pairs of parts, by number, and what earlier reports and the rules make of it."""
+        """Return the findings of pairs of parts by number, with rules, earlier reports and decisions applied."""
         if not len(a):
             return Clashes.all(self.names, [])
         a, b = (np.asarray(values, dtype=np.int64) for values in (a, b))
         which, tolerances, slacks = (np.broadcast_to(values, len(a)) for values in (which, tolerances, slacks))
-        columns = placed(verdicts, which, np.broadcast_to(rows, (len(a), WIDTH)), tolerances, slacks)
+        columns = placed(decisions, which, np.broadcast_to(rows, (len(a), WIDTH)), tolerances, slacks)
         columns |= {"a": a, "b": b, "a_file": self.files[a], "b_file": self.files[b]}
         columns |= {name: column(name, [value] * len(a)) for name, value in more.items()}
         clashes = Clashes(self.names, columns)
@@ -311,7 +311,7 @@ class Run:
     def _decide(
         self, threads: Aside, workers: int, cluster: Any, heed: _Wait, together: int, tell: _Wait
     ) -> None:  # fmt: skip
-        """Decide the pairs that stand still against each other; so many or more are placed ``together``, then told."""
+        """Decide the pairs that do not move against each other. Findings are placed in lots of ``together`` pairs."""
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, self.slacks)
         pairs = pairs[self.wanted(*self.places[pairs].T)]
         if self.moving is not None:
@@ -336,11 +336,11 @@ class Run:
             a, b = self.which[pairs[k]].tolist()
             return Query(a, b, copies.rows[group], float(widest[group]), float(tolerances[k]))
 
-        def again(k: int) -> Decided:
-            """Decide one of the twins, for whose tolerance what the others are does not hold."""
+        def again(k: int) -> Decision:
+            """Decide a copy of a pair whose tolerance is outside of the range of the shared decision."""
             self.decisions += 1
-            stop_of_decided: Decided | None = threads.run(decisions.lot, [query_of(copies.group.item(k), k)])[0]
-            return stop_of_decided or Decided(None)
+            stop_of_decided: Decision | None = threads.run(decisions.lot, [query_of(copies.group.item(k), k)])[0]
+            return stop_of_decided or Decision(None)
 
         with ExitStack() as stack:
             if cluster is None:
@@ -371,14 +371,14 @@ class Run:
                     self.findings.add(*self._findings_of(twins, pairs, rows, begin, stop_of_decided), tell)
 
     def _findings_of(self, twins: Twins, pairs: Ints, rows: Array, start: int, stop: int) -> tuple[Clashes, list[bool]]:
-        """Return the findings of pairs that are decided, and which of these have one."""
+        """Return the findings of a range of decided pairs, and which of these pairs have one."""
         self.looked_at[pairs[twins.looked_at(start, stop)]] = True
-        reported, verdicts, which = twins.verdicts(start, stop)
+        reported, decisions, which = twins.decisions(start, stop)
         numbers = start + np.flatnonzero(reported)
         i, j = pairs[numbers].T
         slacks = twins.alike.slack[numbers]
         a, b = self.places[i], self.places[j]
-        return self._clashes(a, b, verdicts, which, rows[i], twins.tolerances[numbers], slacks), reported.tolist()
+        return self._clashes(a, b, decisions, which, rows[i], twins.tolerances[numbers], slacks), reported.tolist()
 
     def _follow(self, moving: Moving, threads: Aside, step: _Wait) -> None:
         """Decide the pairs that move against each other, over all of the time."""
@@ -389,13 +389,13 @@ class Run:
         ]
         self.close, self.undecided, self.unfollowed = self.close + len(wanted), len(wanted), 0
         self.tolerance = max([self.tolerance, *(float(self.tolerances.facets[[*pair]].sum()) for pair in wanted)])
-        for i, j, passage, verdict in moving.all(wanted, self.clearance, self._tolerance, threads):
+        for i, j, passage, decision in moving.all(wanted, self.clearance, self._tolerance, threads):
             self.looked_at[[i, j]] = True
-            verdicts = [] if verdict is None else [verdict]
-            a, b = self.places[[i, j], None][:, : len(verdicts)]
+            decisions = [] if decision is None else [decision]
+            a, b = self.places[[i, j], None][:, : len(decisions)]
             slack = self.slacks[i] + self.slacks[j]
-            clashes = self._clashes(a, b, verdicts, 0, IDENTITY, self._tolerance(i, j), slack, **timed(passage))
-            self.findings.add(clashes, [bool(verdicts)], step)
+            clashes = self._clashes(a, b, decisions, 0, IDENTITY, self._tolerance(i, j), slack, **timed(passage))
+            self.findings.add(clashes, [bool(decisions)], step)
 
     def _tolerance(self, i: int, j: int) -> float:
         return float(self.tolerances.of(i, j))

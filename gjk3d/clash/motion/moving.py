@@ -12,7 +12,8 @@ import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.pieces import union_of
-from gjk3d.clash.detection.decider import Decider, Verdict, joined, unchecked
+from gjk3d.clash.detection.clashes import Clash
+from gjk3d.clash.detection.decider import Decider, Decision, joined, unchecked
 from gjk3d.clash.detection.pairs import Tolerances, doubted_ways
 from gjk3d.clash.detection.parts import AssemblyPart
 from gjk3d.clash.motion.movement import Movement
@@ -28,7 +29,7 @@ _STEADY = 1e-3  #: of a gap, or a depth: what varies no more is said to be the s
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What two parts, of which one moves against the other, did to each other.
+    """The passage of two parts of which one moves against the other.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class Course:
 
     @classmethod
     def of(cls, a: str, b: str, passage: Passage, solved: bool = False) -> Course:
-        """Return what is told of a passage.
+        """Return the record of a passage.
 
         Parameters
         ----------
@@ -148,7 +149,7 @@ class MotionRecord:
         return self.tracks[part].pose(time) if part in self.tracks else np.eye(4)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON has of it."""
+        """Return the record as JSON has it."""
         together: dict[int, list[str]] = {}
         for name, track in self.tracks.items():
             together.setdefault(id(track), []).append(name)
@@ -199,7 +200,7 @@ class Moving:
         self.notes += pauses(self.tracks, movement.times, movement.unit)
 
     def together(self, i: int, j: int) -> bool:
-        """Tell whether two parts keep their places to each other."""
+        """Return whether two parts do not move against each other."""
         return self.of[i] is self.of[j]
 
     def groups(self) -> list[list[int]]:
@@ -228,46 +229,49 @@ class Moving:
                     yield i, j
 
     def follow(self, i: int, j: int, tolerance: float) -> Passage:
-        """Return what a pair does."""
+        """Return the passage of a pair."""
         begin, end = self.movement.times
         width, slack = TIMES * (end - begin), float(self.slacks[i] + self.slacks[j])
         return Timeline((self.meshes[i], self.meshes[j]), (self.of[i], self.of[j]), tolerance, width, slack).follow()
 
-    def verdict(self, i: int, j: int, passage: Passage, clearance: float, tolerance: float) -> Verdict | None:
-        """Return what the pair is when it is nearest, or deepest, in the places of that time."""
+    def decide(self, i: int, j: int, passage: Passage, clearance: float, tolerance: float) -> Decision | None:
+        """Return the finding of a pair at the time when it is nearest or deepest, None where it is free."""
         if not passage.spans and passage.least[0] >= clearance - tolerance and passage.least[0] > tolerance:
             return None
         meshes = [moved(union_of(self.meshes[k]).mesh, self.of[k].pose(passage.when)) for k in (i, j)]
-        clash = _decided(meshes, Decider(clearance, tolerance, {}))
+        clash, corners = _decided(meshes, Decider(clearance, tolerance, {}))
         if clash is not None and clash.kind == "duplicate":
-            drawn = _decided([self.meshes[i], self.meshes[j]], Decider(clearance, tolerance, {}))
+            # two equal parts that only pass each other are not one part that is there twice
+            drawn, _ = _decided([self.meshes[i], self.meshes[j]], Decider(clearance, tolerance, {}))
             if drawn is None or drawn.kind != "duplicate":
-                clash = _decided(meshes, Decider(clearance, tolerance, {}, twice=False))
+                clash, corners = _decided(meshes, Decider(clearance, tolerance, {}, twice=False))
         if clash is None:
             return None
         if clash.kind == "contained" and any(sample.free for sample in passage.samples):
-            clash = clash._replace(kind="hard", note=f"{clash.note} at that time, and is not always there")
-        return clash if passage.settled else clash._replace(note=joined(clash.note, _SAMPLED))
+            clash = replace(clash, kind="hard", note=f"{clash.note} at that time, and is not always there")
+        if not passage.settled:
+            clash = replace(clash, note=joined(clash.note, _SAMPLED))
+        return Decision(clash, corners)
 
     def all(
         self, pairs: Sequence[tuple[int, int]], clearance: float, tolerance: Callable[[int, int], float], threads: Aside
-    ) -> Iterator[tuple[int, int, Passage | None, Verdict | None]]:
-        """Yield what each pair does, and its verdict, in the order of the pairs."""
+    ) -> Iterator[tuple[int, int, Passage | None, Decision | None]]:
+        """Yield the passage and the decision of each pair, in the order of the pairs."""
 
-        def decided(pair: tuple[int, int]) -> tuple[Passage | None, Verdict | None]:
+        def decided(pair: tuple[int, int]) -> tuple[Passage | None, Decision | None]:
             try:
                 passage = self.follow(*pair, tolerance(*pair))
-                return passage, self.verdict(*pair, passage, clearance, tolerance(*pair))
+                return passage, self.decide(*pair, passage, clearance, tolerance(*pair))
             except Exception as error:  # one pair must not take the others with it; it is said, never dropped
-                return None, unchecked(f"{type(error).__name__}: {error}")
+                return None, Decision(unchecked(f"{type(error).__name__}: {error}"))
 
-        for (i, j), (passage, verdict) in threads.map(decided, pairs):
+        for (i, j), (passage, decision) in threads.map(decided, pairs):
             if passage is not None:
                 names = self.names[i], self.names[j]
                 if not passage.settled:
                     self._sampled.append(" and ".join(names))
                 self.courses.append(Course.of(*names, passage, solved=bool(self._solved & {*names})))
-            yield i, j, passage, verdict
+            yield i, j, passage, decision
         if self._sampled:
             few = f"{', '.join(self._sampled[:_FEW])}{' and others' if len(self._sampled) > _FEW else ''}"
             self.notes.append(
@@ -276,21 +280,23 @@ class Moving:
             )
 
     def record(self) -> MotionRecord:
-        """Return what the report says of it."""
+        """Return the record of the motion for the report."""
         begin, end = self.movement.times
         return MotionRecord(begin, end, self.movement.unit, tuple(self.courses), self.tracks)
 
 
-def _decided(meshes: Sequence[Mesh], decider: Decider) -> Verdict | None:
+def _decided(meshes: Sequence[Mesh], decider: Decider) -> tuple[Clash | None, Array | None]:
+    """Return the finding of two meshes where they are, and the corners of their overlap."""
     a, b = meshes
     a._hush()  # the report says which are open
     b._hush()
     hulls = Pairs([a.hull(), b.hull()]).signed_distance(np.array([[0, 1]]), np.tile(np.eye(4), (2, 1, 1)))[0]
-    return decider.decide(a, b, hulls)
+    clash = decider.decide(a, b, hulls)
+    return clash, decider.corners
 
 
 def timed(passage: Passage | None) -> dict[str, Any]:
-    """Return the fields that a finding has besides those of its verdict."""
+    """Return the fields that a finding has besides those of its decision."""
     if passage is None:
         return {}
     return {

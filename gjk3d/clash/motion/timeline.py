@@ -1,8 +1,8 @@
-"""What two moving parts are to each other over time: when they clash, and how near they come.
+"""Two moving parts over time: when they clash, and their least clearance.
 
-Of what is apart the time of impact proves up to when it stays so, from either side. A point that lies so deep in the
-other part stays in it for as long as the two cannot have moved by that, and so surfaces that reach through each other
-cross. What is left between is halved.
+For disjoint parts the time of impact proves up to when they stay disjoint, from either side. A point at a depth inside
+the other part stays inside until the two can have moved by that depth. The same holds for surfaces that cross. The
+intervals that remain between are halved.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _TIGHT = 1e-3  #: of the least clearance: how near its bounds shall be
 _DESCENTS = 40  #: steps to a lower clearance
 _GOLD = 0.6180339887498949
 
-#: What is told of an interval that is left to be looked at.
+#: Receives an interval that has to be examined.
 Leave = Callable[[float, float], None]
 
 
 class Sample(NamedTuple):
-    """A pair at a time: bounds of the gap, or how deep it is inside at least; the gap is 0 where the two meet.
+    """A pair at a time: bounds of the gap, which is 0 in contact, and a lower bound of the depth.
 
-    Of surfaces that bound no solid the depth is how far they reach through each other.
+    For surfaces that bound no solid the depth is the distance by which they reach through each other.
     """
 
     time: float
@@ -76,7 +76,7 @@ class Span(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """What was found of a pair.
+    """The result of following a pair.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Timeline:
     # --- at one time -----------------------------------------------------------------------------------------------
 
     def sample(self, time: float) -> Sample:
-        """Return what the pair is at a time."""
+        """Return the sample at a time."""
         if time not in self._samples:
             self._samples[time] = self._compute(time)
         return self._samples[time]
@@ -201,7 +201,7 @@ class Timeline:
     # --- all of it -------------------------------------------------------------------------------------------------
 
     def follow(self) -> Passage:
-        """Return what the pair is over all of the time."""
+        """Return the passage over all of the time."""
         samples = [self.sample(t) for t in np.linspace(self.begin, self.end, _SERIES).tolist()]
         if all(sample.free for sample in samples):
             nearest = self._least(min(samples, key=lambda sample: sample.value))
@@ -232,7 +232,7 @@ class Timeline:
         return None
 
     def _contacts(self) -> Passage:
-        """Return what a pair is that meets at some time, or cannot be told to stay apart."""
+        """Return the passage of a pair that touches at some time, or that is not proven to stay disjoint."""
         free: list[tuple[float, float]] = []
         clash: list[tuple[float, float]] = []
         todo: list[tuple[float, float, float]] = []
@@ -316,7 +316,7 @@ class Timeline:
         return spans
 
     def _best(self, start: Sample) -> Sample:
-        """Return the nearest, or the deepest, look about a time: by golden section between the samples beside it."""
+        """Return the nearest, or the deepest, sample around a time: by golden section between its neighbours."""
         times = sorted(self._samples)
         k = times.index(start.time)
         low, high = times[max(0, k - 1)], times[min(len(times) - 1, k + 1)]

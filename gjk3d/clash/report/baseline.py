@@ -273,7 +273,7 @@ def _in(unit: str | None) -> str:
 
 
 def converted(clash: Clash, factor: float, unit: str | None) -> Clash:
-    """Return a finding with its lengths, in a unit, multiplied; those that are words in its note are told by it."""
+    """Return a finding with its lengths multiplied. A note with numbers gets the unit of these appended."""
     if factor == 1.0:
         return clash
     values = {name: _times(getattr(clash, name), factor) for name in _LENGTHS}
@@ -295,7 +295,7 @@ def readable(report: Report) -> Report:
 
 
 def differences(before: Report, after: Report) -> list[tuple[str, str]]:
-    """Return the limits, as words, in which an earlier report, in the same unit already, differs from a later one."""
+    """Return the limits that differ between an earlier and a later report of the same unit, as pairs of texts."""
     ending = f" {after.unit}" if after.unit else ""
     limits = [("clearance", before.clearance, after.clearance)]
     sources = {report.settings.get("tolerance_from") for report in (before, after)}
@@ -319,10 +319,10 @@ def ids_of(before: Report | None) -> frozenset[str]:
 
 
 def missing(before: Report, present: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:
-    """Return the open findings of before that are there no more.
+    """Return the open findings of an earlier report that a run did not find again.
 
-    ``here`` holds the ids of those of before that were found again. ``checked`` tells of two names whether that pair
-    was looked at this time, or a part of it is gone; what was not looked at is not resolved.
+    ``present`` holds the ids of the earlier findings that were found again. ``checked`` returns for two names whether
+    the run checked that pair, or one of its parts is missing. A pair that was not checked is not resolved.
     """
     return [
         replace(clash, status="resolved", group="")
@@ -339,7 +339,7 @@ Span = tuple[float, float, float, float]
 
 
 def within(clash: Clash, spans: tuple[Span, ...]) -> bool:
-    """Tell whether two parts clash at no other times than these, which are as `Clash.intervals` has them.
+    """Return whether two parts clash only within these times, which have the form of `Clash.intervals`.
 
     Parts at rest, which have none, clash all of the time. What is proven decides: a time at which the two may have
     been free now is no other one, and one at which they may have been in clash then is no other one either.
@@ -353,7 +353,7 @@ def within(clash: Clash, spans: tuple[Span, ...]) -> bool:
 
 
 def same_times(a: Clash, b: Clash) -> bool:
-    """Tell whether two findings clash at the same times."""
+    """Return whether two findings clash at the same times."""
     return within(a, b.intervals) and within(b, a.intervals)
 
 

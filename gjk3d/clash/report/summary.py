@@ -1,4 +1,4 @@
-"""What a run found, put in order: compared with what was known before, grouped, ranked, and remarked on."""
+"""Makes the report of a run: compares with the baseline, groups and ranks the findings, and adds notes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST = 30  #: parts in a note
 
 
 def summary(run: Run, complete: bool, elapsed: float) -> Report:
-    """Return what was found so far.
+    """Return the report of the findings so far.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
 
 
 def _notes(run: Run, examined: Collection[int]) -> tuple[str, ...]:
-    """Return what to remark of the whole; ``known`` are the numbers of shapes that were looked at."""
+    """Return the notes of the report; ``examined`` are the numbers of the shapes that were examined."""
     notes = [*run.assembly.notes, *run.ignoring.unused(), *run.remarks]
     if run.moving is not None:
         notes += run.moving.notes
@@ -90,7 +90,7 @@ def _notes(run: Run, examined: Collection[int]) -> tuple[str, ...]:
 
 
 def _of_facets(run: Run) -> tuple[str, ...]:
-    """Return the note on overlaps that are no deeper than the triangles of curved faces are off, by estimate."""
+    """Return the note on overlaps that may come from the triangles of curved faces, by an estimate of their error."""
     clashes = run.findings.clashes
     if not run.default or not len(clashes):
         return ()
@@ -118,7 +118,7 @@ def _of_facets(run: Run) -> tuple[str, ...]:
 
 
 def _surfaces(run: Run, examined: Collection[int]) -> list[str]:
-    """Return what to remark of parts whose surface was mended to be closed, or is open: what is inside is not seen."""
+    """Return notes on parts whose surface was repaired or is open. The inside of an open part is not seen."""
     flaws: dict[str, list[str]] = {}
     for shape, part in zip(run.which.tolist(), run.placed, strict=True):
         mesh = run.shapes[shape]
@@ -138,13 +138,13 @@ def _surfaces(run: Run, examined: Collection[int]) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names in a row, the first few where they are many."""
+    """Return the first names as text, and the number of the others."""
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     return ", ".join(names[:_MOST]) + more
 
 
 def _rows(run: Run, examined: Collection[int]) -> PartRows:
-    """Return what is told of the parts; nothing that needs a hull of shapes that are not ``known``, by number."""
+    """Return the parts of the report. Shapes that were not ``examined`` get no value that needs a hull."""
     facts: list[tuple[int, bool | None, bool | None]] = [
         (len(shape.faces), *((shape.is_watertight, shape.is_convex) if k in examined else (None, None)))
         for k, shape in enumerate(run.shapes)
@@ -160,7 +160,7 @@ def _rows(run: Run, examined: Collection[int]) -> PartRows:
 
 
 def _checked(run: Run) -> Callable[[str, str], bool]:
-    """Return what tells of two names whether that pair was looked at, or a part of it is gone."""
+    """Return a test for two names: whether the run checked that pair, or one of its parts is missing."""
     number = {part.name: k for k, part in enumerate(run.parts)}
 
     def checked(a: str, b: str) -> bool:

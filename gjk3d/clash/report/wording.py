@@ -13,7 +13,7 @@ from gjk3d.clash.report.report import Report
 
 
 def bounds(clash: Clash) -> tuple[float, float] | None:
-    """Return what the signed distance of a finding is proven to be between, None where nothing is proven of it."""
+    """Return proven bounds of the signed distance of a finding, None where nothing is proven."""
     if clash.distance is None or clash.distance_kind not in ("exact", "bound"):
         return None
     distance, error = clash.distance, clash.error_bound
@@ -25,12 +25,12 @@ def bounds(clash: Clash) -> tuple[float, float] | None:
 
 
 def distance(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
-    """Say the signed distance, empty where there is none: a number, "between .. and ..", or "about ..", unproven."""
+    """Return the signed distance as text: a number, "between .. and ..", or "about ..", unproven; empty without one."""
     return _format(clash, clash.distance, wording.told, digits, unit)
 
 
 def depth(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
-    """Say how deep the two overlap, empty where they do not: a number, "at most ..", "between ..", or "about .."."""
+    """Return the depth as text: a number, "at most ..", "between ..", or "about .."; empty without an overlap."""
     return _format(clash, clash.depth or None, wording.depth, digits, unit)
 
 
@@ -57,30 +57,30 @@ def brief(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
 
 
 def way_out(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
-    """Return how far B moves to be free; of a bound rounded up."""
+    """Return the length of the separating translation of B. A bound is rounded up."""
     rounded = wording.above if clash.distance_kind == "bound" else wording.number
     return wording.with_unit(rounded(clash.depth or 0.0, digits), unit)
 
 
 def inside(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
-    """Say how far one surface reaches into the other at least, rounded down; empty where that is not known."""
+    """Return the penetration as text, rounded down; empty where it is unknown."""
     if clash.penetration is None:
         return ""
     return wording.with_unit(wording.below(clash.penetration, digits), unit)
 
 
 def shared_volume(clash: Clash) -> str:
-    """Return the volume that both fill as it is told everywhere, "" where it is not known."""
+    """Return the overlap volume as text, empty where it is unknown."""
     return "" if clash.overlap_volume is None else wording.number(clash.overlap_volume, 5)
 
 
 def moment(time: float, report: Report, digits: int = 6) -> str:
-    """Say a time of the motion with its unit."""
+    """Return a time of the motion with its unit."""
     return wording.with_unit(f"{time:.{digits}g}", (report.motion and report.motion.unit) or None)
 
 
 def when(clash: Clash, report: Report) -> str:
-    """Say when two parts clash, or come nearest, in the unit of reading; "always" where only others move, else empty.
+    """Return when two parts clash or are nearest. It is "always" where only other parts move, and empty without motion.
 
     Times of clashes are those outside of which the two are proven to be free.
     """
@@ -103,7 +103,7 @@ def when(clash: Clash, report: Report) -> str:
 
 
 def _span(after: float, before: float, extremes: Collection[float]) -> str:
-    """Say two times, rounded outward where they are not those at which the whole begins and ends."""
+    """Return two times as text, rounded outward unless they are the begin and the end of the motion."""
     first = wording.number if after in extremes else wording.below
     last = wording.number if before in extremes else wording.above
     return f"{first(after)} to {last(before)}"
@@ -133,7 +133,7 @@ _KINDS = {
 
 
 def decided(clash: Clash) -> str:
-    """Say on what evidence a finding stands."""
+    """Return a sentence on the method and the quality of a finding."""
     if clash.kind == "unchecked":
         return "Not decided."
     hulls = clash.shape_a == clash.shape_b == "hull"
@@ -157,7 +157,7 @@ def decided(clash: Clash) -> str:
 
 
 def headline(report: Report) -> str:
-    """Say in one line what was found, and in what."""
+    """Return the counts of findings and the name of the input, in one line."""
     counts = report.counts
     totals = [f"{count} {kind}" for kind, count in counts.items() if count]
     names = [PurePath(item.path).name or item.path for item in report.inputs]
@@ -172,7 +172,7 @@ def headline(report: Report) -> str:
 
 
 def facts(report: Report) -> str:
-    """Say how much was asked and how, in one line, in which no number is parted from what it counts."""
+    """Return the numbers of parts and pairs, the limits and the time, in one line, with non-breaking spaces."""
     pairs = wording.count(report.pairs_total, "pair", ",")
     text = " · ".join(
         [

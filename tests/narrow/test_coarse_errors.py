@@ -226,7 +226,7 @@ def test_a_motion_is_proven_free_up_to_the_error_only(a: gk.Shape, b: gk.Shape, 
     assert hit >= 0.5 - 2.0 * ERROR
     for t in (0.0, 0.5 - 0.999 * ERROR):
         c = toi.cores_in_flight(x, t)
-        assert toi.probe(x, c, inf).apart == (t == 0.0)
+        assert toi.probe(x, c, inf).separated == (t == 0.0)
 
 
 def test_a_turning_box_is_proven_free_only_if_it_is_farther_away_than_the_error() -> None:

@@ -234,7 +234,7 @@ def notes(cell: Cell, texts: Iterable[str], hit: bool = False) -> None:
 
 def save_picture(cell: Cell, q: NDArray[np.float64], names: str, target: Path, quiet: bool) -> None:
     """Draw one configuration."""
-    from gjk3d.viz.picture import show
+    from gjk3d.viz import show
 
     show(cell.pictured(), q=q, path=target, names=names)
     wrote(target, quiet)

@@ -202,7 +202,7 @@ def _draw(
     """Draw a path with ghosts, and as an animation."""
     if picture is None and animation is None:
         return
-    from gjk3d.viz.motions import motion
+    from gjk3d.viz import motion
 
     checker = cell.pictured()
     for file in filter(None, (picture, animation)):

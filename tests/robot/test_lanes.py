@@ -18,7 +18,7 @@ from gjk3d.robot.kinematics import LARGE_ANGLE, SLIDING, TURNING, Chain, sine_co
 from gjk3d.robot.lanes import LANES, POSE, SPOT, Lanes, link_lanes, near_lanes, place_lanes, spot
 from gjk3d.robot.queries import quick_edge
 from gjk3d.robot.walk import FREE, UNSURE, Layout
-from tests.robot.test_bounding import SHAPES
+from tests.robot.test_bounding_of_links import SHAPES
 
 SCALES = (1e-9, 1e-3, 1.0, 1e6)
 

@@ -81,4 +81,3 @@ from .shapes.polytopes import Tetrahedron as Tetrahedron
 from .shapes.polytopes import Triangle as Triangle
 
 __version__: str
-__all__: list[str]

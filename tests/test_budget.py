@@ -16,7 +16,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
     "gjk3d": (1870, 14),
-    "_kernels": (3574, 14),
+    "_kernels": (3610, 16),
     "bodies": (14572, 44),
     "broad": (751, 4),
     "clash": (9549, 34),

@@ -1,6 +1,6 @@
 """Build the machine code of all kernels: each compiled alone, then linked and optimised in groups, all in parallel.
 
-``python -m gjk3d._kernels.builder`` builds it for this machine. Each step is cached in `store.folder` by a hash of its
+``python -m gjk3d._kernels.builder`` builds it for this machine. Each step is cached in `files.folder` by a hash of its
 inputs, so that an edit repeats a step only for the kernels that depend on the edited code:
 
 ===========  =====================  ==================================================================================
@@ -41,7 +41,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gjk3d._kernels import alone, sources, store
+from gjk3d._kernels import alone, files, sources, store
 from gjk3d._kernels.calls import assembly
 
 _MOST_PROCESSES = 8  #: each loads numba, which takes a second
@@ -99,7 +99,7 @@ def compile_all(names: Sequence[str], report: Report) -> Kernels:
 
 
 def _compile_in(processes: int, names: Sequence[str], report: Report) -> Kernels:
-    folder = store.folder() / "bitcode"
+    folder = files.folder() / "bitcode"
     compiled: dict[tuple[str, Any], alone.CompiledKernel] = {}
     requested: set[tuple[str, Any]] = set()
     with _pool(processes, _start) as pool:
@@ -322,7 +322,7 @@ def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
 
 def _finish_all(codes: Sequence[Bitcode], target: Target, report: Report) -> tuple[bytes, dict[str, Any]]:
     """Return the objects of groups one after another, and the facts that their loader needs."""
-    paths = [store.folder() / "groups" / f"{_hash(code, target)}.o" for code in codes]
+    paths = [files.folder() / "groups" / f"{_hash(code, target)}.o" for code in codes]
     todo = [(path, code) for path, code in zip(paths, codes, strict=True) if store.read(path) is None]
     todo.sort(key=lambda item: -sum(map(len, item[1].modules)))  # the longest first, so that both cores end together
     try:
@@ -379,11 +379,11 @@ def build(report: Report | None = None) -> Path:
 
     show = report or (lambda part: None)
     target = Target(llvm.get_process_triple(), store.cpu_level())
-    path = store.folder() / store.object_name(store.machine(), target.cpu)
+    path = files.folder() / store.object_name(store.machine(), target.cpu)
     with store.lock():
         if store.read(path):
             return path
-        store.make_private(store.folder())
+        files.make_private(files.folder())
         with store.progress() as write_progress:
 
             def report_to_both(part: float) -> None:
@@ -402,7 +402,7 @@ def build(report: Report | None = None) -> Path:
             store.write_built(path, *finished)
             report_to_both(1.0)
         for name, most in (("bitcode", _CACHED_KERNELS), ("groups", _CACHED_GROUPS), ("keys", _CACHED_KEYS)):
-            _limit(store.folder() / name, most)
+            _limit(files.folder() / name, most)
     return path
 
 
@@ -469,7 +469,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.wheel:
         return make_wheel(options.wheel)
-    os.environ["GJK3D_CACHE_DIR"] = str(store.folder())  # for its processes, which would report a refused folder again
+    os.environ["GJK3D_CACHE_DIR"] = str(files.folder())  # for its processes, which would report a refused folder again
     start = time.perf_counter()
     try:
         path = build()

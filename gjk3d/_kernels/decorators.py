@@ -161,12 +161,12 @@ def _guard(folder: str) -> None:
     """
     if folder in _folders:
         return
-    from gjk3d._kernels import store
+    from gjk3d._kernels import files, store
 
     place = Path(folder)
-    store.make_folder(place)
+    files.make_folder(place)
     # a folder in the package is as safe as the code of the package
-    reason = "" if place.is_relative_to(Path(__file__).parents[1]) else store.distrust(place.stat())
+    reason = "" if place.is_relative_to(Path(__file__).parents[1]) else files.distrust(place.stat())
     if reason:
         place.chmod(0o700)  # numba's folder for this file; PermissionError if it is another user's
     _folders[folder] = None

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels import store
+from gjk3d._kernels import files, store
 
 Function = Callable[..., Any]
 Report = Callable[[float], None]
@@ -158,7 +158,7 @@ def _load() -> None:
     built = store.find(_wrong)
     if built is None:
         return
-    from gjk3d._kernels.calls.install import load
+    from gjk3d._kernels.calls.load import load
 
     try:
         code = load(built, lambda name: lambda *args: _late[name].otherwise(*args))
@@ -170,7 +170,7 @@ def _load() -> None:
         return
     _wrong.append(built.path)
     sys.stderr.write(f"gjk3d: the machine code in {built.path} is not used, since it does not work here: {why}\n")
-    if built.path.parent == store.folder():
+    if built.path.parent == files.folder():
         _hopeless = f"the machine code that was built here does not work ({why}): GJK3D_KERNELS=jit does without"
 
 
@@ -198,7 +198,7 @@ def _start() -> None:
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         _builder = subprocess.Popen(
             [sys.executable, "-P", "-m", "gjk3d._kernels.builder"],  # -P: not one that lies in the working directory
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "GJK3D_CACHE_DIR": str(store.folder())},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "GJK3D_CACHE_DIR": str(files.folder())},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             start_new_session=os.name != "nt",  # Ctrl-C is for the question, not for what others wait for too
         )  # fmt: skip

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gjk3d._kernels.store import folder, read_file, texts, write_file
+from gjk3d._kernels.files import folder, read_file, texts, write_file
 
 _KERNELS = {"kernel", "inlined", "entry", "single_entry", "builtin"}
 _CALLED_BY_PYTHON = {"entry", "single_entry", "builtin"}

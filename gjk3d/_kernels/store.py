@@ -12,11 +12,6 @@ import hashlib
 import json
 import os
 import platform
-import re
-import secrets
-import shutil
-import stat
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,173 +19,17 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-_ROOT = Path(__file__).parents[2]
+from gjk3d._kernels import files
+from gjk3d._kernels.files import (
+    folder,
+    make_folder,
+    open_private,
+    read_file,
+    texts,
+    write_file,
+)
+
 SHIPPED = Path(__file__).parent / "objects"  #: of a wheel
-_NO_PLACE = Path(os.devnull) / "gjk3d"  #: a folder that cannot be made
-_SUBFOLDERS = ("bitcode", "groups", "keys")
-#: what a cache contains, that of older versions included
-_CACHED = re.compile(r"[0-9a-f]{32,64}(\.\w+)?|sources\.json|build\.\w+|\.new-\S+|" + "|".join(_SUBFOLDERS))
-
-refused: dict[Path, str] = {}  #: files and folders of the cache that this process does not use, with the reasons
-
-
-def texts() -> dict[str, bytes]:
-    """Return the content of every source file of the package by its name, as ``gjk3d/poses.py``."""
-    return {path.relative_to(_ROOT).as_posix(): path.read_bytes() for path in sorted((_ROOT / "gjk3d").rglob("*.py"))}
-
-
-@cache
-def folder() -> Path:
-    """Return the folder of the code built on this machine: `GJK3D_CACHE_DIR`, or a folder in the user's cache.
-
-    A folder that other users may write is not used. The next one is taken instead: the folder in the user's cache, and
-    then a private folder next to the system's temporary files. On Windows, temporary files are not shared.
-    """
-    usable = next(filter(_is_usable, _places()), _NO_PLACE)
-    if usable != (first := next(_places())):
-        _report(f"{refused[first]} Kernels are cached in {usable}. GJK3D_CACHE_DIR names another folder.")
-    return usable
-
-
-def _places() -> Iterator[Path]:
-    """Yield the folders that the cache may be in, the preferred one first."""
-    if configured := os.environ.get("GJK3D_CACHE_DIR"):
-        yield Path(configured)
-    yield _user_folder()
-    if os.name == "posix":
-        with contextlib.suppress(OSError):  # the system has no folder for temporary files
-            yield Path(tempfile.gettempdir()) / f"gjk3d-{os.geteuid()}"
-
-
-def _user_folder() -> Path:
-    try:
-        home = Path.home()
-    except RuntimeError:  # a user whom the system does not know, as in containers
-        home = Path(os.devnull)
-    if os.name == "nt":
-        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "gjk3d" / "Cache"
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / "gjk3d"
-    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "gjk3d"
-
-
-def distrust(status: os.stat_result) -> str:
-    """Return why a file or folder with this status may contain code of other users, or an empty string."""
-    if os.name != "posix":
-        return ""
-    if status.st_uid not in (0, os.geteuid()):
-        return f"it belongs to user {status.st_uid}"
-    mode = stat.S_IMODE(status.st_mode)
-    return f"its mode {mode:03o} lets other users write it" if mode & 0o022 else ""
-
-
-def _is_usable(place: Path) -> bool:
-    """Return whether no other user may write or replace a cache; an older one of the user's own is made private."""
-    if reason := _replaceable(place):
-        refused[place] = f"The cache {place} is not used, because {reason} and its files are run as code."
-        return False
-    for path in (place, *(place / name for name in _SUBFOLDERS)):
-        try:
-            reason = distrust(os.stat(path))
-        except OSError:  # not made yet
-            continue
-        if reason:
-            refused[place] = f"The cache {path} is not used, because {reason} and its files are run as code."
-            with contextlib.suppress(OSError):  # an entry of another user
-                return make_private(place) and _empty(place)
-            return False
-    return True
-
-
-def _replaceable(place: Path) -> str:
-    """Return why other users may put another folder in the place of a cache, or an empty string.
-
-    A folder with the sticky bit keeps the folders of others in place. The user's own group is taken for private.
-    """
-    for parent in place.resolve().parents if os.name == "posix" else ():
-        with contextlib.suppress(OSError):  # not made yet
-            status = os.stat(parent)
-            not_private = 0o002 if status.st_gid == os.getegid() else 0o022
-            if stat.S_ISDIR(status.st_mode) and status.st_mode & not_private and not status.st_mode & stat.S_ISVTX:
-                return f"the mode {stat.S_IMODE(status.st_mode):03o} of {parent} lets other users replace it"
-    return ""
-
-
-def make_private(place: Path) -> bool:
-    """Give a cache of the user's own mode 700; return False for a shared folder and one that is empty or no cache."""
-    status = os.stat(place)
-    if os.name != "posix" or status.st_uid != os.geteuid() or status.st_mode & stat.S_ISVTX:
-        return False
-    names = os.listdir(place)
-    if not names or not all(map(_CACHED.fullmatch, names)):
-        return False
-    place.chmod(0o700)
-    return True
-
-
-def _empty(place: Path) -> bool:
-    for path in place.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-    refused[place] = f"The cache {place} could be written by other users. It was emptied and has mode 700 now."
-    _report(refused[place])
-    return True
-
-
-def read_file(path: Path) -> bytes:
-    """Return the content of a file of the cache.
-
-    Raises
-    ------
-    OSError
-        The file does not exist, or other users may write it.
-    """
-    with open(path, "rb") as file:
-        if reason := distrust(os.fstat(file.fileno())):
-            if not refused:
-                _report(f"The cached file {path} is not used, because {reason}. It is built again.")
-            refused[path] = f"The cached file {path} is not used, because {reason}."
-            raise PermissionError(refused[path])
-        return file.read()
-
-
-def _report(message: str) -> None:
-    """Print a message, except in the workers of a process that has printed it."""
-    import multiprocessing
-
-    if multiprocessing.parent_process() is None:
-        sys.stderr.write(f"gjk3d: {message}\n")
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder and its parents for the user alone, with any umask."""
-    for folder_path in reversed([path, *path.parents]):
-        if not folder_path.exists():
-            folder_path.mkdir(mode=0o700, exist_ok=True)
-            folder_path.chmod(0o700)
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file for the user alone, with any umask; the file is either complete or missing."""
-    make_folder(path.parent)
-    new = path.parent / f".new-{os.getpid()}-{secrets.token_hex(4)}"
-    try:
-        with open(new, "xb", opener=open_private) as file:
-            file.write(content)
-        new.replace(path)
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise
-
-
-def open_private(name: str, flags: int) -> int:
-    """Open a file for `open`; a file of the user's own gets mode 600."""
-    descriptor = os.open(name, flags, 0o600)
-    if os.name == "posix" and os.fstat(descriptor).st_uid == os.geteuid():
-        os.fchmod(descriptor, 0o600)
-    return descriptor
 
 
 @cache
@@ -389,7 +228,7 @@ def describe() -> dict[str, Any]:
         "object": None if built is None else str(built.path),
         "level": cpu_level(),
         "folder": str(place),
-        "refused": [*refused.values()],
+        "refused": [*files.refused.values()],
         "writable": _can_write(place),
         "building": how_far() if is_building() else None,
     }

@@ -265,22 +265,22 @@ class Memory:
         aside = np.flatnonzero((self._at < NONE) & (outcomes != 0))
         if len(aside):
             outcomes[aside] = narrow.collide(self.pairs[aside], within)
-        near = np.flatnonzero(outcomes)
-        self._assign_rows(near, outcomes)
-        out, flags = empty_answers(len(near))
+        remaining = np.flatnonzero(outcomes)
+        self._assign_rows(remaining, outcomes)
+        out, flags = empty_answers(len(remaining))
 
         def run(start: int, stop: int) -> None:
             room = room_in(*scratch(FIRST_POINTS)[:2], FIRST_POINTS, NO_LOG)
-            solve_again(self._rows(narrow), near, within, start, stop, room, self._pair_cache(), out, flags)
+            solve_again(self._rows(narrow), remaining, within, start, stop, room, self._pair_cache(), out, flags)
 
-        in_chunks(len(near), narrow.workers, run)
-        wide = (flags[:, 2] == 0) & self._flat[near] & (flags[:, 0] != Status.BEYOND)
-        left = np.flatnonzero((self._at[near] < NONE) | (flags[:, 3] != 0) | wide)
+        in_chunks(len(remaining), narrow.workers, run)
+        wide = (flags[:, 2] == 0) & self._flat[remaining] & (flags[:, 0] != Status.BEYOND)
+        left = np.flatnonzero((self._at[remaining] < NONE) | (flags[:, 3] != 0) | wide)
         if len(left):
-            fresh = narrow.distances(self.pairs[near[left]], within, mode, within == 0.0)
+            fresh = narrow.distances(self.pairs[remaining[left]], within, mode, within == 0.0)
             out[left], flags[left] = fresh.out, fresh.flags
         near_enough = out[:, 1] <= within
-        answers = Answers(self.pairs[near], out, flags)
+        answers = Answers(self.pairs[remaining], out, flags)
         return answers if near_enough.all() else answers[near_enough]
 
     def _assign_rows(self, which: Ints, outcomes: Ints) -> None:

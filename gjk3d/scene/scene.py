@@ -328,7 +328,7 @@ class Scene:
 
     @exclusive
     def pose(self, name: str) -> Array:
-        """Return the pose of an object, (4, 4) float, with its rotation after one polar step."""
+        """Return the pose of an object, (4, 4) float, its rotation after one polar step; see `remove` for ``name``."""
         return matrices(self._objects.rows[self._slot(name)])
 
     _repr_mimebundle_ = shown

@@ -203,8 +203,8 @@ def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
     scratch, index = np.empty((2, len(local))), np.empty((2, 2 * len(local) + 1), dtype=np.int64)
     tried = np.empty((3, normals.shape[1]))
     tightest(local, areas, np.ascontiguousarray(normals), count, most, tried, scratch, index, axes)
-    along = local @ axes.T
-    low, high = along.min(axis=0), along.max(axis=0)
+    coordinates = local @ axes.T
+    low, high = coordinates.min(axis=0), coordinates.max(axis=0)
     pose = np.eye(4)
     pose[:3, :3] = axes.T
     pose[:3, 3] = origin + np.ldexp(0.5 * (low + high) @ axes, exponent)
@@ -500,14 +500,14 @@ def measured(support: Callable[[Array], Array]) -> Measures:
     directions = np.concatenate([np.eye(3), -np.eye(3), surfaces.sphere(1.0, _RESOLUTION).vertices])
     points = np.array(support(directions), dtype=np.float64)
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    unit = float(np.abs(points - middle).max()) or 1.0
-    points = (points - middle) / unit
+    scale = float(np.abs(points - middle).max()) or 1.0
+    points = (points - middle) / scale
     chord = 1.0 - np.cos(np.pi / _RESOLUTION)  # greatest distance of the faces of the sphere from it
     try:
         hull = ConvexHull(points)
         for _ in range(_ROUNDS):
             normals, offsets = hull.equations[:, :3], hull.equations[:, 3]
-            extremes = (np.asarray(support(np.ascontiguousarray(normals))) - middle) / unit
+            extremes = (np.asarray(support(np.ascontiguousarray(normals))) - middle) / scale
             farther = np.einsum("ij,ij->i", extremes, normals) + offsets > chord
             if not farther.any():
                 break
@@ -518,7 +518,7 @@ def measured(support: Callable[[Array], Array]) -> Measures:
         volume, area, curvature = flat.volume, flat.area, flat.mean_curvature
     else:
         volume, area, curvature = hull.volume, hull.area, _curvature(points, hull)
-    return Measures(float(volume) * unit**3, float(area) * unit**2, float(curvature) * unit)
+    return Measures(float(volume) * scale**3, float(area) * scale**2, float(curvature) * scale)
 
 
 def _curvature(points: Array, hull: Any) -> float:

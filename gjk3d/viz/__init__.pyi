@@ -10,5 +10,3 @@ from .picture import show as show
 from .picture import to_pyvista as to_pyvista
 from .windows import drag as drag
 from .windows import sliders as sliders
-
-__all__: list[str]

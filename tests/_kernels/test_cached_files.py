@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from words import assert_names
 
-from gjk3d._kernels import builder, decorators, store
+from gjk3d._kernels import builder, decorators, files, store
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX rights")
 OTHER_USER = 12345
@@ -21,25 +21,25 @@ OTHER_USER = 12345
 @pytest.fixture(autouse=True)
 def fresh_folder():
     """Let every test determine the folder again."""
-    store.folder.cache_clear()
+    files.folder.cache_clear()
     yield
-    store.folder.cache_clear()
+    files.folder.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def places(monkeypatch, tmp_path) -> SimpleNamespace:
     """Return the three folders that a cache may be in; nothing has been refused yet."""
-    monkeypatch.setattr(store, "refused", {})
-    monkeypatch.setattr(store.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(files, "refused", {})
+    monkeypatch.setattr(files.tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setenv("GJK3D_CACHE_DIR", str(tmp_path / "named"))
-    monkeypatch.setattr(store, "_user_folder", lambda: tmp_path / "users")
+    monkeypatch.setattr(files, "_user_folder", lambda: tmp_path / "users")
     return SimpleNamespace(
         named=tmp_path / "named", users=tmp_path / "users", temporary=tmp_path / f"gjk3d-{os.geteuid()}"
     )
 
 
 def folder() -> Path:
-    return store.folder.__wrapped__()
+    return files.folder.__wrapped__()
 
 
 def mode(path: Path) -> int:
@@ -126,12 +126,12 @@ def test_a_folder_of_another_user_is_refused(places, capfd, monkeypatch):
     places.temporary.mkdir(0o700)
     give_to(monkeypatch, OTHER_USER, places.temporary)
     assert not store._can_write(folder())
-    assert {*store.refused} == {places.named, places.users, places.temporary}
+    assert {*files.refused} == {places.named, places.users, places.temporary}
 
 
 def test_a_subfolder_of_another_user_makes_a_cache_unusable(places, monkeypatch):
     (places.named / "groups").mkdir(parents=True)
-    monkeypatch.setattr(store.shutil, "rmtree", lambda path: os.listdir(path / "not permitted"))
+    monkeypatch.setattr(files.shutil, "rmtree", lambda path: os.listdir(path / "not permitted"))
     give_to(monkeypatch, OTHER_USER, places.named / "groups")
     assert folder() == places.users
 
@@ -147,13 +147,13 @@ def test_a_folder_of_root_is_used(places, monkeypatch):
 def test_no_shared_folder_is_used_on_windows(monkeypatch, tmp_path):
     monkeypatch.undo()
     windows = SimpleNamespace(name="nt", environ={}, devnull=os.devnull)
-    monkeypatch.setattr(store, "os", windows)
-    assert store._user_folder() == Path.home() / "AppData/Local/gjk3d/Cache"
+    monkeypatch.setattr(files, "os", windows)
+    assert files._user_folder() == Path.home() / "AppData/Local/gjk3d/Cache"
     windows.environ["LOCALAPPDATA"] = str(tmp_path)
-    assert store._user_folder() == tmp_path / "gjk3d/Cache"
-    monkeypatch.setattr(store, "_is_usable", lambda place: False)
-    monkeypatch.setattr(store, "refused", {store._user_folder(): "refused."})
-    assert folder() == store._NO_PLACE
+    assert files._user_folder() == tmp_path / "gjk3d/Cache"
+    monkeypatch.setattr(files, "_is_usable", lambda place: False)
+    monkeypatch.setattr(files, "refused", {files._user_folder(): "refused."})
+    assert folder() == files._NO_PLACE
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077, 0o277])
@@ -165,7 +165,7 @@ def test_new_files_and_folders_are_private(places, umask):
             pass
         with store.progress() as report:
             report(0.5)
-            assert mode(store.folder() / "build.progress") == 0o600
+            assert mode(files.folder() / "build.progress") == 0o600
     finally:
         os.umask(before)
     assert mode(places.named) == mode(places.named / "groups") == 0o700
@@ -181,7 +181,7 @@ def test_a_file_that_others_can_write_is_refused_and_reported_once(places, capfd
     assert_names(capfd.readouterr().err, str(places.named / part), "620", "built again")
     assert store.read(path) is None
     assert capfd.readouterr().err == ""
-    assert [*store.refused] == [places.named / part]
+    assert [*files.refused] == [places.named / part]
     store.write_built(path, b"code", {"names": []})
     assert store.read(path).content == b"code"
 
@@ -193,7 +193,7 @@ def test_a_file_of_another_user_is_refused_and_one_of_root_is_read(places, monke
     assert store.read(path).content == b"code"
     give_to(monkeypatch, OTHER_USER, path)
     assert store.read(path) is None
-    assert str(OTHER_USER) in store.refused[path]
+    assert str(OTHER_USER) in files.refused[path]
 
 
 def test_a_file_of_the_package_is_as_trusted_as_its_code(places, monkeypatch):
@@ -223,8 +223,8 @@ class Payload:
 def test_a_pickle_in_the_cache_is_not_loaded(places, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     path = places.named / "bitcode" / ("0" * 64 + ".bc")
-    store.write_file(path, pickle.dumps(Payload()))
-    store.write_file(path.with_suffix(".json"), pickle.dumps(Payload()))
+    files.write_file(path, pickle.dumps(Payload()))
+    files.write_file(path.with_suffix(".json"), pickle.dumps(Payload()))
     assert store.read(path) is None
     assert not Path("planted").exists()
     for module in Path(store.__file__).parent.rglob("*.py"):

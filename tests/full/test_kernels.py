@@ -19,7 +19,7 @@ import pytest
 from words import assert_names
 
 import gjk3d
-from gjk3d._kernels import store
+from gjk3d._kernels import files, store
 from gjk3d._kernels.decorators import MODE
 
 PACKAGE = Path(gjk3d.__file__).parent
@@ -183,7 +183,7 @@ def key_after(file: str, old: str, new: str) -> str:
     """Return the key of the package where one file is edited."""
     from gjk3d._kernels import sources
 
-    texts = store.texts()
+    texts = files.texts()
     before = texts[file].decode()
     assert old in before
     return sources.key_of({**texts, file: before.replace(old, new).encode()})
@@ -203,8 +203,8 @@ def test_every_name_that_a_kernel_uses_is_part_of_the_key():
     """The names that Python resolves, in code and annotations, are a part of those found without an import."""
     code = """
 import ast, importlib, types
-from gjk3d._kernels import sources, store
-package = sources._Package(store.texts())
+from gjk3d._kernels import files, sources, store
+package = sources._Package(files.texts())
 
 def names_of(code):
     inner = [name for each in code.co_consts if isinstance(each, types.CodeType) for name in names_of(each)]
@@ -236,7 +236,7 @@ def test_another_process_and_a_cache_give_the_same_key(tmp_path):
     # without the key that a wheel has
     shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     where = {"PYTHONPATH": str(tmp_path), "GJK3D_CACHE_DIR": str(tmp_path / "cache")}
-    code = "from gjk3d._kernels import store; print(store.source_key())"
+    code = "from gjk3d._kernels import files, store; print(store.source_key())"
     for _ in range(2):
         assert run(code, **where).stdout.strip() == store.source_key()
     (key,) = (tmp_path / "cache/keys").iterdir()
@@ -249,11 +249,11 @@ def test_another_process_and_a_cache_give_the_same_key(tmp_path):
 def test_a_wheel_has_its_key_so_that_no_version_of_python_reads_the_code(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     where = {"PYTHONPATH": str(tmp_path), "GJK3D_CACHE_DIR": str(tmp_path / "cache")}
-    run("from gjk3d._kernels import store; store.ship_key()", **where)
+    run("from gjk3d._kernels import files, store; store.ship_key()", **where)
     shutil.rmtree(tmp_path / "cache")
     code = (
-        "import sys; sys.modules['gjk3d._kernels.sources'] = None; from gjk3d._kernels import store\n"
-        "print(store.source_key(), store.folder().exists())"
+        "import sys; sys.modules['gjk3d._kernels.sources'] = None; from gjk3d._kernels import files, store\n"
+        "print(store.source_key(), files.folder().exists())"
     )
     assert run(code, **where).stdout.split() == [store.source_key(), "False"]
     with open(tmp_path / "gjk3d/narrow/gjk.py", "a") as file:
@@ -263,7 +263,7 @@ def test_a_wheel_has_its_key_so_that_no_version_of_python_reads_the_code(tmp_pat
 
 def test_sources_that_are_edited_during_a_build_give_no_object(cold, sources):
     code = """
-from gjk3d._kernels import builder, store
+from gjk3d._kernels import files, builder, store
 finish = builder._finish_all
 def edited(*args):
     store.read_key = lambda: "the key after an edit"
@@ -293,8 +293,8 @@ def cold(tmp_path) -> Path:
     folder = tmp_path / "cache"
     folder.mkdir()
     for name in ("bitcode", "groups"):
-        if (store.folder() / name).exists():
-            shutil.copytree(store.folder() / name, folder / name)
+        if (files.folder() / name).exists():
+            shutil.copytree(files.folder() / name, folder / name)
     return folder
 
 
@@ -428,7 +428,7 @@ def test_the_builder_prints_its_help_and_builds_nothing(tmp_path):
 
 def test_the_cache_has_no_pickle():
     assert gjk3d.warmup()
-    contents = [path.read_bytes() for path in store.folder().rglob("*.*") if path.is_file()]
+    contents = [path.read_bytes() for path in files.folder().rglob("*.*") if path.is_file()]
     assert not [content for content in contents if content.startswith(pickle.PROTO)]
 
 
@@ -674,7 +674,7 @@ def test_a_stale_object_is_not_used(cold, tmp_path):
 
 def test_an_object_that_answers_wrongly_is_not_used(cold):
     code = "from gjk3d._kernels import late; late._misses = lambda code: 'planted';" + FIRST.lstrip() + MANY
-    done = run("import gjk3d._kernels.store;" + code, GJK3D_CACHE_DIR=str(store.folder()))
+    done = run("import gjk3d._kernels.store;" + code, GJK3D_CACHE_DIR=str(files.folder()))
     assert done.stdout.splitlines() == ["2.0 False", "2.0 False"]
     assert "planted" in done.stderr
     assert "GJK3D_KERNELS=jit" in done.stderr

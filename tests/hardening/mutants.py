@@ -175,10 +175,10 @@ class Tree:
 
     def _take_bitcode(self) -> None:
         """Start with the bitcode of the kernels that stay as they are."""
-        from gjk3d._kernels import store
+        from gjk3d._kernels import files
 
-        if (store.folder() / "bitcode").exists():
-            shutil.copytree(store.folder() / "bitcode", self.work / "cache" / "bitcode", dirs_exist_ok=True)
+        if (files.folder() / "bitcode").exists():
+            shutil.copytree(files.folder() / "bitcode", self.work / "cache" / "bitcode", dirs_exist_ok=True)
 
     def _write(self, every: Iterable[Mutant], numbers: Collection[int]) -> None:
         first: dict[str, int] = {}
@@ -192,7 +192,7 @@ class Tree:
             (self.root / path).write_text(
                 mutations.mutated(text, number, chosen[path], _SWITCH) if chosen[path] else text
             )
-        loader = "gjk3d/_kernels/calls/install.py"  # the symbol of the switch must be known before an object is loaded
+        loader = "gjk3d/_kernels/calls/load.py"  # the symbol of the switch must be known before an object is loaded
         (self.root / loader).write_text(mutations.mutated((self.source / loader).read_text(), 1, (), _SWITCH))
         shutil.copy(Path(__file__).with_name("mutant_switch.py"), self.root / "gjk3d" / "_mutants.py")
 

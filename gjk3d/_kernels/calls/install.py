@@ -1,8 +1,4 @@
-"""Give CPython the functions of an object file, and put builtins in the place of Python functions, methods and fields.
-
-Functions and methods are CPython's own kinds, so a call costs as much as a call of ``len``. An entry keeps the
-interpreter's lock while it reads its arguments, and releases it while the kernel runs. LLVM's linker alone loads the
-file.
+"""Put builtins in the place of Python functions, methods and fields.
 
 Builtins are used if `is_usable`. Otherwise the Python functions stay, as they do until there is machine code. Each
 builtin has words of memory for the values that it needs. The first is the Python function behind it.
@@ -15,39 +11,15 @@ import inspect
 import os
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.calls import CONSTANTS, object_faults, offset
-from gjk3d._kernels.calls.assembly import CONSTANTS_AT, symbol_of, words_of
+from gjk3d._kernels.calls import object_faults, offset
+from gjk3d._kernels.calls.load import FASTCALL, KEYWORDS, Method, Place, alive
 from gjk3d._kernels.decorators import MODE, Builtin
 
-if TYPE_CHECKING:
-    from gjk3d._kernels.store import Built
-
-_FASTCALL, _KEYWORDS = 0x80, 0x2  # METH_FASTCALL, METH_KEYWORDS
-_NEW_ARRAY = 93  #: place of ``PyArray_New`` in numpy's table of functions, the same since numpy 1.7
-_alive: list[Any] = []  #: objects that machine code uses by address until the process ends
-_CONSTANTS: dict[str, Any] = {
-    "ndarray": np.ndarray, "float64": np.dtype(np.float64), "int64": np.dtype(np.int64), "uint8": np.dtype(np.uint8),
-    "bool_": np.dtype(np.bool_), "float": float, "int": int, "tuple": tuple, "bool": bool, "None": None,
-    "SystemError": SystemError, "False": False, "True": True, "bytes": bytes,
-}  # fmt: skip
-
 Words = Callable[[], Sequence[Any]]  #: called where builtins are used
-
-
-class Place(NamedTuple):
-    """The addresses of a builtin's code and of its words."""
-
-    code: int
-    words: int
-
-
-class _Method(ctypes.Structure):
-    _fields_ = (("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
 
 
 class _GetSet(ctypes.Structure):
@@ -55,63 +27,6 @@ class _GetSet(ctypes.Structure):
         ("name", ctypes.c_char_p), ("get", ctypes.c_void_p), ("set", ctypes.c_void_p), ("doc", ctypes.c_char_p),
         ("words", ctypes.c_void_p),
     )  # fmt: skip
-
-
-def load(built: Built, fallback: Callable[[str], Callable[..., Any]]) -> dict[str, Any]:
-    """Return the entries of an object file by name, ``module:function``.
-
-    Parameters
-    ----------
-    built : Built
-        Objects one after another, and what they need.
-    fallback : callable
-        Given a name, returns the function that takes calls with arguments that the entry does not take as they are.
-    """
-    import llvmlite.binding as llvm
-
-    facts = built.facts
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    library = ctypes.CDLL(None) if os.name != "nt" else ctypes.cdll.msvcrt
-    for name in facts["undefined"]:
-        symbol = getattr(ctypes.pythonapi if name.startswith("Py") else library, name)
-        llvm.add_symbol(name, ctypes.cast(symbol, ctypes.c_void_p).value)
-    machine = llvm.Target.from_default_triple().create_target_machine(jit=True, codemodel="jitdefault")
-    module = llvm.parse_assembly("")
-    engine = llvm.create_mcjit_compiler(module, machine)
-    start = 0
-    for size in facts["sizes"]:
-        engine.add_object_file(llvm.ObjectFileRef.from_data(built.content[start : start + size]))
-        start += size
-    engine.finalize_object()
-    values = {**{name: id(value) for name, value in _CONSTANTS.items()}, "tuple items": tuple.__basicsize__}
-    values["PyArray_New"] = _new_array()
-    for number in range(len(facts["sizes"])):
-        address = ctypes.CFUNCTYPE(ctypes.c_void_p)(engine.get_function_address(f"{CONSTANTS_AT}{number}"))()
-        (ctypes.c_void_p * len(CONSTANTS)).from_address(address)[:] = [values[name] for name in CONSTANTS]
-    new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-    entries: dict[str, Any] = {}
-    for name in facts["names"]:
-        code = engine.get_function_address(symbol_of(name))
-        if name in facts["builtins"]:
-            entries[name] = Place(code, engine.get_global_value_address(words_of(name)))
-            continue
-        home, _, plain = name.partition(":")
-        method = _Method(plain.encode(), code, _FASTCALL, None)
-        _alive.append(method)
-        entries[name] = new(ctypes.addressof(method), fallback(name), home)
-    _alive.extend((engine, module, machine))
-    return entries
-
-
-def _new_array() -> int:
-    """Return the address of numpy's ``PyArray_New``, from the table of its C interface."""
-    core = import_module("numpy._core" if hasattr(np, "_core") else "numpy.core")
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = get(core._multiarray_umath._ARRAY_API, None)
-    return int(ctypes.c_void_p.from_address(table + 8 * _NEW_ARRAY).value or 0)
 
 
 @cache
@@ -155,7 +70,7 @@ def fields(cls: type, get: Builtin, set_: Builtin, words: Callable[[], dict[str,
     for name, more in words().items():
         block = (ctypes.c_int64 * (2 + len(more)))(*map(_word, (offset(cls, name), name, *more)))
         definition = _GetSet(name.encode(), reader.code, writer.code, None, ctypes.addressof(block))
-        _alive.extend((block, definition))
+        alive.extend((block, definition))
         setattr(cls, name, new(cls, ctypes.addressof(definition)))
     return True
 
@@ -181,7 +96,7 @@ def _word(value: Any) -> int:
     """Return an integer as it is, and the address of any other object."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    _alive.append(value)
+    alive.append(value)
     return id(value)
 
 
@@ -195,8 +110,8 @@ def _definition(slow: Any, code: int, is_method: bool) -> int:
     if any(keywords):
         texts.insert(keywords.index(True), "*")
     doc = f"{slow.__name__}({', '.join(texts)})\n--\n\n{inspect.getdoc(slow) or ''}"
-    definition = _Method(slow.__name__.encode(), code, _FASTCALL | _KEYWORDS, doc.encode())
-    _alive.append(definition)
+    definition = Method(slow.__name__.encode(), code, FASTCALL | KEYWORDS, doc.encode())
+    alive.append(definition)
     return ctypes.addressof(definition)
 
 

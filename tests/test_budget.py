@@ -16,7 +16,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
     "gjk3d": (1870, 14),
-    "_kernels": (3610, 16),
+    "_kernels": (3611, 16),
     "bodies": (14572, 44),
     "broad": (751, 4),
     "clash": (9549, 34),
@@ -27,7 +27,7 @@ BUDGET = {
     "files": (2395, 11),
     "geometry": (2140, 11),
     "narrow": (5666, 19),
-    "query": (5268, 20),
+    "query": (5270, 20),
     "replay": (1089, 5),
     "robot": (12709, 36),
     "scene": (3145, 9),

@@ -16,8 +16,8 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
 from gjk3d.poses import UNIT_ROUNDOFF, as_matrices, check_row, matrices, parts, pose_rows, translations
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.shapes import layout
-from gjk3d.shapes.arguments import points_of, rows
+from gjk3d.shapes import arguments, layout
+from gjk3d.shapes.arguments import points_of
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.layout import Core
@@ -329,7 +329,9 @@ def _fields(kind: str, *named: tuple[str, int, Any]) -> tuple[Any, ...]:
         is_single = np.ndim(value) == (1 if columns else 0)
         what = f"{kind}: {name}"
         table = (
-            rows([value] if is_single else value, what) if columns else rows(np.reshape(value, (-1, 1)), what, 1)[:, 0]
+            arguments.rows([value] if is_single else value, what)
+            if columns
+            else arguments.rows(np.reshape(value, (-1, 1)), what, 1)[:, 0]
         )
         if single not in (None, is_single) or (out and len(table) != len(out[0])):
             raise ShapeError(f"{what} is of {len(table)} volumes, {named[0][0]} of {len(out[0])}: expected as many")

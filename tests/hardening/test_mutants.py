@@ -193,14 +193,20 @@ def test_error():
 """,
     "tests/hardening/__init__.py": "",
     "tests/hardening/answers.py": """
+from typing import NamedTuple
+
 from gjk3d.tiny.gaps import clearance
+
+
+class Intervals(NamedTuple):
+    rows: list
 
 
 def digest(value, into):
     into.update(repr(value).encode())
 
 
-BITS = {"alone": lambda generator: [("overlap", clearance(3.0, 1.0, 0.0))]}
+SECTIONS = {"alone": lambda generator: [("overlap", clearance(3.0, 1.0, 0.0))]}
 """,
 }
 APART, ERROR = "tests/tiny/test_gaps.py::test_apart", "tests/tiny/test_gaps.py::test_error"

@@ -97,6 +97,7 @@ def array_faults() -> list[str]:
     if sys.implementation.name != "cpython" or sys.maxsize <= 2**32 or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return ["this Python, which is not CPython for 64 bits with its lock"]
     array = np.arange(12.0).reshape(4, 3)
+    transposed = array.T  # a name keeps it: its memory would be free before it is read
     address, shape = id(array), read_word(id(array) + SHAPE)
     return _differences({
         "the type of an object": (read_word(address + TYPE), id(np.ndarray)),
@@ -105,7 +106,7 @@ def array_faults() -> list[str]:
         "the shape of an array": ((read_word(shape), read_word(shape + 8)), (4, 3)),
         "the kind of an array": (read_word(address + DESCR), id(np.dtype(np.float64))),
         "the flags of an array": (read_half(address + FLAGS) & PLAIN, PLAIN),
-        "the flags of a transposed array": (read_half(id(array.T) + FLAGS) & 1, 0),
+        "the flags of a transposed array": (read_half(id(transposed) + FLAGS) & 1, 0),
     })  # fmt: skip
 
 

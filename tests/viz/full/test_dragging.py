@@ -65,14 +65,14 @@ def test_the_mouse_moves_b_and_the_answer_follows(dragged):
 
 def test_the_arrows_and_rings_follow_while_b_is_dragged(dragged):
     origin, target = (on_screen(dragged.plotter, (x, 0.0, 0.0)) for x in (2.0, 1.2))
-    seen, follow = [], dragged._ask
+    seen, follow = [], dragged._query
 
     def look():
         follow()
         seen.append([np.asarray(a.user_matrix)[:3, 3] for a in dragged._widget._arrows + dragged._widget._circles])
         np.testing.assert_allclose(seen[-1], np.tile(dragged.pose_b[:3, 3], (6, 1)), atol=1e-6)
 
-    dragged._ask = look
+    dragged._query = look
     drag_arrow(dragged, 0, np.subtract(target, origin))
     assert len(seen) > 2
     for each in dragged._widget._arrows:  # where they are is in the picture

@@ -112,8 +112,8 @@ def one_unit(files: Sequence[tuple[str, str | None]], wanted: str | None) -> tup
     ----------
     files : sequence of (str, str or None)
         What each is called, and the unit that it states.
-    said : str, optional
-        The unit that the user says.
+    wanted : str, optional
+        The unit that the user gives.
 
     Returns
     -------
@@ -159,7 +159,7 @@ _VAST, _VAST_AS_SAID, _LARGE_PART, _TINY = 100.0, 1000.0, 3.0, 1e-3
 def doubt(unit: str | None, sizes: Sequence[float], total: float, wanted: bool) -> str | None:
     """Return a remark if a size suggests that the numbers are in another unit, else None.
 
-    ``sizes`` are those of the parts and ``whole`` that of all, along the axis on which it is largest; ``said`` tells
+    ``sizes`` are those of the parts and ``total`` that of all, along the axis on which it is largest; ``wanted`` tells
     whether the user gave the unit, so that a file or its format did not.
     """
     spelt = symbol(unit)

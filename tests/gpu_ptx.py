@@ -20,13 +20,13 @@ from gjk3d._kernels import gpu
 from gjk3d.narrow.pairs import collide_many, solve_many
 from gjk3d.robot.walk import hit_of_one
 
-SCRATCH = {"simplex", "work", "table", "order", "matrix", "links", "rows", "balls", "stamp"}
+SCRATCH = {"simplex", "work", "table", "order", "frames"}
 
 
 def places_of(entry: object) -> tuple[str, ...]:
     """Return what of each argument a call takes, as `gjk3d.convex.rows` and `gjk3d.robot.queries` pass them."""
     names = list(gpu.parameters(entry))
-    rows = {"q", "told"} if entry is hit_of_one else set()
+    rows = {"q", "answer"} if entry is hit_of_one else set()
     return tuple("[k]" if name in rows else "[thread]" if name in SCRATCH else "" for name in names)
 
 

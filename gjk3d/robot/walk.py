@@ -213,7 +213,7 @@ def hit_of_one(
     q: Array1, chain: Chain, layout: Layout, order: Ints1, margins: Array1, axes: Array2, frames: Frames,
     simplex: Array2, answer: Ints1,
 ) -> None:  # fmt: skip
-    """Write the result of `hit_at`, or `REFUSED` for a configuration that is not finite; told is (1,).
+    """Write the result of `hit_at`, or `REFUSED` for a configuration that is not finite; ``answer`` is (1,).
 
     ``axes`` has a row for each pair, then for each sub-pair.
     """

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d._kernels import views
 from gjk3d._kernels.calls import objects as py
 from gjk3d._kernels.calls import offset
 from gjk3d._kernels.calls.install import Words, fields
@@ -69,12 +70,12 @@ def pose_argument(words: int, args: int, nargs: int, k: int) -> int:
 @inlined
 def place_cores(scratch: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool, Cores, bool]:
     """Return whether two poses are valid, the cores of a plan at these poses, and whether the cores are swapped."""
-    poses = py.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
-    valid = take_poses(py.float_rows(pose_a, 4, 4), py.float_rows(pose_b, 4, 4), poses)
+    poses = views.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
+    valid = take_poses(views.float_rows(pose_a, 4, 4), views.float_rows(pose_b, 4, 4), poses)
     c, swapped = cores_of_row(
-        py.ints(py.word(plan + 8 * FIRST_INT), py.word(plan + 8 * INTS)),
-        py.floats(py.word(plan + 8 * FIRST_FLOAT), py.word(plan + 8 * FLOATS)),
-        py.int_rows(py.word(plan + 8 * ROW), 1, PAIR),
+        views.ints(py.word(plan + 8 * FIRST_INT), py.word(plan + 8 * INTS)),
+        views.floats(py.word(plan + 8 * FIRST_FLOAT), py.word(plan + 8 * FLOATS)),
+        views.int_rows(py.word(plan + 8 * ROW), 1, PAIR),
         poses,
         plain(0),
     )
@@ -87,8 +88,8 @@ def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) 
     valid, c, _ = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
-    simplex = py.float_rows(py.word(scratch + 8 * SIMPLEX_AT), 6, 10)
-    memory = py.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
+    simplex = views.float_rows(py.word(scratch + 8 * SIMPLEX_AT), 6, 10)
+    memory = views.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
     answer = narrow.quick_collide(c, margin, simplex, memory, plain(0))
     return answer if answer != 2 else narrow.settle(c, margin, solver_at(scratch, py.word(scratch + 8 * OUT)))
 
@@ -96,9 +97,12 @@ def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) 
 @inlined
 def solver_at(scratch: int, target: int) -> Solver:
     """Return a solver in the scratch memory that writes its result to ``target``."""
-    work = py.floats(py.word(scratch + 8 * WORK), py.word(scratch + 8 * WORKS))
-    table = py.ints(py.word(scratch + 8 * TABLE), py.word(scratch + 8 * TABLES))
-    out, flags = py.float_rows(target, 1, narrow.FLOATS), py.int_rows(py.word(scratch + 8 * FLAGS), 1, narrow.INTS)
+    work = views.floats(py.word(scratch + 8 * WORK), py.word(scratch + 8 * WORKS))
+    table = views.ints(py.word(scratch + 8 * TABLE), py.word(scratch + 8 * TABLES))
+    out, flags = (
+        views.float_rows(target, 1, narrow.FLOATS),
+        views.int_rows(py.word(scratch + 8 * FLAGS), 1, narrow.INTS),
+    )
     return solver_in(work, table, plain(FIRST_POINTS), out, flags)
 
 
@@ -110,7 +114,7 @@ def solution(
     valid, c, swapped = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
-    memory = py.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
+    memory = views.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
     solver = solver_at(scratch, target)
     narrow.solve(c, mode, max_distance, tol, solver.room, memory, solver.one, solver.marks, plain(0))
     if swapped:

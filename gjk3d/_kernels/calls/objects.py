@@ -8,7 +8,7 @@ They exist for the compiler alone, so builtins are never interpreted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gjk3d._kernels.calls import BYTES as BYTES
 from gjk3d._kernels.calls import CONSTANTS, DESCR, FLAGS, NDIM, PLAIN
@@ -18,7 +18,6 @@ from gjk3d._kernels.calls import SHAPE as SHAPE
 from gjk3d._kernels.calls import SIZE as SIZE
 from gjk3d._kernels.calls import TYPE as TYPE
 from gjk3d._kernels.decorators import MODE, inlined
-from gjk3d.typing import Array1, Array2, Ints1, Ints2
 
 NDARRAY, FLOAT64, NONE, BOOLS, BYTES_TYPE, TUPLE_TYPE, FLOAT_TYPE, TUPLE_ITEMS = (
     CONSTANTS.index(name) for name in ("ndarray", "float64", "None", "False", "bytes", "tuple", "float", "tuple items")
@@ -41,17 +40,10 @@ if TYPE_CHECKING:
     def new_float(address: int) -> int: ...
     def new_int(value: int) -> int: ...
     def new_vector(address: int) -> int: ...
-    def floats(address: int, count: int) -> Array1: ...
-    def float_rows(address: int, rows: int, columns: int) -> Array2: ...
-    def ints(address: int, count: int) -> Ints1: ...
-    def int_rows(address: int, rows: int, columns: int) -> Ints2: ...
 
 elif MODE == "alone":
-    from llvmlite import ir
     from numba import float64, int64
-    from numba.extending import intrinsic
-    from numba.np.arrayobj import make_array, populate_array
-    from numba.types import Array, ExternalFunction, void
+    from numba.types import ExternalFunction, void
 
     word, half, constant, incref, new_bytes, new_object, new_float, new_int, new_vector = (
         ExternalFunction(f"gjk3d_{name}", int64(int64))
@@ -63,38 +55,8 @@ elif MODE == "alone":
     call = ExternalFunction("gjk3d_call", int64(int64, int64, int64, int64))
     call_with = ExternalFunction("gjk3d_call_with", int64(int64, int64, int64, int64, int64))
 
-    def _view(kind: Any) -> Any:
-        """Return the signature and the code of a function that makes an array of the numbers at an address."""
-
-        def written(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            array, shape, eight = make_array(kind)(context, builder), list(args[1:]), ir.IntType(64)(8)
-            strides = [builder.mul(length, eight) for length in shape[1:]] + [eight]
-            data = builder.inttoptr(args[0], array.data.type)
-            populate_array(array, data=data, shape=shape, strides=strides, itemsize=eight, meminfo=None)
-            return array._getvalue()
-
-        return kind(*(int64,) * (1 + kind.ndim)), written
-
-    @intrinsic
-    def floats(context: Any, address: Any, count: Any) -> Any:
-        return _view(Array(float64, 1, "C"))
-
-    @intrinsic
-    def float_rows(context: Any, address: Any, rows: Any, columns: Any) -> Any:
-        return _view(Array(float64, 2, "C"))
-
-    @intrinsic
-    def ints(context: Any, address: Any, count: Any) -> Any:
-        return _view(Array(int64, 1, "C"))
-
-    @intrinsic
-    def int_rows(context: Any, address: Any, rows: Any, columns: Any) -> Any:
-        return _view(Array(int64, 2, "C"))
-
 else:
-    word = half = number = replaced = write = constant = incref = decref = call = call_with = floats = float_rows = (
-        ints
-    ) = int_rows = None
+    word = half = number = replaced = write = constant = incref = decref = call = call_with = None
     new_bytes = new_object = new_float = new_int = new_vector = None
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, kernel, plain
@@ -13,8 +14,9 @@ from gjk3d.bodies.part_tree import OPEN, PRISMS
 from gjk3d.bodies.walk import APART, DOUBT, MEET, PosedPair, TreeScratch, held, meet
 from gjk3d.narrow.pairs import mirror
 from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.walk import Bodies, Frames, Layout, body_collides, place, posed
-from gjk3d.typing import Array1, Array2, Array3, Ints1, Ints2
+from gjk3d.robot.walk import Bodies, Frames, Layout, body_collides, free_of_body, place, posed
+from gjk3d.robot.walk import nearest as nearest_of
+from gjk3d.typing import Array1, Array2, Array3, Ints, Ints1, Ints2
 
 
 @kernel
@@ -63,8 +65,47 @@ class Search(NamedTuple):
     most: Array1  #: of each selected row
     best: Array1  #: the least distance of each configuration so far
     least: bool  #: whether only pairs that lower ``best`` are of interest, and ``best`` follows them
+    bounds: Array1  #: of each selected row, scratch
     out: Array3  #: (configurations, rows, 12), as rows of `solve`
     answer: Ints2  #: APART if a row is valid
+
+
+@kernel
+def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, search: Search, k: int, n: int) -> None:
+    """Write the distance of a placed pair up to a limit, and its verdict."""
+    pair, w, flags = posed(layout, frames, bodies, p), bodies.scratch, bodies.scratch.flags
+    search.answer[k, n], gap = nearest_or_contact(pair, limit, 0.0, 1.0, plain(-1), w)
+    if search.answer[k, n] != APART:
+        return
+    row = search.out[k, n : n + 1]
+    report_gap(pair, gap, limit, limit * (1.0 + 2.0**-52) + 1e-300, w, row, flags, plain(0))
+    if flags[0, 3] != 0:
+        search.answer[k, n] = DOUBT
+        return
+    into_world(frames.rows[bodies.pairs[p, 0]], row, plain(0))
+    if bodies.pairs[p, 2] != 0:  # the row was computed with the body first
+        mirror(row, plain(0))
+
+
+@kernel
+def _least_gap(layout: Layout, frames: Frames, bodies: Bodies, selected: Ints, search: Search, k: int) -> None:
+    """Write the distances of placed pairs, nearest bound first; a pair beyond the best gets its bound only."""
+    count, bounds = selected.shape[0], search.bounds
+    for n in range(count):
+        bounds[n] = free_of_body(frames, bodies, selected[n], 0.0, min(search.best[k], 1e50))
+    for _ in range(count):
+        n = nearest_of(bounds, plain(0), count, inf)
+        if bounds[n] > max(search.best[k], 0.0):
+            for m in range(count):
+                if bounds[m] < inf:
+                    search.out[k, m, 0] = search.out[k, m, 1] = search.out[k, m, 2] = bounds[m]
+                    search.answer[k, m] = APART
+            return
+        bounds[n] = inf
+        limit = max(min(search.most[n], search.best[k]), 0.0)
+        _gap(layout, frames, bodies, selected[n], limit, search, k, n)
+        if search.answer[k, n] == APART:
+            search.best[k] = min(search.best[k], search.out[k, n, 0])
 
 
 @entry
@@ -77,27 +118,18 @@ def gaps_many(
     The verdict is that of `nearest_or_contact`. A pair farther apart than its ``most``, or than ``best`` of the
     configuration, needs a lower bound only.
     """
-    w, flags = bodies.scratch, bodies.scratch.flags
     frames.stamp[:] = -1
     for k in range(start, stop):
         link_poses(chain, q[k], frames.matrix, frames.links)
         for n in range(selected.shape[0]):
-            p = selected[n]
+            for side in range(2):
+                place(layout, frames, bodies.pairs[selected[n], side], k)
+        if search.least:
+            _least_gap(layout, frames, bodies, selected, search, k)
+            continue
+        for n in range(selected.shape[0]):
             limit = max(min(search.most[n], search.best[k]), 0.0)
-            pair = placed_pair(layout, frames, bodies, p, k)
-            search.answer[k, n], gap = nearest_or_contact(pair, limit, 0.0, 1.0, plain(-1), w)
-            if search.answer[k, n] != APART:
-                continue
-            row = search.out[k, n : n + 1]
-            report_gap(pair, gap, limit, limit * (1.0 + 2.0**-52) + 1e-300, w, row, flags, plain(0))
-            if flags[0, 3] != 0:
-                search.answer[k, n] = DOUBT
-                continue
-            into_world(frames.rows[bodies.pairs[p, 0]], row, plain(0))
-            if bodies.pairs[p, 2] != 0:  # the row was computed with the body first
-                mirror(row, plain(0))
-            if search.least:
-                search.best[k] = min(search.best[k], row[0, 0])
+            _gap(layout, frames, bodies, selected[n], limit, search, k, n)
 
 
 @kernel

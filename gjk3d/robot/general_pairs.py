@@ -171,8 +171,8 @@ def _body_gaps(cell: Cell, rows: Array, some: Ints, most: Array, best: Array | N
     verdicts, first = np.empty((len(rows), len(some)), dtype=np.int64), len(cell.layout.pairs)
     out = np.empty((len(rows), len(some), narrow.FLOATS))
     search = Search(
-        np.ascontiguousarray(most), np.full(len(rows), inf) if best is None else best.copy(), best is not None, out,
-        verdicts,
+        np.ascontiguousarray(most), np.full(len(rows), inf) if best is None else best.copy(), best is not None,
+        np.empty(len(some)), out, verdicts,
     )  # fmt: skip
     bodies = cell.bodies(cell.memory)
     gaps_many(rows, cell.robot._chain, cell.layout, cell.frames(), bodies, some - first, search, 0, len(rows))

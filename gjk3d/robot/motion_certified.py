@@ -47,6 +47,7 @@ from gjk3d.robot.motion_bounds import (
 )
 from gjk3d.robot.motion_cover import Bound, Workspace, cover, twists
 from gjk3d.robot.trajectories import Curves, on_curve, points_on, rates_on_curve
+from gjk3d.robot.walk import balls_meet, body_collides
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
@@ -437,6 +438,28 @@ def _prove(
         counts[top] = n
 
 
+@kernel
+def _hit_at_start(chain: Chain, work: Workspace, margins: Array, pieces: Pieces, curve: Array, q: Array) -> int:
+    """Return an open pair with a body that collides at the start of a curve, or `NOBODY`.
+
+    A boolean costs a fraction of the bounds that `_prove` would compute there.
+    """
+    layout, frames, bodies, placed = work.layout, work.frames, work.bodies, False
+    frames.stamp[:] = -1
+    for n in range(pieces.counts[0]):
+        p = pieces.ids[0, n]
+        if pieces.near[0, 0, n] > 0.0:
+            continue
+        if not placed:
+            on_curve(curve, 0.0, q)
+            link_poses(chain, q, frames.matrix, frames.links)
+            placed = True
+        near = balls_meet(layout, frames, plain(0), bodies.pairs[p, 0], bodies.pairs[p, 1], margins[p])
+        if near and body_collides(layout, frames, bodies, p, margins[p], True) == 1:
+            return int(p)
+    return NOBODY
+
+
 @entry
 def certified_many(
     task: Task, curves: Array3, loose: Array2, tolerance: float, until: Array1, looks: int, start: int, stop: int,
@@ -456,6 +479,10 @@ def certified_many(
         _fill(chain, lanes, curves[e], task.poses, q)
         _sweep(work, lanes, scratch.used, moves, pieces, until[e])
         _forget(work, pieces)
+        who = _hit_at_start(chain, work, task.margins, pieces, curves[e], q) if work.of_bodies else NOBODY
+        if who != NOBODY:
+            status[e], safe[e], hit[e], which[e] = HIT, 0.0, 0.0, who
+            continue
         status[e], safe[e], hit[e], which[e] = _prove(
             chain, work, bounds, pieces, curves[e], q, until[e], tolerance, looks
         )

@@ -77,18 +77,31 @@ class Memory:
 class Cache:
     """Arguments and results that later queries use again; only the holder of the lock of the memory may use them."""
 
-    __slots__ = ("answer", "arms", "bounds", "clearance", "edge", "free", "general", "lanes", "proofs", "single")
+    __slots__ = (
+        "answer",
+        "arms",
+        "bodies",
+        "bounds",
+        "clearance",
+        "edge",
+        "free",
+        "general",
+        "lanes",
+        "proofs",
+        "single",
+    )
 
     def __init__(self, clearance: Any = None) -> None:
         self.free: Any = None  #: `gjk3d.robot.walk.hit_of_one` or `hit_of_cell`, and its arguments
         self.answer: Any = None  #: its result
+        self.bodies: Any = None  #: see `gjk3d.robot.queries.bodies_of`
         self.lanes: Any = None  #: task of `gjk3d.robot.lanes.first_hits_of_many`
         self.general: Any = None  #: arguments of the call in `gjk3d.robot.general_pairs.hit_of_one`
         self.single: Any = None  #: see `gjk3d.robot.single.prepared`
         self.clearance = clearance  #: scratch memory of `gjk3d.robot.walk.clearance_many`
         self.arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
         self.bounds: Any = None  #: and `motion_bounds` there
-        self.proofs: dict[int, Any] = {}  #: see `gjk3d.robot.motion_certified.prepared_for`
+        self.proofs: dict[bool, Any] = {}  #: see `gjk3d.robot.motion_certified.prepared_for`
         self.edge: Any = None  #: and `gjk3d.robot.motion_certified.one_edge`
 
 

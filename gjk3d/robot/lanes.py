@@ -343,11 +343,11 @@ class Samples(NamedTuple):
     """The samples of edges that the lanes hold."""
 
     edges: Edges
-    edge: Ints  #: edge of each lane
-    sample: Ints  #: sample of each lane
+    edge: Ints1  #: edge of each lane
+    sample: Ints1  #: sample of each lane
     #: the next edge, its next sample, the edge to stop at, the stride of samples that are tested out of order, and the
     #: number of times that lanes were filled, which counts on from call to call
-    next: Ints
+    next: Ints1
 
 
 class LaneScratch(NamedTuple):
@@ -375,10 +375,9 @@ class Task(NamedTuple):
     poses: Array3  #: (2, 4, 4), scratch
     simplex: Array2
     q: Array1
-    bodies: Bodies
 
 
-def lane_scratch(dof: int, links: int, layout: Layout, bodies: Bodies) -> LaneScratch:
+def lane_scratch(dof: int, links: int, layout: Layout, body_pairs: Ints) -> LaneScratch:
     """Return scratch memory for a robot with this number of dof and links; static slots are already placed."""
     slots = len(layout.link)
     scratch = LaneScratch(
@@ -386,7 +385,7 @@ def lane_scratch(dof: int, links: int, layout: Layout, bodies: Bodies) -> LaneSc
         np.empty((LANES, slots, 13)), np.empty((LANES, slots, 4)), np.zeros((LANES, slots), dtype=np.int64),
         np.empty(slots, dtype=np.int64), np.zeros(_NUMBERS, dtype=np.int64),
     )  # fmt: skip
-    place_static(layout, bodies.pairs, scratch.spots, scratch.used)
+    place_static(layout, body_pairs, scratch.spots, scratch.used)
     return scratch
 
 
@@ -586,6 +585,30 @@ def _write_hit(samples: Samples, k: int, n: int, p: int, verdict: int, alive: in
     return _without(samples, 0 if any_hit else k, k, n, alive)
 
 
+@inlined
+def _samples_of(task: Task, edges: Edges) -> tuple[Lanes, Samples]:
+    """Return the scratch memory of lanes, and the samples that they hold."""
+    scratch, ints = task.scratch, task.scratch.ints
+    lanes = lanes_in(scratch.numbers, scratch.spots, task.q.shape[0], task.chain.parent.shape[0])
+    return lanes, Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : _NUMBERS])
+
+
+@kernel
+def _place_next(task: Task, lanes: Lanes, samples: Samples, most: int, any_hit: bool) -> tuple[int, int]:
+    """Fill the lanes with the next samples and place all slots; return their number, and that rounded up for loops."""
+    layout, used = task.layout, task.scratch.used
+    n = _fill(samples, lanes, most, any_hit, task.q)
+    if n == 0:
+        return n, n
+    task.scratch.ints[_NUMBERS - 1] += 1
+    count = (n + _TOGETHER - 1) // _TOGETHER * _TOGETHER
+    link_lanes(task.chain, lanes, task.poses[0], task.poses[1], task.q, count)
+    for k in range(used.shape[0]):
+        if used[k] != 0:
+            place_lanes(lanes, layout.link[k], k, count)
+    return n, count
+
+
 @entry
 def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
     """Write for each edge the first of its samples that is not free, and a pair closer than its margin there.
@@ -596,29 +619,37 @@ def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, any_hit:
     is not free. If all are free, ``which`` is `FREE` and ``at`` is past the last. ``which`` is `UNSURE` if GJK alone
     cannot decide, and `REFUSED` if q is not finite or there are too many samples.
     """
-    layout, scratch, q = task.layout, task.scratch, task.q
-    used, ints = scratch.used, scratch.ints
-    lanes = lanes_in(scratch.numbers, scratch.spots, q.shape[0], task.chain.parent.shape[0])
-    samples = Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : _NUMBERS])
+    lanes, samples = _samples_of(task, edges)
     _begin(samples, start, stop, any_hit)
     most = _TOGETHER if any_hit else LANES  # an edge that collides mostly does so at one of its first few samples
     while True:
-        n = _fill(samples, lanes, most, any_hit, q)
+        n, count = _place_next(task, lanes, samples, most, any_hit)
         if n == 0:
             break
         most = plain(LANES)
-        ints[_NUMBERS - 1] += 1
-        count = (n + _TOGETHER - 1) // _TOGETHER * _TOGETHER
-        link_lanes(task.chain, lanes, task.poses[0], task.poses[1], q, count)
-        for k in range(used.shape[0]):
-            if used[k] != 0:
-                place_lanes(lanes, layout.link[k], k, count)
+        _convex_hits(task, lanes, samples, n, count, any_hit)
+
+
+@entry
+def first_hits_of_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
+    """Write the result of `first_hits_of_many` for a cell with bodies.
+
+    It is an entry of its own, so that cells without bodies are compiled without trees where numba compiles.
+    """
+    lanes, samples = _samples_of(task, edges)
+    _begin(samples, start, stop, any_hit)
+    most = _TOGETHER if any_hit else LANES
+    while True:
+        n, count = _place_next(task, lanes, samples, most, any_hit)
+        if n == 0:
+            break
+        most = plain(LANES)
         alive = _convex_hits(task, lanes, samples, n, count, any_hit)
-        if alive != 0 and task.bodies.order.shape[0] > 0:
-            _body_hits(task, lanes, samples, n, count, alive, any_hit)
+        if alive != 0:
+            _body_hits(task, bodies, lanes, samples, n, count, alive, any_hit)
 
 
-@inlined
+@kernel
 def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int, any_hit: bool) -> int:
     """Test the convex pairs in n lanes; write the hits, and return the lanes that remain."""
     layout, scratch, order, margins = task.layout, task.scratch, task.order, task.margins
@@ -649,9 +680,11 @@ def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int,
 
 
 @kernel
-def _body_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int, alive: int, any_hit: bool) -> None:
+def _body_hits(
+    task: Task, bodies: Bodies, lanes: Lanes, samples: Samples, n: int, count: int, alive: int, any_hit: bool
+) -> None:
     """Test the pairs with bodies in the lanes that remain, as `_convex_hits` does the others."""
-    layout, scratch, bodies = task.layout, task.scratch, task.bodies
+    layout, scratch = task.layout, task.scratch
     now, first, one_edge = scratch.ints[_NUMBERS - 1], layout.pairs.shape[0], _mostly_one_edge(samples, n)
     for r in range(bodies.order.shape[0]):
         p = bodies.order[r]

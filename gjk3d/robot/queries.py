@@ -17,12 +17,13 @@ from gjk3d.narrow.gjk import MEMORY
 from gjk3d.robot import general_pairs
 from gjk3d.robot.cell import Cache, Cell, Memory
 from gjk3d.robot.kinematics import LARGE_ANGLE, distance_gradients
-from gjk3d.robot.lanes import Edges, Task, first_hits_of_many, lane_scratch
+from gjk3d.robot.lanes import Edges, Task, first_hits_of_cell, first_hits_of_many, lane_scratch
 from gjk3d.robot.walk import (
     FAR,
     FREE,
     REFUSED,
     UNSURE,
+    Bodies,
     clearance_many,
     collide_many,
     every_many,
@@ -77,7 +78,7 @@ def prepared(cell: Cell) -> Cache:
             cell.robot._chain, cell.layout, memory.order, cell.margins, memory.axes, cell.frames(), np.empty((6, 10)),
         )  # fmt: skip
         if len(cell.body_pairs):
-            cache.free = hit_of_cell, (*args, cell.bodies(memory, fresh=True), cache.answer)
+            cache.free = hit_of_cell, (*args, bodies_of(cell, memory), cache.answer)
         else:
             cache.free = hit_of_one, (*args, cache.answer)
     return cache
@@ -136,13 +137,32 @@ def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, any_hi
     if cell.walked < len(cell.slots) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
-        task, count = lanes_of(cell, cell.memory), len(first)
+        count = len(first)
         hits = np.empty((3, count), dtype=np.int64)
         begin = _FIRST if count == 1 else np.zeros(count, dtype=np.int64)
-        first_hits_of_many(task, Edges(first, second, spacing, begin, hits[0], hits[1], hits[2]), 0, count, any_hit)
+        edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
+        _first_hits(cell, cell.memory, edges, 0, count, any_hit)
     finally:
         cell.memory.lock.release()
     return hits
+
+
+def _first_hits(cell: Cell, memory: Memory, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
+    """Write the first hit of each edge with the entry for the cell."""
+    if len(cell.body_pairs):
+        first_hits_of_cell(lanes_of(cell, memory), bodies_of(cell, memory), edges, start, stop, any_hit)
+    else:
+        first_hits_of_many(lanes_of(cell, memory), edges, start, stop, any_hit)
+
+
+def bodies_of(cell: Cell, memory: Memory) -> Bodies:
+    """Return the pairs with bodies; cached under the lock of the memory."""
+    if memory is not cell.memory:
+        return cell.bodies(memory)
+    if cell.cache.bodies is None:
+        cell.cache.bodies = cell.bodies(memory, fresh=True)
+    cached: Bodies = cell.cache.bodies
+    return cached
 
 
 def lanes_of(cell: Cell, memory: Memory) -> Task:
@@ -151,11 +171,10 @@ def lanes_of(cell: Cell, memory: Memory) -> Task:
     cached: Task | None = cell.cache.lanes if persistent else None
     if cached is not None:
         return cached
-    bodies = cell.bodies(memory, fresh=True)
     task = Task(
         cell.robot._chain, cell.layout, memory.order, cell.margins, memory.axes,
-        lane_scratch(dof, len(cell.robot.links), cell.layout, bodies), np.empty((2, 4, 4)), np.empty((6, 10)),
-        np.empty(dof), bodies,
+        lane_scratch(dof, len(cell.robot.links), cell.layout, cell.body_pairs), np.empty((2, 4, 4)),
+        np.empty((6, 10)), np.empty(dof),
     )  # fmt: skip
     if persistent:
         cell.cache.lanes = task
@@ -170,7 +189,7 @@ def walk_edges(
     edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
 
     def run(start: int, stop: int) -> None:
-        first_hits_of_many(lanes_of(cell, lent or cell.memory.fresh()), edges, start, stop, False)
+        _first_hits(cell, lent or cell.memory.fresh(), edges, start, stop, False)
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(first), workers, run, *([_CHUNK_WITH_BODIES] if len(cell.body_pairs) else []))

@@ -104,7 +104,7 @@ QUESTIONS = [
     Question("`Pair`", _pair, "the same"),
     Question("`Pairs`", _pairs, "the same"),
     Question("`Scene`", _scene, "the same"),
-    Question("`separating_axis`, where a plane parts the hulls", _apart(gk.separating_axis), "`distance`"),
+    Question("`separating_axis`, if a plane separates the hulls", _apart(gk.separating_axis), "`distance`"),
     Question("`raycast`", lambda a: gk.raycast(a, (0, 0, 9), (0.01, 0.02, -1)), alone=True),
     Question(
         "`aabb`, `obb`, `bounding_sphere`", lambda a: (gk.aabb(a), gk.obb(a), gk.bounding_sphere(a)),
@@ -146,7 +146,7 @@ def cell(question: Question, refused: dict[str, str]) -> str:
 def table() -> str:
     """Return the table as the guide has it."""
     lines = [
-        f"| question | {' | '.join(f'`{name}`' for name in BODIES)} | instead |",
+        f"| query | {' | '.join(f'`{name}`' for name in BODIES)} | instead |",
         "| --- " * (len(BODIES) + 2) + "|",
     ]
     for question in QUESTIONS:

@@ -17,10 +17,8 @@ def _leave(*received: object) -> None:
 
 
 def _heed(received: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt, or end the process at once during an import or inside numba.
-
-    Imports and numba swallow the exception, or crash because of it.
-    """
+    """Raise KeyboardInterrupt, or end the process at once during an import or inside numba."""
+    # Imports and numba swallow the exception, or crash because of it.
     caller = frame
     while caller is not None:
         name = caller.f_code.co_filename

@@ -1,14 +1,14 @@
 """Facets of A - B over the Gauss map: the separating axis test in 3D, exact for polytopes.
 
-The 2D text tries the normals of every edge of both polygons. In 3D the facets of A - B are the faces of A, the faces
-of B reversed, and the pairs of edges whose arcs cross on the sphere of directions: there the cross product of the
-edges is a facet's normal, and nowhere else. Each candidate n costs one support scan h(n); apart, the largest -h(n) is
-the best separating axis; in overlap the least h(n) is the depth.
+In 2D the candidates are the normals of the edges of both polygons. In 3D the facets of A - B are the faces of A, the
+faces of B reversed, and the pairs of edges whose arcs cross on the sphere of directions. Only for these pairs the cross
+product of the edges is a facet's normal. Each candidate n costs one support scan h(n). If the shapes are apart, the
+largest -h(n) is the best separating axis; in overlap the least h(n) is the depth.
 
-A candidate too many does no harm, since each h(n) is a bound by itself; so every test lets pass what it is not sure
-of. One too few would: near-parallel edges are skipped only below 1e-14, where h along their arcs is a single
-sinusoid, least at its ends, and those are face normals. Gottschalk 1996; Gregorius, GDC 2013 (arcs); Hornus, Inria
-RR-8730, 2015.
+An extra candidate is harmless, since each h(n) is a bound by itself. So every test keeps the candidates that it cannot
+decide. A missing candidate would be an error: near-parallel edges are skipped only below 1e-14, where h along their
+arcs is a single sinusoid, whose minimum is at an end, the normal of a face. Gottschalk 1996; Gregorius, GDC 2013
+(arcs); Hornus, Inria RR-8730, 2015.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 FACE_A, FACE_B, EDGES, POINTS = range(4)
 _RADIUS = layout.RADIUS
-_SURE = 1e-12  #: products of unit vectors above this have a sign
-_PARALLEL = 1e-28  #: square of the sine of an angle between edges, below which there is no facet to miss
-_SURELY_PARALLEL = 1e-30  #: the same before products are taken exactly: rounding adds no more than 1e-15 to the sine
+_SURE = 1e-12  #: products of unit vectors above this have a certain sign
+_PARALLEL = 1e-28  #: squared sine of the angle between edges, below which no facet is missed
+_SURELY_PARALLEL = 1e-30  #: the same bound for rounded products; rounding adds at most 1e-15 to the sine
 
 
 class Facet(NamedTuple):
@@ -39,9 +39,9 @@ class Facet(NamedTuple):
     least: float  #: h(n)
     normal: Vec3  #: from A to B
     kind: int
-    first: int  #: the face, or A's edge
+    first: int  #: index of the face, or A's edge
     second: int  #: B's edge
-    tried: int  #: candidates
+    tried: int  #: number of candidates
 
 
 @kernel
@@ -55,7 +55,7 @@ def triple(rows: Array, i: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
-    """Try the faces of A, and those of B reversed."""
+    """Return the best facet among the faces of A, and those of B reversed."""
     facet = Facet(inf, (1.0, 0.0, 0.0), FACE_A, -1, -1, 0)
     tried = 0
     for k in range(normals_a.shape[0] + normals_b.shape[0]):
@@ -77,13 +77,13 @@ def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
 def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tuple[int, Vec3]:
     """Return how many sides of the plane along two edges may be a facet, and the first one's normal.
 
-    Each edge comes with the normals of its faces, the ends of an arc on the sphere of directions. Signs are believed
-    where they are clear of rounding; the other side's normal is the opposite.
+    Each edge has the normals of its faces, the ends of an arc on the sphere of directions. A sign counts only if it
+    exceeds rounding. The second side's normal is the opposite of the first.
     """
     n = (1.0, 0.0, 0.0)
     u1, u2 = dot(a1, eb), dot(a2, eb)
     if u1 * u2 > 0.0 and min(abs(u1), abs(u2)) > _SURE:
-        return 0, n  # both ends of A's arc on one side of B's great circle
+        return 0, n  # both ends of A's arc are on one side of B's great circle
     w1, w2 = dot(b1, ea), dot(b2, ea)
     if w1 * w2 > 0.0 and min(abs(w1), abs(w2)) > _SURE:
         return 0, n
@@ -95,12 +95,13 @@ def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tupl
     if square < _PARALLEL:
         return 0, n
     n = divide(n, sqrt(square))
-    # the crossing is on both arcs or opposite to them: the side that faces both pairs of normals, both where unsure
+    # the crossing is on both arcs or opposite to them: take the side that faces both pairs of normals, or both if
+    # unsure
     over_a = dot(n, a1) + dot(n, a2)
     over_b = dot(n, b1) + dot(n, b2)
     clear = min(abs(over_a), abs(over_b)) > _SURE
     if over_a * over_b < 0.0 and clear:
-        return 0, n  # one arc crosses the other's antipode
+        return 0, n  # one arc crosses the antipode of the second
     if over_a < 0.0:
         n = neg(n)
     return 1 if clear else 2, n
@@ -108,7 +109,7 @@ def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tupl
 
 @kernel
 def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, edges_b: Array, turned: Array) -> Facet:
-    """Return the facet of A - B with the least h(n); ``turned`` is room for B's edges in A's frame, (edges, 9)."""
+    """Return the facet of A - B with the least h(n); ``turned`` is scratch for B's edges in A's frame, (edges, 9)."""
     facet = least_face(c, normals_a, normals_b)
     tried = facet.tried
     for j in range(edges_b.shape[0]):
@@ -116,7 +117,7 @@ def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, ed
             s = 1.0 if k == 0 else -1.0  # the faces of -B
             e = turn(c.m, (s * edges_b[j, 3 * k], s * edges_b[j, 3 * k + 1], s * edges_b[j, 3 * k + 2]))
             turned[j, 3 * k], turned[j, 3 * k + 1], turned[j, 3 * k + 2] = e
-    last_pos, _, _ = support_pair(c, direction_between(c.m))  # what was asked last, of either side
+    last_pos, _, _ = support_pair(c, direction_between(c.m))  # the last support points of both sides
     last_neg = last_pos
     for i in range(edges_a.shape[0]):
         ea, a1, a2 = triple(edges_a, i)
@@ -126,7 +127,7 @@ def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, ed
             for side in range(sides):
                 tried += 1
                 w = last_pos if side == 0 else last_neg
-                # else a point of A - B shows that h(n) is no less; the error is that of the products,
+                # otherwise a point of A - B proves that h(n) is not less; the error is that of the products,
                 # and without it h(n) is missed by no more than `overlap_rows` allows for
                 if not dot(n, w) > facet.least + c.error:
                     w, _, _ = support_pair(c, n)
@@ -148,9 +149,9 @@ def axis_rows(
     normals_a: Array2, edges_a: Array2, normals_b: Array2, edges_b: Array2, turned: Array2, start: int, stop: int,
     out: Array2, kinds: Ints2,
 ) -> None:  # fmt: skip
-    """Fill rows start to stop.
+    """Fill rows start to stop with the best axis.
 
-    Out with the gap, its error, n in A's frame and in world axes; kinds as in `Facet`.
+    ``out`` has the gap, its error, and n in A's frame and in world axes. ``kinds`` is as in `Facet`.
     """
     for k in range(start, stop):
         pose = pa[k if pa.shape[0] > 1 else 0]
@@ -169,10 +170,11 @@ def axis_many(
     q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, normals_a: Array2, edges_a: Array2,
     normals_b: Array2, edges_b: Array2, room: Array2, start: int, stop: int, out: Array2, kinds: Ints2,
 ) -> int:  # fmt: skip
-    """Answer questions start to stop, as `gjk3d.narrow.pairs` numbers them: the best axis of each, from A to B.
+    """Write the best axis from A to B for queries start to stop, numbered as in `gjk3d.narrow.pairs`.
 
-    Out with the world normal, the gap and its error; kinds with that of `Facet`, and what the gap proves. ``room`` is
-    scratch for the edges of either, (edges, 9). Returns -1 where ``ma`` or ``mb`` is no pose; they may be of no rows.
+    ``out`` has the world normal, the gap and its error. ``kinds`` has the kind of the `Facet`, and the status that the
+    gap proves. ``room`` is scratch for the edges of one shape, (edges, 9). Returns -1 if ``ma`` or ``mb`` is not a
+    pose. Both may have no rows.
     """
     if not take_poses(ma, mb, poses):
         return -1
@@ -197,9 +199,9 @@ def overlap_rows(
     qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, pa: Array2, pb: Array2, axes: Array2, kinds: Ints2, start: int,
     stop: int, simplex: Array2, out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
-    """Answer the rows whose cores certainly overlap, from their axes; flags[k, 3] is 1 for those left to `solve_many`.
+    """Fill the rows whose cores certainly overlap from their axes; flags[k, 3] is 1 for rows left to `solve_many`.
 
-    The witnesses are where the two touch once B is moved out by the depth: GJK's nearest points there.
+    The witness points are GJK's nearest points after a move of B by the depth, where the cores touch.
     """
     for k in range(start, stop):
         error = axes[k, 1]

@@ -209,7 +209,7 @@ class Pairs:
         memory: Memory | None = None,
         device: Device = "cpu",
     ) -> NDArray[np.bool_]:
-        """Tell which pairs touch or overlap, or come within a margin; see `gjk3d.collide`.
+        """Return which pairs touch or overlap, or come within a margin; see `gjk3d.collide`.
 
         Parameters
         ----------
@@ -224,8 +224,8 @@ class Pairs:
         memory : Memory, optional
             Memory of the same pairs in the same order. Booleans are the same with and without it.
         device : {"cpu", "cuda"}
-            As in `gjk3d.collide`. The CPU solves pairs that the GPU does not support, for example half-spaces. A
-            memory works on the CPU only.
+            As in `gjk3d.collide`. The CPU solves pairs that the GPU does not support, for example half-spaces. A memory
+            works on the CPU only.
 
         Returns
         -------
@@ -418,7 +418,7 @@ class Pairs:
             raise ShapeError(f"index_pairs has shape {pairs.shape} and dtype {pairs.dtype}, expected (m, 2) integers")
         if pairs.size and not (pairs.min() >= 0 and pairs.max() < len(self.shapes)):
             k = int(((pairs < 0) | (pairs >= len(self.shapes))).any(axis=1).argmax())
-            raise ShapeError(f"index_pairs[{k}] is {pairs[k].tolist()}, and there are {len(self.shapes)} shapes")
+            raise ShapeError(f"index_pairs[{k}] is {pairs[k].tolist()}, but there are {len(self.shapes)} shapes")
         return pairs.astype(np.int64)
 
     def _question(
@@ -433,7 +433,7 @@ class Pairs:
         matrices = np.asarray(poses)
         if matrices.ndim == 4 and matrices.shape[1:2] == (2,):
             if len(matrices) != len(pairs):
-                raise ShapeError(f"poses has {len(matrices)} rows of two poses, and there are {len(pairs)} index_pairs")
+                raise ShapeError(f"poses has {len(matrices)} rows of two poses, but there are {len(pairs)} index_pairs")
             try:
                 rows, _ = pose_rows(matrices.reshape(2 * len(pairs), *matrices.shape[2:]), "poses")
             except PoseError:
@@ -444,15 +444,15 @@ class Pairs:
         else:
             if matrices.ndim == 3 and len(matrices) != len(self.shapes):
                 raise ShapeError(
-                    f"poses has {len(matrices)} rows, and there are {len(self.shapes)} shapes: expected one pose a "
-                    "shape, (n, 4, 4), or two a pair, (m, 2, 4, 4)"
+                    f"poses has {len(matrices)} rows, but there are {len(self.shapes)} shapes. Pass one pose per "
+                    "shape, (n, 4, 4), or two per pair, (m, 2, 4, 4)."
                 )
             rows, stacked = pose_rows(matrices, "poses")
             if not stacked:
                 raise ShapeError(f"poses has shape {matrices.shape}, expected (n, 4, 4), or (m, 2, 4, 4) for each pair")
             at = pairs
         if memory is not None and len(memory) != len(pairs):
-            raise ShapeError(f"memory is of {len(memory)} pairs, and there are {len(pairs)}")
+            raise ShapeError(f"memory is of {len(memory)} pairs, but there are {len(pairs)}")
         return pairs, self._table(pairs, at), rows, matrices
 
     @property
@@ -486,10 +486,10 @@ def pair_distance(
 
 
 def _uses_gpu(device: Device, memory: Memory | None) -> bool:
-    """Tell whether the GPU is requested; raise if a memory is passed as well."""
+    """Return whether the GPU is requested; raise if a memory is passed as well."""
     use_gpu = check_device(device)
     if use_gpu and memory is not None:
-        raise ShapeError("device='cuda' remembers nothing: pass memory to questions of the processor")
+        raise ShapeError("device='cuda' does not support a memory. Use device='cpu' with memory=.")
     return use_gpu
 
 

@@ -39,7 +39,7 @@ class Faces(NamedTuple):
 
 
 def faces_of(shapes: Sequence[Any]) -> Faces:
-    """Return the faces of shapes; anything that is not a convex shape has none."""
+    """Return the faces of shapes; objects that are not convex shapes have an empty list."""
     parts = [shape._faces() if isinstance(shape, Shape) else _NO_FACES for shape in shapes]
     starts = np.zeros((len(parts), 2), dtype=np.int64)
     starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]

@@ -63,7 +63,7 @@ class Quick(NamedTuple):
 
 
 class Handlers(NamedTuple):
-    """The functions that answer queries on two shapes of given kinds."""
+    """The functions for queries on two shapes of given kinds."""
 
     solve: Callable[[Any, Any, Rows, Wanted, Array, Ints], None]  #: fills rows of results and flags
     collide: Callable[[Any, Any, Rows, float], Bools]
@@ -173,7 +173,7 @@ def _not_beyond(solve: Any, a: Shape, b: Shape, rows: Rows, margin: float) -> Bo
 
 def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     if wanted.log is not None:
-        raise ShapeError("trace=True shows GJK and EPA: use depth='auto' or 'epa'")
+        raise ShapeError("trace=True shows GJK and EPA. Use depth='auto' or 'epa'.")
     check_polytopes(a, b, "depth='facets'", True)
     a, b, rows, swapped = canonical(a, b, rows)
     axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
@@ -228,7 +228,7 @@ def _solve_plane(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
 
 
 def is_mapped(shape: Any) -> bool:
-    """Tell whether a shape contains a support mapping of the user."""
+    """Return whether a shape contains a support mapping of the user."""
     return (
         isinstance(shape, Support)
         or (isinstance(shape, Composed) and len(shape._functions) > 0)
@@ -245,9 +245,9 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
         contradictory = np.flatnonzero(out[:, 1] > out[:, 2])
         for k in contradictory[:1]:
             raise ShapeError(
-                f"a support mapping contradicts itself in question {k} of {len(out)}: by one direction they are"
-                f" at least {out[k, 1]:.6g} apart, by its points at most {out[k, 2]:.6g}; it must return"
-                " the farthest point of one convex shape, within its radius"
+                f"a support mapping contradicts itself in row {k} of {len(out)}: a direction proves a distance of at"
+                f" least {out[k, 1]:.6g}, its points prove at most {out[k, 2]:.6g}. It must return"
+                " the farthest point of one convex shape, within its radius."
             )
         return
     # the exception of a compiled function is lost; the same query with the Python function raises it again
@@ -255,7 +255,7 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
     few = Rows(select_rows(rows.a, k), select_rows(rows.b, k), 1, True)
     solve(in_python(a), in_python(b), few, wanted._replace(log=None), out[k], flags[k])
     raise_pending()
-    raise ShapeError(f"a support mapping returned numbers that are not finite, in question {k[0]} of {len(out)}")
+    raise ShapeError(f"a support mapping returned numbers that are not finite, in row {k[0]} of {len(out)}")
 
 
 CORES = Handlers(_solve_cores, _collide_cores)
@@ -268,8 +268,8 @@ def convex_handlers(a: Shape, b: Shape) -> Handlers:
     planes = isinstance(a, Halfspace) + isinstance(b, Halfspace)
     if planes == 2:
         raise UnsupportedPair(
-            f"{type(a).__name__} against {type(b).__name__}: two half-spaces, or planes, overlap without end; "
-            "use a large Box for one of them"
+            f"{type(a).__name__} against {type(b).__name__}: the overlap of two half-spaces or planes is unbounded. "
+            "Use a large Box for one of them."
         )
     if is_mapped(a) or is_mapped(b):
         return MAPPED
@@ -285,7 +285,7 @@ def signed(a: Shape, b: Shape, poses: Array) -> Array:
 
 
 def contains(shape: Shape, points: Array) -> Bools:
-    """Tell which points are in a shape, by `collide`."""
+    """Return which points are in a shape, by `collide`."""
     poses = np.zeros((len(points), 13))
     poses[:, :9] = IDENTITY[0, :9]
     poses[:, 9:12] = points

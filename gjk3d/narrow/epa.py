@@ -93,8 +93,8 @@ def nearest_face(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3
     The last value is whether the direction is that of the nearest point, as in GJK. The face is ``top`` if no face is
     as low. If several faces touch the origin, the newest one is returned.
     """
-    # All faces at a cone's apex touch an origin there, and splitting them in turn would not make one narrow enough for a
-    # proof. Directions of plane normals alone would let the loop diverge.
+    # All faces at a cone's apex touch an origin there, and splitting them in turn would not make one narrow enough for
+    # a proof. Directions of plane normals alone would let the loop diverge.
     face, point, least = top, (0.0, 0.0, 0.0), inf
     for f in range(faces - 1, -1, -1):
         if p.fi[f, 6] == 1 and p.ff[f, 3] <= c.error:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Status(IntEnum):
-    """What the bounds of a result prove about the pair."""
+    """The state of a pair that the bounds of a result prove."""
 
     SEPARATED = 0  #: lower > 0
     TOUCHING = 1  #: the interval contains 0 and is as narrow as rounding allows

@@ -4,13 +4,13 @@
 inputs, so that an edit repeats a step only for the kernels that depend on the edited code:
 
 ===========  =====================  ==================================================================================
-folder       content                the name is a hash of
-===========  =====================  ==================================================================================
-(top)        the machine code       `store.source_key` (the code of all kernels, see `sources`) and the kind of machine
-keys         that key               the bytes of all files of the package
-bitcode      one kernel             its code, its types and constants, the signatures of the kernels that it calls
-groups       one group, optimised   the bitcode of its kernels, and of the small ones of other groups that it copies
-===========  =====================  ==================================================================================
+folder       content                the name is a hash of ===========  =====================
+================================================================================== (top)        the machine code
+`store.source_key` (the code of all kernels, see `sources`) and the kind of machine keys         that key
+the bytes of all files of the package bitcode      one kernel             its code, its types and constants, the
+signatures of the kernels that it calls groups       one group, optimised   the bitcode of its kernels, and of the small
+ones of other groups that it copies ===========  =====================
+==================================================================================
 
 ``sources.json`` has the definitions that `sources` reads from a file, by the bytes of the file. An edit of a docstring
 changes only ``keys`` and ``sources.json``. No file is a pickle, because a pickle runs code when it is read.
@@ -21,7 +21,7 @@ across groups. So an edit of a large kernel optimises one group, and an edit of 
 
 ``python -m gjk3d._kernels.builder --wheel FOLDER`` makes a wheel with machine code for every kind of machine. Kernels
 are compiled once, to bitcode in one group, and LLVM makes an object of it for each kind of machine. The wheel has the
-bitcode too. Where no object fits, LLVM makes one from it, without numba.
+bitcode too. If no object fits, LLVM makes one from it, without numba.
 """
 
 from __future__ import annotations

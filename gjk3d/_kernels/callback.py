@@ -116,7 +116,7 @@ else:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def call(context: Any, address: Any, x: Any, y: Any, z: Any) -> Any:
-        """Return what the function at an address says of (x, y, z)."""
+        """Return the result of the function at an address for (x, y, z)."""
         triple = types.UniTuple(types.float64, 3)
         signature = triple(types.int64, types.float64, types.float64, types.float64)
 

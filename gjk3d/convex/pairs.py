@@ -341,7 +341,7 @@ class Pairs:
         """
         mode = depth_mode(depth)
         if mode == FACETS:
-            raise ShapeError("Pairs: depth='facets' is for one pair of shapes at a time; use 'auto' or 'epa'")
+            raise ShapeError("Pairs: depth='facets' supports one pair of shapes only. Use 'auto' or 'epa'.")
         return self._query(mode, index_pairs, poses, max_distance, tol, workers, memory, device)
 
     def _query(

@@ -172,7 +172,7 @@ def _raw(shape: Shape) -> tuple[list[_RawTerm], Fraction] | None:
 
 
 def body_of(shape: Shape) -> Body | None:
-    """Return a shape as an exact set in its own frame; None if its class has no model in `_MODELS`."""
+    """Return a shape as an exact set in its own frame, or None if `_MODELS` lacks its class."""
     return shape._cached("exact", lambda: _to_integers(_raw(shape)))
 
 

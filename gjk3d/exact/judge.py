@@ -248,7 +248,7 @@ class Case:
 
 
 def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) -> Verdict:
-    """Judge one answer about two convex shapes. `gjk3d.verify` accepts other bodies as well.
+    """Judge one result of two convex shapes. `gjk3d.verify` accepts other bodies as well.
 
     Raises
     ------
@@ -374,8 +374,8 @@ def _judge_point(
 ) -> Fraction | None:
     """Prove that a point is in its shape to rounding, and return a bound on its error.
 
-    For answers about surfaces the error is the distance from the surface. A point inside the shape is at most as far
-    from the surface as from a supporting plane of the shape.
+    For results of surfaces the error is the distance from the surface. A point inside the shape is at most as far from
+    the surface as from a supporting plane of the shape.
     """
     low, high = bracket_outside(point, body, outward, allowed.error, allowed.points)
     if high is None:

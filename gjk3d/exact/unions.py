@@ -1,4 +1,4 @@
-"""The judge of answers about unions of convex sets and closed surfaces, part by part.
+"""The judge of results of unions of convex sets and closed surfaces, part by part.
 
 - Separation is proven by a cut. A cut consists of groups of parts with planes between them, at least the claimed
   distance apart. Winding numbers prove that no piece of one body is inside a closed surface of the other.
@@ -77,7 +77,7 @@ _OUT = "a closed surface of one body may enclose the other"
 
 
 def judge_unions(result: Distance, a: WorldBody, b: WorldBody, flaws: list[str]) -> Verdict:
-    """Judge one answer about two bodies. `gjk3d.exact.verify` is the counterpart for two convex shapes."""
+    """Judge one result of two bodies. `gjk3d.exact.verify` is the counterpart for two convex shapes."""
     claim, wrong = claim_of(result)
     case = Case([*wrong, *flaws])
     case.open += [*a.doubts, *b.doubts]
@@ -257,7 +257,7 @@ def _judge_near(case: Case, claim: Claim, a: WorldBody, b: WorldBody, off: list[
 
 
 def _pair_there(claim: Claim, a: WorldBody, b: WorldBody) -> tuple[int, int] | None:
-    """Return two parts at the witness points that prove the claimed upper bound; None if there are none."""
+    """Return two parts at the witness points that prove the claimed upper bound, or None."""
     ends = (claim.point_a, claim.point_b) if claim.upper > 0 else (_middle(claim),) * 2
     within = max(_noise(a, b), float_above(allowance_of(claim, a, b).points))
     for i in a.union.about(ends[0], within)[:_MOST_NEAR]:

@@ -190,7 +190,7 @@ def _read_part(value: Value) -> Part:
         fields["numbers"].wrong(f"as many numbers as a {_NAMES[kind]} has")
     lengths = numbers[:1] if kind == layout.CYLINDER and numbers[1] == 0.0 else numbers  # a disc has height 0
     if kind in (layout.BOX, layout.CYLINDER, layout.CONE, layout.ELLIPSOID) and not (lengths > 0.0).all():
-        fields["numbers"].wrong("lengths greater than 0")
+        fields["numbers"].wrong("lengths, each more than 0")
     for name, values in (("numbers", numbers), ("matrix", matrix), ("offset", offset)):
         if _greatest(values) > GREATEST:
             fields[name].wrong(f"numbers of at most {GREATEST:g}")

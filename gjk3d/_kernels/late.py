@@ -114,8 +114,10 @@ def _undressed(value: Any, kind: str) -> Any:
     Unpickled arrays have dtype objects that are equal, but not numpy's own. A value that fits is returned unchanged.
     """
     if isinstance(value, tuple):
-        if any(isinstance(x, np.ndarray | tuple) for x in value):
-            plain = tuple(_undressed(x, "") for x in value)
+        fields = getattr(type(value), "__annotations__", None)  # of a NamedTuple
+        if fields or any(isinstance(x, np.ndarray | tuple) for x in value):
+            kinds = [getattr(hint, "__forward_arg__", "") for hint in (fields or {}).values()] or [""] * len(value)
+            plain = tuple(map(_undressed, value, kinds))
             return value if all(a is b for a, b in zip(plain, value, strict=True)) else plain
         return value if all(type(x) in (float, bool) for x in value) else tuple(map(float, value))
     number = _NUMBERS.get(kind)

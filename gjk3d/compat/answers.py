@@ -16,8 +16,8 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import HELD, HOLDS, MEET, MeshPair, meet_many
 from gjk3d.compat.data import ContactData, DistanceData, Names
 from gjk3d.compat.objects import CollisionObject, Objects, Pairs, in_order
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, Rows, Wanted, empty_answers, scratch
-from gjk3d.narrow.pairs import solve_many
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_POSE, Rows, Wanted, empty_answers, workspace_of
+from gjk3d.narrow.pairs import PairRows, Request, solve_many
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import matrices, moved, moved_back, relative
 from gjk3d.query.dispatch import handlers_of
@@ -206,12 +206,9 @@ def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Arra
     ints, floats, row = prepared(hull_a, hull_b).packed
     pair, poses = row.copy(), np.concatenate([rows_a, rows_b])
     pair[0, 4], pair[0, 8], pair[0, 9] = 1, count, 1
-    work, table, _ = scratch(FIRST_POINTS)
+    packed, workspace = PairRows(ints, floats, pair, poses), workspace_of(FIRST_POINTS)
     out, flags = empty_answers(count)
-    solve_many(
-        ints, floats, pair, NO_POSE, NO_POSE, poses, SIGNED, inf, 0.0, 0, count, False, work, table, FIRST_POINTS, out,
-        flags, NO_CACHE, NO_LOG,
-    )  # fmt: skip
+    solve_many(packed, NO_POSE, NO_POSE, Request(SIGNED, inf, 0.0), 0, count, workspace, out, flags, NO_CACHE)
     if not (flags[:, 2] > flags[:, 3]).all():  # not tight, or the workspace was full
         handlers_of(hull_a, hull_b).solve(hull_a, hull_b, Rows(rows_a, rows_b, count, True), Wanted(SIGNED), out, flags)
     values = np.empty((count, 7))

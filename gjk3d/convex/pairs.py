@@ -15,7 +15,6 @@ from gjk3d.convex.rows import (
     FIRST_POINTS,
     MOST_POINTS,
     NO_CACHE,
-    NO_LOG,
     NO_POSE,
     Rows,
     Wanted,
@@ -26,12 +25,13 @@ from gjk3d.convex.rows import (
     order_for_cache,
     scratch,
     solve_on_gpu,
+    workspace_of,
 )  # fmt: skip
 from gjk3d.convex.solve import convex_handlers, is_mapped, plane_core
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.pairs import PAIR, collide_many, fill_table, solve_many
+from gjk3d.narrow.pairs import PAIR, PairRows, Request, collide_many, fill_table, solve_many
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance, Status
 from gjk3d.shapes import layout
@@ -248,15 +248,14 @@ class Pairs:
         answer = np.empty(len(pairs), dtype=np.int64)
         order_for_cache(table, len(self._ints) + len(self._floats))
 
+        packed, cache = PairRows(self._ints, self._floats, table, rows), _memory_rows(memory)
+
         def run(start: int, stop: int) -> None:
             simplex = scratch(FIRST_POINTS)[2]
-            collide_many(
-                self._ints, self._floats, table, NO_POSE, NO_POSE, rows, margin, start, stop, simplex, answer,
-                _memory_rows(memory),
-            )  # fmt: skip
+            collide_many(packed, NO_POSE, NO_POSE, margin, start, stop, simplex, answer, cache)
 
         if on_gpu:
-            collide_on_gpu(self._ints, self._floats, table, rows, margin, answer)
+            collide_on_gpu(packed, margin, answer)
         else:
             in_chunks(len(pairs), workers, run)
         singly = self._are_singly(pairs)
@@ -365,17 +364,16 @@ class Pairs:
         out, flags = empty_answers(len(pairs))
         order_for_cache(table, len(self._ints) + len(self._floats))
 
+        packed, cache = PairRows(self._ints, self._floats, table, rows), _memory_rows(memory)
+
         def run(start: int, stop: int, points: int, again: bool) -> None:
-            work, ints, _ = scratch(points)
-            solve_many(
-                self._ints, self._floats, table, NO_POSE, NO_POSE, rows, mode, max_distance, tol, start, stop, again,
-                work, ints, points, out, flags, _memory_rows(memory), NO_LOG,
-            )  # fmt: skip
+            request = Request(mode, max_distance, tol, again)
+            solve_many(packed, NO_POSE, NO_POSE, request, start, stop, workspace_of(points), out, flags, cache)
 
         curved = (self._ints[table[:, 0] + layout.POLYTOPE] & self._ints[table[:, 5] + layout.POLYTOPE]) == 0
         points, again = FIRST_POINTS, False
         if on_gpu:
-            solve_on_gpu(self._ints, self._floats, table, rows, Wanted(mode, max_distance, tol), out, flags)
+            solve_on_gpu(packed, Request(mode, max_distance, tol), out, flags)
         else:
             in_chunks(len(pairs), workers, partial(run, points=points, again=again))
         while flags[:, 3].any() and points < MOST_POINTS[True]:

@@ -34,12 +34,13 @@ from gjk3d.convex.rows import (
     scratch,
     select_rows,
     solve_on_gpu,
+    workspace_of,
 )
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.geometry.points import farthest
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.pairs import SIDES, collide_many, plane_rows, solve_many
-from gjk3d.narrow.sat import axis_rows, overlap_rows
+from gjk3d.narrow.pairs import SIDES, PairRows, Request, ShapeRows, collide_many, plane_rows, solve_many
+from gjk3d.narrow.sat import GaussMap, axis_rows, overlap_rows
 from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
@@ -81,20 +82,17 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
     pair = pair_row(a, b, starts, len(rows.a), len(rows.b))
     if log is not None:  # a trace shows A on the left, as the caller passed it
         pair[0, [2, 7]] = 0, 1
-    poses = rows.joined_poses()
+    pairs = PairRows(ints, floats, pair, rows.joined_poses())
     most = MOST_POINTS[bool(a._packed[0][layout.POLYTOPE] and b._packed[0][layout.POLYTOPE])]
     points, again = FIRST_POINTS, False
 
     def run(start: int, stop: int, points: int, again: bool, steps: Array) -> int:
-        work, table, _ = scratch(points)
-        return solve_many(
-            ints, floats, pair, NO_POSE, NO_POSE, poses, mode, max_distance, tol,
-            start, stop, again, work, table, points, out, flags, NO_CACHE, steps,
-        )  # fmt: skip
+        request, workspace = Request(mode, max_distance, tol, again), workspace_of(points, steps)
+        return solve_many(pairs, NO_POSE, NO_POSE, request, start, stop, workspace, out, flags, NO_CACHE)
 
     while True:
         if rows.on_gpu and log is None and not again:
-            solve_on_gpu(ints, floats, pair, poses, wanted, out, flags)
+            solve_on_gpu(pairs, Request(mode, max_distance, tol), out, flags)
         elif log is None:
             in_chunks(rows.total, rows.workers, partial(run, points=points, again=again, steps=NO_LOG))
         else:
@@ -141,18 +139,15 @@ def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, 
 
 def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
     ints, floats, starts = pack_shapes((a, b))
-    pair = pair_row(a, b, starts, len(rows.a), len(rows.b))
-    poses = rows.joined_poses()
+    pairs = PairRows(ints, floats, pair_row(a, b, starts, len(rows.a), len(rows.b)), rows.joined_poses())
     answer = np.empty(rows.total, dtype=np.int64)
 
     def task(start: int, stop: int) -> None:
         simplex = scratch(FIRST_POINTS)[2]
-        collide_many(
-            ints, floats, pair, NO_POSE, NO_POSE, poses, margin, start, stop, simplex, answer, NO_CACHE
-        )  # fmt: skip
+        collide_many(pairs, NO_POSE, NO_POSE, margin, start, stop, simplex, answer, NO_CACHE)
 
     if rows.on_gpu:
-        collide_on_gpu(ints, floats, pair, poses, margin, answer)
+        collide_on_gpu(pairs, margin, answer)
     else:
         in_chunks(rows.total, rows.workers, task)
     left = np.flatnonzero(answer == 2)  # too close to the margin: the signed distance decides
@@ -177,12 +172,11 @@ def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
     check_polytopes(a, b, "depth='facets'", True)
     a, b, rows, swapped = canonical(a, b, rows)
     axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
-    gauss_a, gauss_b = a._gauss_map(), b._gauss_map()
-    rotated = np.empty((len(gauss_b[1]), 9))
-    axis_rows(*a._packed, *b._packed, rows.a, rows.b, *gauss_a, *gauss_b, rotated, 0, rows.total, axes, kinds)
-    overlap_rows(
-        *a._packed, *b._packed, rows.a, rows.b, axes, kinds, 0, rows.total, scratch(FIRST_POINTS)[2], out, flags
-    )
+    first, second = ShapeRows(*a._packed, rows.a), ShapeRows(*b._packed, rows.b)
+    gauss_a, gauss_b = GaussMap(*a._gauss_map()), GaussMap(*b._gauss_map())
+    rotated = np.empty((len(gauss_b.edges), 9))
+    axis_rows(first, second, gauss_a, gauss_b, rotated, 0, rows.total, axes, kinds)
+    overlap_rows(first, second, axes, kinds, 0, rows.total, scratch(FIRST_POINTS)[2], out, flags)
     left = np.flatnonzero(flags[:, 3])
     if len(left):
         few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True)
@@ -222,9 +216,8 @@ def _solve_plane(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
     rows_plane, rows_shape = (rows.b, rows.a) if plane_is_b else (rows.a, rows.b)
     assert isinstance(plane, Halfspace)
     mode, most = wanted.mode, wanted.max_distance
-    plane_rows(
-        *plane_core(plane), *shape._packed, rows_plane, rows_shape, plane_is_b, mode, most, 0, rows.total, out, flags
-    )
+    first, second = ShapeRows(*plane_core(plane), rows_plane), ShapeRows(*shape._packed, rows_shape)
+    plane_rows(first, second, plane_is_b, mode, most, 0, rows.total, out, flags)
 
 
 def is_mapped(shape: Any) -> bool:

@@ -110,10 +110,8 @@ def clamped(x: float, y: float) -> float:
 
 @kernel
 def between_segments(c: Cores) -> Gap:
-    """Return the distance of two segments (Ericson 2005, sec. 5.1.9); a support point proves it or leaves it unsettled.
-
-    For parallel segments next to each other, the witnesses are one of many nearest pairs.
-    """
+    """Return the distance of two segments (Ericson 2005, sec. 5.1.9), unsettled unless a support point proves it."""
+    # For parallel segments next to each other, the witnesses are one of many nearest pairs.
     e, f, t = half_vector(c.a), turn(c.m, half_vector(c.b)), offset(c.m)
     ee, ff, ef, et, ft = dot(e, e), dot(f, f), dot(e, f), dot(e, t), dot(f, t)
     x = clamped(et * ff - ef * ft, ee * ff - ef * ef)
@@ -152,10 +150,8 @@ def between_boxes(c: Cores) -> Gap:
 
 @kernel
 def from_solid(core: Core, q: Vec3) -> tuple[float, Vec3, Vec3]:
-    """Return the signed distance of a point from a box or cylinder, the normal, and the nearest point of the surface.
-
-    The normal is exact to the last bit for that surface point, also if the query point is arbitrarily near.
-    """
+    """Return the signed distance of a point from a box or cylinder, the normal, and the nearest surface point."""
+    # The normal is exact to the last bit for that surface point, also if the query point is arbitrarily near.
     if core.ints[_KIND] == _BOX:
         return from_box(core.floats[_HEAD:], q)
     return from_cylinder(core.floats[_HEAD], core.floats[_HEAD + 1], q)
@@ -442,12 +438,10 @@ def at_end(x: float, q: float, g: float) -> float:
 
 @inlined
 def step_of(m: Rigid, r: Vec3, q: Vec3, f: Vec3) -> Vec3:
-    """Return the step of B's free coordinates to the minimum of this quadratic piece.
-
-    The matrix of its normal equations is I if the point is outside A's faces along all three axes. It is I - u u' for
-    two axes, with u the free part of the third axis's row of the rotation. It is v v' for one axis, with v that of its
-    row.
-    """
+    """Return the step of B's free coordinates to the minimum of this quadratic piece."""
+    # The matrix of its normal equations is I if the point is outside A's faces along all three axes. It is I - u u' for
+    # two axes, with u the free part of the third axis's row of the rotation. It is v v' for one axis, with v that of
+    # its row.
     out0, out1, out2 = r[0] != 0.0, r[1] != 0.0, r[2] != 0.0
     q = (f[0] * q[0], f[1] * q[1], f[2] * q[2])
     if out0 and out1 and out2:
@@ -488,10 +482,8 @@ def slope_at(h: Vec3, y: Vec3, e: Vec3, t: float) -> float:
 
 @kernel
 def turning_point(h: Vec3, y: Vec3, e: Vec3, slope_at_0: float, slope_at_1: float) -> float:
-    """Return the t in [0, 1] at which the slope is 0; it is negative at 0 and positive at 1.
-
-    The slope is linear in t between two planes of the box.
-    """
+    """Return the t in [0, 1] at which the slope is 0; it is negative at 0 and positive at 1."""
+    # The slope is linear in t between two planes of the box.
     low, high = 0.0, 1.0
     for i in range(3):
         for side in range(2):
@@ -507,11 +499,9 @@ def turning_point(h: Vec3, y: Vec3, e: Vec3, slope_at_0: float, slope_at_1: floa
 
 @kernel
 def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the nearest points of two boxes, given their half extents and a pose, and the vector between the points.
-
-    The vector is orthogonal to the edges whose coordinates are free. The difference of the points would lose all
-    digits.
-    """
+    """Return the nearest points of two boxes, given their half extents and a pose, and the vector between them."""
+    # The vector is orthogonal to the edges whose coordinates are free. The difference of the points would lose all
+    # digits.
     x = turn_back(m, offset(m))
     x = (clamp(-x[0], g[0]), clamp(-x[1], g[1]), clamp(-x[2], g[2]))
     y = offset(m)

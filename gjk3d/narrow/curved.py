@@ -340,15 +340,14 @@ _LEAST_ANGLE, _WIDEST, _RISE = 0.02, 1.2, 1.2
 
 
 class Cap(NamedTuple):
-    """A cone of directions around n with proven depth: h is at least ``floor`` up to the angle with this ``cosine``.
+    """A cone of directions around n with proven depth: h is at least ``floor`` up to the angle with this ``cosine``."""
 
-    For a unit vector n' at the angle t from n, h(n') >= sum l_j h_j(n') for any weights l of the branches h_j. With the
-    weights of the stationary point, the points alone give depth cos t. Each branch adds to its point's share at least
-    half of its second derivative at n times sin(t)^2, divided by 1 + sharp t. The reason: |D n'| - D n.D n' / |D n| is
-    the square of the orthogonal part divided by |D n'| + D n.D n' / |D n|, and |D n'| <= |D n| (1 + sharp t). Across an
-    edge or in a face, other weights let h grow with sin t itself, by the distance of the combination from the edge's
-    ends or the face's boundary.
-    """
+    # For a unit vector n' at the angle t from n, h(n') >= sum l_j h_j(n') for any weights l of the branches h_j. With
+    # the weights of the stationary point, the points alone give depth cos t. Each branch adds to its point's share at
+    # least half of its second derivative at n times sin(t)^2, divided by 1 + sharp t. The reason: |D n'| - D n.D n' /
+    # |D n| is the square of the orthogonal part divided by |D n'| + D n.D n' / |D n|, and |D n'| <= |D n| (1 + sharp
+    # t). Across an edge or in a face, other weights let h grow with sin t itself, by the distance of the combination
+    # from the edge's ends or the face's boundary.
 
     n: Vec3
     floor: float
@@ -423,10 +422,8 @@ def rim_of(s: Array, x: Vec3, y: Vec3) -> float:
 
 @kernel
 def in_cap(cap: Cap, normal: Vec3, key: float) -> bool:
-    """Return whether the cap contains all directions that need this face for the cap's floor.
-
-    If the ray along n meets the face at t, then t n.normal >= key. So t is less than the floor only if the angle
-    between n and the face's normal is less than the one with cosine key / floor.
-    """
+    """Return whether the cap contains all directions that need this face for the cap's floor."""
+    # If the ray along n meets the face at t, then t n.normal >= key. So t is less than the floor only if the angle
+    # between n and the face's normal is less than the one with cosine key / floor.
     a, b = min(dot(normal, cap.n), 1.0), min(key / cap.floor, 1.0)
     return a > 0.0 and a * b - sqrt((1.0 - a * a) * (1.0 - b * b)) >= cap.cosine

@@ -360,10 +360,8 @@ def take_simplex(p: Polytope) -> None:
 
 @kernel
 def first_faces(p: Polytope) -> Vec3:
-    """Add the faces of the first tetrahedron to the queue, wound outward; return its centre.
-
-    This orients all later faces, independent of the origin.
-    """
+    """Add the faces of the first tetrahedron to the queue, wound outward; return its centre."""
+    # This orients all later faces, independent of the origin.
     p0, p1, p2, p3 = first_four(p.v)
     inner = scale(0.25, (p0[0] + p1[0] + p2[0] + p3[0], p0[1] + p1[1] + p2[1] + p3[1], p0[2] + p1[2] + p2[2] + p3[2]))
     if dot(triangle_normal(p0, p1, p2), sub(p3, p0)) > 0.0:
@@ -528,10 +526,8 @@ def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: 
 
 @kernel
 def areas_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
-    """Return the areas of the triangles of the projected origin and each edge of a face, projected along e1 x e2.
-
-    All are positive if the ray pierces the face from inside. This form does not suffer from cancellation.
-    """
+    """Return the areas of the triangles of the projected origin and each edge of a face, projected along e1 x e2."""
+    # All are positive if the ray pierces the face from inside. This form does not suffer from cancellation.
     a, b, c = row3(p.v, p.fi[f, 0]), row3(p.v, p.fi[f, 1]), row3(p.v, p.fi[f, 2])
     ax, ay, bx, by, cx, cy = dot(e1, a), dot(e2, a), dot(e1, b), dot(e2, b), dot(e1, c), dot(e2, c)
     return (bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx)
@@ -539,11 +535,9 @@ def areas_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
 
 @kernel
 def pierced(p: Polytope, faces: int, likely: int, n: Vec3, row: int) -> float:
-    """Write the face that the ray from the origin along n hits to the simplex, from a row on; return the ray's length.
-
-    Its hit point gives the witness points of an overlap: a convex combination of points of A - B that lies on n to the
-    last bit, independent of the reason of the stop. The face ``likely`` is tried first, then all others.
-    """
+    """Write the face hit by the ray from the origin along n to the simplex, from a row on; return the ray's length."""
+    # Its hit point gives the witness points of an overlap: a convex combination of points of A - B that lies on n to
+    # the last bit, independent of the reason of the stop. The face ``likely`` is tried first, then all others.
     s = p.simplex
     e1 = perpendicular(n)
     e2 = cross(n, e1)

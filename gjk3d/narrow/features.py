@@ -254,10 +254,8 @@ def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
-    """Return the feature of a composed core with a single part: a primitive that is stretched or moved.
-
-    The feature of a leaning primitive is exact only if the placement is rigid, or if the radius is 0.
-    """
+    """Return the feature of a composed core with a single part: a primitive that is stretched or moved."""
+    # The feature of a leaning primitive is exact only if the placement is rigid, or if the radius is 0.
     q, f = core
     at = q[_INT_HEAD + 4]
     local = unit(pull_back(f, at, d))
@@ -292,11 +290,9 @@ def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
-    """Return an approximation of the flat part that faces d, from a few slightly tilted directions.
-
-    Points that are lower than the highest are not on this part. Points close together are one, on a curved part. The
-    part is found only if it faces d almost exactly, with at most `TILTS` of its corners.
-    """
+    """Return an approximation of the flat part that faces d, from a few slightly tilted directions."""
+    # Points that are lower than the highest are not on this part. Points close together are one, on a curved part. The
+    # part is found only if it faces d almost exactly, with at most `TILTS` of its corners.
     x = perpendicular(d)
     y = cross(d, x)
     reach = core.floats[_RHO]

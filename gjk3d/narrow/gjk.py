@@ -258,12 +258,10 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
 
 @kernel
 def load_start(cache: Array, k: int, c: Cores, s: Array) -> Start:
-    """Copy the cached points of row k, if any, to the simplex, with B's points moved to its current pose.
-
-    Points of a shape move with it, so the old simplex is a simplex of the new A - B, and the old axis is a good first
-    direction. Cached values are only a start: bounds are proven by new support points. Points that were computed at a
-    much larger distance are left out, because of their rounding.
-    """
+    """Copy the cached points of row k, if any, to the simplex, with B's points moved to its current pose."""
+    # Points of a shape move with it, so the old simplex is a simplex of the new A - B, and the old axis is a good first
+    # direction. Cached values are only a start: bounds are proven by new support points. Points that were computed at a
+    # much larger distance are left out, because of their rounding.
     if cache.shape[0] == 0 or not cache[k, 0] > 0.0:
         return Start(direction_between(c.m), 0)
     axis = (cache[k, 1], cache[k, 2], cache[k, 3])
@@ -280,11 +278,9 @@ def load_start(cache: Array, k: int, c: Cores, s: Array) -> Start:
 
 @kernel
 def store_start(cache: Array, k: int, c: Cores, s: Array, start: Start, walk: Walk) -> None:
-    """Store the axis and the simplex in row k, if any.
-
-    A point that came from the cache keeps its numbers, because repeated conversions between frames would let it drift.
-    A narrow row has only the axis, and only if it separates the cores.
-    """
+    """Store the axis and the simplex in row k, if any."""
+    # A point that came from the cache keeps its numbers, because repeated conversions between frames would let it
+    # drift. A narrow row has only the axis, and only if it separates the cores.
     if cache.shape[0] == 0:
         return
     cache[k, 0] = float(walk.rows)

@@ -16,12 +16,12 @@ from gjk3d.geometry.polygon import cut, cut_by, farthest_row, nearest_row, thin,
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, place, row3, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, world_center
 from gjk3d.narrow.features import PLANE, Feature, Loops, bare, feature
-from gjk3d.narrow.pairs import cores_of_row, marks_of, mirror, take_poses
-from gjk3d.narrow.room import room_in
+from gjk3d.narrow.pairs import PairRows, cores_of_row, marks_of, mirror, take_poses
+from gjk3d.narrow.room import Workspace, room_of
 from gjk3d.narrow.solve import SIGNED, solve
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
-from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints1, Ints2
 
 # relative to the pair's size: points closer than this are merged; faces whose gap is this small touch everywhere
 NEARLY_EQUAL, FLUSH = 1e-12, 1e-9
@@ -37,9 +37,24 @@ POINT = 7
 class Sheets(NamedTuple):
     """Scratch for the corners of both features, and for polygons in the plane."""
 
-    va: Array
-    vb: Array
-    plane: Array
+    va: Array2
+    vb: Array2
+    plane: Array3
+
+
+class FaceLists(NamedTuple):
+    """The faces of shapes in joined arrays, see `Loops`."""
+
+    ints: Ints1
+    floats: Array1
+    starts: Ints2  #: two rows for each pair row: where the faces of A begin in both arrays, and those of B
+
+
+class PatchLimits(NamedTuple):
+    """The limits of a contact patch."""
+
+    within: float  #: greatest gap of a point
+    most: int  #: greatest number of points
 
 
 class Flat(NamedTuple):
@@ -142,11 +157,9 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
 
 @kernel
 def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
-    """Return the distance along the unit direction n from p, on a feature, to the rounded feature's surface.
-
-    The surface is at this radius around the feature. Newton's method runs on the distance from the feature, which is
-    convex along a line, from the side where it converges.
-    """
+    """Return the distance along the unit direction n from p, on a feature, to the rounded feature's surface."""
+    # The surface is at this radius around the feature. Newton's method runs on the distance from the feature, which is
+    # convex along a line, from the side where it converges.
     if radius == 0.0:
         return 0.0
     if g.corners == 2:
@@ -338,34 +351,32 @@ def patch(
 
 
 @kernel
-def loops_of_row(lq: Ints, lf: Array, loops: Ints, row: int, turned: bool) -> tuple[Loops, Loops]:
+def loops_of_row(faces: FaceLists, row: int, turned: bool) -> tuple[Loops, Loops]:
     """Return the faces of both shapes of a pair row, in the order of the kernels."""
-    la, lb = (2 * row + 1, 2 * row) if turned else (2 * row, 2 * row + 1)
-    return Loops(lq[loops[la, 0] :], lf[loops[la, 1] :]), Loops(lq[loops[lb, 0] :], lf[loops[lb, 1] :])
+    q, f, starts = faces.ints, faces.floats, faces.starts
+    a, b = (2 * row + 1, 2 * row) if turned else (2 * row, 2 * row + 1)
+    return Loops(q[starts[a, 0] :], f[starts[a, 1] :]), Loops(q[starts[b, 0] :], f[starts[b, 1] :])
 
 
 @single_entry
 def contact_rows(
-    q: Ints1, f: Array1, lq: Ints1, lf: Array1, loops: Ints2, pairs: Ints2, poses: Array2, out: Array2, within: float,
-    most: int, start: int, stop: int, corners: Array3, plane: Array3, points: Array3, count: Ints1,
+    pairs: PairRows, faces: FaceLists, out: Array2, limits: PatchLimits, start: int, stop: int, sheets: Sheets,
+    points: Array3, count: Ints1,
 ) -> None:  # fmt: skip
     """Fill rows of ``points`` and ``count`` for queries start to stop, from their signed distances in ``out``.
 
-    For each pair row, ``loops`` has the start of A's faces in ``lq`` and ``lf``, and B's in the next row. ``corners``
-    and ``plane`` are scratch, (2, room, 3) and (3, room, 2). Rows of points are counted from ``start``.
+    Rows of points are counted from ``start``.
     """
-    sheets = Sheets(corners[0], corners[1], plane)
     for k in range(start, stop):
-        c, turned = cores_of_row(q, f, pairs, poses, k)
-        loops_a, loops_b = loops_of_row(lq, lf, loops, k if pairs.shape[0] > 1 else 0, turned)
-        count[k] = patch(c, turned, loops_a, loops_b, out, k, within, most, sheets, points[k - start])
+        c, turned = cores_of_row(pairs, k)
+        loops_a, loops_b = loops_of_row(faces, k if pairs.table.shape[0] > 1 else 0, turned)
+        count[k] = patch(c, turned, loops_a, loops_b, out, k, limits.within, limits.most, sheets, points[k - start])
 
 
 @single_entry
 def contact_once(
-    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, within: float, most: int, work: Array1,
-    table: Ints1, room: int, out: Array2, flags: Ints2, cache: Array2, log: Array1, lq: Ints1, lf: Array1, loops: Ints2,
-    corners: Array3, plane: Array3, points: Array1,
+    pairs: PairRows, ma: Array2, mb: Array2, limits: PatchLimits, workspace: Workspace, out: Array2, flags: Ints2,
+    faces: FaceLists, sheets: Sheets, points: Array1,
 ) -> tuple[int, int]:  # fmt: skip
     """Solve the signed distance of one pair as `solve_many` does, then fill its points as `contact_rows` does.
 
@@ -373,14 +384,13 @@ def contact_once(
     of rows decides whether a call runs interpreted.
     """
     first = plain(0)
-    if not take_poses(ma, mb, poses):
+    if not take_poses(ma, mb, pairs.poses):
         return -1, 0
-    c, turned = cores_of_row(q, f, pairs, poses, first)
-    solve(c, SIGNED, within, 0.0, room_in(work, table, room, log), cache, out, flags, first)
+    c, turned = cores_of_row(pairs, first)
+    solve(c, SIGNED, limits.within, 0.0, room_of(workspace), out[:0], out, flags, first)
     if turned:
         mirror(out, first)
     marks = marks_of(flags, first)
-    loops_a, loops_b = loops_of_row(lq, lf, loops, first, turned)
-    sheets = Sheets(corners[0], corners[1], plane)
-    rows = points.reshape(most, POINT)
-    return marks, patch(c, turned, loops_a, loops_b, out, first, within, most, sheets, rows)
+    loops_a, loops_b = loops_of_row(faces, first, turned)
+    rows = points.reshape(limits.most, POINT)
+    return marks, patch(c, turned, loops_a, loops_b, out, first, limits.within, limits.most, sheets, rows)

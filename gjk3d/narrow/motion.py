@@ -76,10 +76,8 @@ def matrices_at(motions: Array2, times: Array1, out: Array3) -> None:
 
 @kernel
 def finish(row: Array, shift: Vec3, turn: Vec3, center: Vec3, centered: bool) -> None:
-    """Write the part of a motion row after the pose; ``center`` is in world axes, or the body's origin.
-
-    If the body does not rotate the body's origin is used, because a far centre would lose digits.
-    """
+    """Write the part of a motion row after the pose; ``center`` is in world axes, or the body's origin."""
+    # If the body does not rotate the body's origin is used, because a far centre would lose digits.
     row[WAY], row[WAY + 1], row[WAY + 2] = shift
     row[TURN], row[TURN + 1], row[TURN + 2] = turn
     at = (0.0, 0.0, 0.0)

@@ -6,10 +6,12 @@ compiled with all its callees.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, neg
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error, support_pair
-from gjk3d.narrow.room import room_in
+from gjk3d.narrow.room import Workspace, room_of
 from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, quick_collide, solve, write_in_world
 from gjk3d.poses import check_row
 from gjk3d.shapes.layout import FLOAT_HEAD, Core
@@ -23,6 +25,40 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 PAIR = 11
 RANK, _POSE, _STEP, TURN = 2, 3, 4, 10
 SIDES = FLOAT_HEAD + 4  #: after the normal and offset: 1 for a half-space, 2 for a plane, which is free on both sides
+
+
+class Packed(NamedTuple):
+    """Shapes in joined arrays, and rows of their pairs."""
+
+    ints: Ints1
+    floats: Array1
+    table: Ints2
+
+
+class PairRows(NamedTuple):
+    """Pairs of shapes in joined arrays, and their poses."""
+
+    ints: Ints1
+    floats: Array1
+    table: Ints2  #: a row for each pair, or one for all
+    poses: Array2
+
+
+class ShapeRows(NamedTuple):
+    """A shape and its pose rows, one for each query, or one for all."""
+
+    ints: Ints1
+    floats: Array1
+    poses: Array2
+
+
+class Request(NamedTuple):
+    """The settings of `solve_many`; with ``again`` it solves only the queries whose workspace was too small."""
+
+    mode: int  #: of `gjk3d.narrow.solve`
+    max_distance: float
+    tol: float
+    again: bool = False
 
 
 @single_entry
@@ -82,13 +118,21 @@ def side_of(pairs: Ints, r: int, side: int, q: Ints, f: Array) -> Core:
 
 
 @inlined
-def cores_of_row(q: Ints, f: Array, pairs: Ints, poses: Array, k: int) -> tuple[Cores, bool]:
+def cores_of_row(pairs: PairRows, k: int) -> tuple[Cores, bool]:
     """Return the cores of query k in the order of the kernels, and whether A and B are swapped."""
-    r = k if pairs.shape[0] > 1 else 0
-    turned = exchanged(pairs, r, k, poses)
+    q, f, table, poses = pairs.ints, pairs.floats, pairs.table, pairs.poses
+    r = k if table.shape[0] > 1 else 0
+    turned = exchanged(table, r, k, poses)
     a, b = (5, 0) if turned else (0, 5)
-    core_a, core_b = side_of(pairs, r, a, q, f), side_of(pairs, r, b, q, f)
-    return cores_at(core_a, poses[pose_of(pairs, r, a, k)], core_b, poses[pose_of(pairs, r, b, k)]), turned
+    core_a, core_b = side_of(table, r, a, q, f), side_of(table, r, b, q, f)
+    return cores_at(core_a, poses[pose_of(table, r, a, k)], core_b, poses[pose_of(table, r, b, k)]), turned
+
+
+@inlined
+def cores_in_row(a: ShapeRows, b: ShapeRows, k: int) -> Cores:
+    """Return the cores of two shapes in query k."""
+    row_a, row_b = a.poses[k if a.poses.shape[0] > 1 else 0], b.poses[k if b.poses.shape[0] > 1 else 0]
+    return cores_at(Core(a.ints, a.floats), row_a, Core(b.ints, b.floats), row_b)
 
 
 @kernel
@@ -110,28 +154,27 @@ def take_poses(ma: Array, mb: Array, poses: Array) -> bool:
 
 @single_entry
 def solve_many(
-    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, mode: int, max_distance: float,
-    tol: float, start: int, stop: int, again: bool, work: Array1, table: Ints1, points: int, out: Array2, flags: Ints2,
-    cache: Array2, log: Array1,
+    pairs: PairRows, ma: Array2, mb: Array2, request: Request, start: int, stop: int, workspace: Workspace,
+    out: Array2, flags: Ints2, cache: Array2,
 ) -> int:  # fmt: skip
-    """Solve the queries at turns start to stop; with ``again``, only those whose workspace was too small.
+    """Solve the queries at turns start to stop.
 
     Returns the log's length, or without a log `marks_of` the last result. It is -1 if ``ma`` or ``mb`` is not a pose.
-    Both may have no rows.
+    Both may be empty.
     """
-    if not take_poses(ma, mb, poses):
+    if not take_poses(ma, mb, pairs.poses):
         return -1
-    room = room_in(work, table, points, log)
+    room = room_of(workspace)
     for turn in range(start, stop):
-        k = in_turn(pairs, turn)
-        if again and flags[k, 3] == 0:
+        k = in_turn(pairs.table, turn)
+        if request.again and flags[k, 3] == 0:
             continue  # keep the result of the first call
-        c, turned = cores_of_row(q, f, pairs, poses, k)
-        solve(c, mode, max_distance, tol, room, cache, out, flags, k)
+        c, turned = cores_of_row(pairs, k)
+        solve(c, request.mode, request.max_distance, request.tol, room, cache, out, flags, k)
         if turned:
             mirror(out, k)
-    if log.shape[0] > 0:
-        return int(log[0])
+    if room.log.shape[0] > 0:
+        return int(room.log[0])
     if stop == start:
         return 0
     return marks_of(flags, stop - 1)
@@ -139,16 +182,16 @@ def solve_many(
 
 @single_entry
 def collide_many(
-    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, margin: float, start: int, stop: int,
-    simplex: Array2, answer: Ints1, cache: Array2,
+    pairs: PairRows, ma: Array2, mb: Array2, margin: float, start: int, stop: int, simplex: Array2, answer: Ints1,
+    cache: Array2,
 ) -> int:  # fmt: skip
     """Solve the queries at turns as `quick_collide` does; return the last result, or -1 as `solve_many` does."""
-    if not take_poses(ma, mb, poses):
+    if not take_poses(ma, mb, pairs.poses):
         return -1
     last = 0
     for turn in range(start, stop):
-        k = in_turn(pairs, turn)
-        c, _ = cores_of_row(q, f, pairs, poses, k)
+        k = in_turn(pairs.table, turn)
+        c, _ = cores_of_row(pairs, k)
         last = quick_collide(c, margin, simplex, cache, k)
         answer[k] = last
     return last
@@ -221,11 +264,10 @@ def solve_plane(
 
 @single_entry
 def plane_rows(
-    qp: Ints1, fp: Array1, q: Ints1, f: Array1, poses_plane: Array2, poses: Array2, flip: bool, mode: int,
-    max_distance: float, start: int, stop: int, out: Array2, flags: Ints2,
+    plane: ShapeRows, shape: ShapeRows, flip: bool, mode: int, max_distance: float, start: int, stop: int,
+    out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
     """Solve queries start to stop of a half-space, as `solve_plane` takes it, and a convex core."""
     for k in range(start, stop):
-        row = poses_plane[k if poses_plane.shape[0] > 1 else 0]
-        c = cores_at(Core(qp, fp), row, Core(q, f), poses[k if poses.shape[0] > 1 else 0])
-        solve_plane(c, row, flip, mode, max_distance, out, flags, k)
+        row = plane.poses[k if plane.poses.shape[0] > 1 else 0]
+        solve_plane(cores_in_row(plane, shape, k), row, flip, mode, max_distance, out, flags, k)

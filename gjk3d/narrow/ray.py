@@ -9,6 +9,7 @@ within rounding hits it.
 from __future__ import annotations
 
 from math import inf, nan, sqrt
+from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, along, divide, dot, neg, offset, row3, sub, turn, turn_back
@@ -290,17 +291,25 @@ def cast(q: Ints, f: Array, planes: Array, pose: Array, origin: Vec3, direction:
     return code, t, turn(pose, n)
 
 
+class RayCore(NamedTuple):
+    """A packed shape and its planes, see `enter`."""
+
+    ints: Ints1
+    floats: Array1
+    planes: Array2
+
+
 @single_entry
 def rays(
-    q: Ints1, f: Array1, planes: Array2, poses: Array2, origins: Array2, directions: Array2, most: float,
-    start: int, stop: int, out: Array2, codes: Ints1,
+    shape: RayCore, poses: Array2, origins: Array2, directions: Array2, most: float, start: int, stop: int,
+    out: Array2, codes: Ints1,
 ) -> None:  # fmt: skip
     """Fill rows start to stop with distance and world normal; rays at shapes without a closed form are left out."""
     for k in range(start, stop):
         origin = row3(origins, k if origins.shape[0] > 1 else 0)
         direction = row3(directions, k if directions.shape[0] > 1 else 0)
         pose = poses[k if poses.shape[0] > 1 else 0]
-        codes[k], out[k, 0], n = cast(q, f, planes, pose, origin, direction, most)
+        codes[k], out[k, 0], n = cast(shape.ints, shape.floats, shape.planes, pose, origin, direction, most)
         out[k, 1], out[k, 2], out[k, 3] = n
 
 

@@ -25,6 +25,14 @@ VERTEX_ROW = 9
 GJK_STEP, EPA_START, EPA_STEP, GJK_END = 1.0, 2.0, 3.0, 4.0
 
 
+class Workspace(NamedTuple):
+    """Scratch memory of a solver in plain arrays, of the lengths of `workspace`, and the log of a trace."""
+
+    floats: Array1
+    ints: Ints1
+    log: Array1
+
+
 class Room(NamedTuple):
     """All scratch memory of one query; its polytope has at most ``points`` vertices."""
 
@@ -54,6 +62,13 @@ def workspace(points: int) -> tuple[int, int]:
 def room_in(work: Array, table: Ints, points: int, log: Array) -> Room:
     """Return the views of a workspace."""
     return Room(work[:SIMPLEX].reshape(6, 10), work, table, points, log)
+
+
+@kernel
+def room_of(x: Workspace) -> Room:
+    """Return the views of a workspace, whose number of vertices follows from its length."""
+    points = (x.floats.shape[0] - SIMPLEX) // (VERTEX_ROW + 5 * FACES_PER_POINT)
+    return room_in(x.floats, x.ints, points, x.log)
 
 
 @kernel

@@ -18,19 +18,25 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, cross, divide, dot, neg, row3, turn, unit
-from gjk3d.narrow.cores import Cores, cores_at, direction_between, moved, support_pair
+from gjk3d.narrow.cores import Cores, direction_between, moved, support_pair
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, Start, gjk, witnesses
-from gjk3d.narrow.pairs import cores_of_row, take_poses
+from gjk3d.narrow.pairs import PairRows, ShapeRows, cores_in_row, cores_of_row, take_poses
 from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, TOUCHING, WIDTH_POLYTOPE, Estimate, Query, report
 from gjk3d.shapes import layout
-from gjk3d.shapes.layout import Core
-from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
+from gjk3d.typing import Array, Array2, Ints2
 
 FACE_A, FACE_B, EDGES, POINTS = range(4)
 _RADIUS = layout.RADIUS
 _SURE = 1e-12  #: products of unit vectors above this have a certain sign
 _PARALLEL = 1e-28  #: squared sine of the angle between edges, below which no facet is missed
 _SURELY_PARALLEL = 1e-30  #: the same bound for rounded products; rounding adds at most 1e-15 to the sine
+
+
+class GaussMap(NamedTuple):
+    """The face normals and the edges of a polytope, see `gjk3d.geometry.hulls.gauss_map`."""
+
+    normals: Array2
+    edges: Array2
 
 
 class Facet(NamedTuple):
@@ -108,9 +114,10 @@ def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tupl
 
 
 @kernel
-def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, edges_b: Array, turned: Array) -> Facet:
+def facet_depth(c: Cores, gauss_a: GaussMap, gauss_b: GaussMap, turned: Array) -> Facet:
     """Return the facet of A - B with the least h(n); ``turned`` is scratch for B's edges in A's frame, (edges, 9)."""
-    facet = least_face(c, normals_a, normals_b)
+    edges_a, edges_b = gauss_a.edges, gauss_b.edges
+    facet = least_face(c, gauss_a.normals, gauss_b.normals)
     tried = facet.tried
     for j in range(edges_b.shape[0]):
         for k in range(3):
@@ -145,8 +152,7 @@ def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, ed
 
 @single_entry
 def axis_rows(
-    qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, pa: Array2, pb: Array2,
-    normals_a: Array2, edges_a: Array2, normals_b: Array2, edges_b: Array2, turned: Array2, start: int, stop: int,
+    a: ShapeRows, b: ShapeRows, gauss_a: GaussMap, gauss_b: GaussMap, turned: Array2, start: int, stop: int,
     out: Array2, kinds: Ints2,
 ) -> None:  # fmt: skip
     """Fill rows start to stop with the best axis.
@@ -154,36 +160,32 @@ def axis_rows(
     ``out`` has the gap, its error, and n in A's frame and in world axes. ``kinds`` is as in `Facet`.
     """
     for k in range(start, stop):
-        pose = pa[k if pa.shape[0] > 1 else 0]
-        c = cores_at(Core(qa, fa), pose, Core(qb, fb), pb[k if pb.shape[0] > 1 else 0])
-        facet = facet_depth(c, normals_a, edges_a, normals_b, edges_b, turned)
+        c = cores_in_row(a, b, k)
+        facet = facet_depth(c, gauss_a, gauss_b, turned)
         n = facet.normal
-        out[k, 0] = -facet.least - fa[0] - fb[0]
+        out[k, 0] = -facet.least - a.floats[0] - b.floats[0]
         out[k, 1] = c.error
         out[k, 2], out[k, 3], out[k, 4] = n
-        out[k, 5], out[k, 6], out[k, 7] = turn(pose, n)
+        out[k, 5], out[k, 6], out[k, 7] = turn(c.pose, n)
         kinds[k, 0], kinds[k, 1], kinds[k, 2], kinds[k, 3] = facet.kind, facet.first, facet.second, facet.tried
 
 
 @single_entry
 def axis_many(
-    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, normals_a: Array2, edges_a: Array2,
-    normals_b: Array2, edges_b: Array2, room: Array2, start: int, stop: int, out: Array2, kinds: Ints2,
+    pairs: PairRows, ma: Array2, mb: Array2, gauss_a: GaussMap, gauss_b: GaussMap, room: Array2, start: int, stop: int,
+    out: Array2, kinds: Ints2,
 ) -> int:  # fmt: skip
     """Write the best axis from A to B for queries start to stop, numbered as in `gjk3d.narrow.pairs`.
 
     ``out`` has the world normal, the gap and its error. ``kinds`` has the kind of the `Facet`, and the status that the
     gap proves. ``room`` is scratch for the edges of one shape, (edges, 9). Returns -1 if ``ma`` or ``mb`` is not a
-    pose. Both may have no rows.
+    pose. Both may be empty.
     """
-    if not take_poses(ma, mb, poses):
+    if not take_poses(ma, mb, pairs.poses):
         return -1
     for k in range(start, stop):
-        c, turned = cores_of_row(q, f, pairs, poses, k)
-        if turned:
-            facet = facet_depth(c, normals_b, edges_b, normals_a, edges_a, room)
-        else:
-            facet = facet_depth(c, normals_a, edges_a, normals_b, edges_b, room)
+        c, turned = cores_of_row(pairs, k)
+        facet = facet_depth(c, gauss_b, gauss_a, room) if turned else facet_depth(c, gauss_a, gauss_b, room)
         n = turn(c.pose, facet.normal)
         sign = -1.0 if turned else 1.0
         out[k, 0], out[k, 1], out[k, 2] = sign * n[0] + 0.0, sign * n[1] + 0.0, sign * n[2] + 0.0
@@ -196,8 +198,8 @@ def axis_many(
 
 @single_entry
 def overlap_rows(
-    qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, pa: Array2, pb: Array2, axes: Array2, kinds: Ints2, start: int,
-    stop: int, simplex: Array2, out: Array2, flags: Ints2,
+    a: ShapeRows, b: ShapeRows, axes: Array2, kinds: Ints2, start: int, stop: int, simplex: Array2, out: Array2,
+    flags: Ints2,
 ) -> None:  # fmt: skip
     """Fill the rows whose cores certainly overlap from their axes; flags[k, 3] is 1 for rows left to `solve_many`.
 
@@ -205,18 +207,18 @@ def overlap_rows(
     """
     for k in range(start, stop):
         error = axes[k, 1]
-        least = -axes[k, 0] - fa[0] - fb[0]
+        least = -axes[k, 0] - a.floats[0] - b.floats[0]
         flags[k, 3] = 1
         if not least > 2.0 * error:
             continue
-        c = cores_at(Core(qa, fa), pa[k if pa.shape[0] > 1 else 0], Core(qb, fb), pb[k if pb.shape[0] > 1 else 0])
+        c = cores_in_row(a, b, k)
         n = (axes[k, 2], axes[k, 3], axes[k, 4])
         walk = gjk(moved(c, n, least), Start(n, 0), 0.0, inf, -inf, simplex, simplex[0, :0])
         if walk.code == INSIDE_SIMPLEX or dot(walk.v, walk.v) > error * error:
             continue
-        a, b = witnesses(simplex, walk.rows)
+        p, q = witnesses(simplex, walk.rows)
         # the enumeration misses no facet by more than a few roundings, given the faces and edges of the hulls
         query = Query(SIGNED, inf, 0.0, False, WIDTH_POLYTOPE * c.size + 5.0 * error)
         steps = walk.steps + kinds[k, 3]
-        estimate = Estimate(-least, -least - error, -least + 4.0 * error, True, walk.v, n, a, b, steps, False)
+        estimate = Estimate(-least, -least - error, -least + 4.0 * error, True, walk.v, n, p, q, steps, False)
         report(c, query, estimate, out, flags, k)

@@ -119,10 +119,8 @@ def shared_axis(c: Cores) -> tuple[bool, Vec3, float]:
 
 @kernel
 def section_point(c: Cores, e: Vec3, u: Vec3, x: float, y: float, p: Array, k: int) -> tuple[float, Vec3]:
-    """Write the support point along x e + y u to row k, rotated into the plane; return its h and direction.
-
-    If the direction is along the axis a whole disc ties, and the support mappings return any of its points.
-    """
+    """Write the support point along x e + y u to row k, rotated into the plane; return its h and direction."""
+    # If the direction is along the axis a whole disc ties, and the support mappings return any of its points.
     d = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
     w, a, b = support_pair(c, d)
     t = offset(c.m)

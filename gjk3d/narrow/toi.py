@@ -31,13 +31,13 @@ from gjk3d.narrow.motion import MOTION, place
 from gjk3d.narrow.motion import REFERENCE as _REFERENCE
 from gjk3d.narrow.motion import TURN as _TURN
 from gjk3d.narrow.motion import WAY as _WAY
-from gjk3d.narrow.pairs import RANK, SIDES, comes_later, side_of
+from gjk3d.narrow.pairs import RANK, SIDES, Packed, comes_later, side_of
 from gjk3d.narrow.room import SIMPLEX
 from gjk3d.poses import UNIT_ROUNDOFF, WIDTH
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Ints2
 
 FREE, HIT, UNRESOLVED, STARTED = range(4)
 #: after this many proven steps without progress the search stops, and the status is UNRESOLVED
@@ -72,6 +72,13 @@ class Flight(NamedTuple):
     poses: Array2
     cache: Array2
     simplex: Array2
+
+
+class Motions(NamedTuple):
+    """Motion rows of two bodies, one for each query, or one for all; see `gjk3d.narrow.motion`."""
+
+    a: Array2
+    b: Array2
 
 
 class Gap(NamedTuple):
@@ -146,11 +153,9 @@ def root(spare: float, slope: float, k: float) -> float:
 
 @kernel
 def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float, most: float) -> tuple[float, float]:
-    """Return the longest step found with phi >= enough throughout, at most ``most``, and phi's slope at its beginning.
-
-    All terms except the square are concave: their tangents bound phi's root from the right, chords from the left. The
-    search aims at ``aim``, which exceeds ``enough`` by the rounding of phi.
-    """
+    """Return the longest step found with phi >= enough throughout, at most ``most``, and phi's first slope."""
+    # All terms except the square are concave: their tangents bound phi's root from the right, chords from the left. The
+    # search aims at ``aim``, which exceeds ``enough`` by the rounding of phi.
     left, right, k = 0.0, 0.0, advance.k
     low, first = phi(c, solid, advance, left)
     if not low > aim:
@@ -268,13 +273,11 @@ def _less(a: Vec3, b: Vec3) -> Vec3:
 
 @kernel
 def bound_to(w: Vec3, spin: Vec3, n: Vec3, between: Vec3, v: Vec3, most: float, r: Vec3, rho: float) -> float:
-    """Return a bound of the acceleration along n of a core's points while n rotates with the other body, by ``spin``.
-
-    The core rotates by w and is within ``rho`` of r from its reference point. That point is at ``between`` from the
-    other body's reference point, and moves away from it by v. With q from there to a point of the core, n.q has the
-    second derivative n''.q + 2 n'.q' + n.q'', where n' = spin x n. Here q is r(t) + between + t v, and the length of
-    spin x (between + t v) is greatest at an end of the step.
-    """
+    """Return a bound of a core's acceleration along n, while n rotates with the other body by ``spin``."""
+    # The core rotates by w and is within ``rho`` of r from its reference point. That point is at ``between`` from the
+    # other body's reference point, and moves away from it by v. With q from there to a point of the core, n.q has the
+    # second derivative n''.q + 2 n'.q' + n.q'', where n' = spin x n. Here q is r(t) + between + t v, and the length of
+    # spin x (between + t v) is greatest at an end of the step.
     later = (between[0] + most * v[0], between[1] + most * v[1], between[2] + most * v[2])
     far = max(_norm(cross(spin, between)), _norm(cross(spin, later))) + _norm(spin) * (_norm(r) + rho)
     speed = _norm(cross(w, r)) + _norm(w) * rho
@@ -284,10 +287,8 @@ def bound_to(w: Vec3, spin: Vec3, n: Vec3, between: Vec3, v: Vec3, most: float, 
 
 @kernel
 def with_bodies(x: Flight, c: Cores, advance: Advance, v: Vec3, most: float) -> tuple[Advance, Advance]:
-    """Return one motion whose direction rotates with A, and one with B; all in A's frame at the step's beginning.
-
-    With r a point of the body that bends, relative to the other body's reference point, n.r changes by n'.r + n.r'.
-    """
+    """Return one motion whose direction rotates with A, and one with B; all in A's frame at the step's beginning."""
+    # With r a point of the body that bends, relative to the other body's reference point, n.r changes by n'.r + n.r'.
     n, ta, tb, pose, o = advance.normal, advance.tilt_a, advance.tilt_b, c.pose, offset(c.m)
     wa = turn_back(pose, (x.ma[_TURN], x.ma[_TURN + 1], x.ma[_TURN + 2]))
     wb = turn_back(pose, (x.mb[_TURN], x.mb[_TURN + 1], x.mb[_TURN + 2]))
@@ -351,18 +352,19 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
 
 @single_entry
 def impact_many(
-    q: Ints1, f: Array1, pair: Ints2, solid: bool, normal: Array1, ma: Array2, mb: Array2, clearance: float, start: int,
-    stop: int, work: Array1, out: Array2, flags: Ints2,
+    shapes: Packed, solid: bool, normal: Array1, motions: Motions, clearance: float, start: int, stop: int,
+    work: Array1, out: Array2, flags: Ints2,
 ) -> int:  # fmt: skip
     """Solve motions start to stop: ``out`` has the end of the free time, and the bracket of the first contact.
 
-    The first row of ``pair`` has the starts of the shapes and their order, see `gjk3d.narrow.pairs`. ``work`` is
-    scratch of `WORK` floats. If ``solid`` is False, A is the half-space below the plane through its centre with that
-    normal, and does not rotate. For a plane it is the side that B moves towards. Returns the code of the last result
-    plus 4 per step; flags have both.
+    The first row of the table has the starts of the shapes and their order. ``work`` is scratch of `WORK` floats. If
+    ``solid`` is False, A is the half-space below the plane through its centre with that normal, and does not rotate.
+    For a plane it is the side that B moves towards. Returns the code of the last result plus 4 per step; flags have
+    both.
     """
-    first, second = side_of(pair, plain(0), plain(0), q, f), side_of(pair, plain(0), plain(5), q, f)
-    order = pair[0, RANK] - pair[0, 5 + RANK] if solid else -1
+    q, f, table, ma, mb = shapes.ints, shapes.floats, shapes.table, motions.a, motions.b
+    first, second = side_of(table, plain(0), plain(0), q, f), side_of(table, plain(0), plain(5), q, f)
+    order = table[0, RANK] - table[0, 5 + RANK] if solid else -1
     n = (normal[0], normal[1], normal[2])
     poses, cache = work[: 2 * WIDTH].reshape(2, WIDTH), work[2 * WIDTH : 2 * WIDTH + MEMORY].reshape(1, MEMORY)
     simplex = work[WORK - SIMPLEX : WORK].reshape(6, 10)

@@ -17,13 +17,13 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, is_curved, moved
-from gjk3d.narrow.pairs import SIDES, cores_of_row, height_over, take_poses
-from gjk3d.narrow.room import Room, room_in
+from gjk3d.narrow.pairs import SIDES, PairRows, cores_of_row, height_over, take_poses
+from gjk3d.narrow.room import Room, Workspace, room_of
 from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, solve
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
+from gjk3d.typing import Array, Array2, Ints1, Ints2
 
 NO, YES, FULL = range(3)
 #: angle within which a second face, edge or normal counts as a tie; it is larger if the normal is less certain
@@ -144,10 +144,8 @@ def patch_of_vertices(core: Core, count: int, d: Vec3, angle: float) -> Patch:
 
 @kernel
 def patch_around(core: Core, d: Vec3, angle: float) -> Patch:
-    """Return the farthest points of a curved core along a unit vector, from its support points within an angle.
-
-    On a round surface these points move by the angle times its radius.
-    """
+    """Return the farthest points of a curved core along a unit vector, from its support points within an angle."""
+    # On a round surface these points move by the angle times its radius.
     top, first = support(core, d), perpendicular(d)
     second = cross(d, first)
     line, mean = d, (0.0, 0.0, 0.0)
@@ -273,23 +271,23 @@ def unique_of_row(
 
 @single_entry
 def gradient_once(
-    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, answer: Array2, marks: int,
-    unsigned: bool, work: Array1, table: Ints1, points: int, cache: Array2, flags: Ints2, log: Array1, out: Array2,
+    pairs: PairRows, ma: Array2, mb: Array2, answer: Array2, marks: int, unsigned: bool, workspace: Workspace,
+    flags: Ints2, out: Array2,
 ) -> int:  # fmt: skip
     """Fill row 1 of ``out`` from one result, and return the code of `is_unique`; -1 if a matrix is not a pose.
 
     The result and its marks are in the form of `solve_many`. Row 0 of ``out`` is scratch.
     """
     first = plain(0)
-    if not take_poses(ma, mb, poses):
+    if not take_poses(ma, mb, pairs.poses):
         return -1
     if unsigned and answer[0, 0] <= 0.0:
         for k in range(12):
             out[1, k] = 0.0
         return NO
-    slopes_of_row(answer, first, poses[0], poses[1], out[1])
-    c, turned = cores_of_row(q, f, pairs, poses, first)
-    scratch = Scratch(room_in(work, table, points, log), cache, out, flags)
+    slopes_of_row(answer, first, pairs.poses[0], pairs.poses[1], out[1])
+    c, turned = cores_of_row(pairs, first)
+    scratch = Scratch(room_of(workspace), out[:0], out, flags)
     return unique_of_row(c, turned, answer, first, marks & 7, marks & 8 != 0, False, scratch)
 
 
@@ -302,15 +300,15 @@ def slope_rows(answers: Array2, about_a: Array2, about_b: Array2, out: Array2) -
 
 @single_entry
 def unique_rows(
-    q: Ints1, f: Array1, pairs: Ints2, poses: Array2, answers: Array2, marks: Ints2, plane: bool, start: int, stop: int,
-    work: Array1, table: Ints1, points: int, cache: Array2, flags: Ints2, log: Array1, out: Array2, unique: Ints1,
+    pairs: PairRows, answers: Array2, marks: Ints2, plane: bool, start: int, stop: int, workspace: Workspace,
+    out: Array2, flags: Ints2, unique: Ints1,
 ) -> None:  # fmt: skip
     """Fill ``unique`` as `is_unique` does in the rows with `FULL`; results and marks are in the form of `solve_many`.
 
     ``out`` and ``flags`` are scratch, of one row each.
     """
-    scratch = Scratch(room_in(work, table, points, log), cache, out, flags)
+    scratch = Scratch(room_of(workspace), out[:0], out, flags)
     for k in range(start, stop):
         if unique[k] == FULL:
-            c, turned = cores_of_row(q, f, pairs, poses, k)
+            c, turned = cores_of_row(pairs, k)
             unique[k] = unique_of_row(c, turned, answers, k, marks[k, 0], marks[k, 2] != 0, plane, scratch)

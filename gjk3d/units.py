@@ -128,13 +128,13 @@ def one_unit(files: Sequence[tuple[str, str | None]], wanted: str | None) -> tup
     stated = [unit for _, unit in files]
     if wanted is not None and None not in stated:
         differing = [(name, unit) for name, unit in dict.fromkeys(files) if conversion(str(unit), wanted) != 1.0]
-        notes = [f"{name} states {unit}, but its numbers are used as {wanted}" for name, unit in differing]
+        notes = [f"{name}: its numbers are read as {wanted}, although it states {unit}" for name, unit in differing]
         return wanted, [1.0] * len(files), notes
     common = next((unit for unit in stated if unit is not None), wanted)
     factors, notes = [], []
     for name, unit in files:
         if wanted is not None and unit is not None and conversion(unit, wanted) != 1.0:
-            notes.append(f"{name} keeps its unit {unit}; {wanted} applies to the files without a unit")
+            notes.append(f"{name} keeps its unit {unit}: {wanted} applies to the files without a unit")
         file_unit = unit or wanted
         if file_unit is None and common is not None:
             raise ParseError(

@@ -42,7 +42,7 @@ def _mode() -> str:
         return "python"
     mode = os.environ.get("GJK3D_KERNELS", "object")
     if mode not in ("object", "jit", "python", "alone"):
-        raise ValueError(f"GJK3D_KERNELS is {mode!r}: object, jit and python are known")
+        raise ValueError(f"GJK3D_KERNELS is {mode!r}, expected object, jit or python")
     if mode == "object" and calls.array_faults():
         return "jit" if find_spec("numba") else "python"
     return "jit" if is_on("NUMBA_BOUNDSCHECK") and mode == "object" else mode
@@ -72,7 +72,7 @@ def kernel(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Do as `kernel`, and inline the function everywhere: for a few lines, and for functions with one caller."""
+    """Compile a function as `kernel` does, and inline it everywhere: for short functions, or one caller."""
     return _compiled(function, {"forceinline": True})
 
 
@@ -82,7 +82,7 @@ def entry(function: F) -> F:
 
 
 def single_entry(function: F) -> F:
-    """Do as `entry`; until there is machine code, a query about few items is interpreted."""
+    """Compile a function as `entry` does; until there is machine code, queries about few items run interpreted."""
     return _entry(function, single=True)
 
 
@@ -161,7 +161,7 @@ def _compile_here(function: Callable[..., Any], more: dict[str, Any]) -> Any:
         except (RuntimeError, OSError) as reason:  # numba: no locator available
             _uncached = True
             sys.stderr.write(
-                f"gjk3d: no place to keep compiled kernels ({reason}); each process compiles them again. "
+                f"gjk3d: no folder for compiled kernels ({reason}), so each process compiles them again. "
                 "Set NUMBA_CACHE_DIR to a writable folder.\n"
             )
     return numba.njit(**options)(function)

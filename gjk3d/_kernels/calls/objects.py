@@ -1,9 +1,9 @@
-"""What builtins are made of: reads and writes of memory, and CPython's and numpy's objects by their addresses.
+"""The functions for builtins: reads and writes of memory, and CPython's and numpy's objects by their addresses.
 
 A builtin is a kernel that takes the addresses of objects and returns the address of one. It computes the result of the
-usual call, and passes every other call on to the Python function whose place it takes. It holds the interpreter's lock
-all the time. Between the creation of two objects no Python code runs. The functions here are written in `assembly`.
-They exist for the compiler alone, so builtins are never interpreted.
+usual call, and passes every other call to the Python function that it replaces. It holds the interpreter's lock all the
+time. Between the creation of two objects no Python code runs. The functions here are written in `assembly`. They exist
+for the compiler alone, so builtins are never interpreted.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def items_of(sequence: int) -> int:
 
 @inlined
 def floats_in(array: int, dimensions: int) -> int:
-    """Return the address of the numbers of an array of floats, 0 for one that kernels do not take as it is."""
+    """Return the address of the numbers of an array of floats, 0 if kernels cannot take it unchanged."""
     if word(array + TYPE) != constant(NDARRAY) or word(array + DESCR) != constant(FLOAT64):
         return 0
     if half(array + NDIM) != dimensions or (half(array + FLAGS) & PLAIN) != PLAIN:
@@ -78,7 +78,7 @@ def floats_in(array: int, dimensions: int) -> int:
 
 @inlined
 def pose_in(pose: int, identity: int) -> int:
-    """Return the address of the numbers of a pose, ``identity`` for None, 0 for no matrix that kernels take."""
+    """Return the address of the numbers of a pose, ``identity`` for None, 0 if kernels cannot take it."""
     if pose == constant(NONE):
         return identity
     data = floats_in(pose, 2)

@@ -59,7 +59,7 @@ FREE_PROVEN = "FREE, proven all the way"
 UNRESOLVED = "UNRESOLVED on edge {}, from row {} to row {}: {} are too close to tell"
 FREE_UP_TO = "free up to {} of it\n"
 PATH_INTERRUPTED = "interrupted: {} of {} edges were free, the rest was not looked at"
-KEPT = "{} of {} motions keep every margin, proven"
+KEPT = "{} of {} motions proven to keep every margin"
 NOW_WRITTEN = "now written: "
 
 # tables and pages of models

@@ -17,7 +17,6 @@ from gjk3d.robot.bodies import Body, Geometry, make_bodies
 from gjk3d.robot.derived import Shapes, joined, locked, with_shapes
 from gjk3d.robot.files import read_root
 from gjk3d.robot.mechanism import Mechanism, listed, rigid_bodies
-from gjk3d.robot.mjcf import read_mjcf
 from gjk3d.robot.obstacles import names_in, one_pose
 from gjk3d.robot.spheres import RobotSpheres, cover
 from gjk3d.robot.srdf import AllowedPairs, State, read_srdf, resolved, srdf_text
@@ -325,6 +324,8 @@ class Robot(PairedLinks):
         """
         file, root = read_root(source, ("robot", "mujoco"), arguments)
         if root.tag == "mujoco":
+            from gjk3d.robot.mjcf import read_mjcf  # loaded only for MJCF
+
             description = read_mjcf(file, root, checked_collision(collision))
         else:
             description = described(file, root, collision)

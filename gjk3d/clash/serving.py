@@ -154,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _check_token(self, token: str) -> None:
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode()):
-            raise Refused(403, "the token belongs to another run: use the address that gjk3d serve printed")
+            raise Refused(403, "the token belongs to another run. Use the address that gjk3d serve printed.")
 
     def _check_source(self) -> None:
         names = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
@@ -171,7 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._check_source()
             parts = urlsplit(self.path)
             if parts.scheme or parts.netloc:
-                raise Refused(400, "this server is not a proxy: send a path without a host")
+                raise Refused(400, "this server is not a proxy. Send a path without a host.")
             code, (kind, body) = 200, respond(parts.path, parse_qs(parts.query).get("token", [""])[0])
         except Refused as refused:
             code, kind, body = refused.code, _TEXT, str(refused).encode()

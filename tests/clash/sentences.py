@@ -10,9 +10,9 @@ REPORT = "<Report: {} parts, {} pairs tested, {}>"
 REPORT_OF_A_PAIR = "<Report: {} parts, 1 pair tested, no clashes>"
 
 # notes of findings
-INSIDE = "{} lies inside {}"
-BODY_INSIDE = "{} has a body that lies inside {}"
-OTHER_TRIANGLES = "the same solid, in other triangles"
+INSIDE = "{} is inside {}"
+BODY_INSIDE = "{} has a body that is inside {}"
+OTHER_TRIANGLES = "equal solids, other triangles"
 APPROVED = "approved by ann"
 APPROVED_AT_ANY_DEPTH = "approved by ann, however deep"
 DEEPER = "deeper now"

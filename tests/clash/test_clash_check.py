@@ -137,7 +137,7 @@ def test_a_duct_through_a_wall_comes_out_lengthwise():
 def test_a_part_inside_a_part_is_contained(outer):
     clash = only(outer, block((1, 1, 1), at=(0.2, 0, 0)))
     assert clash.kind == "contained"
-    assert sentences.INSIDE.format("b", "a") in clash.note
+    assert sentences.INSIDE.format("B", "A") in clash.note
     assert clash.depth > 1.5
     assert clash.overlap_volume == pytest.approx(1.0, rel=1e-9)
     consistent(clash)
@@ -290,7 +290,7 @@ def test_a_body_of_a_part_inside_another_is_no_containment():
     both = gk.Mesh(np.r_[inner.vertices, outer.vertices], np.r_[inner.faces, outer.faces + 8])
     clash = only(block((4, 4, 4)), both)
     assert clash.kind == "hard"
-    assert sentences.BODY_INSIDE.format("b", "a") in clash.note
+    assert sentences.BODY_INSIDE.format("B", "A") in clash.note
 
 
 def test_parts_inside_out_are_the_same_solids():
@@ -347,7 +347,9 @@ def test_of_two_rules_for_a_pair_the_first_is_applied():
     rules = [Rule("a", "b", "welded"), Rule("?", "?", "small"), Rule("b", "a", "glued")]
     report = check(Assembly.of({"a": block(), "b": block(at=(0.5, 0, 0))}), ignore=rules)
     assert [clash.note for clash in report.clashes] == ["ignored: welded"]
-    assert report.notes == tuple(f"the rule to ignore {rule.a!r} with {rule.b!r} fitted nothing" for rule in rules[1:])
+    assert report.notes == tuple(
+        f"the rule to ignore {rule.a!r} with {rule.b!r} matches no finding" for rule in rules[1:]
+    )
 
 
 @pytest.mark.parametrize(("away", "groups"), [(0.9, 1), (1.1, 2)])

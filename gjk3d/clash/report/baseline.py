@@ -198,29 +198,29 @@ def read_baseline(source: str | os.PathLike[str] | Report | None) -> Report | No
         return None
     if isinstance(source, Report):
         if source.left_out:
-            raise ParseError("the baseline has only its worst findings: make it with check(..., keep=None)")
+            raise ParseError("the baseline has only its worst findings. Make it with check(..., keep=None).")
         return source
     path = Path(source)
     if not os.path.isfile(path):
-        raise FileError(f"the report {path} does not exist: write it with gjk3d clash MODELS -f json -o {path}")
+        raise FileError(f"the report {path} does not exist. Write it with gjk3d clash MODELS -f json -o {path}.")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ParseError(f"{path} is not JSON: {str(error)[:200]}") from None
     if not isinstance(document, dict) or document.get("command") != "clash":
-        raise ParseError(f"{path} is not a report of gjk3d clash: write a report with -f json")
+        raise ParseError(f"{path} is not a report of gjk3d clash. Write a report with gjk3d clash -f json.")
     version = document.get("schema_version")
     if not is_count(version) or version != SCHEMA_VERSION:
         found_version = json.dumps(version)[:60]
         raise ParseError(
-            f"{path} has schema version {found_version}, but this gjk3d reads version {SCHEMA_VERSION}:"
-            " write the report again with gjk3d clash -f json"
+            f"{path} has schema version {found_version}, but this gjk3d reads version {SCHEMA_VERSION}."
+            " Write the report again with gjk3d clash -f json."
         )
     rows, clearance, tolerance = (document.get(key) for key in ("clashes", "clearance", "tolerance"))
     if not isinstance(rows, list) or not is_number(clearance) or not is_number(tolerance):
         raise ParseError(f"{path} lacks its clashes, clearance or tolerance: the file is damaged")
     if document.get("left_out"):
-        raise ParseError(f"{path} has only its worst findings: make it with check(..., keep=None)")
+        raise ParseError(f"{path} has only its worst findings. Make it with check(..., keep=None).")
     unit = document.get("unit")
     if unit is not None and not (isinstance(unit, str) and unit.isascii()):
         raise ParseError(f"{path} has the unit {str(unit)[:60]!r}: the file is damaged")

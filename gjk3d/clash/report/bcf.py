@@ -517,7 +517,7 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
         raise ParseError(f"{entries.where} is not a BCF file: it lacks bcf.version")
     version = entries.tree("bcf.version").get("VersionId", "")
     if not version.startswith("2."):
-        raise ParseError(f"{entries.where} is BCF {version[:20]!r}, and gjk3d reads 2.0 and 2.1: save it as BCF 2.1")
+        raise ParseError(f"{entries.where} is BCF {version[:20]!r}, and gjk3d reads 2.0 and 2.1. Save it as BCF 2.1.")
     by_topic = {guid(clash.id): clash for clash in report.clashes}
     by_id = {clash.id: clash for clash in report.clashes}
     by_elements = _by_elements(report)

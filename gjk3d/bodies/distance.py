@@ -13,6 +13,7 @@ from gjk3d.bodies import walk
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import tree_of
 from gjk3d.bodies.depth.depth import depths
+from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_rows
 from gjk3d.bodies.depth.search import LEAST as LEAST_DEPTH
 from gjk3d.bodies.depth.search import MOST, NORMAL, PLACE
 from gjk3d.bodies.gaps import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
@@ -26,6 +27,7 @@ from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.touch import ANSWERED, BOUNDS, DEPTHS, NORMALS, distance_rows
 from gjk3d.bodies.walk import APART, HELD, MEET, TreeScratch, meet_each, meet_rows, tree_scratch
+from gjk3d.convex.checks import FAST
 from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, select_rows
 from gjk3d.convex.solve import Quick
 from gjk3d.errors import UnsupportedPair
@@ -202,15 +204,22 @@ def _solve_compiled(
     faces = isinstance(a, Mesh) and isinstance(b, Mesh)
     level = DEPTHS if wanted.mode != narrow.UNSIGNED else NORMALS if wanted.normals else BOUNDS
     most, above = wanted.max_distance, float(np.nextafter(wanted.max_distance, inf))
+    fast = (fast_body(first), fast_body(second)) if wanted.mode == FAST else None
 
     def run(start: int, stop: int) -> None:
+        if fast is not None:
+            fast_rows(
+                *fast, faces, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start, stop, tree_scratch(), codes,
+                out, flags, parts,
+            )  # fmt: skip
+            return
         distance_rows(
             first.given, second.given, faces, level, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start,
             stop, tree_scratch(), codes, out, flags, parts,
         )  # fmt: skip
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
-    overlapping = (codes == walk.MEET) | (codes == walk.HELD)
+    overlapping = ((codes == walk.MEET) | (codes == walk.HELD)) & (wanted.mode != FAST)
     unclear = (codes > walk.HELD) & (codes != ANSWERED)
     pending = unclear | (flags[:, 3] != 0)
     for k in np.flatnonzero(unclear).tolist():
@@ -372,10 +381,11 @@ def prepare(a: Any, b: Any) -> Quick | None:
     order = order_of(a, b)
     swap = order == TURNED
     first, second = (b, a) if swap else (a, b)
-    parts = (parts_of(first), parts_of(second)) if faces else walked(first, second)
-    if parts is None or parts[1].endless:
+    part_sets = (parts_of(first), parts_of(second)) if faces else walked(first, second)
+    if part_sets is None or part_sets[1].endless:
         return None
-    tree_a, tree_b = (part_set.given for part_set in parts)
+    tree_a, tree_b = (part_set.given for part_set in part_sets)
+    fast: list[FastBody] = []  # made at the first query that needs it: the hull of a large mesh takes a while
 
     def collide(a: Any, b: Any, ma: Array, mb: Array, margin: float) -> bool | None:
         if swap:
@@ -406,10 +416,19 @@ def prepare(a: Any, b: Any) -> Quick | None:
         # the lower bound of a result beyond the limit is the next float
         above = nextafter(most, inf)
         signed = mode != narrow.UNSIGNED
-        level = DEPTHS if signed else NORMALS
-        code = distance_rows(
-            tree_a, tree_b, faces, level, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags, parts
-        )  # fmt: skip
+        if mode == FAST:
+            if not fast:
+                fast.extend(map(fast_body, part_sets))
+            code = fast_rows(
+                *fast, faces, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags, parts
+            )  # fmt: skip
+            if code in (MEET, HELD):
+                code = ANSWERED
+        else:
+            level = DEPTHS if signed else NORMALS
+            code = distance_rows(
+                tree_a, tree_b, faces, level, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags, parts
+            )  # fmt: skip
         if code not in (APART, ANSWERED) and (signed or code not in (MEET, HELD)):
             return -1
         status, _, tight, unsure = flags[0].tolist()

@@ -13,7 +13,7 @@ from gjk3d.bodies import walk
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import tree_of
 from gjk3d.bodies.depth.depth import depths
-from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_rows
+from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_depths, fast_rows
 from gjk3d.bodies.depth.search import LEAST as LEAST_DEPTH
 from gjk3d.bodies.depth.search import MOST, NORMAL, PLACE
 from gjk3d.bodies.gaps import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
@@ -172,7 +172,7 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
     overlapping, pending = _solve_compiled(a, b, rows, order, wanted, out, flags)
     unsigned = wanted.mode == narrow.UNSIGNED
     if not unsigned:
-        for deep in _depths(a, b, rows, order, np.flatnonzero(overlapping)):
+        for deep in _depths(a, b, rows, order, np.flatnonzero(overlapping), wanted.mode == FAST):
             _write_overlapping(deep, out, flags)
         pending &= ~overlapping
     # only the rows that the kernels could not settle reach Python: users' functions, missing depth of a height field,
@@ -283,13 +283,21 @@ class _Deep(NamedTuple):
     tight: tuple[float, float]  #: widths that are promised, in units of the size and of the error
 
 
-def _depths(a: Body, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[_Deep]:
+def _depths(a: Body, b: Any, rows: Rows, order: int, which: Ints, fast: bool = False) -> Iterator[_Deep]:
     """Yield the depths of a pair at the rows at which it overlaps."""
     for x in groups(a, b, rows, order, which):
         tight = (MeshPair if isinstance(x.a, Mesh) and isinstance(x.b, Mesh) else BodyPair).tight_depth
         m = relatives(x.rows_a, x.rows_b)
         errors = ROUNDING * (x.ours.reach + x.theirs.reach + np.abs(m[:, 9:12]).max(axis=1))
-        yield _Deep(x.which, depths(x.ours, x.theirs, m, rows.workers), errors, x.rows_a, x.turned, tight)
+        both = x.ours, x.theirs
+        if fast and not (x.ours.any_mapped or x.theirs.any_mapped):
+            values = fast_depths(*both, m)
+            unclear = np.isnan(values[:, 0])
+            if unclear.any():
+                values[unclear] = depths(*both, m[unclear], rows.workers)
+        else:
+            values = depths(*both, m, rows.workers)
+        yield _Deep(x.which, values, errors, x.rows_a, x.turned, tight)
 
 
 def _into_world(row: Array, out: Array) -> None:
@@ -427,7 +435,8 @@ def prepare(a: Any, b: Any) -> Quick | None:
         else:
             level = DEPTHS if signed else NORMALS
             code = distance_rows(
-                tree_a, tree_b, faces, level, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags, parts
+                tree_a, tree_b, faces, level, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags,
+                parts,
             )  # fmt: skip
         if code not in (APART, ANSWERED) and (signed or code not in (MEET, HELD)):
             return -1

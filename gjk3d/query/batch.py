@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.convex.checks import FACETS, FAST, check_device, check_limits, check_margin, check_workers
+from gjk3d.convex.checks import FACETS, FAST, check_device, check_limits, check_margin, check_workers, convex_mode
 from gjk3d.convex.rows import NO_LOG, Rows, Wanted, canonical, empty_answers
 from gjk3d.convex.solve import CORES, Handlers
 from gjk3d.errors import ShapeError, UnsupportedPair
-from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import WIDTH, as_matrices, fill_rows
 from gjk3d.query.certify import certify, certify_parts
@@ -79,7 +78,7 @@ def query_distance(
     handlers, rows = prepare_query(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers, on_gpu=_uses_gpu(device, handlers, a, b))
     if mode == FAST and isinstance(a, Shape) and isinstance(b, Shape):
-        mode = narrow.SIGNED  # convex shapes have one depth
+        mode = convex_mode(mode)
     if rows.on_gpu and (mode == FACETS or trace or certificate):
         raise ShapeError("device='cuda' takes no trace, no certificate and no depth='facets': leave device out")
     if trace and rows.stacked:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gjk3d._kernels.calls import install as builtins
 from gjk3d.convex import pairs as convex
-from gjk3d.convex.checks import FACETS, FAST, check_limits, depth_mode
+from gjk3d.convex.checks import FACETS, FAST, check_limits, convex_mode, depth_mode
 from gjk3d.convex.rows import FIRST_POINTS, NO_LOG
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import collide_many, solve_many
@@ -216,7 +216,7 @@ def distance_prepared(
     mb = STANDING if pose_b is None else plainly(pose_b)
     quick = pair.quick
     if mode == FAST and isinstance(a, Shape) and isinstance(b, Shape):
-        mode = narrow.SIGNED
+        mode = convex_mode(mode)
     if (
         ma is not None
         and mb is not None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from gjk3d.robot.walk import FREE, Frames, Layout, Task, balls_meet, between_bal
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Bools, Bools2, Ints
+
+Depth = Literal["tight", "fast"]  #: of overlaps with non-convex bodies
 
 TOUCHING = -1e308  #: lower bound of the distance of shapes whose outlines touch: none
 _AT_ONCE = 1 << 18  #: most configurations times pairs in memory at once
@@ -218,7 +220,9 @@ def _tree_touches(cell: Cell, host: Host, rows: Array, some: Ints) -> Bools:
     return answer
 
 
-def _tree_gaps(cell: Cell, host: Host, rows: Array, most: Array, best: Array | None = None) -> Array:
+def _tree_gaps(
+    cell: Cell, host: Host, rows: Array, most: Array, best: Array | None = None, depth: Depth = "tight"
+) -> Array:
     """Return the signed distance of each pair of a host up to its ``most``, as rows of `solve`, (n, pairs, 12).
 
     With a ``best`` of each configuration, only pairs that are nearer than it and than all others are solved exactly.
@@ -231,7 +235,7 @@ def _tree_gaps(cell: Cell, host: Host, rows: Array, most: Array, best: Array | N
     )  # fmt: skip
     for s in np.flatnonzero((verdicts != APART).any(axis=0)).tolist():
         at = np.flatnonzero(verdicts[:, s] != APART)
-        out[at, s] = _rows_of(signed_distances(cell, rows[at], host.first + s, max(float(most[s]), 0.0)))
+        out[at, s] = _rows_of(signed_distances(cell, rows[at], host.first + s, max(float(most[s]), 0.0), depth))
     return out
 
 
@@ -315,13 +319,13 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
     return lower, upper
 
 
-def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> None:
+def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth = "tight") -> None:
     """Replace rows of `gjk3d.robot.walk.clearance_many` if a general pair is nearer, within ``most``."""
     for span in _spans(len(cell.slots) - len(cell.layout.pairs), len(rows)):
-        _nearest(cell, rows[span], most, out[span], which[span])
+        _nearest(cell, rows[span], most, out[span], which[span], depth)
 
 
-def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> None:
+def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth) -> None:
     best, least = np.minimum(out[:, 0], most), out[:, 1].copy()
 
     def better(at: Ints, candidates: Array, p: Ints) -> None:
@@ -335,7 +339,7 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> N
     every = np.arange(len(rows))
     # trees first: they are fast, and each makes the limit smaller for the fallback pairs
     for host in cell.hosts:
-        candidates = _tree_gaps(cell, host, rows, np.full(host.last - host.first, inf), best)
+        candidates = _tree_gaps(cell, host, rows, np.full(host.last - host.first, inf), best, depth)
         k = candidates[:, :, 0].argmin(axis=1)
         row = candidates[every, k]
         row[:, 1] = candidates[:, :, 1].min(axis=1)
@@ -346,32 +350,33 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> N
         at = np.flatnonzero(lower[:, s] <= best)
         if len(at):
             p = cell.fallback_start + s
-            better(
-                at, _rows_of(signed_distances(cell, rows[at], p, max(float(best[at].max()), 0.0))), np.full(len(at), p)
-            )
+            distance = signed_distances(cell, rows[at], p, max(float(best[at].max()), 0.0), depth)
+            better(at, _rows_of(distance), np.full(len(at), p))
     out[:, 1] = np.where(np.isinf(out[:, 0]), inf, np.minimum(least, out[:, 0]))
 
 
-def rows_within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
+def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") -> Iterator[tuple[int, int, Array]]:
     """Yield the pairs that are not proven farther apart than their ``most``: configuration, pair, row of `solve`."""
     for host in cell.hosts:
         limits = most[host.first : host.last]
         for span in _spans(host.last - host.first, len(rows)):
-            out = _tree_gaps(cell, host, rows[span], limits)
+            out = _tree_gaps(cell, host, rows[span], limits, None, depth)
             for k, s in np.argwhere(~(out[:, :, 1] > limits)).tolist():
                 yield span.start + k, host.first + s, out[k, s]
     for p in range(cell.fallback_start, len(cell.slots)):
         for span in _spans(1, len(rows)):
             gaps = _gaps(cell, rows[span], most[p : p + 1], np.array([p - cell.fallback_start]))
             at = span.start + np.flatnonzero(gaps[:, 0] <= most[p])
-            gap_rows = _rows_of(signed_distances(cell, rows[at], p, max(float(most[p]), 0.0))) if len(at) else gaps
-            for k in np.flatnonzero(~(gap_rows[:, 1] > most[p])).tolist() if len(at) else ():
+            if not len(at):
+                continue
+            gap_rows = _rows_of(signed_distances(cell, rows[at], p, max(float(most[p]), 0.0), depth))
+            for k in np.flatnonzero(~(gap_rows[:, 1] > most[p])).tolist():
                 yield int(at[k]), p, gap_rows[k]
 
 
-def signed_distances(cell: Cell, rows: Array, p: int, most: float = inf) -> Distance:
+def signed_distances(cell: Cell, rows: Array, p: int, most: float = inf, depth: Depth = "tight") -> Distance:
     """Return the signed distance of a pair, a row for each configuration."""
-    return two_shapes.signed_distance(*shapes_of(cell, p), *poses_of(cell, rows, p), max_distance=most)
+    return two_shapes.signed_distance(*shapes_of(cell, p), *poses_of(cell, rows, p), depth=depth, max_distance=most)
 
 
 def _rows_of(distance: Distance) -> Array:

@@ -25,91 +25,71 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.depth.exits import past_all
-from gjk3d.bodies.depth.partings import bottom_along, outward_at, shifted, top_along
+from gjk3d.bodies.depth.fast_steps import (
+    FAR,
+    FEW_OPEN,
+    PAST,
+    POINT,
+    FastBody,
+    N,
+    Posed,
+    add_probes,
+    add_start,
+    is_bounding,
+    is_single,
+    list_overlaps,
+    next_plane,
+    outward_of,
+    pair_depth,
+    past_faces,
+    query,
+    set_plane,
+    top_of_box,
+    vector_at,
+)
+from gjk3d.bodies.depth.pushes import CORNERS, LEVEL
+from gjk3d.bodies.depth.search import LEAST, MOST, NORMAL, PLACE
 from gjk3d.bodies.gaps import TIGHT_CURVED, TIGHT_POLYTOPE, faces_meet, into_world
 from gjk3d.bodies.part_tree import (
-    CELL,
     ENDLESS,
-    OPEN,
+    ORDERED,
     PRISMS,
     TIED,
-    TRIANGLES,
-    PartTree,
-    column_gap,
-    nodes_apart,
-    part_at,
-    put_behind,
-    top_of,
 )
-from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.raycast import is_inside
+from gjk3d.bodies.parts import Triangles, parts_of
 from gjk3d.bodies.touch import put_bounds, report_apart
-from gjk3d.bodies.traversal import to_point
-from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read
-from gjk3d.bodies.triangles import meet as triangles_meet
+from gjk3d.bodies.triangles import common_of, placed_triangle, read
 from gjk3d.bodies.walk import (
     APART,
-    DEEP,
-    DOUBT,
     HELD,
     MEET,
     NO_POSE,
     PosedPair,
     TreeScratch,
-    between_centers,
-    children,
-    held,
     meet,
-    part_meets,
     parts_at,
     poses_taken,
+    tree_scratch,
     two_of_rows,
 )
-from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, sub, turn, turn_back, unit
-from gjk3d.narrow.cores import world_center
+from gjk3d.convex.rows import NO_POSE as NO_POSE_ROW
+from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, turn_back, unit
 from gjk3d.narrow.pairs import mirror
-from gjk3d.narrow.solve import OVERLAPPING, SIGNED, TOUCHING, solve
-from gjk3d.poses import ROUNDING
-from gjk3d.shapes import layout
-from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
+from gjk3d.narrow.solve import FLOATS, INTS, OVERLAPPING, SIGNED, TOUCHING, solve
+from gjk3d.poses import IDENTITY, ROUNDING
+from gjk3d.typing import Array, Array2, Ints1, Ints2
 
-FEW = 6  #: intersecting pairs whose planes start a search, at most
-STARTS = 24  #: room for planes
-MAX_PLANES = 5  #: of one search
-#: cost of a test of two boxes, two triangles and two other parts, and of all tests of a depth
-BOX_TEST, FACE_TEST, PART_TEST, FIRST_WORK, MAX_WORK = 1, 2, 6, 120, 480
-CLEAR = 8.0  #: gap that a collision query has to prove, in units of the rounding error
-PAST = 16.0  #: distance by which B is moved past a plane, in units of the rounding error
-SAME_WAY = 0.95  #: cosine of normals of one plane
-FORWARD = 0.1  #: least cosine between a translation and the normal of a plane that is added to it
+FEW = 4  #: intersecting pairs whose planes start a search, at most
+STARTS = 24  #: room for these planes
+MAX_PLANES = 8  #: of one search
+#: work of the first listing and of all queries, in units of a test of two boxes; two meshes have fast tests of parts
+FIRST_WORK, MAX_WORK, FACE_WORK = 60, 300, 700
+GROWTH = 1.5  #: factor of the next plane's distance if it is about one of many parts of B
 ENOUGH = 1.01  #: bounds whose ratio is less need no shorter translation
-_LEVEL = -1e-9
-_N, _POINT = 3, 6  #: columns of `gjk3d.narrow.solve`
-_FAR, _END = 3, 5  #: columns of a plane: its normal, the distance that B has to move along it, where B begins there
+_SCRATCH = 2 + MAX_PLANES + STARTS  #: first row behind the planes
 
 
-class FastBody(NamedTuple):
-    """A body for the fast depth."""
-
-    parts: PartTree
-    hull: PartTree  #: the hull as a body of one part; the body itself if it has none
-    outward: Array2  #: normals of parts out of closed surfaces, one row of zeros if there are none
-    has_hull: bool
-    slack: float  #: how much the depth of the hull may exceed that of the body; inf for a non-convex body
-
-
-class Posed(NamedTuple):
-    """Two bodies for the fast depth at one relative pose."""
-
-    x: PosedPair
-    faces: bool  #: whether both are meshes
-    a: FastBody
-    b: FastBody
-    planes: Array2  #: scratch: the planes of a search
-    starts: Array2  #: scratch: the planes that start a search
-
-
-class Found(NamedTuple):
+class FastDepth(NamedTuple):
     """Bounds of the depth in A's frame."""
 
     least: float
@@ -118,120 +98,7 @@ class Found(NamedTuple):
     place: Vec3  #: a common point that has the least depth
 
 
-@inlined
-def _get(row: Array, at: int) -> Vec3:
-    return (row[at], row[at + 1], row[at + 2])
-
-
-@inlined
-def _set(row: Array, n: Vec3, far: float) -> None:
-    row[0], row[1], row[2], row[_FAR] = n[0], n[1], n[2], far
-
-
-# 0. collision queries -------------------------------------------------------------------------------------------------
-
-
-@inlined
-def _top_of_box(boxes: Array, i: int, n: Vec3) -> float:
-    """Return the extent of a box along a unit vector."""
-    b = boxes[i]
-    far = n[0] * b[0] + n[1] * b[1] + n[2] * b[2]
-    for c in range(3):
-        far += abs(n[0] * b[6 + 3 * c] + n[1] * b[7 + 3 * c] + n[2] * b[8 + 3 * c]) * b[3 + c]
-    return float(far)
-
-
-@kernel
-def _are_parted(x: PosedPair, i: int, j: int, clear: float, single: bool, planes: Array, count: int) -> bool:
-    """Return whether one of the planes of a search separates two boxes; the last column is the end of a single B."""
-    for k in range(count):
-        n = row3(planes, k)
-        end = planes[k, _END]
-        if not single:
-            end = dot(n, offset(x.m)) - _top_of_box(x.b.boxes, j, turn_back(x.m, neg(n))) - x.b.rim
-        if end - _top_of_box(x.a.boxes, i, n) - x.a.rim > clear:
-            return True
-    return False
-
-
-@kernel
-def _leaves_overlap(
-    s: Posed, x: PosedPair, i: int, j: int, clear: float, count: int, w: TreeScratch, pairs: Ints
-) -> int:
-    """Append the overlapping pairs of two leaves, and return the number of pairs, -1 if one is in doubt."""
-    for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
-        for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
-            if s.faces:
-                hit = MEET if triangles_meet(read(x.a.places, p), placed_triangle(x.m, x.b.places, q), clear) else APART
-            elif x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > clear:
-                hit = APART
-            else:
-                hit = part_meets(parts_at(x, p, q, w), clear, w)
-            if hit == APART:
-                continue
-            if hit != MEET:
-                return -1
-            pairs[count, 0], pairs[count, 1] = p, q
-            count += 1
-            if count == pairs.shape[0]:
-                return count
-    return count
-
-
-@kernel
-def _list_overlaps(
-    s: Posed, x: PosedPair, planes: Array, parted: int, work: int, w: TreeScratch, pairs: Ints
-) -> tuple[int, int]:
-    """Write the first pairs of parts that overlap, the near ones first; return their number, and the work left.
-
-    Boxes that one of the first ``parted`` planes separates are skipped. Parts count as overlapping unless a gap of
-    several rounding errors is proven. The number is -1 if a pair is in doubt. The work is 0 if it was not enough.
-    """
-    clear, single = CLEAR * x.error, _is_single(x.b)
-    if single:
-        for k in range(parted):
-            planes[k, _END] = bottom_along(x, x.b.links[0, 1], row3(planes, k), w)
-    count, stack, of_part = plain(0), w.stack, FACE_TEST if s.faces else PART_TEST
-    stack[0, 0] = stack[0, 1] = 0
-    top = 1
-    while top > 0 and work > 0:
-        top -= 1
-        i, j = stack[top, 0], stack[top, 1]
-        work -= BOX_TEST
-        # the planes come first: they separate almost all boxes if B is free
-        if _are_parted(x, i, j, clear, single, planes, parted) or nodes_apart(x.m, x.a, i, x.b, j, clear):
-            continue
-        if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
-            work -= of_part * x.a.links[i, 2] * x.b.links[j, 2]
-            count = _leaves_overlap(s, x, i, j, clear, count, w, pairs)
-            if count < 0 or count == pairs.shape[0]:
-                return count, max(work, 1)
-            continue
-        i0, j0, i1, j1 = children(x, i, j)
-        if between_centers(x, i0, j0) < between_centers(x, i1, j1):
-            i0, j0, i1, j1 = i1, j1, i0, j0
-        stack[top, 0], stack[top, 1], stack[top + 1, 0], stack[top + 1, 1] = i0, j0, i1, j1
-        top += 2
-    return count, max(work, 1 if top == 0 else 0)
-
-
-@kernel
-def _query(s: Posed, by: Vec3, parted: int, work: int, w: TreeScratch) -> tuple[int, int]:
-    """Return MEET, HELD or APART for B after a translation beyond some planes, and the work left.
-
-    ``w.last`` becomes the pair of parts of MEET. APART means that the gap is several times the rounding error. DOUBT
-    means that the query is undecided, or that the work was not enough.
-    """
-    x, pairs = shifted(s.x, by), w.last[:2].reshape(1, 2)
-    if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[ENDLESS] + x.error:
-        return DEEP, work
-    hits, work = _list_overlaps(s, x, s.planes, parted, work, w, pairs)
-    if hits > 0:
-        return MEET, work
-    return (DOUBT if hits < 0 or work == 0 else held(x, w)), work
-
-
-# 1. hulls and boxes ---------------------------------------------------------------------------------------------------
+# hulls and boxes ---------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -244,198 +111,51 @@ def _past_box(x: PosedPair) -> tuple[float, Vec3]:
         axis = (p[6 + 3 * c], p[7 + 3 * c], p[8 + 3 * c])
         for side in range(2):
             n = axis if side == 0 else neg(axis)
-            bottom = dot(n, offset(x.m)) - _top_of_box(x.b.boxes, 0, turn_back(x.m, neg(n))) - x.b.rim
-            far = _top_of_box(x.a.boxes, 0, n) + x.a.rim - bottom
+            bottom = dot(n, offset(x.m)) - top_of_box(x.b.boxes, 0, turn_back(x.m, neg(n))) - x.b.rim
+            far = top_of_box(x.a.boxes, 0, n) + x.a.rim - bottom
             if far < most and not (endless and n[2] < 0.0):
                 most, normal = far, n
     return max(most, 0.0) + PAST * x.error, normal
 
 
 @kernel
-def _past_hulls(s: Posed, w: TreeScratch) -> Found:
+def _past_hulls(s: Posed, w: TreeScratch) -> FastDepth:
     """Return the bounds by the hulls, whose minimum translation separates the bodies; the place is between them."""
     x = s.x
     if not (s.a.has_hull and s.b.has_hull):
         most, n = _past_box(x)
-        return Found(0.0, most, n, (0.0, 0.0, 0.0))
+        return FastDepth(0.0, most, n, (0.0, 0.0, 0.0))
     c = parts_at(PosedPair(s.a.hull, s.b.hull, x.m, x.error), plain(0), plain(0), w)
     solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, plain(0))
     row = w.out[0]
     most = max(-row[1], 0.0) + PAST * x.error
     least = max(-row[2] - s.a.slack - s.b.slack - 4.0 * x.error, 0.0)
-    return Found(least, most, _get(row, _N), scale(0.5, add(_get(row, _POINT), _get(row, _POINT + 3))))
+    return FastDepth(least, most, vector_at(row, N), scale(0.5, add(vector_at(row, POINT), vector_at(row, POINT + 3))))
 
 
-# 2. planes ------------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def _outward_of(s: Posed, p: int) -> Vec3:
-    """Return the normal of part p of A out of the solid that it bounds, or zero."""
-    a = s.x.a
-    if a.kind == PRISMS:
-        return normal_of(top_of(a, a.table[p, CELL]))
-    return outward_at(s.a.outward, p)
-
-
-@kernel
-def _plane_of(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
-    """Return a plane that separates two intersecting parts at the least translation of B, and the overlap along it.
-
-    ``x`` is the present pose. If ``along`` is not zero, only normals that point along it are used.
-    """
-    directed = dot(along, along) > 0.0
-    normal, least = along, inf
-    for side in range(2):
-        n = _outward_of(s, p) if side == 0 else neg(turn(x.m, outward_at(s.b.outward, q)))
-        if dot(n, n) > 0.5 and (not directed or dot(n, along) > FORWARD):
-            overlap = top_along(x, p, n, w) - bottom_along(x, q, n, w)
-            if overlap < least:
-                normal, least = n, overlap
-    if least == inf and not s.faces:
-        n, overlap, _, _ = _pair_depth(x, p, q, w)
-        if not directed or dot(n, along) > FORWARD:
-            normal, least = n, overlap
-    if least == inf:
-        n = along if directed else (1.0, 0.0, 0.0)
-        normal, least = n, top_along(x, p, n, w) - bottom_along(x, q, n, w)
-    return normal, max(least, 0.0)
-
-
-@kernel
-def _pair_depth(x: PosedPair, p: int, q: int, w: TreeScratch) -> tuple[Vec3, float, float, Vec3]:
-    """Return the normal of two parts, the bounds of their depth, the upper first, and a common point."""
-    c = parts_at(x, p, q, w)
-    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, plain(0))
-    row = w.out[0]
-    return _get(row, _N), -row[1], -row[2] - x.error, scale(0.5, add(_get(row, _POINT), _get(row, _POINT + 3)))
-
-
-@kernel
-def _add_start(planes: Array, count: int, n: Vec3, far: float) -> int:
-    """Add a plane, or move the plane of the same normal if it is not far enough; return the number of planes."""
-    for k in range(count):
-        if dot(n, row3(planes, k)) > SAME_WAY:
-            planes[k, _FAR] = max(planes[k, _FAR], far)
-            return count
-    if count < planes.shape[0]:
-        _set(planes[count], n, far)
-        return count + 1
-    return count
-
-
-@inlined
-def _is_single(t: PartTree) -> bool:
-    """Return whether a body is a single part."""
-    return bool(t.kind != PRISMS and t.links[0, 0] < 0 and t.links[0, 2] == 1)
-
-
-@kernel
-def _probe(x: PosedPair, host: PartTree, p: Vec3, radius: float, w: TreeScratch) -> tuple[float, Vec3, float]:
-    """Return a lower bound of the depth by a ball of a guest about p in the host's frame, and the plane to pass.
-
-    The ball has to leave the nearest point of the host's surface. The normal is zero if the host has no triangles.
-    """
-    if host.inside != OPEN:
-        square, face, foot = to_point(p, 1e150, host.skin_boxes, host.skin_links, host.skin_corners, w.stack, w.keys)
-        n = normal_of(read(host.skin_corners, face))
-        inside = is_inside(p, host.skin_boxes, host.skin_links, host.skin_corners, x.error, w.stack)
-    elif host.kind == TRIANGLES and host.floats[0] == 0.0:
-        square, face, foot = to_point(p, 1e150, host.boxes, host.links, host.places, w.stack, w.keys)
-        n, inside = normal_of(read(host.places, face)), False
-    else:
-        return 0.0, (0.0, 0.0, 0.0), 0.0
-    depth = sqrt(square) if inside else -sqrt(square)
-    if abs(depth) > CLEAR * x.error:
-        n = divide(sub(foot, p), depth)
-    return radius + depth - 4.0 * x.error, n, dot(n, foot)
-
-
-@kernel
-def _deepest_corner(s: Posed, pairs: Ints, count: int, of_b: bool) -> Vec3:
-    """Return the corner of triangles of one mesh that is deepest behind the face of the other in its pair."""
-    x, deepest, corner = s.x, -inf, (0.0, 0.0, 0.0)
-    for k in range(count):
-        ours, theirs = read(x.a.places, pairs[k, 0]), placed_triangle(x.m, x.b.places, pairs[k, 1])
-        n = _outward_of(s, pairs[k, 0]) if of_b else turn(x.m, outward_at(s.b.outward, pairs[k, 1]))
-        face, triangle = (ours, theirs) if of_b else (theirs, ours)
-        for c in range(3):
-            deep = dot(n, sub(face[0], triangle[c]))
-            if deep > deepest:
-                deepest, corner = deep, triangle[c]
-    return corner
-
-
-@kernel
-def _list_probes(
-    s: Posed, code: int, pairs: Ints, listed: int, least: float, common: Vec3, count: int, w: TreeScratch
-) -> tuple[int, float, Vec3]:
-    """Raise the lower bound by points that may be inside, and add the planes that they have to pass.
-
-    These are the centre of a single part of B, the point of HELD, or the deepest corner of either mesh.
-    """
-    x, single, in_a = s.x, _is_single(s.x.b), w.flags[0, 0] == 0
-    for side in range(2):
-        point, radius = common, 0.0
-        if side == 0 and single:
-            core = part_at(x.b, x.b.links[0, 1], w.floats_b, w.row_b)
-            put_behind(x.m, w.row_b)
-            point, radius = world_center(w.row_b, core.floats), core.floats[layout.RADIUS] + core.floats[layout.INNER]
-        elif s.faces and code == MEET:
-            point = _deepest_corner(s, pairs, listed, side == 0)
-        elif code != HELD or in_a != (side == 0):
-            continue
-        if side == 0:
-            deep, n, height = _probe(x, x.a, point, radius, w)
-            low = bottom_along(x, x.b.links[0, 1], n, w) if single and dot(n, n) > 0.5 else dot(n, point)
-        else:
-            local = turn_back(x.m, sub(point, offset(x.m)))
-            deep, n, height = _probe(x, x.b, local, radius, w)
-            low, n = dot(n, local), neg(turn(x.m, n))
-        if deep > least:
-            least, common = deep, point
-        # a point that is outside of a mesh gives no plane to pass, a part does
-        if dot(n, n) > 0.5 and (single or deep > 0.0):
-            count = _add_start(s.starts, count, n, max(height - low, 0.0) + PAST * x.error)
-    return count, least, common
-
-
-# 3. searches ----------------------------------------------------------------------------------------------------------
+# searches ----------------------------------------------------------------------------------------------------------
 
 
 @kernel
 def _search(s: Posed, first: int, most: float, work: int, w: TreeScratch) -> tuple[float, Vec3, int]:
     """Follow a plane; return the length of a separating translation, inf for none, the vector, and the work left."""
     planes = s.planes
-    _set(planes[0], row3(s.starts, first), s.starts[first, _FAR])
-    count = 1
+    set_plane(planes[0], row3(s.starts, first), s.starts[first, FAR])
+    count, single = 1, is_single(s.x.b)
     while work > 0:
         by = past_all(planes, count)
         length = sqrt(dot(by, by))
         if not (length < most and length > 0.0):
             break
-        code, work = _query(s, by, count, work, w)
+        code, work = query(s, by, count, work, w)
         if code == APART:
             return length, by, work
         if count == MAX_PLANES or (code != MEET and code != HELD):
             break
-        n, overlap = _next_plane(s, code, by, divide(by, length), w)
-        _set(planes[count], n, dot(n, by) + overlap + PAST * s.x.error)
+        n, overlap = next_plane(s, code, by, divide(by, length), w)
+        set_plane(planes[count], n, dot(n, by) + (overlap if single else overlap * GROWTH**count) + PAST * s.x.error)
         count += 1
     return inf, (0.0, 0.0, 0.0), work
-
-
-@kernel
-def _next_plane(s: Posed, code: int, by: Vec3, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
-    """Return the plane of a pair that still intersects after a translation, and how far B has to move along it."""
-    x = shifted(s.x, by)
-    if code == MEET:
-        return _plane_of(s, x, w.last[0], w.last[1], along, w)
-    p, in_a = _get(w.out[0], _POINT), w.flags[0, 0] == 0
-    host = x.a if in_a else x.b
-    local = p if in_a else turn_back(x.m, sub(p, offset(x.m)))
-    square, _, _ = to_point(local, 1e150, host.skin_boxes, host.skin_links, host.skin_corners, w.stack, w.keys)
-    return along, sqrt(square) + PAST * x.error
 
 
 @kernel
@@ -443,29 +163,34 @@ def _list_starts(s: Posed, code: int, w: TreeScratch) -> tuple[int, float, Vec3]
     """Write the planes that start a search; return their number, a lower bound of the depth, and a common point."""
     x, planes = s.x, s.starts
     pairs, zero = w.last[2 : 2 + 2 * FEW].reshape(FEW, 2), (0.0, 0.0, 0.0)
-    count, least, common = plain(0), 0.0, _get(w.out[0], _POINT)
+    count, least, common = plain(0), 0.0, vector_at(w.out[0], POINT)
     listed = 0
     if code == MEET:
-        listed, _ = _list_overlaps(s, x, planes, plain(0), plain(FIRST_WORK), w, pairs)
+        listed, _ = list_overlaps(s, x, planes, plain(0), plain(FIRST_WORK), w, pairs)
         if listed < 1:
             pairs[0, 0], pairs[0, 1] = w.last[0], w.last[1]
             listed = 1
+    if listed > 0 and s.faces:
+        common = common_of(read(x.a.places, pairs[0, 0]), placed_triangle(x.m, x.b.places, pairs[0, 1]))
     for k in range(listed):
         p, q = pairs[k, 0], pairs[k, 1]
-        n, overlap = _plane_of(s, x, p, q, zero, w)
-        count = _add_start(planes, count, n, overlap + PAST * x.error)
-        if k == 0 and s.faces:
-            common = common_of(read(x.a.places, p), placed_triangle(x.m, x.b.places, q))
-        elif k == 0:
-            n, high, least, common = _pair_depth(x, p, q, w)
-            least = max(least, 0.0)
-            if dot(n, _outward_of(s, p)) >= _LEVEL:
-                count = _add_start(planes, count, n, max(high, 0.0) + PAST * x.error)
-    return _list_probes(s, code, pairs, listed, least, common, count, w)
+        bounding = is_bounding(s, p, q)
+        if bounding:
+            n, overlap = past_faces(s, x, p, q, zero, w)
+            if overlap < inf:
+                count = add_start(planes, count, n, max(overlap, 0.0) + PAST * x.error)
+        # the depth of a triangle of a solid and another one is much less than that of the bodies
+        if (k == 0 and not s.faces) or (k < FEW_OPEN and not bounding):
+            n, overlap, deep, point = pair_depth(x, p, q, w)
+            if deep > least or k == 0:
+                least, common = max(deep, 0.0), point
+            if dot(n, outward_of(s, p)) >= -LEVEL:
+                count = add_start(planes, count, n, max(overlap, 0.0) + PAST * x.error)
+    return add_probes(s, code, pairs, listed, least, common, count, w)
 
 
 @kernel
-def fast_depth(s: Posed, code: int, w: TreeScratch) -> Found:
+def fast_depth(s: Posed, code: int, w: TreeScratch) -> FastDepth:
     """Return bounds of the depth of two bodies that intersect, as the code of `meet` and ``w.last`` describe."""
     x = s.x
     count, least, common = _list_starts(s, code, w)
@@ -473,19 +198,22 @@ def fast_depth(s: Posed, code: int, w: TreeScratch) -> Found:
     most, normal = hulls.most, hulls.normal
     if hulls.least > least:
         least, common = hulls.least, hulls.place
-    work, planes = plain(MAX_WORK), s.starts
+    work, planes = plain(FACE_WORK if s.faces else MAX_WORK), s.starts
+    # no translation that is shorter than the lower bound separates the bodies
+    for k in range(count):
+        planes[k, FAR] = max(planes[k, FAR], least + PAST * x.error)
     while work > 0 and most > least * ENOUGH + 2.0 * PAST * x.error:
         best, nearest = -1, most
         for k in range(count):
-            if planes[k, _FAR] < nearest:
-                best, nearest = k, planes[k, _FAR]
+            if planes[k, FAR] <= nearest:
+                best, nearest = k, planes[k, FAR]
         if best < 0:
             break
         length, by, work = _search(s, best, most, work, w)
-        planes[best, _FAR] = inf
+        planes[best, FAR] = inf
         if length + x.error < most:
             most, normal = length + x.error, unit(by)
-    return Found(min(least, most), most, normal, common)
+    return FastDepth(min(least, most), most, normal, common)
 
 
 # entries --------------------------------------------------------------------------------------------------------------
@@ -494,7 +222,8 @@ def fast_depth(s: Posed, code: int, w: TreeScratch) -> Found:
 @inlined
 def _posed(a: FastBody, b: FastBody, faces: bool, x: PosedPair, swapped: bool, w: TreeScratch) -> Posed:
     first, second = (b, a) if swapped else (a, b)
-    return Posed(x, faces, first, second, w.out[2 : 2 + MAX_PLANES], w.out[2 + MAX_PLANES : 2 + MAX_PLANES + STARTS])
+    planes, starts, room = w.out[2 : 2 + MAX_PLANES], w.out[2 + MAX_PLANES : _SCRATCH], w.out[_SCRATCH : _SCRATCH + 6]
+    return Posed(x, faces, first, second, planes, starts, room.reshape(2, CORNERS, 3))
 
 
 @entry
@@ -517,13 +246,15 @@ def fast_rows(
         code = faces_meet(x, w) if faces else meet(x, 0.0, w)
         answer[k] = code
         if code in (MEET, HELD):
-            found = fast_depth(_posed(a, b, faces, x, swapped, w), code, w)
-            narrow = found.most - found.least <= (TIGHT_POLYTOPE if faces else TIGHT_CURVED) * x.error / ROUNDING
-            status = TOUCHING if narrow and not found.least > 0.0 else OVERLAPPING
-            bounds = (-found.most, -found.most, 0.0 - found.least)
-            put_bounds(
-                x, bounds, found.normal, add(found.place, scale(0.5 * found.most, found.normal)), status, out, flags, k
-            )
+            depth = fast_depth(_posed(a, b, faces, x, swapped, w), code, w)
+            # bounds of a touch differ by the gaps that queries have to prove, which are rounding
+            promised = (TIGHT_POLYTOPE if faces else TIGHT_CURVED) * x.error / ROUNDING
+            narrow = depth.most - depth.least <= max(promised, 4.0 * PAST * x.error)
+            touching = narrow and not depth.least > 0.0
+            # two that touch may still be apart by rounding
+            bounds = (-depth.most, -depth.most, 4.0 * x.error if touching else 0.0 - depth.least)
+            point = add(depth.place, scale(0.5 * depth.most, depth.normal))
+            put_bounds(x, bounds, depth.normal, point, TOUCHING if touching else OVERLAPPING, out, flags, k)
             flags[k, 2] = int(narrow)
         else:
             report_apart(x, faces, most, above, w, out, flags, parts, k)
@@ -545,3 +276,22 @@ def fast_body(parts: Parts) -> FastBody:
         tree = parts.given if hull is None else parts_of(hull).given
         body = parts._fast = FastBody(parts.given, tree, outward, hull is not None, float(parts.convex_slack))
     return body
+
+
+def fast_depths(a: Parts, b: Parts, rows: Array) -> Array:
+    """Return the fast depths of two bodies that intersect at poses of b in a's frame, in the columns of `depths`.
+
+    A row is NaN if the kernels do not decide whether the bodies intersect.
+    """
+    count, faces = len(rows), isinstance(a, Triangles) and isinstance(b, Triangles)
+    codes, parts, flags = (np.empty(shape, dtype=np.int64) for shape in (count, (count, 2), (count, INTS)))
+    out, depths = np.empty((count, FLOATS)), np.full((count, PLACE + 3), np.nan)
+    fast_rows(
+        fast_body(a), fast_body(b), faces, NO_POSE_ROW, NO_POSE_ROW, IDENTITY, rows, inf, inf, ORDERED, 0, count,
+        tree_scratch(), codes, out, flags, parts,
+    )  # fmt: skip
+    some = (codes == MEET) | (codes == HELD)
+    depths[some, LEAST], depths[some, MOST] = np.maximum(-out[some, 2], 0.0), -out[some, 1]
+    depths[some, NORMAL:PLACE] = out[some, N:POINT]
+    depths[some, PLACE:] = 0.5 * (out[some, POINT : POINT + 3] + out[some, POINT + 3 :])
+    return depths

@@ -13,7 +13,8 @@ from gjk3d.bodies import walk
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import tree_of
 from gjk3d.bodies.depth.depth import depths
-from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_depths, fast_rows
+from gjk3d.bodies.depth.fast import fast_body, fast_depths, fast_rows
+from gjk3d.bodies.depth.fast_steps import FastBody
 from gjk3d.bodies.depth.search import LEAST as LEAST_DEPTH
 from gjk3d.bodies.depth.search import MOST, NORMAL, PLACE
 from gjk3d.bodies.gaps import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
@@ -393,7 +394,8 @@ def prepare(a: Any, b: Any) -> Quick | None:
     if part_sets is None or part_sets[1].endless:
         return None
     tree_a, tree_b = (part_set.given for part_set in part_sets)
-    fast: list[FastBody] = []  # made at the first query that needs it: the hull of a large mesh takes a while
+    # made at the first query that needs it, since the hull of a large mesh takes a while
+    fast: list[tuple[FastBody, FastBody]] = []
 
     def collide(a: Any, b: Any, ma: Array, mb: Array, margin: float) -> bool | None:
         if swap:
@@ -426,9 +428,9 @@ def prepare(a: Any, b: Any) -> Quick | None:
         signed = mode != narrow.UNSIGNED
         if mode == FAST:
             if not fast:
-                fast.extend(map(fast_body, part_sets))
+                fast.append((fast_body(part_sets[0]), fast_body(part_sets[1])))
             code = fast_rows(
-                *fast, faces, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags, parts
+                *fast[0], faces, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags, parts
             )  # fmt: skip
             if code in (MEET, HELD):
                 code = ANSWERED

@@ -83,7 +83,7 @@ FEW = 4  #: intersecting pairs whose planes start a search, at most
 STARTS = 24  #: room for these planes
 MAX_PLANES = 8  #: of one search
 #: work of the first listing and of all queries, in units of a test of two boxes; two meshes have fast tests of parts
-FIRST_WORK, MAX_WORK, FACE_WORK = 60, 300, 700
+FIRST_WORK, MAX_WORK, FACE_WORK = 60, 240, 640
 GROWTH = 1.5  #: factor of the next plane's distance if it is about one of many parts of B
 ENOUGH = 1.01  #: bounds whose ratio is less need no shorter translation
 _SCRATCH = 2 + MAX_PLANES + STARTS  #: first row behind the planes

@@ -34,7 +34,7 @@ class Packed(NamedTuple):
 class Parts(ABC):
     """Convex parts in one frame. Boxes are rows of least and greatest corner, and never too small."""
 
-    __slots__ = ("_fast", "_given", "_looped", "_solids", "_surface", "count", "endless", "reach")
+    __slots__ = ("__weakref__", "_fast", "_given", "_looped", "_solids", "_surface", "count", "endless", "reach")
 
     count: int
     reach: float  #: greatest coordinate of any part

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from math import inf, nextafter
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -394,8 +395,9 @@ def prepare(a: Any, b: Any) -> Quick | None:
     if part_sets is None or part_sets[1].endless:
         return None
     tree_a, tree_b = (part_set.given for part_set in part_sets)
-    # made at the first query that needs it, since the hull of a large mesh takes a while
+    # made at the first query that needs it, since the hull of a large mesh takes a while; parts refer to their meshes
     fast: list[tuple[FastBody, FastBody]] = []
+    references = [ref(part_set) for part_set in part_sets]
 
     def collide(a: Any, b: Any, ma: Array, mb: Array, margin: float) -> bool | None:
         if swap:
@@ -428,7 +430,10 @@ def prepare(a: Any, b: Any) -> Quick | None:
         signed = mode != narrow.UNSIGNED
         if mode == FAST:
             if not fast:
-                fast.append((fast_body(part_sets[0]), fast_body(part_sets[1])))
+                parts_a, parts_b = (reference() for reference in references)
+                if parts_a is None or parts_b is None:
+                    return -1
+                fast.append((fast_body(parts_a), fast_body(parts_b)))
             code = fast_rows(
                 *fast[0], faces, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags, parts
             )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
@@ -231,6 +233,17 @@ def test_convex_shapes_and_half_spaces_have_one_depth() -> None:
     assert mixed[1].distance == gk.signed_distance(TORUS, ball, None, pose, depth="fast").distance
     with pytest.raises(gk.errors.ShapeError, match="expected 'auto', 'epa', 'facets', 'tight' or 'fast'"):
         gk.signed_distance(box, ball, depth="quick")  # type: ignore[call-overload]
+
+
+def test_prepared_pairs_do_not_keep_their_bodies() -> None:
+    gone = []
+    for _ in range(20):
+        mesh = gk.Mesh(*gk.Box((1, 1, 1)).surface())
+        assert gk.signed_distance(mesh, gk.Sphere(0.1), depth="fast").distance < 0.0
+        gone.append(weakref.ref(mesh))
+    del mesh
+    gc.collect()
+    assert not any(each() is not None for each in gone)
 
 
 # special places -------------------------------------------------------------------------------------------------------

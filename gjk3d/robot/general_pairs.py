@@ -375,14 +375,17 @@ def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") ->
 
 
 def signed_distances(cell: Cell, rows: Array, p: int, most: float = inf, depth: Depth = "tight") -> Distance:
-    """Return the signed distance of a pair, a row for each configuration."""
-    return two_shapes.signed_distance(*shapes_of(cell, p), *poses_of(cell, rows, p), depth=depth, max_distance=most)
+    """Return the signed distance of a pair, a row for each configuration, or a single result for one."""
+    pose_a, pose_b = poses_of(cell, rows, p)
+    if len(rows) == 1:  # the prepared single query has the same bits and less overhead
+        pose_a, pose_b = pose_a.reshape(4, 4), pose_b.reshape(4, 4)
+    return two_shapes.signed_distance(*shapes_of(cell, p), pose_a, pose_b, depth=depth, max_distance=most)
 
 
 def _rows_of(distance: Distance) -> Array:
     """Return distances as rows of `solve`."""
     numbers = np.column_stack([distance.distance, distance.lower, distance.upper])
-    return np.hstack([numbers, distance.normal, distance.point_a, distance.point_b])
+    return np.hstack([numbers, *map(np.atleast_2d, (distance.normal, distance.point_a, distance.point_b))])
 
 
 def shapes_of(cell: Cell, p: int) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (1870, 14),
     "_kernels": (3611, 16),
-    "bodies": (15269, 46),
+    "bodies": (15287, 46),
     "broad": (751, 4),
     "clash": (9549, 34),
     "cli": (4078, 18),
@@ -29,7 +29,7 @@ BUDGET = {
     "narrow": (5666, 19),
     "query": (5283, 20),
     "replay": (1089, 5),
-    "robot": (12733, 36),
+    "robot": (12736, 36),
     "scene": (3145, 9),
     "shapes": (3355, 13),
     "viz": (5559, 22),

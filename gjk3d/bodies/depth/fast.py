@@ -82,8 +82,8 @@ from gjk3d.typing import Array, Array2, Ints1, Ints2
 FEW = 4  #: intersecting pairs whose planes start a search, at most
 STARTS = 24  #: room for these planes
 MAX_PLANES = 8  #: of one search
-#: work of the first listing and of all queries, in units of a test of two boxes; two meshes have fast tests of parts
-FIRST_WORK, MAX_WORK, FACE_WORK = 60, 240, 640
+#: work of the first listing, of a plane, and of all queries, in units of a test of two boxes; faces have fast tests
+FIRST_WORK, PLANE_WORK, MAX_WORK, FACE_WORK = 60, 16, 220, 640
 GROWTH = 1.5  #: factor of the next plane's distance if it is about one of many parts of B
 ENOUGH = 1.01  #: bounds whose ratio is less need no shorter translation
 _SCRATCH = 2 + MAX_PLANES + STARTS  #: first row behind the planes
@@ -155,6 +155,7 @@ def _search(s: Posed, first: int, most: float, work: int, w: TreeScratch) -> tup
         n, overlap = next_plane(s, code, by, divide(by, length), w)
         set_plane(planes[count], n, dot(n, by) + (overlap if single else overlap * GROWTH**count) + PAST * s.x.error)
         count += 1
+        work -= PLANE_WORK
     return inf, (0.0, 0.0, 0.0), work
 
 

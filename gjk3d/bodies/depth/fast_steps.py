@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.depth.partings import bottom_along, outward_at, shifted, top_along
-from gjk3d.bodies.depth.pushes import depth_behind
+from gjk3d.bodies.depth.pushes import LEVEL, depth_behind
 from gjk3d.bodies.part_tree import (
     CELL,
     ENDLESS,
@@ -53,8 +53,9 @@ FEW_OPEN = 2  #: pairs of parts that bound no solid, whose planes start a search
 BOX_TEST, FACE_TEST, PART_TEST = 1, 2, 6  #: cost of a test of two boxes, two triangles and two other parts
 CLEAR = 8.0  #: gap that a collision query has to prove, in units of the rounding error
 PAST = 16.0  #: distance by which B is moved past a plane, in units of the rounding error
-SAME_WAY = 0.95  #: cosine of normals of one plane
-FORWARD = 0.1  #: least cosine between a translation and the normal of a plane that is added to it
+SAME_WAY = 0.999  #: cosine of normals of one plane
+FORWARD = -0.05  #: least cosine between a translation and the normal of a plane that is added to it
+EDGE = 0.5  #: part of the distance past a face, at which the translation across its edge is shorter
 N, POINT = 3, 6  #: columns of `gjk3d.narrow.solve`
 FAR, END = 3, 5  #: columns of a plane behind its normal: how far B has to move along it, and where B begins there
 
@@ -248,16 +249,29 @@ def past_faces(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScrat
     return normal, least
 
 
+@inlined
+def _is_wide(t: PartTree, p: int, square: float) -> bool:
+    """Return whether a part is not a triangle, or a triangle that is wider than a length with that square."""
+    if t.kind != TRIANGLES:
+        return True
+    a, b, c = read(t.places, p)
+    u, v = sub(b, a), sub(c, a)
+    return max(dot(u, u), dot(v, v)) > square
+
+
 @kernel
 def _added_plane(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
     """Return the plane that two overlapping parts add to a search along a direction, and how far B is behind it."""
     n, overlap = past_faces(s, x, p, q, along, w)
+    # across an edge of the solid the translation of the two parts is shorter than that past the face; the edges between
+    # triangles of a fine surface would only make many short steps
+    by = sub(offset(x.m), offset(s.x.m))
+    if (overlap == inf and not is_bounding(s, p, q)) or (not s.faces and _is_wide(x.a, p, dot(by, by))):
+        m, shorter, _, _ = pair_depth(x, p, q, w)
+        if shorter < EDGE * overlap and dot(m, along) > FORWARD and dot(m, outward_of(s, p)) >= -LEVEL:
+            return m, max(shorter, 0.0)
     if overlap < inf:
         return n, max(overlap, 0.0)
-    if not is_bounding(s, p, q):
-        n, overlap, _, _ = pair_depth(x, p, q, w)
-        if dot(n, along) > FORWARD:
-            return n, max(overlap, 0.0)
     return along, max(top_along(x, p, along, w) - bottom_along(x, q, along, w), 0.0)
 
 

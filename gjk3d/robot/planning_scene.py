@@ -18,11 +18,11 @@ from gjk3d.robot.cell import OBSTACLES, Base, Cell, Rule, build
 from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, names_in, taken_over
 from gjk3d.robot.results import near
-from gjk3d.robot.timed import Surroundings
 from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row
 
 if TYPE_CHECKING:
+    from gjk3d.robot.timed import Surroundings
     from gjk3d.scene import Scene  # loaded with the user's scene
 
 
@@ -578,6 +578,8 @@ class PlanningScene:
         return self._state()[1]
 
     def _surroundings(self) -> Surroundings:
+        from gjk3d.robot.timed import Surroundings
+
         settings, cell = self._state()
         return Surroundings(self._base_of(settings), settings.objects, settings.margin, settings.rules, cell)
 

@@ -14,11 +14,11 @@ INSIDE = "{} is inside {}"
 BODY_INSIDE = "{} has a body that is inside {}"
 OTHER_TRIANGLES = "equal solids, other triangles"
 APPROVED = "approved by ann"
-APPROVED_AT_ANY_DEPTH = "approved by ann, however deep"
+APPROVED_AT_ANY_DEPTH = "approved by ann at any depth"
 DEEPER = "deeper now"
 NEARER = "nearer now"
-OTHER_TIMES = "approved by ann at other times of the motion than it is there now"
-THERE_AGAIN = "marked as resolved by ann, and it is there again"
+OTHER_TIMES = "approved by ann at other times of the motion"
+THERE_AGAIN = "marked as resolved by ann, but reported again"
 NOT_CHECKED_NOW = "not checked in this run"
 
 # when a pair clashes
@@ -72,6 +72,6 @@ UNDO = "undo: {}, rank {}"
 NO_NAME = "no name given"
 NO_NAME_IN_FILE = "1 entry has no name: none was given"
 REFUSED_IN_PAGE = r"other.triage.json (is no .triage.json of this page|has the time )"
-AHEAD = ("a day ahead of this machine's clock", "set that time, or this clock, right")
+AHEAD = ("a day ahead of this machine's clock", "Correct the time in the file, or this clock")
 TRIAGE_COUNTS = "{} active, {} approved, {} comment\n"
 SHOWN_AS_BOXES = "parts are shown as boxes"

@@ -17,12 +17,12 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (1870, 14),
     "_kernels": (3611, 16),
-    "bodies": (14572, 44),
+    "bodies": (14548, 44),
     "broad": (751, 4),
     "clash": (9549, 34),
     "cli": (4078, 18),
-    "compat": (1241, 5),
-    "convex": (1343, 6),
+    "compat": (1242, 5),
+    "convex": (1363, 7),
     "exact": (3140, 9),
     "files": (2395, 11),
     "geometry": (2140, 11),
@@ -31,7 +31,7 @@ BUDGET = {
     "replay": (1089, 5),
     "robot": (12709, 36),
     "scene": (3145, 9),
-    "shapes": (3355, 13),
+    "shapes": (3386, 13),
     "viz": (5559, 22),
 }
 

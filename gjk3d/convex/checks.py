@@ -23,13 +23,6 @@ _EXACT_INTEGERS = 2**53  #: smaller integers are exact in float64
 _MODES = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
 
 
-def check_convex(a: Any, b: Any) -> None:
-    """Raise unless both are convex shapes, for queries that do not support meshes."""
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Shape):
-            raise no_shape(name, shape)
-
-
 def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
     """Raise unless both are polytopes; they must be sharp unless ``rounded`` is True."""
     for name, shape in (("a", a), ("b", b)):

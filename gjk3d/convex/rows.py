@@ -41,6 +41,10 @@ class Rows(NamedTuple):
     workers: int = 1
     on_gpu: bool = False  #: the GPU solves the rows that it supports
 
+    def swapped(self) -> Rows:
+        """Return the rows with A and B exchanged."""
+        return self._replace(a=self.b, b=self.a)
+
     def joined_poses(self) -> Array:
         """Return the rows of A, then those of B."""
         joined = self.a.base
@@ -161,11 +165,11 @@ def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
     if rank_a < rank_b:
         return a, b, rows, False
     if rank_a > rank_b:
-        return b, a, rows._replace(a=rows.b, b=rows.a), True
+        return b, a, rows.swapped(), True
     if rows.total == 1:
         if rows.a[0].tolist() <= rows.b[0].tolist():
             return a, b, rows, False
-        return b, a, rows._replace(a=rows.b, b=rows.a), True
+        return b, a, rows.swapped(), True
     first, second, mask = later(rows)
     low, high = np.where(mask[:, None], second, first), np.where(mask[:, None], first, second)
     return a, b, rows._replace(a=low, b=high), mask

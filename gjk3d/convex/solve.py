@@ -35,7 +35,7 @@ from gjk3d.convex.rows import (
     select_rows,
     solve_on_gpu,
 )
-from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.errors import ShapeError
 from gjk3d.geometry.points import farthest
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import SIDES, collide_many, plane_rows, solve_many
@@ -43,11 +43,10 @@ from gjk3d.narrow.sat import axis_rows, overlap_rows
 from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Polytope, Shape
-from gjk3d.shapes.composed import Composed, Rounded
+from gjk3d.shapes.base import Kind, Polytope, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.layout import Core
-from gjk3d.shapes.mapped import Support, in_python
+from gjk3d.shapes.mapped import in_python
 from gjk3d.shapes.polytopes import Point
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
@@ -63,13 +62,10 @@ class Quick(NamedTuple):
 
 
 class Handlers(NamedTuple):
-    """The functions that answer queries on two shapes of given kinds."""
+    """The functions that compute distances and collisions of two shapes of given kinds."""
 
     solve: Callable[[Any, Any, Rows, Wanted, Array, Ints], None]  #: fills rows of results and flags
     collide: Callable[[Any, Any, Rows, float], Bools]
-    prepare: Callable[[Any, Any], Quick | None] | None = None
-    #: time of impact of bodies, None for convex shapes: (a, b, motion rows of each, clearance, out, flags)
-    impact: Callable[[Any, Any, Array, Array, float, Array, Ints], None] | None = None
 
 
 def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
@@ -209,35 +205,29 @@ def core_row(a: Shape, b: Shape) -> tuple[Ints, Array, Ints, bool]:
 
     A half-space has a point core on its plane. Kernels expect it first.
     """
-    planes = isinstance(a, Halfspace), isinstance(b, Halfspace)
-    (qa, fa), (qb, fb) = (plane_core(s) if isinstance(s, Halfspace) else s._packed for s in (a, b))
+    planes = [bool(s._kind & Kind.PLANES) for s in (a, b)]
+    (qa, fa), (qb, fb) = ray_core(a), ray_core(b)
     first, second = (0, 1) if planes[0] else (1, 0) if planes[1] else ranks(a, b)
     row = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0, 0]])
     return np.concatenate([qa, qb]), np.concatenate([fa, fb]), row, any(planes)
 
 
 def _solve_plane(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    plane_is_b = isinstance(b, Halfspace)
-    plane, shape = (b, a) if plane_is_b else (a, b)
-    rows_plane, rows_shape = (rows.b, rows.a) if plane_is_b else (rows.a, rows.b)
-    assert isinstance(plane, Halfspace)
-    mode, most = wanted.mode, wanted.max_distance
+    plane_is_b = bool(b._kind & Kind.PLANES)
+    plane, shape, placed = (b, a, rows.swapped()) if plane_is_b else (a, b, rows)
     plane_rows(
-        *plane_core(plane), *shape._packed, rows_plane, rows_shape, plane_is_b, mode, most, 0, rows.total, out, flags
-    )
+        *ray_core(plane), *shape._packed, placed.a, placed.b, plane_is_b, wanted.mode, wanted.max_distance, 0,
+        rows.total, out, flags,
+    )  # fmt: skip
 
 
 def is_mapped(shape: Any) -> bool:
     """Tell whether a shape contains a support mapping of the user."""
-    return (
-        isinstance(shape, Support)
-        or (isinstance(shape, Composed) and len(shape._functions) > 0)
-        or (isinstance(shape, Rounded) and is_mapped(shape.core))
-    )
+    return bool(shape._kind == Kind.MAPPED)
 
 
 def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    solve = _solve_plane if isinstance(a, Halfspace) or isinstance(b, Halfspace) else _solve_cores
+    solve = _solve_plane if (a._kind | b._kind) & Kind.PLANES else _solve_cores
     solve(a, b, rows, wanted, out, flags)
     raise_pending()
     bad = np.flatnonzero(~np.isfinite(out).all(axis=1))
@@ -264,16 +254,9 @@ MAPPED = Handlers(_solve_mapped, partial(_not_beyond, _solve_mapped))
 
 
 def convex_handlers(a: Shape, b: Shape) -> Handlers:
-    """Return the handlers of two convex shapes; raise UnsupportedPair for two half-spaces."""
-    planes = isinstance(a, Halfspace) + isinstance(b, Halfspace)
-    if planes == 2:
-        raise UnsupportedPair(
-            f"{type(a).__name__} against {type(b).__name__}: two half-spaces, or planes, overlap without end; "
-            "use a large Box for one of them"
-        )
-    if is_mapped(a) or is_mapped(b):
-        return MAPPED
-    return PLANE if planes else CORES
+    """Return the handlers of two convex shapes, of which at most one is a half-space."""
+    kinds = a._kind | b._kind
+    return MAPPED if kinds & Kind.MAPPED else PLANE if kinds & Kind.PLANES else CORES
 
 
 def signed(a: Shape, b: Shape, poses: Array) -> Array:
@@ -358,7 +341,7 @@ _NO_PLANES = np.empty((0, 4))
 
 
 def ray_core(shape: Shape) -> tuple[Ints, Array]:
-    """Return a shape as ray kernels take it."""
+    """Return the packed shape; a half-space has a point core on its plane."""
     return plane_core(shape) if isinstance(shape, Halfspace) else shape._packed
 
 

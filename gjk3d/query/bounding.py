@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gjk3d.convex.checks import no_shape
 from gjk3d.convex.rows import NO_POSE
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.directions import cell_directions
 from gjk3d.poses import IDENTITY, WIDTH, is_plain, matrices, pose_rows
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.query.dispatch import Collider, Kind, kind_of
+from gjk3d.query.dispatch import Collider, find_single, kind_of
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere, boxes_along_axes
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Polytope, Shape
+from gjk3d.shapes.base import Kind, Polytope, Shape
 from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.measure import minimal_ball
@@ -92,8 +91,8 @@ def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> O
 
 def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
     """Fit one shape at one pose or many poses, or many shapes at one pose each."""
-    convex = shape if isinstance(shape, Shape) else _convex(shape)
-    if convex is not None:
+    if not isinstance(shape, (list, tuple)):
+        convex = shape if kind_of(shape) & Kind.SHAPES else _convex(shape, "shape")
         if pose is None:
             return fit.local(convex)
         if is_plain(pose):  # the kernel checks the matrix; None leaves the error to `pose_rows`
@@ -102,8 +101,6 @@ def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
                 return volume
         at, stacked = pose_rows(pose)
         return fit.moved(convex, NO_POSE, at, not stacked)
-    if not isinstance(shape, (list, tuple)):
-        raise no_shape("shape", shape)
     if not shape:
         raise ShapeError(f"{fit.name}: the list of shapes is empty, expected at least one")
     at = pose_rows(pose)[0]
@@ -111,23 +108,16 @@ def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
         raise ShapeError(f"{fit.name}: {len(at)} poses for {len(shape)} shapes, expected none, one, or one each")
     fits = []
     for k, item in enumerate(shape):
-        convex = _convex(item)
-        if convex is None:
-            raise no_shape(f"shape[{k}]", item)
+        convex = _convex(item, f"shape[{k}]")
         where = at[k % len(at)][None]
         fits.append((fit.local(convex) if pose is None else fit.moved(convex, NO_POSE, where, True))._stacked())
     return fit.kind(*(np.concatenate(column) for column in zip(*fits, strict=True)))
 
 
-def _convex(x: Any) -> Shape | None:
-    """Return the shape itself, a convex shape around a body, or None for anything else."""
-    if isinstance(x, Shape):
-        return x
-    if kind_of(x) is not Kind.BODY:
-        return None
-    from gjk3d.bodies.planes import shape_round  # loaded only for non-convex bodies
-
-    return shape_round(x)
+def _convex(x: Any, name: str) -> Any:
+    """Return the shape itself, or a convex shape around a body."""
+    shape_round = find_single("hull", x, name)
+    return x if shape_round is None else shape_round(x)
 
 
 def _reach(shape: Shape) -> tuple[float, float]:
@@ -191,8 +181,8 @@ def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) ->
     """Fit the box at each pose, which is smaller than the bounding box of the rotated local box."""
     packed = shape._cache.get("packed")
     if packed is None:
-        if isinstance(shape, Halfspace):
-            raise shape._unbounded("box along the axes")
+        if shape._kind & Kind.PLANES:
+            raise cast("Halfspace", shape)._unbounded("box along the axes")
         packed = shape._packed
     out = np.empty((len(rows), 6))
     wrong = boxes_along_axes(packed[0], packed[1], matrix, rows, out)

@@ -23,7 +23,6 @@ from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Device, Ints, Pose, PoseLike, UnclearPose
 
 _AXIS_FLOATS, _ONE_ROW = 5, (1, 5)  #: floats of an answer of `gjk3d.narrow.sat.axis_many`
@@ -360,19 +359,13 @@ def separating_axis(
         at_once = _best_axis(a, b, ma, mb)
         if at_once is not None:
             return at_once
-    _, rows = prepare_query(a, b, pose_a, pose_b)
-    if isinstance(a, Halfspace) or isinstance(b, Halfspace):
-        name = type(a if isinstance(a, Halfspace) else b).__name__
-        raise UnsupportedPair(f"separating_axis takes polytopes: the axis of a {name} is its normal")
-    if isinstance(a, Shape) and isinstance(b, Shape):
-        check_polytopes(a, b, "separating_axis", False)
-        out, kinds = _axes(a, b, rows)
-    else:
-        from gjk3d.bodies.planes import sharp_hulls  # loaded only for non-convex bodies
-
-        first, second, error = sharp_hulls(a, b)
-        check_polytopes(first, second, "separating_axis", False)
-        out, kinds = _axes(first, second, rows)
+    sharp_hulls, rows = prepare_query("axis", a, b, pose_a, pose_b)
+    first: Any
+    second: Any
+    first, second, error = (a, b, 0.0) if sharp_hulls is None else sharp_hulls(a, b)
+    check_polytopes(first, second, "separating_axis", False)
+    out, kinds = _axes(first, second, rows)
+    if sharp_hulls is not None:
         out[:, 4] += error
         _check_parted(out, a, b)
     if rows.stacked:

@@ -7,7 +7,6 @@ from typing import Any, overload
 
 import numpy as np
 
-from gjk3d.convex.checks import check_convex
 from gjk3d.errors import UnsupportedPair
 from gjk3d.geometry.hulls import FACE_ANGLE
 from gjk3d.geometry.intersection import Walls, bevels, corners
@@ -69,8 +68,7 @@ def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike
     >>> round(both.volume, 12), both.centroid.tolist()
     (0.0625, [0.25, 0.25, 0.375])
     """
-    check_convex(a, b)
-    _, rows = prepare_query(a, b, pose_a, pose_b)
+    _, rows = prepare_query("overlap", a, b, pose_a, pose_b)
     first, second = _as_polytope(a, "a"), _as_polytope(b, "b")
     pair = prepared_for_builtins(a, b)
     if not rows.stacked and not collide_prepared(pair, a, b, pose_a, pose_b, 0.0):

@@ -18,10 +18,10 @@ from gjk3d.narrow.pairs import collide_many, solve_many
 from gjk3d.poses import STANDING, plainly
 from gjk3d.query import single
 from gjk3d.query.batch import query_collide, query_distance
-from gjk3d.query.dispatch import Collider, Kind, handlers_of, kind_of
+from gjk3d.query.dispatch import Collider, handlers_of, kind_of
 from gjk3d.query.single import Plan, Prepared, PreparedPairs, thread_scratch
 from gjk3d.results import Distance
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 
@@ -298,4 +298,4 @@ class Pairs(convex.Pairs):
 
     def _stand_in(self, name: str, shape: Any) -> Shape:
         """See `gjk3d.convex.pairs.Pairs`."""
-        return Point() if kind_of(shape) is Kind.BODY else super()._stand_in(name, shape)
+        return Point() if kind_of(shape) & Kind.BODIES else super()._stand_in(name, shape)

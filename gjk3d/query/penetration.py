@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d.convex.checks import is_finite
-from gjk3d.errors import ShapeError
+from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.query.batch import prepare_query
-from gjk3d.query.dispatch import Collider
+from gjk3d.query.dispatch import Collider, find_single
 from gjk3d.query.distance import signed_distance
 from gjk3d.typing import Array, OnePose
 from gjk3d.wording import told
@@ -117,15 +117,17 @@ def penetration(
     >>> gk.penetration(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose).depth
     0.25
     """
-    from gjk3d.bodies.depth.penetration import deepest, surfaces_of  # loaded at the first call
+    from gjk3d.bodies.depth.penetration import deepest  # loaded at the first call
 
-    handlers, rows = prepare_query(a, b, pose_a, pose_b)
+    collide, rows = prepare_query("collide", a, b, pose_a, pose_b)
     if rows.stacked:
         raise ShapeError("penetration is of one pair of poses: pass single ones")
     if not is_finite(tol) or not _FINEST <= tol <= 1.0:
         raise ShapeError(f"tol is {tol!r:.80}: give a width from {_FINEST} to 1, relative to the depth")
-    surfaces = surfaces_of(a, b)
-    if not handlers.collide(a, b, rows, 0.0)[0]:  # proven apart
+    surfaces = find_single("surfaces", a)(a), find_single("surfaces", b)(b)
+    if not any(skin.mesh.is_solid for side in surfaces for skin in side):
+        raise UnsupportedPair("penetration: neither body is closed, so no point is inside. Use signed_distance")
+    if not collide(a, b, rows, 0.0)[0]:  # proven apart
         return Penetration(0.0, 0.0, 0.0, None, None, None)
     deepest_point = deepest(a, b, surfaces, rows.a[0], rows.b[0], float(tol))
     if not deepest_point.decided:  # a separating translation moves every point out

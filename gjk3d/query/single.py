@@ -24,17 +24,15 @@ from gjk3d._kernels.calls import offset
 from gjk3d._kernels.calls.install import Words, fields
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
 from gjk3d.convex.rows import FIRST_POINTS, pack_shapes, pair_row
-from gjk3d.convex.solve import is_mapped
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import Cores
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import PAIR, cores_of_row, marks_of, mirror, take_poses
 from gjk3d.narrow.room import SIMPLEX, Solver, solver_in, workspace
 from gjk3d.poses import WIDTH
-from gjk3d.query.dispatch import handlers_of
+from gjk3d.query.dispatch import find
 from gjk3d.results import ROW_AT, ROW_CODE, ROW_POSED, ROW_SIZE, Distance, Status, missing
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints
 
 # words of every builtin for a query: the Python function, the scratch memory, the table or the slot of plans
@@ -477,14 +475,13 @@ class Prepared:
     __slots__ = ("extras", "plan", "quick", "words")
 
     def __init__(self, a: Any, b: Any, warm: bool) -> None:
-        handlers = handlers_of(a, b)
+        prepare = find("prepare", a, b)
         self.extras: dict[str, Any] = {}  # packed data of other queries, by their names
-        self.quick = None if handlers.prepare is None else handlers.prepare(a, b)
-        is_convex = isinstance(a, Shape) and isinstance(b, Shape)
-        plane = isinstance(a, Halfspace) or isinstance(b, Halfspace)  # half-spaces have no core
-        self.plan = Plan(a, b, warm) if is_convex and not plane else None
+        self.quick = prepare and prepare(a, b)
+        kinds = a._kind | b._kind
+        self.plan = None if kinds & ~Kind.BOUNDED else Plan(a, b, warm)
         # a builtin does not check for exceptions of a user's function
-        self.words = None if self.plan is None or is_mapped(a) or is_mapped(b) else self.plan.words
+        self.words = self.plan.words if self.plan is not None and kinds == Kind.CONVEX else None
 
     @property
     def packed(self) -> tuple[Ints, Array, Ints]:

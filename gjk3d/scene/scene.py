@@ -19,7 +19,7 @@ from gjk3d.errors import SceneError, ShapeError
 from gjk3d.narrow.solve import UNSIGNED
 from gjk3d.poses import matrices
 from gjk3d.query.contact import Contact, check_patches
-from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
+from gjk3d.query.dispatch import Collider, is_collider, kind_of
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.memory import Memory
@@ -38,6 +38,7 @@ from gjk3d.scene.objects import (
 from gjk3d.scene.quick import Quick
 from gjk3d.scene.rays import first_hit, first_hits
 from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
+from gjk3d.shapes.base import Kind
 from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
 
@@ -554,7 +555,7 @@ class Scene:
                 return Quick(objects, objects)
             objects.check_scene(target._objects)
             return Quick(objects, target._objects)
-        if objects.is_visitor(target) or kind_of(target) is Kind.CORE:
+        if objects.is_visitor(target) or kind_of(target) == Kind.CONVEX:
             slot = objects.visitor(target)
             write_pose(pose, "other", objects.rows, slot)
             return Quick(objects, objects, slot, True)

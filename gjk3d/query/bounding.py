@@ -22,7 +22,7 @@ from gjk3d.shapes.measure import minimal_ball
 from gjk3d.shapes.polytopes import Box
 from gjk3d.typing import Array, PoseLike
 
-_ROW = 1, WIDTH
+_ROW, _SHAPES = (1, WIDTH), Kind.SHAPES
 _GRID = 32  #: cells per edge of the cube of directions that fit a ball
 
 
@@ -91,8 +91,9 @@ def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> O
 
 def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
     """Fit one shape at one pose or many poses, or many shapes at one pose each."""
-    if not isinstance(shape, (list, tuple)):
-        convex = shape if kind_of(shape) & Kind.SHAPES else _convex(shape, "shape")
+    kind = kind_of(shape)
+    if kind or not isinstance(shape, (list, tuple)):
+        convex = shape if kind & _SHAPES else _convex(shape, "shape")
         if pose is None:
             return fit.local(convex)
         if is_plain(pose):  # the kernel checks the matrix; None leaves the error to `pose_rows`

@@ -21,7 +21,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.narrow import unique as narrow
 from gjk3d.narrow.solve import FLOATS, INTS, UNSIGNED
 from gjk3d.poses import IDENTITY, STANDING, WIDTH, pose_rows
-from gjk3d.query.dispatch import is_collider, kind_of
+from gjk3d.query.dispatch import is_collider
 from gjk3d.query.pair import prepared
 from gjk3d.query.single import thread_scratch
 from gjk3d.results import Distance, Status, row_of
@@ -153,9 +153,10 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
 def _quick_gradient(result: Distance[Any]) -> Gradient | None:
     """Return the gradient of one prepared pair from the row of its result; None if the general path is needed."""
     row = row_of(result)
-    if row is None or kind_of(result.shape_a) | kind_of(result.shape_b) != Kind.CONVEX:
+    a, b = result.shape_a, result.shape_b
+    if row is None or getattr(a, "_kind", 0) | getattr(b, "_kind", 0) != Kind.CONVEX:
         return None
-    pair, scratch = prepared(result.shape_a, result.shape_b), thread_scratch()
+    pair, scratch = prepared(a, b), thread_scratch()
     if pair.words is None:
         return None
     answer, marks, pose_a, pose_b = row

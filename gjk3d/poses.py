@@ -103,6 +103,8 @@ def plainly(pose: Any) -> Array | None:
     """Return one pose as `is_plain` wants it: lists, other numbers and layouts copied; None for what is none."""
     if is_plain(pose):
         return pose
+    if type(pose) is list and len(pose) != 4:  # a stack, which is converted only once
+        return None
     matrix = getattr(pose, "as_matrix", None)
     try:
         raw = np.asarray(pose if matrix is None else matrix())
@@ -110,7 +112,7 @@ def plainly(pose: Any) -> Array | None:
         return None
     if raw.shape != _SHAPE or raw.dtype.kind not in "fiu":
         return None
-    return np.array(raw, dtype=np.float64, order="C", subok=False)
+    return raw if raw is not pose and is_plain(raw) else np.array(raw, dtype=np.float64, order="C", subok=False)
 
 
 def as_matrices(pose: Any, name: str = "pose") -> Array:
@@ -134,9 +136,7 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
     if raw.ndim not in (2, 3) or raw.shape[-2:] != (4, 4):
         hint = ""
         if raw.shape[-1:] in ((6,), (7,)):
-            hint = (
-                "; quaternions and vectors are not poses: build the matrix with scipy.spatial.transform.RigidTransform"
-            )
+            hint = ". A quaternion is not a pose. Build the matrix with scipy.spatial.transform.RigidTransform"
         elif raw.shape == (3,):
             hint = "; a translation t is the matrix with t in its last column: pose = np.eye(4); pose[:3, 3] = t"
         elif raw.shape[-2:] == (3, 4):

@@ -132,7 +132,7 @@ def _axes(normal: Array) -> Array:
 
 def _pieces(body: Body, plane: Halfspace, rows: Rows, moving: bool = False) -> Iterator[tuple[Ints, Rows]]:
     for some in _alike(body, plane, rows, moving):
-        few = rows._replace(a=select_rows(rows.a, some), b=select_rows(rows.b, some), total=len(some))
+        few = rows.at(select_rows(rows.a, some), select_rows(rows.b, some), len(some))
         yield some, rows if len(some) == rows.total else few
 
 
@@ -146,7 +146,7 @@ def collide(body: Body, plane: Halfspace, rows: Rows, margin: float) -> Bools:
 
 def _collide(body: Body, plane: Halfspace, rows: Rows, margin: float) -> Bools:
     x: Any = standing_in(body, plane, rows.a, rows.b)
-    posed = rows._replace(a=x.rows_a, b=x.rows_b)
+    posed = rows.at(x.rows_a, x.rows_b)
     if plane._kind == Kind.HALFSPACE:
         return convex_handlers(x.a, plane).collide(x.a, plane, posed, margin + x.error)
     if margin + x.error >= 0.0:  # the depth below has the same answer for what is between the margin and 0
@@ -173,7 +173,7 @@ def impacts(body: Body, plane: Halfspace, rows: Rows, clearance: float, out: Arr
         x: Any = standing_in(body, plane, few.a, few.b, moving=True)
         values, marks = out[some], flags[some]
         # the hull or the square may be off by this error; a larger clearance covers it
-        posed = few._replace(a=x.rows_a, b=x.rows_b)
+        posed = few.at(x.rows_a, x.rows_b)
         if plane._kind == Kind.HALFSPACE:
             convex_impact.impacts(plane, x.a, posed.swapped(), clearance + x.error, values, marks)
         else:
@@ -184,7 +184,7 @@ def impacts(body: Body, plane: Halfspace, rows: Rows, clearance: float, out: Arr
 def _solve(body: Body, plane: Halfspace, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     x: Any = standing_in(body, plane, rows.a, rows.b)
     unsigned, most = wanted.mode == narrow.UNSIGNED, wanted.max_distance
-    posed = rows._replace(a=x.rows_a, b=x.rows_b)
+    posed = rows.at(x.rows_a, x.rows_b)
     crossing = np.zeros(rows.total, dtype=bool)
     # each bound moves by an error below, so a result beyond the limit has to be so by two; the sum is rounded, too
     wanted = wanted._replace(max_distance=float(np.nextafter(most + 2.0 * x.error, np.inf)))

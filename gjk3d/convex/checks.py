@@ -85,6 +85,8 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
 
 def is_finite(value: Any) -> bool:
     """Tell whether it is one finite number in the range of float64."""
+    if type(value) is float:
+        return -_GREATEST <= value <= _GREATEST
     if isinstance(value, np.floating):  # the comparison below would convert the greatest float64 to infinity in float32
         value = float(value)
     size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else inf

@@ -28,8 +28,6 @@ from gjk3d.convex.rows import (
     empty_answers,
     in_chunks,
     mirror,
-    pack_shapes,
-    pair_row,
     ranks,
     scratch,
     select_rows,
@@ -73,8 +71,7 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
         _solve_facets(a, b, rows, wanted, out, flags)
         return
     mode, max_distance, tol, log = wanted[:4]
-    ints, floats, starts = pack_shapes((a, b))
-    pair = pair_row(a, b, starts, len(rows.a), len(rows.b))
+    ints, floats, pair, _ = core_row(a, b, len(rows.a), len(rows.b))
     if log is not None:  # a trace shows A on the left, as the caller passed it
         pair[0, [2, 7]] = 0, 1
     poses = rows.joined_poses()
@@ -136,8 +133,7 @@ def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, 
 
 
 def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
-    ints, floats, starts = pack_shapes((a, b))
-    pair = pair_row(a, b, starts, len(rows.a), len(rows.b))
+    ints, floats, pair, _ = core_row(a, b, len(rows.a), len(rows.b))
     poses = rows.joined_poses()
     answer = np.empty(rows.total, dtype=np.int64)
 
@@ -200,16 +196,17 @@ def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
     return core
 
 
-def core_row(a: Shape, b: Shape) -> tuple[Ints, Array, Ints, bool]:
-    """Return two shapes packed together, a pair row of single poses, and whether one of them is a half-space.
+def core_row(a: Shape, b: Shape, poses_a: int = 1, poses_b: int = 1) -> tuple[Ints, Array, Ints, bool]:
+    """Return two shapes packed together, their pair row, and whether one of them is a half-space.
 
-    A half-space has a point core on its plane. Kernels expect it first.
+    The row is for that many pose rows of A, followed by those of B, see `gjk3d.narrow.pairs`. A half-space has a point
+    core on its plane. Kernels expect it first.
     """
-    planes = [bool(s._kind & Kind.PLANES) for s in (a, b)]
-    (qa, fa), (qb, fb) = ray_core(a), ray_core(b)
-    first, second = (0, 1) if planes[0] else (1, 0) if planes[1] else ranks(a, b)
-    row = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0, 0]])
-    return np.concatenate([qa, qb]), np.concatenate([fa, fb]), row, any(planes)
+    is_plane = bool((a._kind | b._kind) & Kind.PLANES)
+    (qa, fa), (qb, fb) = (ray_core(a), ray_core(b)) if is_plane else (a._packed, b._packed)
+    first, second = ranks(a, b) if not is_plane else (0, 1) if a._kind & Kind.PLANES else (1, 0)
+    row = np.array([[0, 0, first, 0, poses_a > 1, len(qa), len(fa), second, poses_a, poses_b > 1, 0]], dtype=np.int64)
+    return np.concatenate([qa, qb]), np.concatenate([fa, fb]), row, is_plane
 
 
 def _solve_plane(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:

@@ -16,7 +16,7 @@ from gjk3d.convex.rows import NO_LOG, Rows, Wanted, canonical, empty_answers
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import WIDTH, as_matrices, fill_rows
-from gjk3d.query.certify import certify, certify_parts
+from gjk3d.query.certify import certify
 from gjk3d.query.dispatch import find
 from gjk3d.results import Distance, pack_marks
 from gjk3d.shapes.base import Kind
@@ -39,7 +39,7 @@ def prepare_query(query: str, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple
             f"pose_a has {count_a} rows and pose_b {count_b}: stacks must have one length, or be a single pose"
         )
     count = min(count_a, count_b) if 0 in (count_a, count_b) else max(count_a, count_b)
-    return handler, Rows(rows_a, rows_b, count, stacked_a or stacked_b)
+    return handler, Rows(rows_a, rows_b, count, stacked_a or stacked_b, joined=joined)
 
 
 def query_collide(
@@ -114,5 +114,5 @@ def query_distance(
     status, steps, tight, _ = flags[0].tolist()
     result._row = out, pack_marks(status, steps, tight), a, b, request, None, None
     if certificate:
-        result.certificate = certify(result, rows, log[0], swapped) if logged else certify_parts(result, rows)
+        result.certificate = certify(result, rows, log[0], swapped)
     return result

@@ -129,14 +129,6 @@ def _reach(shape: Shape) -> tuple[float, float]:
     return reach, float(floats[layout.SLACK]) + 32.0 * _U * reach
 
 
-def _local_ball(shape: Shape) -> BoundingSphere:
-    return shape._cached("bounding sphere", lambda: _ball(shape))
-
-
-def _moved_ball(shape: Shape, matrix: Array, rows: Array, single: bool) -> BoundingSphere | None:
-    return _local_ball(shape)._moved(matrix, rows, single)
-
-
 def _ball(shape: Shape) -> BoundingSphere:
     center, radius = shape._ball()
     if type(shape)._ball is Shape._ball:
@@ -165,10 +157,6 @@ def _fitted_ball(shape: Shape, center: Array, radius: float) -> tuple[Array, flo
     return (middle, fitted) if fitted < radius else (center, radius)
 
 
-def _local_along_axes(shape: Shape) -> AABB:
-    return shape._cached("aabb", lambda: _along_axes(shape))
-
-
 def _along_axes(shape: Shape) -> AABB:
     if isinstance(shape, Polytope):
         return AABB(shape.vertices.min(axis=0), shape.vertices.max(axis=0))
@@ -192,14 +180,6 @@ def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) ->
     return None if wrong > 0 else AABB(out[:, :3], out[:, 3:])[0 if single else slice(None)]
 
 
-def _local_oriented(shape: Shape) -> OBB:
-    return shape._cached("obb", lambda: _oriented(shape))
-
-
-def _moved_oriented(shape: Shape, matrix: Array, rows: Array, single: bool) -> OBB | None:
-    return _local_oriented(shape)._moved(matrix, rows, single)
-
-
 def _oriented(shape: Shape) -> OBB:
     pose, extents = shape._box()
     if not isinstance(shape, (Box, Sphere)):
@@ -216,17 +196,27 @@ def _oriented(shape: Shape) -> OBB:
 
 
 class _Fit(NamedTuple):
-    """Functions that fit a volume: to a shape in its own frame, and at one pose as a matrix or many poses as rows.
+    """Functions that fit a volume to a shape, in its own frame and at poses.
 
-    The second returns None for a matrix that is not a pose.
+    ``fit_at`` takes one pose as a matrix or many poses as rows. It returns None for a matrix that is not a pose. Without
+    it the volume in the shape's own frame is moved.
     """
 
     name: str
     kind: Any
-    local: Callable[[Shape], Any]
-    moved: Callable[[Shape, Array, Array, bool], Any]
+    fit: Callable[[Shape], Any]
+    fit_at: Callable[[Shape, Array, Array, bool], Any] | None = None
+
+    def local(self, shape: Shape) -> Any:
+        """Return the volume in the frame of the shape, fitted once."""
+        return shape._cached(self.name, lambda: self.fit(shape))
+
+    def moved(self, shape: Shape, matrix: Array, rows: Array, single: bool) -> Any:
+        """Return the volume at poses."""
+        fit_at = self.fit_at
+        return fit_at(shape, matrix, rows, single) if fit_at else self.local(shape)._moved(matrix, rows, single)
 
 
-_BALL = _Fit("bounding_sphere", BoundingSphere, _local_ball, _moved_ball)
-_ALONG_AXES = _Fit("aabb", AABB, _local_along_axes, _moved_along_axes)
-_ORIENTED = _Fit("obb", OBB, _local_oriented, _moved_oriented)
+_BALL = _Fit("bounding_sphere", BoundingSphere, _ball)
+_ALONG_AXES = _Fit("aabb", AABB, _along_axes, _moved_along_axes)
+_ORIENTED = _Fit("obb", OBB, _oriented)

@@ -29,10 +29,19 @@ _closest: Any = closest_on_triangle  # kernels, called with tuples
 _support: Any = support_once
 
 
-def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certificate:
-    """Return the certificate of a result from the log of the kernels; ``exchanged`` if the log has B as first shape."""
-    if (result.shape_a._kind | result.shape_b._kind) & Kind.PLANES:
+def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> PartsCertificate | Certificate:
+    """Return the certificate of a result: from the log of the kernels for convex shapes, otherwise from the parts.
+
+    ``exchanged`` means that the log has B as first shape.
+    """
+    kinds = result.shape_a._kind | result.shape_b._kind
+    if kinds & Kind.PLANES:
         return _plane_certificate(result, rows)
+    if kinds & Kind.BODIES:
+        from gjk3d.bodies.rational import wholes_of  # loaded only for non-convex bodies
+        from gjk3d.exact.unions import certificate_of
+
+        return certificate_of(result, *wholes_of(result, (result.shape_a, result.shape_b), [rows.a[0], rows.b[0]]))
     trace = read_log(log)
     pair = _LoggedPair(result, rows, exchanged)
     normal, support = pair.best_normal(result, trace)
@@ -45,16 +54,6 @@ def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certif
     (support_a, support_b), (points_a, points_b) = pair.to_local(*support), pair.to_local(upper.a, upper.b)
     faces = upper.faces[:, ::-1] if exchanged else upper.faces  # mirrored at the origin: outward is inward
     return _frozen(upper.kind, normal, support_a[0], support_b[0], points_a, points_b, upper.weights, faces, directions)
-
-
-def certify_parts(result: Distance, rows: Rows) -> PartsCertificate | Certificate:
-    """Return the certificate of a result for non-convex bodies, made from their parts."""
-    if (result.shape_a._kind | result.shape_b._kind) & Kind.PLANES:
-        return _plane_certificate(result, rows)
-    from gjk3d.bodies.rational import wholes_of  # loaded only for non-convex bodies
-    from gjk3d.exact.unions import certificate_of
-
-    return certificate_of(result, *wholes_of(result, (result.shape_a, result.shape_b), [rows.a[0], rows.b[0]]))
 
 
 def _frozen(kind: str, *arrays: Any) -> Certificate:

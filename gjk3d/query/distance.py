@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gjk3d._kernels.calls import install as builtins
 from gjk3d.convex.checks import check_polytopes, depth_mode
 from gjk3d.convex.rows import NO_POSE, Rows
+from gjk3d.convex.solve import core_row
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.sat import axis_many
@@ -376,9 +377,7 @@ def separating_axis(
 def _axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
     """Return the best axes of sharp polytopes, and their kinds and statuses."""
     pair = prepared(a, b)
-    ints, floats, row = pair.packed
-    row = row.copy()
-    row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
+    ints, floats, row, _ = core_row(a, b, len(rows.a), len(rows.b))
     out, kinds = np.empty((rows.total, _AXIS_FLOATS)), np.empty((rows.total, 2), dtype=np.int64)
     maps = _gauss_maps(a, b, pair)
     assert maps is not None

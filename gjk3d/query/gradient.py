@@ -227,8 +227,7 @@ def _body_slopes(
 
 def _unique(shapes: tuple[Shape, Shape], rows: list[Array], answers: Array, marks: Ints) -> Ints:
     """Tell which rows have a unique normal and a unique pair of points."""
-    ints, floats, row, plane = core_row(*shapes)
-    row[0, 4], row[0, 8], row[0, 9] = len(rows[0]) > 1, len(rows[0]), len(rows[1]) > 1
+    ints, floats, row, plane = core_row(*shapes, *map(len, rows))
     poses, (out, flags) = np.concatenate(rows), empty_answers(1)
     unique = np.full(len(answers), narrow.FULL)
 

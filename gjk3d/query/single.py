@@ -23,7 +23,8 @@ from gjk3d._kernels.calls import objects as py
 from gjk3d._kernels.calls import offset
 from gjk3d._kernels.calls.install import Words, fields
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
-from gjk3d.convex.rows import FIRST_POINTS, pack_shapes, pair_row
+from gjk3d.convex.rows import FIRST_POINTS
+from gjk3d.convex.solve import core_row
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import Cores
 from gjk3d.narrow.gjk import MEMORY
@@ -454,8 +455,7 @@ class Plan:
     __slots__ = ("floats", "ints", "memory", "packed", "row", "words")
 
     def __init__(self, a: Any, b: Any, warm: bool) -> None:
-        self.ints, self.floats, starts = pack_shapes((a, b))
-        self.row = pair_row(a, b, starts, 1, 1)
+        self.ints, self.floats, self.row, _ = core_row(a, b)
         self.memory = np.zeros((int(warm), MEMORY))
         arrays = self.ints, self.floats, self.row, self.memory
         ints, floats, row, memory = (array.ctypes.data for array in arrays)
@@ -501,6 +501,7 @@ PLACES = 1024  #: rows of the hash table in which builtins look up plans
 
 #: in each row the identities of the two shapes and the address of the plan's words
 places = np.zeros((PLACES, 3), dtype=np.int64)
+_words = memoryview(places.reshape(-1))  # type: ignore[arg-type]  # reads single words faster than the array
 
 
 class PreparedPairs:
@@ -512,7 +513,7 @@ class PreparedPairs:
     """
 
     def __init__(self) -> None:
-        self._entries: dict[tuple[int, int], tuple[Prepared, Any, Any]] = {}
+        self._entries: dict[tuple[int, int], tuple[Prepared, Any, Any, int]] = {}  # the last item is the table's row
         self._bytes = 0
 
     def get(self, a: Any, b: Any) -> Prepared:
@@ -524,14 +525,14 @@ class PreparedPairs:
         """Return the result of `get` and enter it into the table, where builtins look it up."""
         key = id(a), id(b)
         entry = self._entries.get(key) or self._insert(a, b, Prepared(a, b, False))
-        if entry[0].words is not None:
-            place = places[_place_of(*key)]
-            place[:] = *key, entry[0].words.ctypes.data
+        prepared, _, _, row = entry
+        if prepared.words is not None and (_words[3 * row] != key[0] or _words[3 * row + 1] != key[1]):
+            places[row] = *key, prepared.words.ctypes.data
             if self._entries.get(key) is not entry:
-                place[:] = 0
-        return entry[0]
+                places[row] = 0
+        return prepared
 
-    def _insert(self, a: Any, b: Any, prepared: Prepared) -> tuple[Prepared, Any, Any]:
+    def _insert(self, a: Any, b: Any, prepared: Prepared) -> tuple[Prepared, Any, Any, int]:
         if len(self._entries) >= MOST_PAIRS or self._bytes + prepared.size > MOST_BYTES:
             for key in list(self._entries):
                 self._drop(key)
@@ -543,15 +544,16 @@ class PreparedPairs:
                 self._drop(key)
 
         self._bytes += prepared.size
-        return self._entries.setdefault(key, (prepared, weakref.ref(a, on_collected), weakref.ref(b, on_collected)))
+        references = weakref.ref(a, on_collected), weakref.ref(b, on_collected)
+        return self._entries.setdefault(key, (prepared, *references, _place_of(*key)))
 
     def _drop(self, key: tuple[int, int]) -> None:
         entry = self._entries.pop(key, None)
         if entry is not None:
             self._bytes -= entry[0].size
-            place = places[_place_of(*key)]
-            if place[0] == key[0] and place[1] == key[1]:
-                place[:] = 0
+            row = entry[3]
+            if places[row, 0] == key[0] and places[row, 1] == key[1]:
+                places[row] = 0
 
 
 def _place_of(a: int, b: int) -> int:

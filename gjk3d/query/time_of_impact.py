@@ -19,7 +19,7 @@ from gjk3d.query.dispatch import Collider, find
 from gjk3d.query.distance import signed_distance
 from gjk3d.query.motion import Motion, as_motion
 from gjk3d.query.pair import prepared
-from gjk3d.query.single import Prepared, thread_scratch
+from gjk3d.query.single import thread_scratch
 from gjk3d.results import Answer, Distance, Status
 from gjk3d.typing import Array, N, PoseLike, Rows
 from gjk3d.wording import below, moment
@@ -256,7 +256,13 @@ def time_of_impact(
         if pair.words is not None:
             first, second = as_motion(motion_a, "motion_a"), as_motion(motion_b, "motion_b")
             if not (first.stacked or second.stacked):
-                return _single_impact(a, b, first, second, clearance, *_quick_impact(pair, first, second, clearance))
+                ints, floats, row = pair.packed
+                out, scratch = np.empty(_ANSWER), thread_scratch()
+                marks = narrow.impact_many(
+                    ints, floats, row, True, UP, first._rows, second._rows, clearance, 0, 1, scratch.work, out,
+                    scratch.flags,
+                )  # fmt: skip
+                return _single_impact(a, b, first, second, clearance, out, marks)
     advance = find("impact", a, b)
     if not is_finite(clearance) or clearance < 0.0:
         raise ShapeError(f"time_of_impact: clearance is {clearance!r:.80}, expected one number, at least 0")
@@ -274,16 +280,6 @@ def time_of_impact(
         return _stacked_impacts(a, b, first, second, float(clearance), out, flags)
     code, steps = flags[0].tolist()
     return _single_impact(a, b, first, second, float(clearance), out, code + 4 * steps)
-
-
-def _quick_impact(pair: Prepared, first: Motion, second: Motion, clearance: float) -> tuple[Array, int]:
-    """Return the kernel's row and marks for one pair of motions of two prepared shapes."""
-    ints, floats, row = pair.packed
-    out, scratch = np.empty(_ANSWER), thread_scratch()
-    marks = narrow.impact_many(
-        ints, floats, row, True, UP, first._rows, second._rows, clearance, 0, 1, scratch.work, out, scratch.flags
-    )
-    return out, marks
 
 
 def _single_impact(

@@ -462,11 +462,11 @@ class Distance(Answer[N]):
 
     def __len__(self) -> int:
         if self.normal.ndim == 1:
-            raise TypeError("this Distance is of one pair and has no length")
+            raise TypeError("this Distance is of one pair, and len() needs a stack")
         return len(self.normal)
 
     def __bool__(self) -> bool:
-        raise TypeError("a Distance is neither true nor false: ask gjk3d.collide, or look at .status")
+        raise TypeError("the truth value of a Distance is ambiguous. Use gjk3d.collide or .status")
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Distance[float]: ...  # type: ignore[overload-overlap]

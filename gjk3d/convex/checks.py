@@ -118,7 +118,7 @@ def check_device(device: Any) -> bool:
     else:
         why = gpu.unavailable()
     if why:
-        raise DeviceUnavailableError(f"device='cuda': {why}; device='cpu' answers the same")
+        raise DeviceUnavailableError(f"device='cuda': {why}. Use device='cpu', which returns the same")
     return True
 
 

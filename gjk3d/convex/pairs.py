@@ -488,7 +488,7 @@ def _uses_gpu(device: Device, memory: Memory | None) -> bool:
     """Tell whether the GPU is requested; raise if a memory is passed as well."""
     use_gpu = check_device(device)
     if use_gpu and memory is not None:
-        raise ShapeError("device='cuda' remembers nothing: pass memory to questions of the processor")
+        raise ShapeError("device='cuda' does not support memory. Use device='cpu' with a memory")
     return use_gpu
 
 

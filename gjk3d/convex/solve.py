@@ -232,9 +232,8 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
         contradictory = np.flatnonzero(out[:, 1] > out[:, 2])
         for k in contradictory[:1]:
             raise ShapeError(
-                f"a support mapping contradicts itself in question {k} of {len(out)}: by one direction they are"
-                f" at least {out[k, 1]:.6g} apart, by its points at most {out[k, 2]:.6g}; it must return"
-                " the farthest point of one convex shape, within its radius"
+                f"a support mapping contradicts itself in row {k} of {len(out)}: distance at least {out[k, 1]:.6g}, at"
+                f" most {out[k, 2]:.6g}. It must return the farthest point of one convex shape, within its radius"
             )
         return
     # the exception of a compiled function is lost; the same query with the Python function raises it again
@@ -242,7 +241,7 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
     few = Rows(select_rows(rows.a, k), select_rows(rows.b, k), 1, True)
     solve(in_python(a), in_python(b), few, wanted._replace(log=None), out[k], flags[k])
     raise_pending()
-    raise ShapeError(f"a support mapping returned numbers that are not finite, in question {k[0]} of {len(out)}")
+    raise ShapeError(f"a support mapping returned numbers that are not finite, in row {k[0]} of {len(out)}")
 
 
 CORES = Handlers(_solve_cores, _collide_cores)

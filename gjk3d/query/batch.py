@@ -59,8 +59,8 @@ def _uses_gpu(device: Device, a: Any, b: Any) -> bool:
         return False
     if a._kind | b._kind != Kind.CONVEX:
         raise UnsupportedPair(
-            f"device='cuda' answers convex shapes that are given by numbers, not {type(a).__name__} against"
-            f" {type(b).__name__}: leave device out"
+            f"device='cuda' supports convex shapes that are given by numbers, not {type(a).__name__} against "
+            f"{type(b).__name__}. Leave device out"
         )
     return True
 
@@ -75,15 +75,15 @@ def query_distance(
     solve, rows = prepare_query("solve", a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers, on_gpu=_uses_gpu(device, a, b))
     if rows.on_gpu and (mode == FACETS or trace or certificate):
-        raise ShapeError("device='cuda' takes no trace, no certificate and no depth='facets': leave device out")
+        raise ShapeError("device='cuda' does not support trace, certificate and depth='facets'. Leave device out")
     if trace and rows.stacked:
-        raise ShapeError("trace=True is for one pair: pass single poses")
+        raise ShapeError("trace=True needs one pair of poses. Pass single poses")
     logged_a, logged_b, logged_rows, swapped = a, b, rows, False
     logged = trace
     if certificate and rows.stacked:
-        raise ShapeError("certificate=True is for one pair: pass single poses")
+        raise ShapeError("certificate=True needs one pair of poses. Pass single poses")
     if certificate and mode == FACETS:
-        raise ShapeError("certificate=True keeps what GJK and EPA end with: use depth='auto' or 'epa'")
+        raise ShapeError("certificate=True stores the last state of GJK and EPA. Use depth='auto' or 'epa'")
     kinds = a._kind | b._kind
     if certificate and not kinds & Kind.BODIES:
         logged = True

@@ -198,8 +198,8 @@ def _oriented(shape: Shape) -> OBB:
 class _Fit(NamedTuple):
     """Functions that fit a volume to a shape, in its own frame and at poses.
 
-    ``fit_at`` takes one pose as a matrix or many poses as rows. It returns None for a matrix that is not a pose. Without
-    it the volume in the shape's own frame is moved.
+    ``fit_at`` takes one pose as a matrix or many poses as rows. It returns None for a matrix that is not a pose.
+    Without it the volume in the frame of the shape is moved.
     """
 
     name: str

@@ -49,7 +49,7 @@ class Contact(Answer[N]):
         normal of the two parts that touch at the point.
     points_a, points_b : (count, 3) float or (n, most, 3) float
         Points on the surfaces in world axes, in order along the border of the patch. ``points_b - points_a == gaps *
-        normals``. In a stack each row has ``count`` points and then NaN. ``contact[k]`` has no padding.
+        normals``. In a stack each row has ``count`` points and then NaN. ``contact[k]`` is without padding.
     gaps : (count,) float or (n, most) float
         Gap between the surfaces at each point, along the normal. Overlap is negative.
     count : int or (n,) int
@@ -132,7 +132,7 @@ class Contact(Answer[N]):
     def patches(self) -> list[Ints]:
         """Indices of the points of one pair that share a normal, by patch. The patch of the deepest point is first.
 
-        Convex shapes have one patch or none. Non-convex bodies have a patch for each direction in which they touch.
+        Convex shapes have one patch or none. Non-convex bodies have one patch for each contact direction.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class Contact(Answer[N]):
         [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
         """
         if self.gaps.ndim == 2:
-            raise TypeError("this Contact is of many pairs: ask that of one, contact[k].patches")
+            raise TypeError("this Contact is of many pairs. Use contact[k].patches for one of them")
         left = np.argsort(self.gaps, kind="stable")
         patches = []
         while len(left):
@@ -175,16 +175,16 @@ class Contact(Answer[N]):
 
     @property
     def status(self) -> Any:
-        """Status proven by the bounds. It is BEYOND or SEPARATED if there are no points."""
+        """Status proven by the bounds. Without points it is BEYOND or SEPARATED."""
         return self.result.status
 
     def __len__(self) -> int:
         if self.gaps.ndim == 1:
-            raise TypeError("this Contact is of one pair: its number of points is .count")
+            raise TypeError("this Contact is of one pair. Use .count for its number of points")
         return len(self.gaps)
 
     def __bool__(self) -> bool:
-        raise TypeError("a Contact is neither true nor false: ask gjk3d.collide, or look at .count")
+        raise TypeError("the truth value of a Contact is ambiguous. Use gjk3d.collide or .count")
 
     def __getitem__(self, index: int) -> Contact[float]:
         """Return a row of a stack as the contact of one pair, without padding."""

@@ -113,7 +113,7 @@ def intersection_curve(
 def intersection_curve(
     a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: bool = False
 ) -> Array | list[Array]:
-    """Return the segments in which the surfaces of two meshes intersect.
+    """Return the intersection of the surfaces of two meshes as segments.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ def intersection_curve(
     Returns
     -------
     (k, 2, 3) float, or list of (n, 3) float
-        The two ends of each segment, in world axes. Coplanar faces have no segment. With ``join`` the longest polyline
-        is first, and a closed polyline ends at its first point.
+        The two ends of each segment, in world axes. Coplanar faces do not give a segment. With ``join`` the longest
+        polyline is first, and a closed polyline ends at its first point.
 
     Raises
     ------

@@ -59,7 +59,7 @@ class Penetration(NamedTuple):
     point_b: Array | None
 
     def __bool__(self) -> bool:
-        raise TypeError("a Penetration is neither true nor false: ask gjk3d.collide, or look at .depth")
+        raise TypeError("the truth value of a Penetration is ambiguous. Use gjk3d.collide or .depth")
 
     def __repr__(self) -> str:
         if self.normal is None:
@@ -97,8 +97,8 @@ def penetration(
     Raises
     ------
     UnsupportedPair
-        For half-spaces, point clouds, shells and height fields without a bottom, which have no closed surface, for
-        shapes that have no surface, and if neither body is closed.
+        For half-spaces, point clouds, shells and height fields without a bottom, which lack a closed surface, for
+        shapes without a surface, and if neither body is closed.
     PoseError, ShapeError
         For invalid input, including stacks of poses.
 
@@ -121,9 +121,9 @@ def penetration(
 
     collide, rows = prepare_query("collide", a, b, pose_a, pose_b)
     if rows.stacked:
-        raise ShapeError("penetration is of one pair of poses: pass single ones")
+        raise ShapeError("penetration takes one pair of poses. Pass single poses")
     if not is_finite(tol) or not _FINEST <= tol <= 1.0:
-        raise ShapeError(f"tol is {tol!r:.80}: give a width from {_FINEST} to 1, relative to the depth")
+        raise ShapeError(f"tol is {tol!r:.80}, expected a width from {_FINEST} to 1, relative to the depth")
     surfaces = find_single("surfaces", a)(a), find_single("surfaces", b)(b)
     if not any(skin.mesh.is_solid for side in surfaces for skin in side):
         raise UnsupportedPair("penetration: neither body is closed, so no point is inside. Use signed_distance")

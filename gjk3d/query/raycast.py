@@ -102,11 +102,11 @@ class RayHit(Answer[N]):
 
     def __len__(self) -> int:
         if self.point.ndim == 1:
-            raise TypeError("this RayHit is of one ray and has no length")
+            raise TypeError("this RayHit is of one ray, and len() needs a stack")
         return len(self.point)
 
     def __bool__(self) -> bool:
-        raise TypeError("a RayHit is neither true nor false: look at .hit")
+        raise TypeError("the truth value of a RayHit is ambiguous. Use .hit")
 
     def __getitem__(self: RayHit[Any], index: SupportsIndex) -> RayHit[float]:
         """Return one row of a stack."""
@@ -275,7 +275,7 @@ def _units(vectors: Array, stacked: bool) -> Array:
     zero = np.flatnonzero(largest == 0.0)
     if len(zero):
         where = f"directions[{zero[0]}]" if stacked else "directions"
-        raise ShapeError(f"raycast: {where} is zero: it points nowhere; use shape.contains for a point")
+        raise ShapeError(f"raycast: {where} is zero, expected a direction. Use shape.contains for a point")
     scaled = vectors / largest[:, None] if len(vectors) else vectors
     units: Array = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
     return units

@@ -46,14 +46,14 @@ KIND, ROW_SLOT, SHAPE_A, SHAPE_B, REQUEST_SLOT, REQUEST, MODE, MAX_DISTANCE, TOL
 
 @inlined
 def plan_of(words: int, pair: int) -> int:
-    """Return the address of the words of a pair's plan, 0 if it has none."""
+    """Return the address of the words of a pair's plan, 0 without a plan."""
     array = py.word(pair + py.word(words + 8 * PLANS))
     return py.word(array + py.DATA) if array != 0 and py.word(array + py.TYPE) == py.constant(py.NDARRAY) else plain(0)
 
 
 @inlined
 def plan_for(words: int, a: int, b: int) -> int:
-    """Return the address of the words of the plan of two shapes, 0 if the table has none."""
+    """Return the address of the words of the plan of two shapes, 0 if it is not in the table."""
     place = py.word(words + 8 * PLANS) + 24 * ((((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1))
     return py.word(place + 16) if py.word(place) == a and py.word(place + 8) == b else 0
 
@@ -82,7 +82,7 @@ def place_cores(scratch: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool
 
 @kernel
 def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
-    """Return `collide` for a plan: 0 or 1; any other number means that the Python function has to solve it."""
+    """Return `collide` for a plan, 0 or 1. Any other number means that the Python function has to solve it."""
     valid, c, _ = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
@@ -119,7 +119,7 @@ def solution(
 
 @inlined
 def margin_argument(words: int, args: int, nargs: int, names: int) -> float:
-    """Return the keyword ``margin``, 0 if there is no keyword, NaN for any other keyword or type."""
+    """Return the keyword ``margin``, 0 without keywords, NaN for any other keyword or type."""
     if names == 0:
         return 0.0
     value = py.word(args + 8 * nargs)

@@ -163,11 +163,11 @@ class Impact(Answer[N]):
 
     def __len__(self) -> int:
         if self.time.ndim == 1:
-            raise TypeError("this Impact is of one pair of motions and has no length")
+            raise TypeError("this Impact is of one pair of motions, and len() needs a stack")
         return len(self.time)
 
     def __bool__(self) -> bool:
-        raise TypeError("an Impact is neither true nor false: compare .status with gjk3d.ImpactStatus.FREE")
+        raise TypeError("the truth value of an Impact is ambiguous. Compare .status with gjk3d.ImpactStatus.FREE")
 
     def __getitem__(self: Impact[Any], index: SupportsIndex) -> Impact[float]:
         """Return one row of a stack."""
@@ -359,5 +359,5 @@ def shapecast(
     zero = np.flatnonzero(~rows.any(axis=1))
     if len(zero):
         where = f"translation[{zero[0]}]" if many else "translation"
-        raise ShapeError(f"shapecast: {where} is zero: it says no direction; use gjk3d.collide for bodies at rest")
+        raise ShapeError(f"shapecast: {where} is zero, expected a direction. Use gjk3d.collide for static bodies")
     return time_of_impact(a, b, Motion(pose_a, translation), pose_b, clearance=clearance)

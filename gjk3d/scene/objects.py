@@ -311,7 +311,7 @@ class Objects:
         """Return the bit of a group. A new name adds a group."""
         if group not in self.groups:
             if len(self.groups) >= MOST_GROUPS:
-                raise SceneError(f"group {group!r} is one too many: a scene has at most {MOST_GROUPS} groups")
+                raise SceneError(f"group {group!r} exceeds the limit of {MOST_GROUPS} groups in a scene")
             self.groups[group] = len(self.groups)
         return 1 << self.groups[group]
 
@@ -523,7 +523,7 @@ def pose_rows_of(poses: Any, count: int, names: Sequence[str], single: bool) -> 
     what = f"pose of {names[0]!r}" if single else "poses"
     matrices = as_matrices(poses, what)
     if single and matrices.ndim != 2:
-        raise PoseError(f"{what} has shape {matrices.shape}, expected one pose, (4, 4); many are moved by move_many")
+        raise PoseError(f"{what} has shape {matrices.shape}, expected one pose, (4, 4). Use move_many for many")
     if not single and (matrices.ndim != 3 or len(matrices) != count):
         raise PoseError(f"poses has shape {matrices.shape}, expected one pose for each of {count} names, (n, 4, 4)")
     rows = np.empty((count, WIDTH))
@@ -553,7 +553,7 @@ def check_new(slots: dict[str, int], names: Iterable[Any], shapes: Iterable[Any]
     for name, shape in zip(names, shapes, strict=True):
         check_name(name)
         if name in slots:
-            raise SceneError(f"the scene has an object {name!r} already: move it, remove it, or take another name")
+            raise SceneError(f"the scene has an object {name!r} already. Move it, remove it, or use another name")
         if not is_collider(shape):
             raise no_shape(f"shape of {name!r}", shape)
 

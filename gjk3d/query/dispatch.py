@@ -185,7 +185,13 @@ TABLE = {
 }
 #: queries on one shape: the cells for groups of kinds, of which the first that fits counts
 SINGLE: dict[str, dict[int, Any]] = {
-    "raycast": {SHAPES: None, BODIES: lambda: _raycast().cast},
+    "raycast": {
+        SHAPES: None,
+        MESH: lambda: _raycast().cast_on_mesh,
+        Kind.GROUND: lambda: _raycast().cast_on_ground,
+        Kind.ENDLESS: lambda: _raycast().cast_on_endless,
+        BODIES: lambda: _raycast().cast_on_parts,
+    },
     "hull": {SHAPES: None, BODIES: lambda: _planes().shape_round},
     "sweep": {SHAPES: None, BODIES: lambda: _compound().swept},
     "surfaces": {

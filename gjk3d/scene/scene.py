@@ -531,7 +531,7 @@ class Scene:
         starts, many, units, more = check_rays(origins, directions, max_distance)
         if many and more and len(starts) != len(units) and 1 not in (len(starts), len(units)):
             raise ShapeError(
-                f"raycast: {len(starts)} rows of origins, {len(units)} rows of directions, expected as many"
+                f"raycast: origins has {len(starts)} and directions {len(units)} rows, expected equal numbers"
             )
         starts, units = (np.ascontiguousarray(part) for part in np.broadcast_arrays(starts, units))
         with self._lock:

@@ -420,7 +420,7 @@ class Levers(NamedTuple):
     sure: bool  #: whether nothing but these, and just these, may carry it
 
 
-def levers(a: Thing, b: Thing, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
+def levers(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
     """Return the contacts that carry the signed distance of a pair with a body; neither is a half-space."""
     if not in_order(a, b, row_a, row_b):
         turned = answer[None].copy()
@@ -436,7 +436,6 @@ def levers(a: Thing, b: Thing, row_a: Array, row_b: Array, answer: Array, tight:
         for k, (s, p, t, q) in enumerate(parts):
             parts[k] = s, _shifted(p, shift_back), t, _shifted(q, shift_back)
         return mirrored._replace(rows=rows, shift=shift_back, parts=parts)
-    assert isinstance(a, Body)
     x = pair_of(a, b, relative(row_a, row_b))
     size = x.error / ROUNDING
     separated = bool(answer[1] > 0.0)

@@ -267,14 +267,13 @@ def _meet_at_first(a: Body, b: Thing, motions: Array, clearance: float) -> bool:
     return pair_of(a, b, relative(*pose_rows(matrices)[0])).meet(clearance)
 
 
-def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, float, float, int]:
+def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float, float, int]:
     """Return the time of impact of a pair with a body and without half-spaces, as `gjk3d.narrow.toi.impact` does.
 
     ``motions`` are the rows of both.
     """
     if not in_order(a, b, *motions):
         a, b, motions = b, a, motions[::-1]
-    assert isinstance(a, Body)
     motions = np.ascontiguousarray(motions)
     second = parts_of(b)
     first = a._parts_near(second.reach, np.zeros(3))

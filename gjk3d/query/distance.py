@@ -32,37 +32,23 @@ _KINDS, _STATUSES = tuple(AxisKind), tuple(Status)
 
 @overload
 def collide(
-    a: Collider,
-    b: Collider,
-    pose_a: UnclearPose,
-    pose_b: PoseLike | None = None,
-    *,
-    margin: float = 0.0,
-    workers: int = 1,
-    device: Device = "cpu",
-) -> Any: ...
+    a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, margin: float = 0.0,
+    workers: int = 1, device: Device = "cpu",
+) -> Any: ...  # fmt: skip
 @overload
 def collide(
-    a: Collider,
-    b: Collider,
-    pose_a: PoseLike | None,
-    pose_b: UnclearPose,
-    *,
-    margin: float = 0.0,
-    workers: int = 1,
+    a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, margin: float = 0.0, workers: int = 1,
     device: Device = "cpu",
-) -> Any: ...
+) -> Any: ...  # fmt: skip
 @overload
 def collide(
     a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, margin: float = 0.0,
-    workers: int = 1,
-    device: Device = "cpu",
+    workers: int = 1, device: Device = "cpu",
 ) -> bool: ...  # fmt: skip
 @overload
 def collide(
     a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0,
-    workers: int = 1,
-    device: Device = "cpu",
+    workers: int = 1, device: Device = "cpu",
 ) -> NDArray[np.bool_]: ...  # fmt: skip
 @builtins.function(single.shapes_collide, single.collide_words)
 def collide(
@@ -121,27 +107,23 @@ def collide(
 @overload
 def distance(
     a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, max_distance: float = inf,
-    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
-    device: Device = "cpu",
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1, device: Device = "cpu",
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def distance(
     a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, max_distance: float = inf,
-    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
-    device: Device = "cpu",
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1, device: Device = "cpu",
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def distance(
     a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, max_distance: float = inf,
-    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
-    device: Device = "cpu",
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1, device: Device = "cpu",
 ) -> Distance[float]: ...  # fmt: skip
 @overload
 def distance(
     a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *,
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
-    workers: int = 1,
-    device: Device = "cpu",
+    workers: int = 1, device: Device = "cpu",
 ) -> Distance[Array]: ...  # fmt: skip
 @builtins.function(single.shapes_distance, single.distance_words(narrow.UNSIGNED))
 def distance(
@@ -219,29 +201,25 @@ def distance(
 def signed_distance(
     a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, depth: Depth = "auto",
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
-    workers: int = 1,
-    device: Device = "cpu",
+    workers: int = 1, device: Device = "cpu",
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def signed_distance(
     a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, depth: Depth = "auto",
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
-    workers: int = 1,
-    device: Device = "cpu",
+    workers: int = 1, device: Device = "cpu",
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def signed_distance(
     a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, depth: Depth = "auto",
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
-    workers: int = 1,
-    device: Device = "cpu",
+    workers: int = 1, device: Device = "cpu",
 ) -> Distance[float]: ...  # fmt: skip
 @overload
 def signed_distance(
     a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *,
     depth: Depth = "auto", max_distance: float = inf, tol: float | None = None, trace: bool = False,
-    certificate: bool = False, workers: int = 1,
-    device: Device = "cpu",
+    certificate: bool = False, workers: int = 1, device: Device = "cpu",
 ) -> Distance[Array]: ...  # fmt: skip
 @builtins.function(single.shapes_signed_distance, single.distance_words(narrow.SIGNED))
 def signed_distance(

@@ -103,17 +103,9 @@ class Impact(Answer[N]):
         iterations: Each[int, Ints] = Each()
     else:  # a slot would not be a descriptor to type checkers
         __slots__ = (
-            "_closest",
-            "_row",
-            "free_until",
-            "iterations",
-            "motion_a",
-            "motion_b",
-            "shape_a",
-            "shape_b",
-            "status",
+            "_closest", "_row", "free_until", "iterations", "motion_a", "motion_b", "shape_a", "shape_b", "status",
             "time",
-        )
+        )  # fmt: skip
     free_until: N
     time: Array
     shape_a: Collider

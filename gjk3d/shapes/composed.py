@@ -62,9 +62,8 @@ class Composed(Shape):
 
     __slots__ = ("_functions", "_numbers", "_radius", "_table")
     _table: Ints
-    _functions: tuple[
-        Any, ...
-    ]  #: functions of users; the table has their indices, since addresses differ between processes
+    #: functions of users; the table has their indices, since addresses differ between processes
+    _functions: tuple[Any, ...]
     _numbers: Array
     _radius: float
 

@@ -183,7 +183,7 @@ TABLE = {
         (BODIES, PLANES, lambda: _rational().judge_on_plane),
     ),
 }
-#: queries on one shape: the cells for groups of kinds, of which the first that fits counts
+#: queries on one shape: a cell for each group of kinds; the first group that contains the kind is used
 SINGLE: dict[str, dict[int, Any]] = {
     "raycast": {
         SHAPES: None,
@@ -209,7 +209,7 @@ SINGLE: dict[str, dict[int, Any]] = {
 
 @cache
 def _handler(query: str, kind_a: int, kind_b: int) -> Any:
-    """Return the handler in the order of the caller; the message of an unsupported pair; None without a handler."""
+    """Return the handler for the caller's order of A and B, the message of an unsupported pair, or None."""
     cell, is_swapped = TABLE[query][kind_a, kind_b]
     handler = cell() if callable(cell) else cell
     if not is_swapped:

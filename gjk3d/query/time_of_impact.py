@@ -220,7 +220,8 @@ def time_of_impact(
         slide along each other at a distance below the precision of floats. Rotating edges pass each other within
         about a millionth of their size, where a step is proven only over the square root of the gap. After
         about ten seconds the limit of steps is reached, for example by motions of hundreds of turns, or by bodies that
-        slide along each other with tens of thousands of faces. In these cases continue from ``free_until``, or split the motion.
+        slide along each other with tens of thousands of faces. In these cases continue from ``free_until``, or split
+        the motion.
 
     Raises
     ------

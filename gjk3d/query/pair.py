@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import inf
 from typing import Any, Literal, cast, overload
 
@@ -78,7 +79,7 @@ class Pair:
 
     def __reduce__(self) -> Any:
         plan = self._prepared.plan
-        return _unpickled, (self.a, self.b, plan is None or len(plan.memory) > 0)
+        return partial(Pair, warm=plan is None or len(plan.memory) > 0), (self.a, self.b)
 
     def forget(self) -> None:
         """Clear the last axis and simplex; the next query starts cold.
@@ -248,10 +249,6 @@ def distance_prepared(
             )  # fmt: skip
             return result
     return query_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
-
-
-def _unpickled(a: Shape, b: Shape, warm: bool) -> Pair:
-    return Pair(a, b, warm=warm)
 
 
 builtins.methods(Pair, single.methods_of(Pair))

@@ -105,14 +105,14 @@ def plainly(pose: Any) -> Array | None:
         return pose
     if type(pose) is list and len(pose) != 4:  # a stack, which is converted only once
         return None
-    matrix = getattr(pose, "as_matrix", None)
     try:
-        raw = np.asarray(pose if matrix is None else matrix())
+        raw = np.asarray(pose.as_matrix() if hasattr(pose, "as_matrix") else pose)
     except ValueError:  # ragged: who diagnoses it says so
         return None
     if raw.shape != _SHAPE or raw.dtype.kind not in "fiu":
         return None
-    return raw if raw is not pose and is_plain(raw) else np.array(raw, dtype=np.float64, order="C", subok=False)
+    is_fresh = raw.dtype is _FLOAT and raw is not pose and raw.flags.carray
+    return raw if is_fresh else np.array(raw, dtype=np.float64, order="C")
 
 
 def as_matrices(pose: Any, name: str = "pose") -> Array:

@@ -35,11 +35,12 @@ class Packed(NamedTuple):
 class Parts(ABC):
     """Convex parts in one frame. Boxes are rows of least and greatest corner, and never too small."""
 
-    __slots__ = ("_given", "_looped", "_solids", "_surface", "count", "endless", "reach")
+    __slots__ = ("_given", "_head", "_looped", "_solids", "_surface", "count", "endless", "reach")
 
     count: int
     reach: float  #: greatest coordinate of any part
     endless: bool  #: whether all of it goes down without end, below what its boxes say
+    _head: Any  #: see `gjk3d.engine.store`
     _looped: tuple[Any, int]  #: see `gjk3d.bodies.manifolds`
     _solids: Any  #: see `gjk3d.bodies.depth.depth`
     _surface: Any  #: see `gjk3d.bodies.depth.two_surfaces`

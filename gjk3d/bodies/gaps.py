@@ -163,8 +163,8 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
     """Return the nearest parts of two bodies that do not intersect, up to a distance ``most``.
 
     Pairs farther apart than `share_of` the least known distance are skipped as well. With a share below 1 the result
-    may not be the nearest pair, but no pair is nearer than `share_of` its distance. The ``first`` part of A, -1 for
-    none, is solved before all others.
+    may not be the nearest pair, but no pair is nearer than `share_of` its distance, and the search ends at two parts
+    with a common point. The ``first`` part of A, -1 for none, is solved before all others.
     """
     best = NearestParts(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     r = round_in(x, w)
@@ -176,6 +176,8 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
     top = 1
     while top > 0:
         top -= 1
+        if share < 1.0 and best.upper <= 0.0:
+            break
         # what is left out is beyond the upper bound, so `report_gap` takes enough off it even without the error
         reach = min(share_of(best.upper, margin, share), most) + x.error if best.p >= 0 else inf
         if keys[top] > reach:

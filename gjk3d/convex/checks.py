@@ -29,8 +29,8 @@ def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
         sharp = rounded or shape._packed[1][layout.RADIUS] == 0.0
         if not (shape._packed[0][layout.POLYTOPE] and sharp):
             raise UnsupportedPair(
-                f"{what} takes polytopes{', rounded ones too' if rounded else ''}, and {name} is a "
-                f"{type(shape).__name__}: use signed_distance, whose normal is the best axis of any pair"
+                f"{name} is a {type(shape).__name__}, but {what} needs polytopes{', also rounded' if rounded else ''}."
+                " Use signed_distance, whose normal is the best axis of any pair."
             )
 
 
@@ -58,16 +58,14 @@ def line_for(value: Any) -> str:
 def no_shape(name: str, value: Any) -> Gjk3dError:
     """Return the error for an argument that is not a convex shape, with the line that converts it."""
     if callable(getattr(value, "hull", None)):
-        return UnsupportedPair(
-            f"{name} is {kind_of(value)}, and this takes convex shapes: pass its hull() to ask about its convex hull"
-        )
+        return UnsupportedPair(f"{name} is {kind_of(value)}, expected a convex shape. Use its convex hull, hull().")
     line = line_for(value)
     if line:
         return UnsupportedPair(f"{name} is {with_article(_type_name(type(value)))}: {line}")
     if callable(getattr(value, "surface", None)):
         return UnsupportedPair(
-            f"{name} is {kind_of(value)}, which has no end, and this takes convex shapes: "
-            "pass gjk3d.ConvexHull of its surface().vertices"
+            f"{name} is {kind_of(value)}, which is unbounded, expected a convex shape. "
+            "Use gjk3d.ConvexHull(shape.surface().vertices)."
         )
     if hasattr(value, "vertices") and hasattr(value, "faces"):
         return UnsupportedPair(
@@ -84,7 +82,7 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
 
 
 def is_finite(value: Any) -> bool:
-    """Tell whether it is one finite number in the range of float64."""
+    """Return whether a value is one finite number in the range of float64."""
     if type(value) is float:
         return -_GREATEST <= value <= _GREATEST
     if isinstance(value, np.floating):  # the comparison below would convert the greatest float64 to infinity in float32
@@ -106,7 +104,7 @@ def check_workers(workers: Any) -> None:
 
 
 def check_device(device: Any) -> bool:
-    """Tell whether the GPU is requested; raise if it is unavailable, or for an unknown device."""
+    """Return whether the GPU is requested; raise if it is unavailable, or for an unknown device."""
     if device == "cpu":
         return False
     if device != "cuda":
@@ -114,11 +112,11 @@ def check_device(device: Any) -> bool:
     try:
         from gjk3d._kernels import gpu
     except ImportError:
-        why = "numba-cuda is not installed: pip install 'gjk3d[gpu]' brings it"
+        why = "numba-cuda is not installed, install it with pip install 'gjk3d[gpu]'"
     else:
         why = gpu.unavailable()
     if why:
-        raise DeviceUnavailableError(f"device='cuda': {why}. Use device='cpu', which returns the same")
+        raise DeviceUnavailableError(f"device='cuda': {why}. device='cpu' gives the same results.")
     return True
 
 
@@ -157,7 +155,7 @@ def vectors(value: Any, what: str, most: float = inf) -> tuple[Array, bool]:
     try:
         raw = np.asarray(value)
     except ValueError:
-        raise ShapeError(f"{what} is ragged: expected three numbers, or rows of three") from None
+        raise ShapeError(f"{what} is ragged, expected three numbers, or rows of three") from None
     if raw.dtype.kind not in "fiu" or raw.ndim not in (1, 2) or raw.shape[-1] != 3:
         raise ShapeError(f"{what} has shape {raw.shape} and dtype {raw.dtype}, expected (3,) or (n, 3) real numbers")
     rows = np.array(raw, dtype=np.float64, order="C").reshape(-1, 3)

@@ -32,12 +32,13 @@ from gjk3d.convex.rows import (
     scratch,
     select_rows,
     solve_on_gpu,
+    workspace_of,
 )
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.points import farthest
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.pairs import SIDES, collide_many, plane_rows, solve_many
-from gjk3d.narrow.sat import axis_rows, overlap_rows
+from gjk3d.narrow.pairs import SIDES, PairRows, Request, ShapeRows, collide_many, plane_rows, solve_many
+from gjk3d.narrow.sat import GaussMap, axis_rows, overlap_rows
 from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
@@ -74,20 +75,17 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
     ints, floats, pair, _ = core_row(a, b, len(rows.a), len(rows.b))
     if log is not None:  # a trace shows A on the left, as the caller passed it
         pair[0, [2, 7]] = 0, 1
-    poses = rows.joined_poses()
+    pairs = PairRows(ints, floats, pair, rows.joined_poses())
     most = MOST_POINTS[bool(a._packed[0][layout.POLYTOPE] and b._packed[0][layout.POLYTOPE])]
     points, again = FIRST_POINTS, False
 
     def run(start: int, stop: int, points: int, again: bool, steps: Array) -> int:
-        work, table, _ = scratch(points)
-        return solve_many(
-            ints, floats, pair, NO_POSE, NO_POSE, poses, mode, max_distance, tol,
-            start, stop, again, work, table, points, out, flags, NO_CACHE, steps,
-        )  # fmt: skip
+        request, workspace = Request(mode, max_distance, tol, again), workspace_of(points, steps)
+        return solve_many(pairs, NO_POSE, NO_POSE, request, start, stop, workspace, out, flags, NO_CACHE)
 
     while True:
         if rows.on_gpu and log is None and not again:
-            solve_on_gpu(ints, floats, pair, poses, wanted, out, flags)
+            solve_on_gpu(pairs, Request(mode, max_distance, tol), out, flags)
         elif log is None:
             in_chunks(rows.total, rows.workers, partial(run, points=points, again=again, steps=NO_LOG))
         else:
@@ -134,17 +132,15 @@ def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, 
 
 def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
     ints, floats, pair, _ = core_row(a, b, len(rows.a), len(rows.b))
-    poses = rows.joined_poses()
+    pairs = PairRows(ints, floats, pair, rows.joined_poses())
     answer = np.empty(rows.total, dtype=np.int64)
 
     def task(start: int, stop: int) -> None:
         simplex = scratch(FIRST_POINTS)[2]
-        collide_many(
-            ints, floats, pair, NO_POSE, NO_POSE, poses, margin, start, stop, simplex, answer, NO_CACHE
-        )  # fmt: skip
+        collide_many(pairs, NO_POSE, NO_POSE, margin, start, stop, simplex, answer, NO_CACHE)
 
     if rows.on_gpu:
-        collide_on_gpu(ints, floats, pair, poses, margin, answer)
+        collide_on_gpu(pairs, margin, answer)
     else:
         in_chunks(rows.total, rows.workers, task)
     left = np.flatnonzero(answer == 2)  # too close to the margin: the signed distance decides
@@ -165,16 +161,15 @@ def _not_beyond(solve: Any, a: Shape, b: Shape, rows: Rows, margin: float) -> Bo
 
 def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     if wanted.log is not None:
-        raise ShapeError("trace=True shows GJK and EPA: use depth='auto' or 'epa'")
+        raise ShapeError("trace=True shows GJK and EPA. Use depth='auto' or 'epa'.")
     check_polytopes(a, b, "depth='facets'", True)
     a, b, rows, swapped = canonical(a, b, rows)
     axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
-    gauss_a, gauss_b = a._gauss_map(), b._gauss_map()
-    rotated = np.empty((len(gauss_b[1]), 9))
-    axis_rows(*a._packed, *b._packed, rows.a, rows.b, *gauss_a, *gauss_b, rotated, 0, rows.total, axes, kinds)
-    overlap_rows(
-        *a._packed, *b._packed, rows.a, rows.b, axes, kinds, 0, rows.total, scratch(FIRST_POINTS)[2], out, flags
-    )
+    first, second = ShapeRows(*a._packed, rows.a), ShapeRows(*b._packed, rows.b)
+    gauss_a, gauss_b = GaussMap(*a._gauss_map()), GaussMap(*b._gauss_map())
+    rotated = np.empty((len(gauss_b.edges), 9))
+    axis_rows(first, second, gauss_a, gauss_b, rotated, 0, rows.total, axes, kinds)
+    overlap_rows(first, second, axes, kinds, 0, rows.total, scratch(FIRST_POINTS)[2], out, flags)
     left = np.flatnonzero(flags[:, 3])
     if len(left):
         few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True)
@@ -212,14 +207,12 @@ def core_row(a: Shape, b: Shape, poses_a: int = 1, poses_b: int = 1) -> tuple[In
 def _solve_plane(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     plane_is_b = bool(b._kind & Kind.PLANES)
     plane, shape, placed = (b, a, rows.swapped()) if plane_is_b else (a, b, rows)
-    plane_rows(
-        *ray_core(plane), *shape._packed, placed.a, placed.b, plane_is_b, wanted.mode, wanted.max_distance, 0,
-        rows.total, out, flags,
-    )  # fmt: skip
+    first, second = ShapeRows(*ray_core(plane), placed.a), ShapeRows(*shape._packed, placed.b)
+    plane_rows(first, second, plane_is_b, wanted.mode, wanted.max_distance, 0, rows.total, out, flags)
 
 
 def is_mapped(shape: Any) -> bool:
-    """Tell whether a shape contains a support mapping of the user."""
+    """Return whether a shape contains a support mapping of the user."""
     return bool(shape._kind == Kind.MAPPED)
 
 
@@ -232,8 +225,9 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
         contradictory = np.flatnonzero(out[:, 1] > out[:, 2])
         for k in contradictory[:1]:
             raise ShapeError(
-                f"a support mapping contradicts itself in row {k} of {len(out)}: distance at least {out[k, 1]:.6g}, at"
-                f" most {out[k, 2]:.6g}. It must return the farthest point of one convex shape, within its radius"
+                f"a support mapping contradicts itself in row {k} of {len(out)}: a direction proves a distance of at"
+                f" least {out[k, 1]:.6g}, its points prove at most {out[k, 2]:.6g}. It must return"
+                " the farthest point of one convex shape, within its radius."
             )
         return
     # the exception of a compiled function is lost; the same query with the Python function raises it again
@@ -264,7 +258,7 @@ def signed(a: Shape, b: Shape, poses: Array) -> Array:
 
 
 def contains(shape: Shape, points: Array) -> Bools:
-    """Tell which points are in a shape, by `collide`."""
+    """Return which points are in a shape, by `collide`."""
     poses = np.zeros((len(points), 13))
     poses[:, :9] = IDENTITY[0, :9]
     poses[:, 9:12] = points

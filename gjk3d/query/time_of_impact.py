@@ -249,12 +249,11 @@ def time_of_impact(
         if pair.words is not None:
             first, second = as_motion(motion_a, "motion_a"), as_motion(motion_b, "motion_b")
             if not (first.stacked or second.stacked):
-                ints, floats, row = pair.packed
+                motions = narrow.Motions(first._rows, second._rows)
                 out, scratch = np.empty(_ANSWER), thread_scratch()
                 marks = narrow.impact_many(
-                    ints, floats, row, True, UP, first._rows, second._rows, clearance, 0, 1, scratch.work, out,
-                    scratch.flags,
-                )  # fmt: skip
+                    pair.packed, True, UP, motions, clearance, 0, 1, scratch.work, out, scratch.flags
+                )
                 return _single_impact(a, b, first, second, clearance, out, marks)
     advance = find("impact", a, b)
     if not is_finite(clearance) or clearance < 0.0:

@@ -41,7 +41,7 @@ def headline(result: Distance, unit: str | None = None) -> str:
 
 def translation_label(result: Distance) -> str:
     """Return the label of the separating translation of B: "shortest" only if that is proven."""
-    return "shortest way out, for B" if result.tight else "a way out, for B"
+    return "shortest separation of B" if result.tight else "separation of B"
 
 
 def proof(result: Distance, unit: str | None = None) -> str:

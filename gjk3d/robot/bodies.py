@@ -1,4 +1,4 @@
-"""The collision geometry of a robot as shapes: primitives as they are, meshes as hulls or triangles."""
+"""The collision geometry of a robot as shapes. Primitives stay as they are. Meshes become hulls or triangles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from scipy import spatial
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import Gjk3dError, ParseError, ShapeError
-from gjk3d.files.load import load
 from gjk3d.robot import files, urdf
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.curved import Capsule, Cylinder, Ellipsoid, Sphere
@@ -43,7 +42,7 @@ class Body(NamedTuple):
     shape : Shape or Mesh
         In its own frame.
     geometry : int
-        Which of `Robot.geometries` it is part of.
+        Index of its geometry in `Robot.geometries`.
 
     Examples
     --------
@@ -60,16 +59,16 @@ class Body(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """One collision geometry of the URDF, and what became of it: an item of `Robot.geometries`.
+    """One collision geometry of the URDF, and its bodies: an item of `Robot.geometries`.
 
     Attributes
     ----------
     link : int
         Number of the link.
     pose : (4, 4) float
-        In the frame of the link, of all its bodies.
+        Pose of all its bodies in the frame of the link.
     hull : Shape
-        A convex shape around all of them.
+        A convex shape that contains all its bodies.
     first, last : int
         Its bodies are ``robot.bodies[first:last]``.
     way : str
@@ -77,7 +76,7 @@ class Geometry(NamedTuple):
     source : Path or None
         The file of a mesh.
     error : float or None
-        Of parts: how far they are from the mesh, as `gjk3d.Mesh.decompose` measures it.
+        Distance of the parts from the mesh, as `gjk3d.Mesh.decompose` measures it. None if ``way`` is not "parts".
 
     Examples
     --------
@@ -109,7 +108,7 @@ def make_bodies(
     package_dirs: Sequence[str | os.PathLike[str]],
     mode: str,
 ) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return the bodies and geometries of all links; ``order`` has the names of the links by number."""
+    """Return the bodies and geometries of all links. ``order`` has the names of the links by number."""
     if mode not in MESH_MODES:
         raise ShapeError(f"geometry={mode!r}, expected one of {', '.join(map(repr, MESH_MODES))}")
     bodies: list[Body] = []
@@ -148,8 +147,10 @@ def _primitive(geometry: urdf.Geometry) -> Shape:
 
 def of_mesh(file: Path | Mesh, geometry: urdf.Geometry, mode: str) -> _MeshShapes:
     """Return the hull of a mesh or its file, and the shapes that represent it."""
+    from gjk3d.files.load import load  # loaded only for a robot with meshes
+
     try:
-        mesh = file if isinstance(file, Mesh) else load(file, unit="meters")  # whatever the file states
+        mesh = file if isinstance(file, Mesh) else load(file, unit="meters")  # a unit that the file states is ignored
         if geometry.scale != (1.0, 1.0, 1.0):
             mesh = mesh._mapped(np.diag(geometry.scale), unit=None, source=mesh.source)
         hull = mesh.hull()
@@ -166,7 +167,7 @@ def of_mesh(file: Path | Mesh, geometry: urdf.Geometry, mode: str) -> _MeshShape
 
 
 def _parts(mesh: Mesh) -> _MeshShapes:
-    """Return each body of a mesh cut into convex parts; open or nearly convex bodies become their hulls."""
+    """Return the convex parts of each body of a mesh. Open or nearly convex bodies become their hulls."""
     hulls: list[ConvexHull] = []
     error = 0.0
     for body in mesh.bodies():
@@ -185,7 +186,7 @@ def _parts(mesh: Mesh) -> _MeshShapes:
 
 
 def _outer(hulls: list[ConvexHull]) -> list[ConvexHull]:
-    """Return the hulls without those inside another one, such as screws inside a cover: the union is the same."""
+    """Return the hulls without those inside another one, such as screws inside a cover. The union is the same."""
     planes: list[tuple[Array, Array]] = []  # of the hulls that stay, the largest first
     outer: list[int] = []
     for k in sorted(range(len(hulls)), key=lambda k: -float(hulls[k].volume)):

@@ -23,12 +23,12 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.typing import Array, Ints
 
-NO_CAPSULE = -1  #: in place of the first index of the capsule of a half-space, which has none
+NO_CAPSULE = -1  #: first index of the capsule of a half-space, which does not have one
 #: number of floats of a capsule: both ends, in the frame of the shape, and the radius
 CAPSULE_SIZE = 7
 _ROUNDS = 20  #: steps towards the centre of the smallest circle around the points projected along an axis
 _ROUNDING = 1e-12
-_NORMAL = layout.FLOAT_HEAD  #: of a half-space, where its normal begins, and its offset behind that
+_NORMAL = layout.FLOAT_HEAD  #: first index of the normal of a half-space; its offset follows the normal
 
 
 def with_bounds(
@@ -136,7 +136,7 @@ def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> flo
     uu, vv = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz
     uv = ux * vx + uy * vy + uz * vz
     ur, vr = ux * rx + uy * ry + uz * rz, vx * rx + vy * ry + vz * rz
-    s = 0.0  # nearly parallel segments: any s will do, as t is computed from it
+    s = 0.0  # for nearly parallel segments any s is valid, since t is computed from it
     cross = uu * vv - uv * uv
     if cross > 1e-12 * uu * vv:
         s = min(max((uv * vr - ur * vv) / cross, 0.0), 1.0)
@@ -159,7 +159,7 @@ def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> flo
 #: number of floats of a box in the frame of the shape: centre, axes, half widths, and a bound of its distance from the
 #: origin
 BOX_SIZE = 16
-NO_BOX = -1  #: in place of the first index of the box of a half-space, which has none
+NO_BOX = -1  #: first index of the box of a half-space, which does not have one
 #: relative to positions and sizes of boxes: the residuals of rotations, and rounding
 _PLACED = 2e-13
 

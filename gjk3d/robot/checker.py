@@ -29,7 +29,7 @@ from gjk3d.typing import Number, Row, Rows, Unclear, VectorLike
 class Checker(ConfigurationChecks):
     """A robot, the obstacles around it and the objects attached to it, prepared for collision queries.
 
-    Several threads may query one checker at the same time, also while another thread changes it: each query uses one
+    Several threads may query one checker at the same time, also while another thread changes it. Each query uses one
     state. Only one thread at a time may change it.
 
     Parameters
@@ -37,19 +37,19 @@ class Checker(ConfigurationChecks):
     robot : Robot
         Its checked pairs of links follow `Robot.allowed` at the time of a query.
     surroundings : mapping of shapes or (shape, (4, 4) pose), or Scene, optional
-        Obstacles by name; or a `gjk3d.Scene`, whose objects are copied at their present poses: later changes of the
-        Scene have no effect, and its groups are ignored. Meshes, clouds and other bodies are tested after the convex
-        shapes and cost more. A mesh with a unit is scaled to metres. A Scene of meshes in another unit is refused,
-        because its poses are in that unit too.
+        Obstacles by name, or a `gjk3d.Scene` whose objects are copied at their present poses. Later changes of the
+        Scene are ignored, and so are its groups. Meshes, clouds and other bodies are tested after the convex shapes
+        and cost more. A mesh with a unit is scaled to metres. A Scene of meshes in another unit is refused, because
+        its poses are in that unit too.
     touching : iterable of (str, str)
         Links and obstacles that may touch, such as the base and the floor.
     margin : float
-        Pairs closer than this count as colliding, in the robot's unit; `set_margin` sets that of some pairs.
+        Pairs closer than this count as colliding, in the robot's unit. `set_margin` sets the margin of single pairs.
 
     Raises
     ------
     RobotError
-        A name is taken, or unknown in ``touching``; a pose is a stack.
+        A name is used twice, a name in ``touching`` is unknown, or a pose is a stack.
     UnsupportedPair
         A shape is not supported.
     ShapeError
@@ -66,7 +66,7 @@ class Checker(ConfigurationChecks):
     >>> round(nearest.distance, 9), nearest.pair
     (0.2, ('hand', 'wall'))
 
-    Obstacles can be added, moved and removed; a copy has its own.
+    Obstacles can be added, moved and removed. A copy has its own obstacles.
 
     >>> other = checker.copy()
     >>> other.add("ball", gk.Sphere(0.1), touching=["post", "beam"])
@@ -118,9 +118,9 @@ class Checker(ConfigurationChecks):
         Parameters
         ----------
         q0, q1 : (dof,) or (n, dof) float
-            Ends of the motions; one configuration and n of them give n motions.
+            Ends of the motions. One configuration and n configurations give n motions.
         certify : bool
-            False checks samples. True also proves the motion between them: no motion that collides is called free.
+            False checks samples. True also proves the motion between them, so a result "free" is certain.
         resolution : float or (dof,) float
             The most that any number of q changes from one sample to the next, or the most for each number.
         tolerance : float
@@ -144,7 +144,7 @@ class Checker(ConfigurationChecks):
         Notes
         -----
         Little can be proven for numbers so large that their rounding moves a link (a turn of 1e12 is rounded by 1e-4),
-        and for motions of thousands of turns: they are UNRESOLVED. Reduce turns to values near 0 first.
+        and for motions of thousands of turns. Their status is UNRESOLVED. Reduce turns to values near 0 first.
 
         Examples
         --------
@@ -219,13 +219,13 @@ class Checker(ConfigurationChecks):
             See `Trajectory`.
         moving : mapping of str to Motion, or to (Motion, (float, float)), optional
             Motions of obstacles by name, which replace their poses. A motion lasts from the first time of the
-            trajectory to its last, or between the two given times, and goes on at the same rate before and after.
+            trajectory to its last, or between the two given times. Before and after, it continues at the same rate.
             Unbounded shapes, such as a half-space, cannot move. Obstacles are not checked against each other.
         certify : bool
-            False checks samples. True also proves the motion between them: nothing that collides is called free.
+            False checks samples. True also proves the motion between them, so a result "free" is certain.
         resolution : float or (dof,) float
-            The most that any number of q changes from one sample to the next, or the most for each number. A moving
-            obstacle slides and turns by no more than the least of them.
+            The most that any number of q changes from one sample to the next, or the most for each number. The slide
+            and the turn of a moving obstacle change by no more than the least of them.
         tolerance : float
             Width of the bracket of the first contact in a proof, in the unit of the times.
         workers : int
@@ -239,8 +239,8 @@ class Checker(ConfigurationChecks):
         Raises
         ------
         RobotError
-            The trajectory is not one, or of another robot; a name in ``moving`` is not an obstacle, or that of an
-            unbounded one; resolution or tolerance is not above 0.
+            The trajectory is not a trajectory of this robot, a name in ``moving`` is not that of a bounded obstacle,
+            or resolution or tolerance is not above 0.
         ShapeError
             ``workers`` is not a number of threads.
 
@@ -266,9 +266,9 @@ class Checker(ConfigurationChecks):
         tolerance: float = 1e-4,
         workers: int = 1,
     ) -> TrajectoryClearance:
-        """Return the least clearance of a trajectory, with proven bounds, its time, place and pair.
+        """Return the least clearance of a trajectory with proven bounds, and its time, points and pair.
 
-        Margins do not count. Samples find a near pair. Then it is proven that no pair comes nearer.
+        Margins are ignored. Samples find a near pair. A proof then shows that no pair comes nearer.
 
         Parameters
         ----------
@@ -322,7 +322,8 @@ class Checker(ConfigurationChecks):
         Raises
         ------
         RobotError
-            The trajectory is not one, the excess is not above 0, or a name is not that of a link with shapes.
+            The trajectory is not a trajectory of this robot, the excess is not above 0, or a name is not that of a
+            link with shapes.
 
         Examples
         --------
@@ -343,13 +344,13 @@ class Checker(ConfigurationChecks):
         tolerance: float = 1e-4,
         workers: int = 1,
     ) -> SafetyReport:
-        """Return the pairs that come closer than their margins over a programme of motions; proven to be complete.
+        """Return the pairs that come closer than their margins in a programme of motions. The list is proven complete.
 
         Parameters
         ----------
         programme : mapping of str to a motion
-            A trajectory, a spline of scipy, or (m, dof) waypoints one second apart; or a tuple of one of these and
-            ``moving`` as in `trajectory_free`.
+            A trajectory, a spline of scipy, or (m, dof) waypoints one second apart. A tuple of one of these and
+            ``moving``, as in `trajectory_free`, is also accepted.
         resolution : float or (dof,) float
         tolerance : float
         workers : int
@@ -358,7 +359,7 @@ class Checker(ConfigurationChecks):
         Returns
         -------
         SafetyReport
-            True if every margin is kept; it can be written as a table, a JSON document, or a page.
+            True if every margin is kept. It can be written as a table, a JSON document, or a page.
 
         Raises
         ------

@@ -30,7 +30,7 @@ from gjk3d.typing import Array, Device, Ints, Row, Rows, RowsLike, Unclear
 
 
 class ConfigurationChecks(PlanningScene):
-    """The queries of a `gjk3d.robot.Checker` about configurations; see there."""
+    """The queries of a `gjk3d.robot.Checker` about configurations."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class ConfigurationChecks(PlanningScene):
     @overload
     def free(self, q: Rows, *, workers: int = 1, device: Device = "cpu") -> NDArray[np.bool_]: ...
     def free(self, q: Rows, *, workers: int = 1, device: Device = "cpu") -> Any:
-        """Return whether the robot is in no collision: not with itself or its surroundings, nor closer than a margin.
+        """Return whether no pair of the robot, its attached objects and its surroundings is closer than its margin.
 
         Limits of joints are not checked, see `Robot.within_limits`.
 
@@ -58,7 +58,7 @@ class ConfigurationChecks(PlanningScene):
         Returns
         -------
         bool or (n,) bool
-            True for free configurations; touching is not free.
+            True for free configurations. Touching is not free.
 
         Raises
         ------
@@ -67,7 +67,7 @@ class ConfigurationChecks(PlanningScene):
         ShapeError
             ``workers`` is not a number of threads.
         DeviceUnavailableError
-            ``device`` is not available; the message names the missing part and its installation.
+            ``device`` is not available. The message names the missing part and its installation.
         """
         # One plain configuration on one thread: the kernel is called directly. Its record lets the builtin skip even
         # this method at the next call, see `gjk3d.robot.single`.
@@ -96,16 +96,16 @@ class ConfigurationChecks(PlanningScene):
     def valid(
         self, q: Rows, *, margin: float | None = None, limits: bool = True, tolerance: float = 0.0, workers: int = 1
     ) -> Validity[Any, Any, Any]:
-        """Return which configurations are valid, and the reason for the others: limits first, then collisions.
+        """Return which configurations are valid, and the reason for the others.
 
-        This filters candidates, such as many solutions of inverse kinematics.
+        Limits are checked first, then collisions. This filters candidates, such as solutions of inverse kinematics.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
             Radians, and the robot's unit of length. Rows that are not finite are invalid, without an error.
         margin : float, optional
-            Margin of pairs without their own; that of the checker by default.
+            Margin of pairs without their own. The default is the margin of the checker.
         limits : bool
             Whether limits of joints are checked. A turn without limits is not wrapped.
         tolerance : float
@@ -136,7 +136,7 @@ class ConfigurationChecks(PlanningScene):
         settings, cell = self._state()
         if margin is not None:
             check_margin(margin)
-        if margin is not None and margin != settings.margin:  # for this query only: the checker keeps its cell
+        if margin is not None and margin != settings.margin:  # for this query only, so the checker keeps its cell
             cell = cell.with_margins(float(margin), settings.rules)
         return valid(cell, q, limits, tolerance, workers)
 
@@ -149,7 +149,7 @@ class ConfigurationChecks(PlanningScene):
     def hit(self, q: Rows, *, workers: int = 1) -> Any:
         """Return a pair that is too close.
 
-        Which of several pairs is returned depends on earlier queries; see `collisions` for all of them.
+        If several pairs are too close, earlier queries decide which one is returned. `collisions` returns all of them.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class ConfigurationChecks(PlanningScene):
         Returns
         -------
         (str, str) or None, or list of such
-            Two names, an obstacle second; None for a free configuration.
+            Two names, an obstacle second. None for a free configuration.
 
         Raises
         ------
@@ -203,7 +203,7 @@ class ConfigurationChecks(PlanningScene):
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         max_distance : float
-            The limit of the search; beyond it the distance is infinite.
+            The limit of the search. Beyond it the distance is infinite.
         workers : int
             Threads for a stack.
 
@@ -279,26 +279,27 @@ class ConfigurationChecks(PlanningScene):
     @overload
     def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = 4) -> list[list[RobotContact]]: ...
     def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = 4) -> Any:
-        """Return the contacts of the shapes of links and objects: a normal, and points on both.
+        """Return the contacts between shapes of links and objects, each with a normal and points on both surfaces.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         within : float
-            At least 0: pairs up to this distance apart are included. Margins do not count here.
+            Pairs up to this distance apart are included, at least 0. Margins are ignored.
         max_points : int or None
             Most points of two shapes, as in `gjk3d.contact`. Meshes and other bodies have one point.
 
         Returns
         -------
         list of RobotContact
-            One for each two shapes that touch; a link may have several shapes. A list of lists for n configurations.
+            One for each pair of shapes within the distance. A link may have several shapes. A list of lists for n
+            configurations.
 
         Raises
         ------
         RobotError, ShapeError
-            q is not a configuration or a stack of them; ``within`` or ``max_points`` is not such a number.
+            q is not a configuration or a stack of them, or ``within`` or ``max_points`` is not such a number.
 
         Examples
         --------
@@ -313,7 +314,7 @@ class ConfigurationChecks(PlanningScene):
         return contacts if stacked else contacts[0]
 
     def gradient(self, q: Rows) -> Array:
-        """Return the gradient of the clearance; zero if no pair is checked.
+        """Return the gradient of the clearance, or zero if no pair is checked.
 
         It is the normal times the velocity of the second point relative to the first. If several pairs tie, it is that
         of one of them. In overlap with a non-convex body it belongs to the deepest contact found, so it may jump.
@@ -350,34 +351,34 @@ class ConfigurationChecks(PlanningScene):
         return gradients if stacked else gradients[0]
 
     def distances(self, q: Rows, within: float = inf, *, jacobians: bool = False) -> RobotDistances:
-        """Return every pair within a distance: distances, nearest points, and gradients.
+        """Return distances, nearest points and gradients of every pair within a distance.
 
-        This is for trajectory optimisers and controllers, which need all near pairs. Margins do not count here. Pairs
-        that may touch are left out.
+        This is for trajectory optimisers and controllers, which need all near pairs. Margins are ignored. Pairs that
+        may touch are left out.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         within : float
-            Pairs that are proven farther apart are left out; all pairs by default.
+            Pairs that are proven farther apart are left out. All pairs by default.
         jacobians : bool
             Whether to return the Jacobians of the points too.
 
         Returns
         -------
         RobotDistances
-            A row for each near pair, in the order of configurations and pairs; its ``penalty`` is a cost.
+            A row for each near pair, in the order of configurations and pairs. Its ``penalty`` is a cost.
 
         Raises
         ------
         RobotError
-            q is not a configuration or a stack of them; ``within`` is no number.
+            q is not a configuration or a stack of them, or ``within`` is not a number.
 
         Notes
         -----
-        The gradient is the normal times how much faster the second point moves than the first; one of several where
-        nearest points tie. In overlap with what is not convex it is that of the deepest found.
+        The gradient is the normal times the velocity of the second point relative to the first. If several nearest
+        points tie, it belongs to one of them. In overlap with a non-convex body it belongs to the deepest contact.
 
         Examples
         --------
@@ -397,32 +398,32 @@ class ConfigurationChecks(PlanningScene):
     @overload
     def outside(self, points: RowsLike, q: Rows, *, margin: float = 0.0, workers: int = 1) -> NDArray[np.bool_]: ...
     def outside(self, points: RowsLike, q: Rows, *, margin: float = 0.0, workers: int = 1) -> Any:
-        """Tell which points are neither of the robot nor of what hangs on it: what else a camera sees.
+        """Return which points of a camera are outside the robot and its attached objects.
 
-        All links count, also those that may touch each other; obstacles do not.
+        All links count, also those that may touch each other. Obstacles are ignored.
 
         Parameters
         ----------
         points : (n, 3) float
-            In the frame of the world; such as those of a camera, moved by its pose.
+            In the frame of the world. Points of a camera are moved by its pose first.
         q : (dof,) or (k, dof) float
-            Where the robot was when they were seen: radians, and the robot's unit of length.
+            Configurations when the points were measured: radians, and the robot's unit of length.
         margin : float
-            How near counts as of the robot: what the camera is off by, and the radius that the cloud will have.
+            Points up to this distance count as the robot: the error of the camera plus the radius of a later cloud.
         workers : int
             Threads for a stack of configurations.
 
         Returns
         -------
         (n,) bool or (k, n) bool
-            True where a point is proven to be farther than the margin from all links and attached objects.
+            True for points that are proven to be farther than the margin from all links and attached objects.
 
         Raises
         ------
         RobotError
             q is not a configuration or a stack of them.
         ShapeError
-            A point is not finite, the margin is no finite number, or ``workers`` is not a number of threads.
+            A point is not finite, the margin is not a finite number, or ``workers`` is not a number of threads.
 
         Examples
         --------

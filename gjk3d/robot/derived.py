@@ -1,7 +1,7 @@
-"""Robots made from robots: several in one tree under a common root, locked joints, other shapes, scaled links.
+"""Robots made from robots: several robots under a common root, locked joints, other shapes, scaled links.
 
-The result is the description of a tree, as files give it, with its shapes and allowed pairs. So all other code treats
-several robots as one.
+The result is the description of a tree, like that of a file, with its shapes and allowed pairs. All other code
+therefore treats several robots as one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 ROOT = "world"  #: the root link, to which all parts are attached
 _HOLDS = ("fixed", "planar", "floating")
-_NORMAL = (0.0, 0.0, 1.0)  #: of the plane of a planar joint: the floor that a mobile base drives on
+_NORMAL = (0.0, 0.0, 1.0)  #: normal of a planar joint, whose plane is the floor that a mobile base drives on
 
 
 class Joined(NamedTuple):
@@ -47,9 +47,9 @@ class Joined(NamedTuple):
 
 
 def joined(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[str, str]) -> Joined:
-    """Return the tree of several robots; names are prefixed by that of their part and a slash."""
+    """Return the tree of several robots. Names are prefixed by the name of their part and a slash."""
     _check(parts, on, joints)
-    # joints are listed part by part, so the columns of a part are contiguous: first its own joint, then the robot's
+    # joints are listed part by part, so the columns of a part are contiguous: its own joint, then those of its robot
     links: list[Link] = [Link(ROOT, ())]
     all_joints: list[Joint] = []
     columns: dict[str, slice] = {}
@@ -91,20 +91,20 @@ def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
             raise RobotError(f"part {part!r} is {kind_of(robot)}, expected a Robot")
     for what, entries in (("on", on), ("joints", joints)):
         if unknown := [name for name in entries if name not in parts]:
-            raise RobotError(f"{what} names {unknown[0]!r}, which is no part; there are {', '.join(parts)}")
+            raise RobotError(f"{what} names {unknown[0]!r}, which is not a part. Parts are {', '.join(parts)}")
     for part, kind in joints.items():
         if not isinstance(kind, str) or kind not in _HOLDS:
             raise RobotError(f"joints: {part!r} has {kind!r}, expected one of {', '.join(map(repr, _HOLDS))}")
     for part, link in on.items():
         base, _, name = link.partition("/") if isinstance(link, str) else ("", "", "")
         if base not in parts or name not in parts[base].links:
-            raise RobotError(f"on: {part!r} stands on {link!r}, expected a link of a part, as in 'arm/flange'")
+            raise RobotError(f"on: {part!r} is attached to {link!r}, expected a link of a part, as in 'arm/flange'")
         chain = [part]
         while base in on:
             chain.append(base)
             base = on[base].partition("/")[0]
             if base in chain:
-                raise RobotError(f"on: {' stands on '.join(map(repr, [*chain, base]))}, which is a loop")
+                raise RobotError(f"on: {' is attached to '.join(map(repr, [*chain, base]))}, which is a loop")
 
 
 def _prefixed(joint: Joint, part: str) -> Joint:
@@ -139,7 +139,7 @@ def _numbered(
 
 
 def locked(robot: Robot, q: Array, names: Iterable[str]) -> list[Joint]:
-    """Return the joints of a robot; the named ones, and those that mimic them, are fixed at q."""
+    """Return the joints of a robot. The named joints, and those that mimic them, are fixed at q."""
     locked_columns = {robot.columns[name].start for name in names}
     chain, number = robot._chain, {joint.name: k for k, joint in enumerate(robot.joints) if joint is not None}
     joints = []
@@ -151,14 +151,14 @@ def locked(robot: Robot, q: Array, names: Iterable[str]) -> list[Joint]:
             continue
         pose = np.empty((1, 1, 4, 4))
         row: Any = (values[k : k + 1] for values in chain)
-        # a chain of this joint alone on the world: the pose of its link is the transform of the joint
+        # a chain of this joint alone, attached to the world: the pose of its link is the transform of the joint
         single = Chain(*row)._replace(parent=np.array([-1]))
         many_link_poses(single, q[None], np.empty((4, 4)), pose)
         joints.append(joint._replace(type="fixed", origin=pose[0, 0], mimic=None))
     return joints
 
 
-Shapes = Any  #: a shape or mesh, (one, pose), or several of these
+Shapes = Any  #: a shape or mesh, a tuple (shape, pose), or a list of these
 
 
 def with_shapes(robot: Robot, link: int, shapes: Shapes, mode: str) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
@@ -191,8 +191,8 @@ def _shape_of(item: Any, name: str, link: int, mode: str) -> tuple[Geometry, tup
         shapes, geometry = [shape], Geometry(link, matrix, shape, 0, 0, "exact", None, None)
     else:
         raise RobotError(
-            f"link {name!r} cannot have a {type(shape).__name__} for its geometry, expected a convex shape that has an "
-            "end, or a Mesh; attach it to the link instead"
+            f"link {name!r} cannot have a {type(shape).__name__} as its geometry, expected a bounded convex shape or a "
+            "Mesh. Attach other shapes with Checker.attach"
         )
     return geometry, tuple(Body(link, matrix, piece, 0) for piece in shapes)
 
@@ -200,7 +200,7 @@ def _shape_of(item: Any, name: str, link: int, mode: str) -> tuple[Geometry, tup
 def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
     """Return a robot whose links are scaled, each geometry about the middle of the box along its axes.
 
-    For a fixed distance in all directions, `Checker.set_padding` and `Checker.set_margin` are exact and cost nothing.
+    To enlarge links by a distance, use `Checker.set_padding` or `Checker.set_margin`, which are exact and free of cost.
 
     Parameters
     ----------

@@ -14,9 +14,9 @@ from xml.etree.ElementTree import Element
 from gjk3d.errors import FileError, ParseError
 from gjk3d.wording import cut
 
-#: Bytes of the largest robot file that is read; real ones have less than a thousandth.
+#: Bytes of the largest robot file that is read. Real files have less than a thousandth of it.
 MAX_BYTES = 256 << 20
-MAX_DEPTH = 500  #: levels of elements, as of MuJoCo's parser
+MAX_DEPTH = 500  #: levels of elements, as in MuJoCo's parser
 
 
 class _Doctype(Exception):
@@ -24,13 +24,13 @@ class _Doctype(Exception):
 
 
 class _Builder(ElementTree.TreeBuilder):
-    """A builder that refuses a DOCTYPE: its entities can grow without bound or read other files."""
+    """A builder that refuses a DOCTYPE, whose entities can grow without bound or read other files."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         raise _Doctype
 
 
-#: The path of a robot that was given as text; its meshes are searched from the working directory.
+#: The path of a robot that was given as text. Its meshes are searched from the working directory.
 TEXT = Path("<text>")
 _XACRO = ("{http://www.ros.org/wiki/xacro}", "{http://ros.org/wiki/xacro}")
 
@@ -44,7 +44,7 @@ def read_root(
     """
     text = source.strip() if isinstance(source, str) else None
     if text == "":
-        raise FileError(f"{source!r} names no file, expected a path, or the text of one, which begins with <")
+        raise FileError(f"{source!r} is not a file name, expected a path, or the text of a file, which begins with <")
     if text is not None and text.startswith("<"):
         file, data = TEXT, text.encode()
     else:
@@ -54,9 +54,9 @@ def read_root(
     if file.suffix == ".xacro" or any(element.tag.startswith(_XACRO) for element in root.iter()):
         root = _parsed(_expanded(file, data, arguments or {}), file, tags)
         if (first := next((item for item in root.iter() if item.tag.startswith(_XACRO)), None)) is not None:
-            raise ParseError(f"{file}: xacro left <{first.tag.rpartition('}')[2]}> as it is")
+            raise ParseError(f"{file}: xacro did not expand <{first.tag.rpartition('}')[2]}>. Correct the tag")
     elif arguments:
-        raise ParseError(f"{file} is no xacro, and takes no arguments: {', '.join(arguments)}")
+        raise ParseError(f"{file} is not a xacro. Leave out the arguments {', '.join(arguments)}")
     return file, root
 
 
@@ -64,7 +64,7 @@ def _bytes_of(file: Path) -> bytes:
     if os.path.isdir(file):
         raise FileError(f"{file} is a folder, expected a file")
     if os.path.exists(file) and not os.path.isfile(file):
-        raise FileError(f"{file} is a device or a pipe, expected a file: write to one what comes from there")
+        raise FileError(f"{file} is a device or a pipe, expected a file. Save its content to a file first")
     if not os.path.isfile(file):
         raise FileError(f"no such file: {cut(file)} (looked for {cut(file.absolute())})")
     if file.stat().st_size > MAX_BYTES:
@@ -78,10 +78,10 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
         parser.feed(data)
         root: Element = parser.close()
     except _Doctype:
-        raise ParseError(f"{file} has a DOCTYPE; robot files need none, and it is refused: remove that line") from None
+        raise ParseError(f"{file} has a DOCTYPE, which is refused because its entities are unsafe. Remove it") from None
     except (ElementTree.ParseError, LookupError, ValueError) as reason:
-        raise ParseError(f"{file} is no well-formed XML: {reason}") from None
-    # level by level, without recursion, which deep elements could overflow
+        raise ParseError(f"{file} is not well-formed XML: {reason}") from None
+    # level by level without recursion, since deep elements could overflow the stack
     depth, level = 1, [*root]
     while level:
         depth, level = depth + 1, [below for element in level for below in element]
@@ -93,7 +93,7 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
 
 
 class _Arguments(dict[str, str]):
-    """The arguments of a xacro, which record the ones that it reads; xacro itself ignores unknown names silently."""
+    """The arguments of a xacro. They record which are read, since xacro ignores unknown names silently."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         super().__init__({name: str(value) for name, value in arguments.items()})
@@ -114,7 +114,7 @@ def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
         import xacro
     except ImportError:
         raise ParseError(
-            f"{file} is a xacro, not yet a robot: pip install xacro and it is read as it is, or run "
+            f"{file} is a xacro, which the package xacro expands. Run pip install xacro, or expand it with "
             f"`xacro {file.name} > robot.urdf`"
         ) from None
     mappings = _Arguments(arguments)
@@ -127,14 +127,14 @@ def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
         expanded: bytes = document.toxml().encode()
     # a xacro can run any Python expression, so any exception can occur, also SystemExit from its own checks
     except (Exception, SystemExit) as reason:
-        cure = "; $(find ...) asks ROS for packages: source its setup first" if "ament_index" in str(reason) else ""
+        cure = ". $(find ...) needs the packages of ROS: source its setup first" if "ament_index" in str(reason) else ""
         if "recursion depth" in str(reason):
-            cure = ": does a macro call itself, or a file include itself?"
+            cure = ". Check for a macro that calls itself, or a file that includes itself"
         raise ParseError(f"{file}: xacro: {type(reason).__name__}: {reason}{cure}") from None
     if mappings.unasked:
         raise ParseError(
-            f"{file} did not ask for the arguments {', '.join(sorted(map(repr, mappings.unasked)))}: leave them out, "
-            "or see its <xacro:arg> for the names"
+            f"{file} does not use the arguments {', '.join(sorted(map(repr, mappings.unasked)))}. Leave them out, or "
+            "take the names from its <xacro:arg>"
         )
     return expanded
 
@@ -199,7 +199,7 @@ class Place:
 
 
 def find(filename: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str]], where: str) -> Path:
-    """Return the file that a name in a URDF refers to.
+    """Return the path of the file that a name in a URDF refers to.
 
     ``package://name/rest`` is searched in the package folders, in those of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, then
     from the folder of the URDF upwards. A package folder is the package itself or the folder that contains it. Other
@@ -207,7 +207,7 @@ def find(filename: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str
     """
     scheme, mark, tail = filename.partition("://")
     if mark and scheme not in ("package", "model", "file"):
-        raise ParseError(f"{where}: {filename} is not fetched, expected a file: package://, file:// or a path")
+        raise ParseError(f"{where}: {filename} is not a local file, expected package://, file:// or a path")
     tried = []
     for path in _places(scheme if mark else "", unquote(tail) if mark else filename, urdf, package_dirs):
         if os.path.isfile(path):  # False for a name that no file can have
@@ -216,8 +216,8 @@ def find(filename: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str
             tried.append(path)
     names = "".join(f"\n  {cut(path)}" for path in tried)
     raise FileError(
-        f"{where}: there is no mesh {cut(filename)}; looked for{names}\npass package_dirs=[...] (--package-dir on the "
-        "command line): the folder of the package, or the one that holds it"
+        f"{where}: the mesh {cut(filename)} was not found. Searched{names}\nPass package_dirs=[...] (--package-dir on "
+        "the command line) with the folder of the package, or the folder that contains it"
     )
 
 
@@ -241,7 +241,7 @@ def _places(scheme: str, tail: str, urdf: Path, package_dirs: Sequence[str | os.
         yield directory / tail
         if inner and directory.name == package:
             yield directory / inner
-    # last, for a package that was checked out into a folder of another name
+    # last, because a package may be in a folder of another name
     if inner:
         yield from (directory / inner for directory in [*folders, folder, *folder.parents])
 

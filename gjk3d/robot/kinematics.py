@@ -1,4 +1,4 @@
-"""Kinematics: the poses of links and the velocities of their points, compiled, over plain arrays with a row a link.
+"""Kinematics: compiled poses of links and velocities of their points, over plain arrays with one row per link.
 
 Links are numbered so that parents come first. A joint connects link ``i`` to link ``parent[i]`` (-1: the world). It has
 an ``origin``, a (4, 4) transform in the parent, and then a motion by its ``kind`` about or along its unit ``axis``. The
@@ -18,7 +18,7 @@ from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints1, Ints2
 FIXED, TURNING, SLIDING, PLANAR, FLOATING = range(5)
 #: the number of columns of q for a joint of each kind
 NUMBERS = (0, 1, 1, 3, 6)
-#: the largest angle of `small_turn`: up to it, multiples of the 33 bits of a quarter turn are exact
+#: the largest angle of `small_turn`, up to which multiples of the 33 bits of a quarter turn are exact
 LARGE_ANGLE = 1e5
 #: adding and subtracting it rounds a number to an integer
 _TO_INTEGER = 6755399441055744.0  # 1.5 * 2^52
@@ -27,7 +27,7 @@ _QUARTER, _QUARTER_REST = 1.57079632673412561417, 6.07710050650619224932e-11  # 
 
 
 class Chain(NamedTuple):
-    """The links and joints of a robot as arrays; see the docstring of this module."""
+    """The links and joints of a robot as arrays, as the docstring of this module describes them."""
 
     parent: Ints1
     kind: Ints1
@@ -40,8 +40,8 @@ class Chain(NamedTuple):
 
 @kernel
 def plane_axes(n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the images of x and y under the smallest rotation that takes z to n; x and -y if n is -z."""
-    if n[2] <= -1.0 + 1e-12:  # the smallest rotation is not unique at -z: take the half turn about x
+    """Return the images of x and y under the smallest rotation that takes z to n. For n = -z they are x and -y."""
+    if n[2] <= -1.0 + 1e-12:  # the smallest rotation is not unique at -z: use the half turn about x
         return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
     a = 1.0 / (1.0 + n[2])
     b = -n[0] * n[1] * a
@@ -52,9 +52,10 @@ def plane_axes(n: Vec3) -> tuple[Vec3, Vec3]:
 def small_turn(x: float) -> tuple[float, float]:
     """Return the sine and the cosine of an angle up to `LARGE_ANGLE`, each within 2^-52.
 
-    There is no branch, so that a compiler can vectorise it. There is no call of the system's library, so that an angle
-    has the same sine on all machines. The polynomials are those of FDLIBM (Sun Microsystems, 1993), valid up to pi / 4.
+    The polynomials are those of FDLIBM (Sun Microsystems, 1993), valid up to pi / 4.
     """
+    # The code does not branch, so that a compiler can vectorise it. It does not call the system's library, so that an
+    # angle has the same sine on all machines.
     # Cody and Waite: k quarter turns are subtracted in two parts, so that y keeps its low bits
     k = (x * _QUARTERS + _TO_INTEGER) - _TO_INTEGER
     y = (x - k * _QUARTER) - k * _QUARTER_REST
@@ -80,7 +81,7 @@ def sine_cosine(x: float) -> tuple[float, float]:
 
 @kernel
 def _turn(m: Array, axis: Vec3, angle: float) -> None:
-    """Write the rotation about a unit axis into m (Rodrigues), its translation zero."""
+    """Write the rotation about a unit axis into m (Rodrigues), with translation zero."""
     x, y, z = axis
     s, c = sine_cosine(angle)
     t = 1.0 - c
@@ -89,14 +90,14 @@ def _turn(m: Array, axis: Vec3, angle: float) -> None:
     m[2, 0], m[2, 1], m[2, 2] = t * x * z - s * y, t * y * z + s * x, c + t * z * z
     for i in range(3):
         if abs(axis[i]) == 1.0:
-            m[i, i] = 1.0  # which c + t may miss
+            m[i, i] = 1.0  # exact, while c + t is rounded
     m[0, 3] = m[1, 3] = m[2, 3] = m[3, 0] = m[3, 1] = m[3, 2] = 0.0
     m[3, 3] = 1.0
 
 
 @kernel
 def move(m: Array, kind: int, axis: Vec3, q: Array, column: int, value: float) -> None:
-    """Write the motion of one joint into m, a (4, 4) matrix; kinds are numbers as in `NUMBERS`."""
+    """Write the motion of one joint into m, a (4, 4) matrix. The kind is the number in `NUMBERS`."""
     if kind == 1:
         _turn(m, axis, value)
     elif kind == 3:
@@ -116,7 +117,7 @@ def move(m: Array, kind: int, axis: Vec3, q: Array, column: int, value: float) -
 
 @kernel
 def product(a: Array, b: Array, out: Array) -> None:
-    """Write the product a b of two rigid transforms; out may be a."""
+    """Write the product a b of two rigid transforms into out, which may be a."""
     for i in range(3):  # a row of a is read before the same row of out is written
         x, y, z, w = a[i, 0], a[i, 1], a[i, 2], a[i, 3]
         out[i, 0] = x * b[0, 0] + y * b[1, 0] + z * b[2, 0]
@@ -157,7 +158,7 @@ def many_link_poses(
 
 @kernel
 def along(q0: Array, q1: Array, t: float, q: Array) -> None:
-    """Write the configuration at t of the line from q0 at 0 to q1 at 1; both ends are exact."""
+    """Write the configuration at t of the line from q0 at 0 to q1 at 1 into q. Both ends are exact."""
     for j in range(q.shape[0]):
         q[j] = (1.0 - t) * q0[j] + t * q1[j]
 
@@ -186,7 +187,7 @@ def _turning_rate(w: Vec3, k: int) -> Vec3:
     Column k of 1 + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2, t = |w| (Chirikjian 2012, left Jacobian of SO(3)).
     """
     t = sqrt(dot(w, w))
-    if t < 1e-2:  # series: the closed forms cancel; the next terms are below 1e-16 of the sums
+    if t < 1e-2:  # a series, since the closed forms cancel. Its next terms are below 1e-16 of the sums.
         s = t * t
         a = 0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s / 40320.0))
         b = 1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s / 362880.0))
@@ -259,12 +260,12 @@ def distance_gradients(
 ) -> None:  # fmt: skip
     """Write the gradients of distances into ``out`` (rows, dof): the normal times the Jacobians of the two points.
 
-    Rows of ``answers`` are those of `solve`, each at its configuration ``of``, which are best in order. ``links``
-    (rows, 2) are the links of the two points, negative for none. With ``every`` the Jacobians are written to ``moved``
-    (rows, 2, 3, dof). Otherwise it is scratch (1, 2, 3, dof), as are (4, 4) and (links, 4, 4).
+    ``answers`` are rows of `solve`, each at its configuration ``of``. Sorted configurations are fastest. ``links``
+    (rows, 2) are the links of the two points, negative for a point of the world. With ``every`` the Jacobians are
+    written to ``moved`` (rows, 2, 3, dof). Otherwise ``moved`` is scratch (1, 2, 3, dof).
     """
     # The nearest points move on their shapes too, but to first order that does not change the distance (envelope
-    # theorem): they count as fixed to their links.
+    # theorem). They are therefore treated as fixed to their links.
     at = -1
     for k in range(links.shape[0]):
         out[k, :] = 0.0

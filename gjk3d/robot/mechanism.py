@@ -21,7 +21,7 @@ _FLOAT = np.dtype(np.float64)
 
 
 class Mechanism:
-    """The links and joints of a robot, without shapes; see `gjk3d.robot.Robot`."""
+    """The links and joints of a `gjk3d.robot.Robot`, without shapes."""
 
     __slots__ = (
         "_chain", "_order", "columns", "dof", "joints", "links", "lower", "name", "rigid", "upper",
@@ -39,7 +39,7 @@ class Mechanism:
     upper: Array
 
     def _put_together(self, description: Description) -> None:
-        """Set links and joints from a description; `ParseError` if they do not form a tree."""
+        """Set links and joints from a description. Raise `ParseError` if they do not form a tree."""
         tree = tree_of(description)
         self.name = description.name
         self.links, self.joints, self.columns, self._chain = tree.links, tree.above, tree.columns, tree.chain
@@ -61,7 +61,7 @@ class Mechanism:
 
     @property
     def base(self) -> Array:
-        """Pose of the first link, (4, 4) world from link; a copy. See `at`."""
+        """Pose of the first link, (4, 4) world from link, as a copy. `at` changes it."""
         pose: Array = self._chain.origin[0].copy()
         return pose
 
@@ -76,7 +76,7 @@ class Mechanism:
         Parameters
         ----------
         link : str or int
-            Its name, or its number, which is checked.
+            Its name or its number.
 
         Returns
         -------
@@ -89,12 +89,12 @@ class Mechanism:
         """
         if isinstance(link, str):
             if link not in self.links:
-                raise RobotError(f"robot {self.name!r} has no link {link!r}; it has {listed(self.links)}")
+                raise RobotError(f"robot {self.name!r} has no link {link!r}. Its links are {listed(self.links)}")
             return self.links.index(link)
         try:
             number = index(link)
         except TypeError:
-            raise RobotError(f"a link is {kind_of(link)}, expected its name or its number") from None
+            raise RobotError(f"a link is given as {kind_of(link)}, expected its name or its number") from None
         if not 0 <= number < len(self.links):
             raise RobotError(f"robot {self.name!r} has no link {number}, expected 0 to {len(self.links) - 1}")
         return number
@@ -107,7 +107,7 @@ class Mechanism:
         values : mapping of float, (3,) float or (6,) float
             Numbers by the name of the joint, in radians or the robot's unit of length.
         start : (dof,) float, optional
-            Values of the joints that are not named; 0 by default.
+            Values of the joints that are not named, 0 by default.
 
         Returns
         -------
@@ -123,21 +123,21 @@ class Mechanism:
             raise RobotError(f"values are {kind_of(values)}, expected a mapping of names of joints to their numbers")
         for name, value in values.items():
             if name not in self.columns:
-                raise RobotError(f"robot {self.name!r} has no joint {name!r} of its own; it has "
-                                 + listed(self.joint_names))  # fmt: skip
+                raise RobotError(f"robot {self.name!r} has no joint {name!r} with numbers in q. Its joints are "
+                                 f"{listed(self.joint_names)}")  # fmt: skip
             try:
                 numbers = np.asarray(value, dtype=np.float64).ravel()
             except (TypeError, ValueError, OverflowError):
                 raise RobotError(f"joint {name!r} is at {value!r:.80}, expected numbers") from None
             columns = self.columns[name]
-            if len(numbers) != columns.stop - columns.start:
-                raise RobotError(f"joint {name!r} has {columns.stop - columns.start} numbers, {len(numbers)} given")
+            if len(numbers) != (width := columns.stop - columns.start):
+                raise RobotError(f"joint {name!r} has {width} numbers, but {len(numbers)} are given")
             q[columns] = numbers
         checked: Array = self.configurations(q)[0][0]
         return checked
 
     def configurations(self, q: Rows, name: str = "q") -> tuple[Array, bool]:
-        """Check configurations.
+        """Return checked configurations as rows.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Mechanism:
         Raises
         ------
         RobotError
-            The shape is another, or a number is not finite.
+            The shape is wrong, or a number is not finite.
 
         Examples
         --------
@@ -165,7 +165,7 @@ class Mechanism:
         (array([[0., 1.]]), False)
         """
         if type(q) is np.ndarray and q.dtype is _FLOAT and q.flags.carray and q.shape[-1:] == (self.dof,):
-            # the common case, without a conversion; faults of such arrays are reported below
+            # the common case, without a conversion. Faults of such arrays are reported below.
             rows: Any = q if q.ndim == 2 else q.reshape(1, -1) if q.ndim == 1 else None
             if rows is not None and np.isfinite(rows).all():
                 return rows, q.ndim == 2
@@ -174,16 +174,16 @@ class Mechanism:
         except ValueError:
             raise RobotError(f"{name} is ragged, expected ({self.dof},) or (n, {self.dof})") from None
         if raw.size and raw.dtype.kind not in "fiu":
-            cure = "; a spline goes to trajectory_free, and waypoints of it are spline(times)" if callable(q) else ""
+            cure = ". For a spline use trajectory_free, or its waypoints spline(times)" if callable(q) else ""
             raise RobotError(f"{name} has dtype {raw.dtype}, expected real numbers{cure}")
         if raw.ndim not in (1, 2) or raw.shape[-1] != self.dof:
             widths = ((joint, columns.stop - columns.start) for joint, columns in self.columns.items())
             joints = [joint if width == 1 else f"{joint} ({width} numbers)" for joint, width in widths]
             raise RobotError(
-                f"{name} has shape {raw.shape}, expected ({self.dof},) or (n, {self.dof}): "
+                f"{name} has shape {raw.shape}, expected ({self.dof},) or (n, {self.dof}) for the joints "
                 + (listed(joints) or "no joints")
             )
-        # writable arrays only, so that kernels are compiled once; a float64 stack in C order is not copied
+        # Writable arrays only, so that kernels are compiled once. A float64 stack in C order is not copied.
         rows = np.require(np.atleast_2d(raw), np.float64, ["C", "W", "A"])
         if not np.isfinite(rows).all():
             row, column = np.argwhere(~np.isfinite(rows))[0]
@@ -201,13 +201,13 @@ class Mechanism:
     @overload
     def within_limits(self, q: Rows, *, tolerance: float = 0.0) -> NDArray[np.bool_]: ...
     def within_limits(self, q: Rows, *, tolerance: float = 0.0) -> Any:
-        """Return whether a configuration is within the limits of all joints; no other query checks this.
+        """Return whether a configuration is within the limits of all joints. Only `Checker.valid` also checks this.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
         tolerance : float
-            How far beyond a limit still counts as on it, in radians or the robot's unit.
+            How far beyond a limit a value may be, in radians or the robot's unit.
 
         Returns
         -------
@@ -254,12 +254,13 @@ class Mechanism:
         q : (dof,) or (n, dof) float
         link : str or int
         point : (3,) or (n, 3) float
-            In the frame of the link; its origin by default.
+            In the frame of the link. The default is its origin.
 
         Returns
         -------
         (3, dof) or (n, 3, dof) float
-            Linear velocity for each number of q. A joint that mimics another adds to the column of that joint.
+            Linear velocity per unit rate of each number of q. A joint that mimics another adds to the column of that
+            joint.
 
         Raises
         ------
@@ -271,7 +272,7 @@ class Mechanism:
         try:
             offset = np.asarray(point, dtype=np.float64)
         except (TypeError, ValueError):
-            raise RobotError("point: expected 3 numbers, or 3 for each configuration") from None
+            raise RobotError(f"point is {kind_of(point)}, expected 3 numbers, or 3 for each configuration") from None
         if offset.shape not in ((3,), (len(rows), 3)) or not np.isfinite(offset).all():
             raise RobotError(f"point is {offset.tolist()!r:.80}, expected (3,) or ({len(rows)}, 3) finite numbers")
         points = np.ascontiguousarray(np.broadcast_to(offset, (len(rows), 3))).copy()
@@ -282,7 +283,7 @@ class Mechanism:
 
 
 def rigid_bodies(chain: Chain, unwelded: frozenset[int]) -> Ints:
-    """Return a number for each link, equal for links that only fixed joints join, except through ``unwelded`` ones."""
+    """Return a number for each link, equal for links that are joined by fixed joints outside ``unwelded`` links."""
     number = np.arange(len(chain.parent), dtype=np.int64)
     for k, (above, kind) in enumerate(zip(chain.parent, chain.kind, strict=True)):
         if above >= 0 and kind == FIXED and above not in unwelded:

@@ -1,8 +1,8 @@
-"""MJCF files: read by MuJoCo's own parser and converted to the description of a URDF.
+"""MJCF files: read by MuJoCo's parser and converted to the description of a URDF.
 
-A body becomes a link of the same name and frame, also the world. A joint that turns about a point off the origin of its
-body gets its own link there. Several joints of one body become a chain of such links. The values of hinges and slides
-are MuJoCo's. A free joint has a translation and a rotation vector from the pose of the body in the file.
+Each body, also the world, becomes a link of the same name and frame. A joint that turns about a point off the origin of
+its body gets a link at that point. Several joints of one body become a chain of such links. The values of hinges and
+slides are MuJoCo's. A free joint has a translation and a rotation vector from the pose of the body in the file.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from gjk3d.typing import Array
 from gjk3d.wording import count, with_article
 
 WORLD = "world"
-#: names of the elements that the prefixes of a model's fields stand for
+#: the element for each prefix of the fields of a model
 _WORDS = {"body": "body", "jnt": "joint", "geom": "geom", "eq": "equality", "key": "keyframe"}
 
 
 def read_mjcf(file: Path, root: Element, collision: str) -> Description:
-    """Return the description of an MJCF; ``root`` is the text if the file is one."""
+    """Return the description of an MJCF. ``root`` is its content if the file is `TEXT`."""
     try:
         import mujoco
     except ImportError:
-        raise ImportError(f'{file} is an MJCF, which MuJoCo reads, not installed: pip install "gjk3d[mjcf]"') from None
+        raise ImportError(f'{file} is an MJCF, and MuJoCo is not installed: pip install "gjk3d[mjcf]"') from None
     standalone = not any(element.get("file") or element.tag == "include" for element in root.iter())
     try:
         if file == TEXT:
@@ -53,7 +53,7 @@ def read_mjcf(file: Path, root: Element, collision: str) -> Description:
 
 
 def _pose(position: Any, quaternion: Any = (1.0, 0.0, 0.0, 0.0)) -> Array:
-    """Return a (4, 4) transform; MuJoCo's quaternions begin with the real part."""
+    """Return a (4, 4) transform from a position and a quaternion that begins with the real part, as in MuJoCo."""
     matrix = np.eye(4)
     matrix[:3, :3] = Rotation.from_quat(quaternion, scalar_first=True).as_matrix()
     matrix[:3, 3] = position
@@ -82,7 +82,7 @@ class _Reader:
                 between, above = self._joints(k, mimics)
                 links += [Link(item, ()) for item in between]
                 joints += above
-        # q has its numbers in the order of MuJoCo's joints; fixed joints have none and come first
+        # q has its numbers in the order of MuJoCo's joints. Fixed joints do not have numbers and come first.
         order = {item: k for k, item in enumerate(self.joints)}
         joints.sort(key=lambda joint: order.get(joint.name, -1))
         return Description(
@@ -121,7 +121,8 @@ class _Reader:
     # geometry ---------------------------------------------------------------------------------------------------------
 
     def _collides(self) -> Any:
-        """Return which geoms can collide with another one; visual geoms have two zero masks."""
+        """Return which geoms can collide with another one."""
+        # visual geoms have two zero masks
         model = self.model
         collides = (model.geom_contype | model.geom_conaffinity) != 0
         collides[model.pair_geom1] = collides[model.pair_geom2] = True
@@ -152,8 +153,8 @@ class _Reader:
             vertices = model.mesh_vert[mesh.vertadr[0] :][: mesh.vertnum[0]].astype(np.float64)
             faces = model.mesh_face[mesh.faceadr[0] :][: mesh.facenum[0]].astype(np.int64)
             return Geometry(where, kind, (), "", (1.0, 1.0, 1.0), origin, (vertices, faces))
-        cure = "add it to the checker as gk.Halfspace" if kind == "plane" else "add it to the checker as an object"
-        self.left_out.append(f"{where} is {with_article(kind)}, which no link can have: not checked; {cure}")
+        cure = f"Add it to the checker as {'gk.Halfspace' if kind == 'plane' else 'an object'}"
+        self.left_out.append(f"{where} is {with_article(kind)}, which a link cannot have: not checked. {cure}")
         return None
 
     # joints -----------------------------------------------------------------------------------------------------------
@@ -169,11 +170,11 @@ class _Reader:
             kind, joint, zero = int(model.jnt_type[k]), self.joints[k], float(model.qpos0[model.jnt_qposadr[k]])
             if kind not in (self.hinge, self.slide, self.free):
                 raise ParseError(
-                    f"{self.file}, joint {joint!r}: a ball joint is not read; write three hinges in its place"
+                    f"{self.file}, joint {joint!r}: a ball joint is not supported. Replace it by three hinges"
                 )
             axis = model.jnt_axis[k]
             anchor = model.jnt_pos[k] if kind == self.hinge else np.zeros(3)
-            # the pose of the file is that at the value qpos0, so the motion by it is taken back here
+            # the file gives the pose at the value qpos0, so the motion by qpos0 is undone
             if kind == self.hinge:
                 pose = pose @ _pose(anchor) @ _turned(axis, -zero)
             elif kind == self.slide:
@@ -199,7 +200,7 @@ class _Reader:
         return Joint(self.joints[k], word, parent, child, pose, axis, lower, upper, mimic)
 
     def _mimics(self) -> dict[int, Mimic]:
-        """Return the joints that follow others by linear equalities; other equalities are reported as left out."""
+        """Return the joints that follow others by linear equalities. Other equalities are reported as left out."""
         model = self.model
         mimics: dict[int, Mimic] = {}
         lost = 0
@@ -217,8 +218,8 @@ class _Reader:
             mimics[follower] = Mimic(self.joints[leader], float(data[1]), offset)
         if lost:
             self.left_out.append(
-                f"{self.file}: not kept: {count(lost, 'equality constraint')}, such as a closed loop: what it holds "
-                "together moves on its own here"
+                f"{self.file}: {count(lost, 'equality constraint')}, such as a closed loop, ignored. The bodies that "
+                "they connect move independently"
             )
         return mimics
 
@@ -241,7 +242,7 @@ class _Reader:
                 )
                 if compatible.size and not compatible.any():
                     pairs[a, b] = "contype"
-        # MuJoCo packs the two ids of an excluded pair into one number; an explicit <pair> overrides the exclusion
+        # MuJoCo packs the two ids of an excluded pair into one number. An explicit <pair> overrides the exclusion.
         for signature in model.exclude_signature.tolist():
             a, b = sorted((signature >> 16, signature & 0xFFFF))
             pairs[a, b] = "exclude"

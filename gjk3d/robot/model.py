@@ -1,4 +1,4 @@
-"""The robot: a mechanism with shapes on its links, and the pairs of links that are checked."""
+"""The robot: a mechanism with shapes on its links, and its checked pairs of links."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from gjk3d.robot.bodies import Body, Geometry, make_bodies
 from gjk3d.robot.derived import Shapes, joined, locked, with_shapes
 from gjk3d.robot.files import read_root
 from gjk3d.robot.mechanism import Mechanism, listed, rigid_bodies
-from gjk3d.robot.mjcf import read_mjcf
 from gjk3d.robot.obstacles import names_in, one_pose
 from gjk3d.robot.spheres import RobotSpheres, cover
 from gjk3d.robot.srdf import AllowedPairs, State, read_srdf, resolved, srdf_text
@@ -29,13 +28,13 @@ from gjk3d.wording import count
 
 
 class PairedLinks(Mechanism):
-    """The shapes of a robot, and its checked pairs of links; see `gjk3d.robot.Robot`."""
+    """The shapes and the checked pairs of links of a `gjk3d.robot.Robot`."""
 
     __slots__ = ("_allowed", "_unwelded", "_welded", "_worlds", "bodies", "geometries")
 
     _allowed: AllowedPairs
     _unwelded: frozenset[str]  #: links whose fixed children do not count as one body with them for adjacency
-    _welded: Ints  #: (links,), like ``rigid``, the bodies that adjacency uses
+    _welded: Ints  #: (links,), like ``rigid``, for adjacency
     _worlds: frozenset[str]  #: links that belong to the surroundings
     bodies: tuple[Body, ...]
     geometries: tuple[Geometry, ...]
@@ -77,7 +76,7 @@ class PairedLinks(Mechanism):
             yield np.array(links), np.array(welded.get(above, ()), dtype=np.int64)
 
     def _above(self, body: int) -> int:
-        """Return the parent of a rigid body, -1 for the root; bodies have the number of their first link."""
+        """Return the parent of a rigid body, -1 for the root. The number of a body is that of its first link."""
         link = int(self._chain.parent[body])
         return link if link < 0 else int(self._welded[link])
 
@@ -93,12 +92,12 @@ class PairedLinks(Mechanism):
     def pairs(self) -> Ints:
         """Pairs of links that are checked, (n, 2), the lower number first.
 
-        Both links have shapes, may not touch, and can move against each other: not only fixed joints join them.
+        Both links have shapes, may not touch, and can move against each other, so a movable joint is between them.
         """
         return self._pairs_with({})
 
     def _pairs_with(self, overrides: Mapping[tuple[str, str], bool]) -> Ints:
-        """Return the checked pairs, with overrides for some pairs whether they may touch."""
+        """Return the checked pairs. ``overrides`` states for some pairs whether they may touch."""
         pairs = self.all_pairs()
         checked = self.allowed._are_checked(pairs)
         for pair, may in overrides.items():
@@ -119,10 +118,10 @@ class PairedLinks(Mechanism):
     def allowed(self, pairs: AllowedPairs | Iterable[Sequence[str]]) -> None:
         new = pairs if isinstance(pairs, AllowedPairs) else self._pairs_of(pairs)
         if new.links != tuple(self.links):
-            raise RobotError("allowed: these pairs are of a robot with other links")
+            raise RobotError("allowed: the pairs belong to a robot with other links, expected pairs of this robot")
         old = getattr(self, "_allowed", None)
         self._allowed = new
-        # checkers that use the old pairs follow the new ones from now on
+        # checkers that use the old pairs use the new pairs from now on
         if old is not None:
             new._taken_by(old._users)
             new._changed()
@@ -131,16 +130,16 @@ class PairedLinks(Mechanism):
         allowed = AllowedPairs(self.links)
         for pair in pairs:
             if isinstance(pair, str) or len(pair) not in (2, 3):
-                raise RobotError(f"allowed has {pair!r:.80}, expected two names of links, and a reason or none")
+                raise RobotError(f"allowed has {pair!r:.80}, expected two names of links, and optionally a reason")
             allowed.allow(*pair)
         return allowed
 
 
 def no_shapes(robot: PairedLinks) -> RobotError:
-    """Return the error for a robot without shapes, which would be free everywhere."""
+    """Return the error for a robot without shapes, whose every configuration would be free."""
     return RobotError(
-        f"robot {robot.name!r} has no collision shapes, so nothing of it can be checked: load it with "
-        'collision="visual" (--collision visual) to check what is drawn of it, or attach shapes to its links'
+        f'robot {robot.name!r} has no collision shapes, so it cannot be checked. Load it with collision="visual" '
+        "(--collision visual) to check its visual geometry, or attach shapes to its links"
     )
 
 
@@ -148,12 +147,12 @@ _FLOAT = np.dtype(np.float64)
 
 
 class Robot(PairedLinks):
-    """A robot as a URDF describes it, made by `Robot.load`; `Robot.from_urdf` takes URDFs alone.
+    """A robot as a URDF describes it, made by `Robot.load`. `Robot.from_urdf` accepts only URDFs.
 
     A configuration is a row of ``dof`` numbers. A revolute or continuous joint (radians, not wrapped) and a prismatic
     joint have one number. A planar joint has three: two along its plane, and the turn about its normal. A floating
-    joint has six: a translation and a rotation vector. Joints are in the order of the file. Fixed joints and those that
-    mimic others have no numbers. Limits can be read and are not enforced.
+    joint has six: a translation and a rotation vector. Joints are in the order of the file. Fixed joints and joints
+    that mimic others do not have numbers. Limits can be read and are not enforced.
 
     Attributes
     ----------
@@ -169,11 +168,11 @@ class Robot(PairedLinks):
     dof : int
         The number of values of a configuration.
     lower, upper : (dof,) float
-        Limits; infinite for joints without limits.
+        Limits, infinite for joints without limits.
     bodies : tuple of Body
         Shapes fixed to links: (link, pose in the link, shape, number of the geometry).
     parts : dict
-        For joined robots, see `join`: the slice of q of each part, by its name.
+        The slice of q of each part of a joined robot (`join`), by its name.
     geometries : tuple of Geometry
         The collision geometries of the URDF, each with its bodies and the hull around them.
     rigid : (links,) int
@@ -181,10 +180,10 @@ class Robot(PairedLinks):
     allowed : AllowedPairs
         Pairs of links that are not checked. Checkers use it as it is at the time of a query.
     states : dict
-        Named poses of the SRDF: a dict of joint values by the name of the joint for each pose; see `state`.
+        Named poses of the SRDF. Each is a dict of joint values by the name of the joint. See `state`.
     groups : dict
-        Groups of the SRDF: for each group the names of its joints with numbers in q, in their order. Chains, links and
-        subgroups are resolved as in MoveIt.
+        Groups of the SRDF, with the names of the joints of each group that have numbers in q, in their order. Chains,
+        links and subgroups are resolved as in MoveIt.
 
     Examples
     --------
@@ -231,17 +230,16 @@ class Robot(PairedLinks):
         path : path or str
             The file, or the text of one, which begins with ``<``.
         srdf : path, optional
-            Allowed pairs of links, named poses, and groups of joints. Without it, the `adjacent` pairs are allowed;
+            Allowed pairs of links, named poses, and groups of joints. Without it, the `adjacent` pairs are allowed.
             `allow_by_sampling` finds more.
         package_dirs : sequence of paths
             Folders of packages, or folders that contain packages, for meshes named ``package://``. The folders above
             the URDF and those of ROS are searched too.
         geometry : str
             The representation of meshes. ``"bodies"``: one convex hull for each connected body. ``"hull"``: one hull
-            for all. ``"parts"``: each body is cut into convex parts by coacd, which may take minutes; the parts are
-            near the mesh, not around it, and each geometry has its ``error``. ``"mesh"``: the triangles. Boxes,
-            cylinders, spheres and the capsules of the ``<capsule>`` extension (length between the centres of the caps)
-            stay exact.
+            for all. ``"parts"``: coacd cuts each body into convex parts, which may take minutes. The parts may be
+            smaller than the mesh by the ``error`` of the geometry. ``"mesh"``: the triangles. Boxes, cylinders, spheres
+            and the capsules of the ``<capsule>`` extension (length between the centres of the caps) stay exact.
         collision : str
             ``"collision"``: links are checked with their collision geometry, and a `RobotWarning` names those that
             have only a visual one. ``"visual"``: those links are checked with their visual geometry.
@@ -249,7 +247,7 @@ class Robot(PairedLinks):
         Raises
         ------
         FileError
-            The URDF or one of its meshes is missing; the message lists the searched paths.
+            The URDF or one of its meshes is missing. The message lists the searched paths.
         ParseError
             The file is not a URDF, or its joints do not form a tree.
         ShapeError
@@ -284,13 +282,13 @@ class Robot(PairedLinks):
         """Read a robot from a URDF, a xacro or an MJCF, or from the text of one.
 
         See also `from_urdf`. A xacro is expanded by the package of that name (``gjk3d[robot]``). It is a program that
-        can run for any time, so load only files that you trust. An MJCF is read by MuJoCo (``gjk3d[mjcf]``). Links are
-        its bodies, and named poses its keyframes. Allowed pairs are those that it excludes, those with incompatible
-        masks, and `adjacent` ones; the world and bodies welded to it are adjacent to no body, as in MuJoCo. If the
-        masks of any two geoms of two bodies are compatible, all their geoms are checked, which is more than MuJoCo
-        does. Geoms without contacts count as visuals. A free joint has a translation and a rotation vector from the
-        pose of the body in the file. Planes, height fields, and equalities other than one joint following another are
-        not supported; a `RobotWarning` names them.
+        can run for any time, so load only files that you trust. An MJCF is read by MuJoCo (``gjk3d[mjcf]``). Its bodies
+        become links, and its keyframes become named poses. Allowed pairs are those that it excludes, those with
+        incompatible masks, and `adjacent` ones. The world and bodies welded to it are not adjacent to any body, as in
+        MuJoCo. If the masks of any two geoms of two bodies are compatible, all their geoms are checked, which is more
+        than MuJoCo does. Geoms without contacts count as visuals. A free joint has a translation and a rotation vector
+        from the pose of the body in the file. Planes, height fields, and equalities other than one joint following
+        another are not supported. A `RobotWarning` names them.
 
         Parameters
         ----------
@@ -299,7 +297,7 @@ class Robot(PairedLinks):
         srdf, package_dirs, geometry, collision
             As in `from_urdf`. An SRDF replaces the pairs and poses of an MJCF.
         arguments : mapping of str, optional
-            Arguments of a xacro by name; unknown arguments are refused.
+            Arguments of a xacro by name. Unknown arguments are refused.
 
         Returns
         -------
@@ -308,7 +306,7 @@ class Robot(PairedLinks):
         Raises
         ------
         FileError, ParseError, ShapeError
-            As in `from_urdf`; also if xacro or MuJoCo refuses the file, or it has a ball joint.
+            As in `from_urdf`, and if xacro or MuJoCo refuses the file, or if it has a ball joint.
         ImportError
             MuJoCo is not installed.
 
@@ -326,6 +324,8 @@ class Robot(PairedLinks):
         """
         file, root = read_root(source, ("robot", "mujoco"), arguments)
         if root.tag == "mujoco":
+            from gjk3d.robot.mjcf import read_mjcf  # loaded only for MJCF
+
             description = read_mjcf(file, root, checked_collision(collision))
         else:
             description = described(file, root, collision)
@@ -354,7 +354,7 @@ class Robot(PairedLinks):
             self.allowed, self.states, self._srdf_elements = read.allowed, read.states, read.elements
             self.groups, unknown = resolved(read.groups, self)
             if unknown:
-                words = f"{srdf}: groups name what the robot lacks, left out: {listed(unknown)}"
+                words = f"{srdf}: groups have names that the robot does not have, left out: {listed(unknown)}"
                 warnings.warn(words, RobotWarning, stacklevel=3)
             if read.unused:
                 warnings.warn(read.unused, RobotWarning, stacklevel=3)
@@ -365,7 +365,7 @@ class Robot(PairedLinks):
         cls, description: Description, bodies: tuple[Body, ...], geometries: tuple[Geometry, ...], *,
         unwelded: frozenset[str] = frozenset(), worlds: frozenset[str] = frozenset(),
     ) -> Robot:  # fmt: skip
-        """Return a robot without pairs and poses; `ParseError` if the joints do not form a tree."""
+        """Return a robot without pairs and poses. Raise `ParseError` if the joints do not form a tree."""
         self = cls()
         self._put_together(description)
         self.source, self.parts, self.groups, self._srdf_elements = description.file, {}, {}, ()
@@ -379,19 +379,19 @@ class Robot(PairedLinks):
         cls, parts: Mapping[str, Robot], *, on: Mapping[str, str] | None = None,
         joints: Mapping[str, str] | None = None,
     ) -> Robot:  # fmt: skip
-        """Return one robot made of several, which are then checked against each other, moved and planned together.
+        """Return a robot made of several robots, which are checked against each other, moved and planned together.
 
         The names of links, joints, groups and poses are prefixed by the name of their part, as in "left/hand". A
-        configuration has those of the parts in their order; ``parts`` of the result has the columns of each. All parts
-        are attached to a link "world", each at its `base`.
+        configuration consists of those of the parts in their order. ``parts`` of the result has the columns of each.
+        All parts are attached to a link "world", each at its `base`.
 
         Parameters
         ----------
         parts : mapping of str to Robot
-            By names of your own. A robot may stand there several times; `at` says where, and `held` what is not to
-            move.
+            Robots by names of your choice. A robot may occur several times. `at` sets its pose, and `held` locks
+            joints.
         on : mapping of str to str, optional
-            The link that a part is attached to in place of the world, such as "cart/deck", by the name of the part. Its
+            The link that a part is attached to instead of the world, such as "cart/deck", by the name of the part. Its
             base is then in the frame of that link.
         joints : mapping of str to str, optional
             The joint of a part by its name. "fixed" is the default. "planar" has the numbers x, y and a turn about z,
@@ -401,7 +401,7 @@ class Robot(PairedLinks):
         Returns
         -------
         Robot
-            Allowed are the allowed pairs of the parts, and pairs that are adjacent where a part is on another.
+            It allows the allowed pairs of the parts, and adjacent pairs at links that carry another part.
 
         Raises
         ------
@@ -478,12 +478,12 @@ class Robot(PairedLinks):
         Parameters
         ----------
         pose : (4, 4) float, RigidTransform or None
-            Pose of the first link, world from link; None is the identity, as in the file.
+            Pose of the first link, world from link. None is the identity, as in the file.
 
         Returns
         -------
         Robot
-            It shares everything else with this robot, also the shapes.
+            Everything else is shared with this robot, also the shapes.
 
         Raises
         ------
@@ -505,9 +505,9 @@ class Robot(PairedLinks):
         return copy
 
     def held(self, q: Row, joints: Iterable[str] | None = None) -> Robot:
-        """Return the robot with locked joints, which have no numbers in q.
+        """Return the robot with locked joints, whose numbers are removed from q.
 
-        Such a robot can be an obstacle for another one, see `join`, or has fewer joints to plan for. Its links are
+        Such a robot can be an obstacle for another robot (`join`), or has fewer joints to plan for. Its links are
         checked against everything that moves.
 
         Parameters
@@ -515,7 +515,7 @@ class Robot(PairedLinks):
         q : (dof,) float
             Values of the locked joints: radians, and the robot's unit of length.
         joints : iterable of str, optional
-            Names of the joints; all by default. Joints that mimic them are locked too.
+            Names of the joints, all by default. Joints that mimic them are locked too.
 
         Returns
         -------
@@ -536,10 +536,10 @@ class Robot(PairedLinks):
         names = tuple(self.columns) if joints is None else names_in(joints, "held: joints")
         for name in names:
             if name not in self.columns:
-                raise RobotError(f"held: robot {self.name!r} has no joint {name!r} of its own; see its joint_names")
+                raise RobotError(f"held: {self.name!r} has no joint {name!r} with numbers in q. See its joint_names")
         rows, stacked = self.configurations(q)
         if stacked:
-            raise RobotError("q is a stack, expected one configuration to be held at")
+            raise RobotError("q is a stack, expected one configuration")
         links = tuple(Link(name, ()) for name in self.links)
         description = Description(self.source, self.name, links, tuple(locked(self, rows[0], names)))
         copy = self._built(description, self.bodies, self.geometries, unwelded=self._unwelded, worlds=self._worlds)
@@ -551,14 +551,14 @@ class Robot(PairedLinks):
         return copy
 
     def with_geometry(self, link: str | int, shapes: Shapes, *, geometry: str = "bodies") -> Robot:
-        """Return the robot with other shapes on a link, such as another tool; nothing is loaded again.
+        """Return the robot with other shapes on a link, such as another tool, without loading files again.
 
         Attach objects that are grasped and released to a checker instead. For a tool with joints see `join`.
 
         Parameters
         ----------
         link : str or int
-        shapes : Shape, Mesh, (one, (4, 4) pose), list of these, or None
+        shapes : Shape, Mesh, (shape, (4, 4) pose), list of these, or None
             They replace all shapes of the link, and are in its frame. Bounded convex shapes and meshes are supported. A
             mesh with a unit is scaled to metres.
         geometry : str
@@ -567,12 +567,12 @@ class Robot(PairedLinks):
         Returns
         -------
         Robot
-            It shares everything else with this robot. `Checker.with_robot` keeps the surroundings.
+            Everything else is shared with this robot. `Checker.with_robot` keeps the surroundings.
 
         Raises
         ------
         RobotError
-            The link does not exist, a shape is none of those, or ``geometry`` is no way.
+            The link does not exist, a shape is not supported, or ``geometry`` is unknown.
 
         Examples
         --------
@@ -596,7 +596,7 @@ class Robot(PairedLinks):
         name : str
             One of ``states``.
         start : (dof,) float, optional
-            Values of the joints that the pose does not name; 0 by default.
+            Values of the joints that the pose does not name, 0 by default.
 
         Returns
         -------
@@ -605,7 +605,7 @@ class Robot(PairedLinks):
         Raises
         ------
         RobotError
-            The pose does not exist, or ``start`` is no configuration.
+            The pose does not exist, or ``start`` is not a configuration.
 
         Examples
         --------
@@ -614,8 +614,8 @@ class Robot(PairedLinks):
         """
         if not isinstance(name, str) or name not in self.states:
             raise RobotError(
-                f"robot {self.name!r} has no pose {name!r}; "
-                + (f"it has {listed(tuple(self.states))}" if self.states else "poses are read from an SRDF, srdf=...")
+                f"robot {self.name!r} has no pose {name!r}. "
+                + (f"Its poses are {listed(tuple(self.states))}" if self.states else "Poses are read from srdf=...")
             )
         return self.configuration({k: v for k, v in self.states[name].items() if k in self.columns}, start)
 
@@ -625,7 +625,7 @@ class Robot(PairedLinks):
         Parameters
         ----------
         path : path
-            The file; one that is there is replaced.
+            The file. An existing file is replaced.
 
         Examples
         --------
@@ -634,11 +634,11 @@ class Robot(PairedLinks):
         Path(path).write_text(srdf_text(self.name, self.allowed, self._srdf_elements), encoding="utf-8")
 
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot as a URDF with its checked shapes; each hull or mesh becomes an OBJ in a folder next to it.
+        """Write the robot as a URDF with its checked shapes. Each hull or mesh becomes an OBJ in a folder next to it.
 
         Joints, limits and mimics are written as they were read. Inertias, visuals, efforts and velocities are not read,
-        so they are left out or 0. A capsule becomes a cylinder and two spheres, which is the same volume. An ellipsoid,
-        which a URDF cannot have, becomes a hull around it that is up to 4 % larger.
+        so they are left out or 0. A capsule becomes a cylinder and two spheres, which is the same volume. A URDF cannot
+        have an ellipsoid, so it becomes a hull around the ellipsoid that is up to 4 % larger.
 
         Parameters
         ----------
@@ -663,7 +663,7 @@ class Robot(PairedLinks):
         """Return spheres that cover each link, for planners that accept only spheres, such as cuRobo and VAMP.
 
         Each point of the shapes of a link is in one of its spheres, and no sphere reaches farther outside the shapes
-        than the ``excess`` of the result. Both are proven. So if the spheres are free, the robot is free.
+        than the ``excess`` of the result. Both are proven, so the robot is free if the spheres are free.
 
         Parameters
         ----------
@@ -673,7 +673,7 @@ class Robot(PairedLinks):
         Returns
         -------
         RobotSpheres
-            Write it with its ``to_curobo`` or ``to_urdf``.
+            Its ``to_curobo`` and ``to_urdf`` write it to files.
 
         Raises
         ------
@@ -691,7 +691,7 @@ class Robot(PairedLinks):
 
     def __getattr__(self, name: str) -> Any:
         if name == "chain":
-            warnings.warn("Robot.chain is internal: it will go", DeprecationWarning, stacklevel=2)
+            warnings.warn("Robot.chain is internal and will be removed", DeprecationWarning, stacklevel=2)
             return self._chain
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -708,7 +708,7 @@ def _warn(description: Description) -> None:
     if drawn := [link.name for link in description.links if link.only_drawn]:
         warnings.warn(
             f"{description.file}: {count(len(drawn), 'link')} with a visual but no collision geometry, not checked: "
-            f'{listed(drawn)}; collision="visual" (--collision visual) checks what is drawn of them',
+            f'{listed(drawn)}. Set collision="visual" (--collision visual) to check the visual geometry',
             RobotWarning,
             stacklevel=3,
         )

@@ -1,10 +1,11 @@
-"""Motion bounds: how far the shapes of a pair move against each other on a line between configurations, at most.
+"""Motion bounds: upper bounds of the relative motion of the shapes of a pair on a line between configurations.
 
-Each joint between the two moves them by no more than its turn times how far the nearer may be from its axis, or by its
-slide (Schwarzer, Saha, Latombe 2005). This distance over all configurations is the reach of a slot. A slot is carried
-outwards from its link through the whole tree. In the frame of the next link it is swept around the axis of a revolute
-joint, or along that of a prismatic one, and stays in a cylinder, which is carried on. So an arm that only its joint
-limits fold counts as stretched, but a link that turns about its own length does not count as turning about one end.
+Each joint between two shapes moves them by no more than its slide, or by its turn times the greatest distance of the
+nearer shape from its axis (Schwarzer, Saha, Latombe 2005). This distance over all configurations is the reach of a
+slot. A slot is carried outwards from its link through the whole tree. In the frame of the next link it is swept around
+the axis of a revolute joint, or along that of a prismatic one. A cylinder around the swept set is then carried further.
+So an arm that only its joint limits keep folded counts as stretched. A link that turns about its own length does not
+count as turning about one of its ends.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _AROUND = 16
 _WIDER = 1.0 / cos(pi / (2 * _AROUND))
 _MORE = 1.0 + 1e-9  #: far more than the rounding of a sum of a few lengths
 PLANE = 1.001  #: greatest length of the axes of `plane_axes`, which are rounded next to -z
-#: a set is 12 floats: the pose of a shape in the link, or a cylinder with middle, axis, radius and half length
+#: a set has 12 floats: the pose of a shape in the link, or a cylinder with middle, axis, radius and half length
 SET = 12
 
 
@@ -56,11 +57,11 @@ def _height(exact: bool, s: Array, core: Core, d: Vec3) -> float:
 
 @kernel
 def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[float, float, float]:
-    """Return the cylinder about an axis through a point that holds the set: its radius, and its two ends."""
+    """Return the radius and the two ends of the cylinder about an axis through a point that contains the set."""
     u = perpendicular(axis)
     v = cross(axis, u)
     most = 0.0
-    # the support values bound a polygon around the axis; its corners are farther than its sides by the factor _WIDER
+    # The support values bound a polygon around the axis. Its corners are farther than its sides by the factor _WIDER.
     for k in range(_AROUND):
         c, n = cos(pi * k / _AROUND), sin(pi * k / _AROUND)
         d = (c * u[0] + n * v[0], c * u[1] + n * v[1], c * u[2] + n * v[2])
@@ -100,13 +101,13 @@ def _sweep(
     exact: bool, s: Array, core: Core, what: int, a: Vec3, box: Array, sign: float,
     out: Array,
 ) -> float:  # fmt: skip
-    """Write into ``out`` the set swept by a joint; return its greatest distance from the axis of the joint.
+    """Write into ``out`` the set swept by a joint and return its greatest distance from the axis of the joint.
 
     ``what`` is the kind of the joint, ``a`` its axis. ``box`` has the middles of the translation of the joint, then its
     half widths. ``sign`` is 1 towards the root, where the translation comes last, and -1 away from it.
     """
     u, v = plane_axes(a)
-    m = (0.0, 0.0, 0.0)  # the middle of the translation; far is the greatest distance from it
+    m = (0.0, 0.0, 0.0)  # the middle of the translation. far is the greatest distance from it.
     far = 0.0
     if what == 2:
         m = (box[0] * a[0], box[0] * a[1], box[0] * a[2])
@@ -130,7 +131,7 @@ def _sweep(
         _set_cylinder(out, p, a, radius, half)
         return radius
     p = (p[0] + m[0], p[1] + m[1], p[2] + m[2])
-    if what == 2:  # a prismatic joint has no turn: its arm is 1, the length that a point moves for each length of q
+    if what == 2:  # a prismatic joint does not turn. Its arm is 1, the length that a point moves per length of q.
         _set_cylinder(out, p, a, radius, half + far)
         return 1.0
     if what == 3 and sign > 0.0:
@@ -145,7 +146,7 @@ def _sweep(
     along = dot(p, a)
     if what == 3:
         off = (p[0] - along * a[0], p[1] - along * a[1], p[2] - along * a[2])
-        # the radius is enlarged by more than off is rounded, far by `PLANE`: `_MORE` holds the rounding of their sum
+        # radius includes more than the rounding of off, and far the factor `PLANE`. `_MORE` covers that of their sum.
         reach = (sqrt(dot(off, off)) + radius + far) * _MORE
         _set_cylinder(out, (along * a[0], along * a[1], along * a[2]), a, reach, half)
         return reach
@@ -189,11 +190,11 @@ def _carry(exact: bool, m: Array, inverse: bool, s: Array) -> None:
 
 @entry
 def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: Ints1, out: Array2) -> None:
-    """Write the greatest distance of each slot from the axis of each joint, (slots, links); 0 for fixed joints.
+    """Write the greatest distance of each slot from the axis of each joint, (slots, links).
 
-    ``boxes`` (links, 6) are the translations of joints, see `_sweep`. ``sets`` (links, 12) and ``forms`` (links,) are
-    scratch: the set of the slot in the frame of each link, and its form, 0 for none yet, 1 for a cylinder, 2 for the
-    shape itself. Slots in the world have 0.
+    The distance is 0 for fixed joints, and for slots in the world. ``boxes`` (links, 6) are the translations of joints,
+    see `_sweep`. ``sets`` (links, 12) and ``forms`` (links,) are scratch: the set of the slot in the frame of each
+    link, and its form, which is 0 if it is not computed, 1 for a cylinder, and 2 for the shape itself.
     """
     parent, kind, axis, origin, link = chain.parent, chain.kind, chain.axis, chain.origin, layout.link
     count = parent.shape[0]
@@ -208,7 +209,7 @@ def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: In
         for n in range(12):
             sets[j, n] = layout.local[k, n]
         forms[j] = 2
-        # First up to the root, then down all other branches: parents come before their links, so one pass does it.
+        # First up to the root, then down all other branches. Parents come before their links, so one pass suffices.
         while parent[j] >= 0:
             above = parent[j]
             for n in range(12):
@@ -220,7 +221,7 @@ def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: In
                     forms[j] == 2, sets[j], core, kind[j], a, boxes[j], 1.0, sets[above]
                 )  # fmt: skip
                 forms[above] = 1
-            # j < 0 is False; numba would compile a literal False as another type
+            # j < 0 is False. numba would compile a literal False as another type.
             _carry(forms[above] == 2, origin[j], j < 0, sets[above])
             j = above
         for j in range(count):
@@ -238,12 +239,12 @@ def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: In
                 forms[j] = 1
 
 
-_MOST_CACHED = 16  #: most cached bounds of a cell, one for each extent of motions
+_MOST_CACHED = 16  #: greatest number of cached bounds of a cell, one for each extent of motions
 _TRANSLATIONS = {SLIDING: 1, PLANAR: 2, FLOATING: 3}
 
 
 class Arms(NamedTuple):
-    """The joints between the slots of each pair, and the greatest distances of the slots from their axes."""
+    """The joints between the slots of each pair, and the greatest distances of both slots from their axes."""
 
     begins: Ints1  #: (pairs + 1,), the first index of each pair in steps
     steps: Ints1  #: joints, from the first slot of a pair to the second
@@ -291,7 +292,7 @@ def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
             joints[side, j] = rate if what < 3 else joints[side, j] + rate * rate
             joints[2 + side, j] += rounding * size + wrong
             joints[4 + side, j] += bend
-        if what > 2:  # above, the squares of speeds along orthogonal axes were added
+        if what > 2:  # the sums above are squares of speeds along orthogonal axes
             joints[0, j], joints[1, j] = sqrt(joints[0, j]), sqrt(joints[1, j])
             joints[1, j] *= PLANE
             joints[3, j] *= PLANE
@@ -311,7 +312,7 @@ def shares(joints: Array, half: float) -> None:
 
 @inlined
 def width(arms: Arms, p: int, joints: Array) -> float:
-    """Return a bound of the motion of pair p in half a part of a line, see `shares`; inf for an infinite arm."""
+    """Return a bound of the motion of pair p in half a part of a line (`shares`), inf for an infinite arm."""
     total = 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
         j = arms.steps[k]
@@ -323,7 +324,7 @@ def width(arms: Arms, p: int, joints: Array) -> float:
 def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]:
     """Return V of pair p, K with its first and with its second slot moving, and the rounding error of V.
 
-    See `motion_cover`. ``joints`` (6, links) is the output of `speeds`.
+    `motion_cover` defines V and K. ``joints`` (6, links) is the output of `speeds`.
     """
     total, first, second, before, wrong = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
@@ -341,10 +342,10 @@ def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float,
                 second += joints[4, j] * arms.arms[1, k]
             first += joints[5, j]
             second += joints[5, j]
-            # from one side, the slides of a planar joint are rotated by its own turn too
+            # from this side, the slides of a planar joint are also rotated by its own turn
             second += 2.0 * x * (before + w) + (w * arms.arms[1, k] * (w + 2.0 * before) if w > 0.0 else 0.0)
             before += w
-    before = 0.0  # the same sum from the other end, for K with the first slot moving
+    before = 0.0  # the sum from the other end, for K with the first slot moving
     for k in range(arms.begins[p + 1] - 1, arms.begins[p] - 1, -1):
         j = arms.steps[k]
         x, w = joints[1, j], joints[0, j]
@@ -360,22 +361,22 @@ def motion_bounds(cell: Cell, curves: Array) -> MotionBounds:
 
 
 def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
-    """Return the bounds for translations up to ``far``, see `how_far`; the cell caches them."""
+    """Return the bounds for translations up to ``far`` (`how_far`). The cell caches them."""
     every: dict[tuple[float, float], MotionBounds] = cell.cache.bounds or {}
     cached = every.get(far)
     if cached is None:
         boxes = _translations(cell, _ranges(cell.robot, far))
         cached = MotionBounds(_arms(cell, boxes), _slack(cell, boxes))
-        # a new dict, since another thread may iterate over this one; it is emptied when it is full
+        # a new dict, since another thread may iterate over the old one. A full dict is emptied.
         cell.cache.bounds = {**(every if len(every) < _MOST_CACHED else {}), far: cached}
     return cached
 
 
 def how_far(robot: Robot, curves: Array) -> Array:
-    """Return the extents of curves (n, points, dof) in translations without limits, and in those beyond them, (n, 2).
+    """Return the extents of curves (n, points, dof) in translations without limits, and beyond limits, (n, 2).
 
-    Extents are rounded up to powers of two, or are 0, so that cached bounds serve many calls. They are computed for
-    each curve alone, so that its result does not depend on the other curves of a call.
+    Extents are 0 or powers of two, rounded up, so that cached bounds serve many calls. They are computed for each curve
+    alone, so that its result does not depend on the other curves of a call.
     """
     far = np.zeros((len(curves), 2))
     how_far_of_curves(robot._chain.kind, robot._chain.source, curves, robot.lower, robot.upper, far)
@@ -386,7 +387,7 @@ def how_far(robot: Robot, curves: Array) -> Array:
 def how_far_of_curves(
     kind: Ints1, source: Ints1, curves: Array3, lower: Array1, upper: Array1, far: Array2
 ) -> None:  # fmt: skip
-    """Write the output of `how_far`, where powers of two make the extents coarse."""
+    """Write the extents of `how_far`, rounded up to powers of two."""
     for c in range(lower.shape[0]):
         lengths = False
         for k in range(kind.shape[0]):
@@ -405,7 +406,7 @@ def how_far_of_curves(
 
 
 def _ranges(robot: Robot, far: tuple[float, float]) -> Array:
-    """Return the range of each number of q, (2, dof); only those of translations are used."""
+    """Return the range of each number of q, (2, dof). Only the ranges of translations are used."""
     free, outside = far
     lower = np.where(robot.lower > -inf, robot.lower, -free)
     upper = np.where(robot.upper < inf, robot.upper, free)
@@ -459,7 +460,7 @@ def _reaches(cell: Cell, boxes: Array) -> Array:
 
 
 def _arms(cell: Cell, boxes: Array) -> Arms:
-    """Return the arms; the cell caches the last, also across moves of obstacles, which do not change them."""
+    """Return the arms. The cell caches the last arms, also across moves of obstacles, which do not change them."""
     key, cached = boxes.tobytes(), cell.cache.arms
     if cached is None or cached[0] != key:
         cached = cell.cache.arms = key, _compute_arms(cell, boxes)
@@ -470,10 +471,10 @@ def _arms(cell: Cell, boxes: Array) -> Arms:
 def _compute_arms(cell: Cell, boxes: Array) -> Arms:
     layout, chain, reach = cell.layout, cell.robot._chain, _reaches(cell, boxes)
     several = layout.pairs[layout.pairs[:, 3] > layout.pairs[:, 2]]
-    for first, second, start, stop in several.tolist():  # the arm of a hull must hold for all bodies in it
+    for first, second, start, stop in several.tolist():  # the arm of a hull must be valid for all its bodies
         for slot, bodies in ((first, layout.subs[start:stop, 0]), (second, layout.subs[start:stop, 1])):
             reach[slot] = np.maximum(reach[slot], reach[np.unique(bodies)].max(axis=0, initial=0.0))
-    reach[layout.link < 0] = np.inf  # obstacles may be large and far away: the arm of the other slot counts
+    reach[layout.link < 0] = np.inf  # obstacles may be large and far away, so the arm of the other slot counts
     above, depth, joint_of = _moving_joints(chain)
     joint = joint_of[layout.link]
     counts = np.empty(len(cell.slots), dtype=np.int64)
@@ -487,14 +488,14 @@ def _compute_arms(cell: Cell, boxes: Array) -> Arms:
 
 
 def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
-    """Return the next moving joint above each joint, the number of them, and the moving joint that each link is on.
+    """Return the next moving joint above each joint, the number of these, and the moving joint above each link.
 
     Joints have the numbers of their child links. The last entry of each array is that of the world.
     """
     count = len(chain.parent)
     above, depth, joint_of = np.full(count + 1, count), np.zeros(count + 1, dtype=np.int64), np.full(count + 1, count)
     for k, parent in enumerate(chain.parent.tolist()):
-        joint_of[k] = joint_of[parent]  # index -1 is the last entry, that of the world
+        joint_of[k] = joint_of[parent]  # index -1 is the last entry, which belongs to the world
         if chain.kind[k] != FIXED:
             above[k], depth[k], joint_of[k] = joint_of[k], depth[joint_of[k]] + 1, k
     return above, depth, joint_of
@@ -518,7 +519,7 @@ def count_joints(above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, counts:
 def joints_between(
     above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, reach: Array2, begins: Ints1, steps: Ints1, arms: Array2
 ) -> None:
-    """Write these joints, up from the first slot and down to the second, and the arms of both slots."""
+    """Write the joints between the slots of each pair, up from the first and down to the second, and both arms."""
     for p in range(slots.shape[0]):
         slot_a, slot_b = slots[p, 0], slots[p, 1]
         a, b, first, last = joint[slot_a], joint[slot_b], begins[p], begins[p + 1]
@@ -536,7 +537,7 @@ def joints_between(
 
 @entry
 def alike(begins: Ints1, steps: Ints1, arms: Ints2, table: Ints1, like: Ints1) -> None:
-    """Write the first pair with the same joints and arms, the arms as bits; ``table`` is a hash table, never full."""
+    """Write the first pair with the same joints and equal bits of the arms. ``table`` is a hash table, never full."""
     last = table.shape[0] - 1  # the size is a power of two
     for p in range(like.shape[0]):
         hashed = 0
@@ -566,7 +567,7 @@ def _equal_arms(begins: Ints, steps: Ints, arms: Ints, p: int, q: int) -> bool:
 
 
 def _slack(cell: Cell, boxes: Array) -> float:
-    """Return the sum of the errors of the poses of two slots, see `motion_cover`."""
+    """Return the sum of the errors of the poses of two slots (`motion_cover`)."""
     layout, chain = cell.layout, cell.robot._chain
     length, depth = np.zeros(len(chain.parent) + 1), np.zeros(len(chain.parent) + 1)  # the last is for the world
     for k, parent in enumerate(chain.parent.tolist()):
@@ -580,6 +581,6 @@ def _slack(cell: Cell, boxes: Array) -> float:
     center = np.arange(shape_layout.CENTER, shape_layout.CENTER + 3)
     extent = extent + np.linalg.norm(layout.floats[at[:, None] + center], axis=1)
     moves = layout.link >= 0
-    # the poses of static slots are exact, but their balls and capsules are rounded in world coordinates
+    # The poses of static slots are exact, but their balls and capsules are rounded in world coordinates.
     size = float(length.max() + extent[moves].max(initial=0.0) + extent[~moves].max(initial=0.0))
     return 128.0 * (float(depth.max()) + 1.0) * _U * size

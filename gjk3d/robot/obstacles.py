@@ -1,4 +1,4 @@
-"""Obstacles and attached objects: named shapes around a robot or on one of its links, and their convex outlines."""
+"""Obstacles and attached objects: named shapes around a robot or on one of its links, and their outlines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gjk3d.poses import pose_rows
 from gjk3d.query.dispatch import is_collider
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.polytopes import ConvexHull, Point
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, OnePose
 from gjk3d.units import conversion, rescaling
 from gjk3d.wording import kind_of
@@ -34,10 +34,10 @@ class CollisionObject(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """The shape that replaces another in the kernels: itself, a convex shape around it, or a half-space."""
+    """The shape that replaces a shape in the kernels: the shape itself, a convex shape around it, or a half-space."""
 
     shape: Shape
-    exact: bool  #: whether it is the shape itself
+    exact: bool  #: whether the outline is the shape itself
     plane: Array | None  #: normal and offset of the half-space, in the frame of the shape
 
 
@@ -51,19 +51,19 @@ def outline(shape: Any) -> Outline:
         return Outline(_box_round(shape), False, None) if is_mapped(shape) else Outline(shape, True, None)
     if getattr(shape, "bottom", None) == -np.inf:  # a height field that is unbounded below
         top = float(np.max(shape.heights) + abs(np.max(shape.heights)) * 1e-12)
-        return Outline(Point(), False, np.array([0.0, 0.0, 1.0, top]))
+        return Outline(Halfspace((0.0, 0.0, 1.0), top), False, np.array([0.0, 0.0, 1.0, top]))
     return Outline(_box_round(shape), False, None)
 
 
 def _box_round(shape: Any) -> ConvexHull:
-    low, high = shape.bounds  # rounded, so the box is padded by more than that
+    low, high = shape.bounds  # rounded, so the box is padded by more than the rounding
     pad = 1e-9 * float(np.abs([low, high]).max())
     ends = np.array([low - pad, high + pad])
     return ConvexHull([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 
 
 def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch: Iterable[str] = ()) -> CollisionObject:
-    """Check and return an object; the caller checks that its name is unused."""
+    """Return a checked object. The caller checks that its name is unused."""
     if type(name) is not str or not name:
         raise RobotError(f"the name of an object is {name!r}, expected text")
     if not is_collider(shape):
@@ -71,13 +71,13 @@ def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch:
     shape = in_metres(shape, repr(name))
     if link != WORLD and outline(shape).plane is not None:
         cure = "Attach a large Box" if isinstance(shape, Halfspace) else "Give it a finite bottom"
-        raise RobotError(f"{name!r} is {kind_of(shape)}, which has no end: it cannot hang on a link. {cure}")
+        raise RobotError(f"{name!r} is {kind_of(shape)}, which is unbounded and cannot be attached. {cure}")
     matrix = one_pose(pose, f"pose of {name!r}")
     return CollisionObject(name, shape, matrix, link, frozenset(names_in(touch, f"{name!r}: touch")))
 
 
 def in_metres(shape: Any, what: str) -> Any:
-    """Return a shape with its unit converted to metres; a shape without a unit is unchanged."""
+    """Return a shape with its unit converted to metres. A shape without a unit is unchanged."""
     unit = getattr(shape, "unit", None)
     if unit is None or not (cure := rescaling(unit, "meters")):
         return shape
@@ -88,7 +88,7 @@ def in_metres(shape: Any, what: str) -> Any:
 
 
 def names_in(value: Any, what: str) -> tuple[str, ...]:
-    """Return the names of an iterable; `RobotError` for a single text or for items that are not names."""
+    """Return the names of an iterable. A single text, or an item that is not a name, is a `RobotError`."""
     if isinstance(value, str):
         raise RobotError(f"{what} is the text {value!r}, expected names in a list")
     if not isinstance(value, Iterable):
@@ -100,10 +100,10 @@ def names_in(value: Any, what: str) -> tuple[str, ...]:
 
 
 def one_pose(pose: OnePose, name: str) -> Array:
-    """Return a copy of a pose as a matrix; `RobotError` for a stack."""
+    """Return a copy of a pose as a matrix. A stack is a `RobotError`."""
     rows, stacked = pose_rows(pose, name)
     if stacked:
-        raise RobotError(f"the {name} is a stack: it stands in one place")
+        raise RobotError(f"the {name} is a stack of poses, expected one (4, 4) pose")
     matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = rows[0, :9].reshape(3, 3), rows[0, 9:12]
     return matrix

@@ -1,6 +1,6 @@
 """Planning with OMPL 2: a checker as its state validity checker, motion validator and objective.
 
-OMPL calls Python once for each motion. The whole motion is then checked in one compiled call. It comes with
+OMPL calls Python once for each motion. The whole motion is then checked in one compiled call. OMPL is installed by
 ``pip install gjk3d[plan]`` and is not available for Windows.
 """
 
@@ -40,12 +40,10 @@ REFUSED = ("KPIECE1", "BKPIECE1", "LBKPIECE1", "PDST", "RLRT", "BiRLRT")
 
 
 def _setup_of(space: Any) -> tuple[Any, Any]:
-    """Return OMPL's setup of a space, and its space information, both untracked by the garbage collector.
-
-    OMPL 2.0.1 reports freed objects to the collector for these two, and the collector then decrements their counts:
-    ``og.SimpleSetup(space); gc.collect()`` reads freed memory, and may write to it. Each has a single wrapper as long
-    as a reference to it exists.
-    """
+    """Return OMPL's setup of a space, and its space information, both untracked by the garbage collector."""
+    # For these two objects OMPL 2.0.1 reports freed objects to the collector, which then decrements their counts. So
+    # og.SimpleSetup(space) and gc.collect() read freed memory, and may write to it. Each object has a single wrapper as
+    # long as a reference to it exists.
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -60,21 +58,21 @@ def _setup_of(space: Any) -> tuple[Any, Any]:
 
 
 class Planning:
-    """A checker, and which of its joints a planner may move, in OMPL's terms.
+    """A checker as OMPL's setup for planning with some of the joints.
 
     Parameters
     ----------
     checker : Checker
-        Used by one thread at a time.
+        Only one thread at a time may use it.
     joints : sequence of str, optional
-        Names of the joints that move; all by default.
+        Names of the joints that move, all by default.
     rest : (dof,) float, optional
-        Values of the other joints; 0 by default.
+        Values of the other joints, 0 by default.
     lower, upper : (moved,) float, optional
-        Bounds of the joints that move; by default the robot's limits, and -pi to pi for turns without limits.
+        Bounds of the joints that move. The default is the robot's limits, and -pi to pi for turns without limits.
     certify : {"end", False, True}
-        "end" certifies the path that is returned, False nothing, and True each motion that a planner tests. Motions
-        without a proof then count as collisions.
+        "end" certifies the returned path. False certifies nothing. True certifies each motion that a planner tests.
+        Motions without a proof then count as collisions.
     resolution, tolerance : float
         As in `Checker.motion_free`.
 
@@ -84,13 +82,13 @@ class Planning:
     setup : ompl.geometric.SimpleSetup
         It has the state checker and the motion validator. Planner, objective and so on can be set.
     proof : PathProof or None
-        Proof of the last path; None before the first one, or with ``certify=False``.
+        Proof of the last path. None before the first path, or with ``certify=False``.
 
     Raises
     ------
     RobotError
-        A joint is unknown or named twice; bounds are missing or crossed; ``rest`` is no configuration; ``certify`` is
-        none of those.
+        A joint is unknown or named twice, bounds are missing or crossed, ``rest`` is not a configuration, or
+        ``certify`` is not one of these values.
 
     Examples
     --------
@@ -120,10 +118,10 @@ class Planning:
         self._prove, self._tolerance = bool(certify), tolerance
         for name in joints or ():
             if name not in robot.columns:
-                raise RobotError(f"robot {robot.name!r} has no joint {name!r} of its own; see its joint_names")
+                raise RobotError(f"robot {robot.name!r} has no joint {name!r} with numbers in q. See its joint_names")
         names = robot.joint_names if joints is None else tuple(joints)
         if not names or len(set(names)) < len(names):
-            raise RobotError(f"joints are {names!r}, expected some names, each once")
+            raise RobotError(f"joints are {names!r}, expected at least one name, each once")
         columns = np.concatenate([np.arange(robot.dof)[robot.columns[name]] for name in names])
         self.columns: tuple[int, ...] = tuple(columns.tolist())
         self._rest = np.zeros(robot.dof) if rest is None else robot.configurations(rest, "rest")[0][0].copy()
@@ -170,8 +168,8 @@ class Planning:
                 if not np.isfinite(row[k]):
                     if owner[column] not in turning:
                         raise RobotError(
-                            f"joint {owner[column]!r} has no limits to plan within: give lower= and "
-                            f"upper=, between which each of the {len(self.columns)} numbers may be"
+                            f"joint {owner[column]!r} does not have limits to plan within. Set lower= and upper=, "
+                            f"with one number for each of the {len(self.columns)} columns that move"
                         )
                     row[k] = sign * pi
             rows.append(row)
@@ -227,14 +225,14 @@ class Planning:
         if out.any():
             k = int(np.argmax(out))
             raise RobotError(
-                f"{name}[{self.columns[k]}] is {moved[k]}, outside {self._low[k]:g} to {self._high[k]:g}: give lower= "
-                "and upper= if it may be there"
+                f"{name}[{self.columns[k]}] is {moved[k]}, expected {self._low[k]:g} to {self._high[k]:g}. Set lower= "
+                "and upper= to allow it"
             )
-        still = np.ones(len(row), dtype=bool)
-        still[list(self.columns)] = False
-        if not np.array_equal(row[still], self._rest[still]):
-            k = int(np.argmax(still & (row != self._rest)))
-            raise RobotError(f"{name}[{k}] is {row[k]}, which does not move and rests at {self._rest[k]}: give rest=")
+        static = np.ones(len(row), dtype=bool)
+        static[list(self.columns)] = False
+        if not np.array_equal(row[static], self._rest[static]):
+            k = int(np.argmax(static & (row != self._rest)))
+            raise RobotError(f"{name}[{k}] is {row[k]}, but its joint does not move from {self._rest[k]}. Set rest=")
         return row
 
     def state_checker(self) -> Callable[[Any], bool]:
@@ -256,17 +254,17 @@ class Planning:
         Raises
         ------
         RobotError
-            OMPL has no planner of that name, or the planner reads how far a motion was valid. A validator in Python can
-            only return True or False, and the value that such a planner reads stays unset.
+            ``kind`` is not a planner of OMPL, or it reads the last valid state of a motion, which a validator in Python
+            cannot set.
         """
         if kind in REFUSED:
             raise RobotError(
-                f"{kind} reads lastValid, how far a motion was valid, which OMPL's Python bindings never hand back: it "
-                "would keep motions nobody checked, or lose its own; take RRTConnect, PRM, BITstar, RRTstar ..."
+                f"{kind} needs the last valid state (lastValid), which OMPL's Python bindings do not return. Use a "
+                "planner without it, such as RRTConnect, PRM, BITstar or RRTstar"
             )
         planner_class = getattr(og, kind, None)
         if not (isinstance(planner_class, type) and issubclass(planner_class, ob.Planner)):
-            raise RobotError(f"OMPL has no planner {kind!r} here; it has RRTConnect, PRM, BITstar, RRTstar ...")
+            raise RobotError(f"{kind!r} is not a planner of ompl.geometric. Use RRTConnect, PRM, BITstar, RRTstar ...")
         return planner_class(self.setup.getSpaceInformation())
 
     def plan(
@@ -278,10 +276,10 @@ class Planning:
         seconds: float = 5.0,
         simplify: bool = True,
     ) -> Array | None:
-        """Return waypoints from start to goal with free straight lines between them; None if none are found in time.
+        """Return waypoints from start to goal with free straight lines between them, or None at the time limit.
 
-        Unless ``certify`` is False the whole path is proven free, also between samples. If a stretch has no proof, a
-        detour replaces it, or the rest of the time is used to plan with certified motions only. ``proof`` has the
+        Unless ``certify`` is False the whole path is proven free, also between samples. If a stretch cannot be proven,
+        a detour replaces it, or the rest of the time is used to plan with certified motions only. ``proof`` has the
         result.
 
         Parameters
@@ -301,15 +299,15 @@ class Planning:
         Raises
         ------
         RobotError
-            Start or goal are outside the bounds, or not free: the message names the pair.
+            Start or goal is outside the bounds or not free. The message names the pair.
         """
         ends = []
         for name, q in (("start", start), ("goal", goal)):
             ends.append(self._within(q, name))
             hit = self.checker.hit(q)
             if hit is not None:
-                raise RobotError(f"{name} is not free: {hit[0]!r} and {hit[1]!r} are too close")
-        self._queries.motions_free(ends[0], ends[0])  # compiles, if necessary, before the clock runs
+                raise RobotError(f"{name} is not free, because {hit[0]!r} and {hit[1]!r} are too close")
+        self._queries.motions_free(ends[0], ends[0])  # compiles, if necessary, before the time is measured
         self.checker.collisions(ends[0])  # also the functions for undecided pairs
         self.proof, level, begin = None, util.getLogLevel(), time.perf_counter()
         util.setLogLevel(util.LogLevel.LOG_ERROR)
@@ -322,7 +320,7 @@ class Planning:
             util.setLogLevel(level)
 
     def _solve(self, ends: Sequence[Array], planner: str, seconds: float, simplify: bool) -> list[Array]:
-        """Return the path that OMPL finds, after its shortened form if there is one."""
+        """Return the path that OMPL finds, preceded by its shortened form if there is one."""
         self.setup.clear()
         self.setup.setStartAndGoalStates(*map(self.state, ends))
         self.setup.setPlanner(self.planner(planner))
@@ -363,7 +361,7 @@ class Planning:
         return None
 
     def _repaired(self, path: Array) -> tuple[Array | None, float, int, PairName]:
-        """Return a path with detours for unproven stretches, its clearance, and their number; else None and a pair."""
+        """Return a path with detours for unproven stretches, its clearance and their number, or None and a pair."""
         cell, pieces = self.checker._cell(), [path[:1]]
         proof, copied, columns = edges_of(cell, path, self._tolerance), 0, list(self.columns)
         stretches, spread = runs(proof.bad), np.zeros(path.shape[1])
@@ -396,7 +394,7 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
     def checkMotion(self, first: Any, second: Any, *more: Any) -> bool:
         """Return whether the straight line between two states is free."""
         if more:
-            raise RobotError("a planner asks how far a motion is valid (lastValid), which cannot be handed back to it")
+            raise RobotError("the planner needs the last valid state (lastValid), which Python cannot return to it")
         return self._motion_free(first, second)
 
 
@@ -466,11 +464,9 @@ class Numbers:
 
 
 class StateQueries:
-    """The queries of OMPL's callbacks to a checker.
+    """The queries of OMPL's callbacks to a checker."""
 
-    It has no reference to OMPL's setup, which owns the callbacks: Python could not see, and so not collect, a cycle
-    through C++.
-    """
+    # without a reference to OMPL's setup, which owns the callbacks, since Python cannot collect a cycle through C++
 
     def __init__(self, checker: Checker, space: Any, columns: Ints, resting: Array, **how: Any) -> None:
         self.checker, self.rest, self.how, self.motions = checker, resting, how, 0

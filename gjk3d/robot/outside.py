@@ -23,7 +23,7 @@ from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2
 
 OUT, IN, UNDECIDED = range(
     3
-)  #: a point is outside a slot, inside it, or only inside its outline, so that its real shape decides
+)  #: a point is outside a slot, inside it, or only inside its outline, so that the shape itself decides
 
 
 @inlined
@@ -37,7 +37,7 @@ def _near_axis(frames: Frames, f: Array, o: int, k: int, p: tuple[float, float, 
     x, y, z = x - t * ux, y - t * uy, z - t * uz
     far = sqrt(x * x + y * y + z * z)
     size = abs(p[0]) + abs(p[1]) + abs(p[2]) + abs(a[0]) + abs(a[1]) + abs(a[2])
-    # size is at least far, up to rounding, so 1e-12 of it covers the rounding; 1e-9 of far is an additional reserve
+    # size is at least far, up to rounding, so 1e-12 of it covers the rounding. 1e-9 of far is an additional reserve.
     return bool(far - 1e-9 * (far + f[o + 6] + abs(within)) - 1e-12 * size <= f[o + 6] + within)
 
 
@@ -46,11 +46,11 @@ def _of_slot(
     layout: Layout, frames: Frames, k: int, exact: bool, points: Array, dot: Core, row: Array, margin: float,
     solver: Solver, answer: Ints,
 ) -> None:  # fmt: skip
-    """Write the result of slot k for the points that no slot before contains."""
+    """Write the result of slot k for the points that no earlier slot contains."""
     f, o, balls = layout.floats, layout.starts[k, 2], frames.balls
     cx, cy, cz, core = balls[k, 0], balls[k, 1], balls[k, 2], core_of(layout, k)
     reach = (balls[k, 3] + max(margin, 0.0)) * (1.0 + 1e-9) + 1e-9 * (abs(cx) + abs(cy) + abs(cz))
-    # from the cheapest test on: ball, capsule, then GJK with a single point
+    # the cheapest test first: ball, capsule, then GJK with a single point
     for i in range(points.shape[0]):
         x, y, z = points[i, 0] - cx, points[i, 1] - cy, points[i, 2] - cz
         if x * x + y * y + z * z > reach * reach or answer[i] == IN:
@@ -77,7 +77,7 @@ def points_of_robot(
 ) -> None:  # fmt: skip
     """Write for configurations start to stop whether each point is within a margin of any of the slots.
 
-    ``slots`` (n, 2) has their numbers, and 1 if the shape in the kernels is the shape itself, not an outline.
+    ``slots`` (n, 2) has their numbers, and 1 for a slot whose outline is the shape itself.
     """
     chain, layout, frames, solver = task.chain, task.layout, task.frames, task.solver
     frames.stamp[:] = -1
@@ -90,12 +90,12 @@ def points_of_robot(
 
 
 _DOT = Core(*Point()._packed)
-_CHUNK = 16  #: configurations a call into the kernel
+_CHUNK = 16  #: configurations per call of the kernel
 
 
 def outside(cell: Cell, rows: Array, points: Array, margin: float, workers: int) -> Bools:
     """Return the result of `gjk3d.robot.Checker.outside` at configurations (k, dof): (k, n)."""
-    # exact slots first: a point in one of them needs no exact function for the outlines that follow
+    # exact slots first, since a point in one of them does not need the exact functions of later outlines
     ordered = cell.robot_slots[np.argsort(~cell.exact[cell.robot_slots], kind="stable")]
     slots = np.column_stack([ordered, cell.exact[ordered]]).astype(np.int64)
     verdicts = np.empty((len(rows), len(points)), dtype=np.int64)

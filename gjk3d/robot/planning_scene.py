@@ -1,13 +1,13 @@
 """The planning scene of a checker: a robot, the obstacles around it, the objects attached to it, and margins.
 
-The scene has the settings of the user. Kernels need a cell, which is made from them at the first query after a change
-(see `gjk3d.robot.cell`).
+The scene has the settings of the user. The first query after a change makes a cell from them for the kernels (see
+`gjk3d.robot.cell`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -19,22 +19,24 @@ from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, names_in, taken_over
 from gjk3d.robot.results import near
 from gjk3d.robot.timed import Surroundings
-from gjk3d.scene import Scene
 from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row
 
+if TYPE_CHECKING:
+    from gjk3d.scene import Scene  # loaded with the user's scene
+
 
 class _Settings(NamedTuple):
-    """The settings of a user; immutable, so that a query in another thread sees one state. A change replaces them."""
+    """The settings of a user, immutable, so that a query in another thread sees one state. A change replaces them."""
 
     objects: dict[str, CollisionObject]
     margin: float
     rules: tuple[Rule, ...]
-    links: dict[tuple[str, str], bool]  #: whether pairs of links may touch; overrides `Robot.allowed`
+    links: dict[tuple[str, str], bool]  #: whether pairs of links may touch, overrides `Robot.allowed`
 
 
 class PlanningScene:
-    """The surroundings and margins of a `gjk3d.robot.Checker`; see there."""
+    """The surroundings and margins of a `gjk3d.robot.Checker`."""
 
     __slots__ = ("__dict__", "__weakref__", "_quick", "_settings")
     _settings: _Settings
@@ -49,7 +51,7 @@ class PlanningScene:
         margin: float = 0.0,
     ) -> None:
         if not isinstance(robot, Robot):
-            raise TypeError(f"robot is {type(robot).__name__}, expected a Robot: Robot.from_urdf(path) reads one")
+            raise TypeError(f"robot is {type(robot).__name__}, expected a Robot. Read one with Robot.from_urdf(path)")
         check_margin(margin)
         self._robot = robot
         self._base: tuple[Any, Base] | None = None  #: the base with the overrides of link pairs that it was made for
@@ -61,14 +63,14 @@ class PlanningScene:
         objects = dict(self._settings.objects)
         for pair in touching:
             if len(pair) != 2 or pair[0] not in robot.links or pair[1] not in objects:
-                raise RobotError(f"touching: {tuple(pair)!r} is no link with an object of the surroundings")
+                raise RobotError(f"touching: {tuple(pair)!r} is not a link and an object of the surroundings")
             old = objects[pair[1]]
             objects[pair[1]] = old._replace(touch=old.touch | {pair[0]})
         self._settings = self._settings._replace(objects=objects)
 
     @property
     def robot(self) -> Robot:
-        """The robot; `with_robot` returns a checker of another one."""
+        """The robot. `with_robot` returns a checker of another robot."""
         return self._robot
 
     def add(self, name: str, shape: Collider, pose: OnePose = None, *, touching: Iterable[str] = ()) -> None:
@@ -79,17 +81,17 @@ class PlanningScene:
         name : str
             Not the name of another object or of a link.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
-            Half-spaces too. Convex shapes are fastest. A mesh with a unit is scaled to metres. A shape without a unit
-            is used unchanged.
+            A half-space is accepted too. Convex shapes are fastest. A mesh with a unit is scaled to metres. A shape
+            without a unit is used unchanged.
         pose : (4, 4) float, RigidTransform or None
-            World from local; None is the identity.
+            World from local. None is the identity.
         touching : iterable of str
             Names of links and attached objects that may touch it.
 
         Raises
         ------
         RobotError
-            The name is taken, one in ``touching`` is unknown, the pose is a stack, or the unit cannot be converted.
+            The name is in use, a name in ``touching`` is unknown, the pose is a stack, or the unit cannot be converted.
         UnsupportedPair
             The shape is not supported.
         """
@@ -105,17 +107,17 @@ class PlanningScene:
         *,
         q: Row | None = None,
     ) -> None:
-        """Attach an object to a link, so that it moves with the link, such as a grasped part.
+        """Attach an object to a link, such as a grasped part, so that it moves with the link.
 
         Without a shape the obstacle of that name is attached at its pose at the configuration ``q``. Everything that it
-        touches there, such as fingers and a table, is added to ``touch_links``.
+        touches at q, such as fingers and a table, is added to ``touch_links``.
 
         The object is checked against obstacles, other attached objects, and all links that can move against it.
 
         Parameters
         ----------
         name : str
-            Not the name of another object or of a link; without a shape the name of an obstacle.
+            Not the name of another object or of a link. Without a shape, it is the name of an obstacle.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or None
             A bounded shape, not a half-space, a plane, or a height field without a bottom. A mesh with a unit is scaled
             to metres.
@@ -126,13 +128,13 @@ class PlanningScene:
         touch_links : iterable of str
             Names of links that it may touch, such as fingers, and of objects, such as the table that it is taken from.
         q : (dof,) float or None
-            The configuration at which an obstacle is taken; only without a shape.
+            The configuration at which an obstacle is attached. Only without a shape.
 
         Raises
         ------
         RobotError
-            The name is taken, one in ``touch_links`` or the link is unknown, the shape is unbounded, the pose is a
-            stack, or the unit cannot be converted. Without a shape: the obstacle does not exist, a pose is given, or
+            The name is in use, the link or a name in ``touch_links`` is unknown, the shape is unbounded, the pose is a
+            stack, or the unit cannot be converted. Without a shape, the obstacle does not exist, a pose is given, or
             ``q`` is missing.
         UnsupportedPair
             The shape is not supported.
@@ -150,15 +152,15 @@ class PlanningScene:
         """
         if link is None:
             raise RobotError(
-                f"attach: {name!r} has no link to move with. Name it, as in attach({name!r}, link='hand')."
+                f"attach: the link for {name!r} is missing. Name it, for example attach({name!r}, link='hand')."
             )
         number = self.robot.link_number(link)
         if shape is None:
             self._attach_obstacle(name, number, pose, touch_links, q)
         elif q is not None:
             raise RobotError(
-                f"attach: q is given with the shape of {name!r}, but it is where an obstacle is taken from. "
-                "Leave out q, or the shape."
+                f"attach: q and the shape of {name!r} are given, but q is for the obstacle of that name. "
+                "Leave out q or the shape."
             )
         else:
             self._add_object(collision_object(name, shape, pose, number, touch_links), "touch_links")
@@ -168,11 +170,11 @@ class PlanningScene:
         old = self._object(name)
         if old.link != WORLD:
             raise RobotError(
-                f"attach: {name!r} is attached to {self.robot.links[old.link]!r} already. Detach it first."
+                f"attach: {name!r} is already attached to {self.robot.links[old.link]!r}. Detach it first."
             )
         if pose is not None or q is None:
             raise RobotError(
-                f"attach: {name!r} has no shape, so it is the obstacle at its own pose, seen from the link at q. "
+                f"attach: {name!r} is given without a shape, so it is the obstacle at its pose in the link at q. "
                 f"{'Leave out the pose' if pose is not None else 'Give q'}, or give a shape."
             )
         rows, stacked = self.robot.configurations(q)
@@ -180,7 +182,7 @@ class PlanningScene:
             raise RobotError(f"attach: q has shape {rows.shape}, expected one configuration ({self.robot.dof},)")
         pose = np.linalg.inv(self.robot.link_poses(rows[0])[link]) @ old.pose
         new = collision_object(name, old.shape, pose, link, {*old.touch, *names_in(touch_links, "touch_links")})
-        # the contacts at q are those of the attached object, so it is attached first, and taken back after an error
+        # the contacts at q are those of the attached object, so it is attached first, and detached after an error
         before = self._settings
         remaining = {key: item for key, item in before.objects.items() if key != name}
         self._settings = before._replace(objects=remaining)
@@ -197,8 +199,10 @@ class PlanningScene:
     def _add_object(self, new: CollisionObject, what: str) -> None:
         objects = self._settings.objects
         if new.name in objects or new.name in self.robot.links:
-            owner, cure = ("an object", f"remove({new.name!r}) first, or") if new.name in objects else ("a link", "")
-            raise RobotError(f"{new.name!r} is the name of {owner} already: {cure} choose another".replace("  ", " "))
+            owner, cure = "a link", "Choose another name"
+            if new.name in objects:
+                owner, cure = "an object", f"Use remove({new.name!r}) first, or choose another name"
+            raise RobotError(f"{new.name!r} is already the name of {owner}. {cure}")
         for name in new.touch:
             if name not in self.robot.links and name not in objects:
                 raise RobotError(f"{new.name!r}: {what} has {self._unknown(name)}")
@@ -212,7 +216,7 @@ class PlanningScene:
         name : str
             Name of an obstacle or an attached object.
         pose : (4, 4) float, RigidTransform or None
-            The new pose; None is the identity.
+            The new pose. None is the identity.
 
         Raises
         ------
@@ -221,7 +225,7 @@ class PlanningScene:
         """
         old = self._object(name)
         new = collision_object(name, old.shape, pose, old.link, old.touch)
-        # a move keeps all pairs, so the cell is only updated; this is the cheap change of a running system
+        # A move keeps all pairs, so the cell is only updated. This change must be cheap in a running system.
         cell = self._cell().moved(name, new.pose)
         self._settings = self._settings._replace(objects={**self._settings.objects, name: new})
         self._made = self._settings, cell
@@ -247,7 +251,7 @@ class PlanningScene:
         self._settings = self._settings._replace(objects=objects, rules=rules)
 
     def detach(self, name: str) -> None:
-        """Remove an attached object; `add` puts it back into the surroundings where it is left.
+        """Remove an attached object. `add` makes it an obstacle at the place where it is released.
 
         Parameters
         ----------
@@ -260,13 +264,13 @@ class PlanningScene:
             The object does not exist, or is an obstacle.
         """
         if self._object(name).link == WORLD:
-            raise RobotError(f"{name!r} stands in the surroundings and hangs on no link: remove it instead")
+            raise RobotError(f"{name!r} is an obstacle and not attached. Use remove({name!r})")
         self.remove(name)
 
     def allow(self, a: str, b: str) -> None:
-        """Allow two links or objects to touch from now on, in this checker only; `Robot.allowed` is for all checkers.
+        """Allow two links or objects to touch from now on, in this checker only.
 
-        This is an entry of MoveIt's AllowedCollisionMatrix.
+        `Robot.allowed` does so for all checkers. This is an entry of MoveIt's AllowedCollisionMatrix.
 
         Parameters
         ----------
@@ -293,9 +297,9 @@ class PlanningScene:
         self._set_allowed(a, b, True)
 
     def forbid(self, a: str, b: str) -> None:
-        """Check two links or objects against each other from now on, in this checker only; the reverse of `allow`.
+        """Check two links or objects against each other from now on, in this checker only.
 
-        Pairs that never move against each other stay unchecked, such as two obstacles.
+        This reverses `allow`. Pairs that never move against each other stay unchecked, such as two obstacles.
 
         Parameters
         ----------
@@ -322,7 +326,7 @@ class PlanningScene:
         for name in (a, b):
             self._check_known(name)
         if a == b:
-            raise RobotError(f"{a!r} twice, expected two names: nothing is checked against itself")
+            raise RobotError(f"{a!r} is given twice, expected two different names")
         if a in objects or b in objects:
             for owner, partner in ((a, b), (b, a)):
                 if owner in objects:
@@ -350,7 +354,7 @@ class PlanningScene:
         Parameters
         ----------
         a, b : str
-            Names of links or objects, in any order; None for b means all that a is checked against, now and later.
+            Names of links or objects, in any order. None for b means all that a is checked against, now and later.
         margin : float
             In the robot's unit. A negative margin allows that much overlap.
 
@@ -359,7 +363,7 @@ class PlanningScene:
         RobotError
             The link or object does not exist, or the two are not checked against each other.
         ShapeError
-            The margin is no finite number.
+            The margin is not a finite number.
 
         Examples
         --------
@@ -374,13 +378,13 @@ class PlanningScene:
         for name in (a,) if b is None else (a, b):
             self._check_known(name, "set_margin: ")
         if b is not None and not self._cell().has(a, b):
-            raise RobotError(f"set_margin: {a!r} and {b!r} are no pair that is checked")
+            raise RobotError(f"set_margin: {a!r} and {b!r} are not a checked pair. Check them with forbid first")
         self._set_margins(self.margin, (*self._settings.rules, Rule(a, b, float(margin))))
 
     def set_padding(self, name: str, padding: float) -> None:
-        """Set the margin of a link or an attached object with all obstacles, also with those added later.
+        """Set the margin of a link or an attached object to all obstacles, also to those added later.
 
-        This is the link padding of MoveIt, which does not apply between links either; `set_margin` does.
+        This is the link padding of MoveIt, which does not apply between links. `set_margin` does.
 
         Parameters
         ----------
@@ -394,7 +398,7 @@ class PlanningScene:
         RobotError
             The link or attached object does not exist.
         ShapeError
-            The padding is no finite number.
+            The padding is not a finite number.
 
         Examples
         --------
@@ -408,7 +412,7 @@ class PlanningScene:
         """
         check_margin(padding, f"set_padding({name!r:.80}): padding", "in the robot's unit")
         if not isinstance(name, str) or (name not in self.robot.links and name not in self.attached):
-            raise RobotError(f"set_padding: {name!r:.80} is no link and not attached: set_margin takes all objects")
+            raise RobotError(f"set_padding: {name!r:.80} is not a link or attached object. Use set_margin for others")
         self._set_margins(self.margin, (*self._settings.rules, Rule(name, OBSTACLES, float(padding))))
 
     def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None:
@@ -449,7 +453,7 @@ class PlanningScene:
         Returns
         -------
         Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
-            The shape as given; a mesh with a unit in metres.
+            The shape as given, or in metres if it is a mesh with a unit.
 
         Raises
         ------
@@ -481,16 +485,16 @@ class PlanningScene:
     def _object(self, name: str) -> CollisionObject:
         objects = self._settings.objects
         if not isinstance(name, str) or name not in objects:
-            raise RobotError(f"there is no object {name!r}; there is {', '.join(map(repr, objects)) or 'none'}")
+            raise RobotError(f"{name!r} is not an object. Objects are {', '.join(map(repr, objects)) or 'none'}")
         return objects[name]
 
     def copy(self) -> Self:
-        """Return an independent checker with the same surroundings; everything unchanged is shared.
+        """Return an independent checker with the same surroundings.
 
         Returns
         -------
         Checker
-            It is cheap, unlike a new checker: nothing is prepared again.
+            It shares all prepared data with this checker, so it is cheap to make.
         """
         new = object.__new__(type(self))
         settings, cell = self._state()
@@ -507,7 +511,7 @@ class PlanningScene:
         Parameters
         ----------
         robot : Robot
-            With the same links, as `Robot.with_geometry`, `Robot.at` and `Robot.held` return it.
+            A robot with the same links, as `Robot.with_geometry`, `Robot.at` and `Robot.held` return it.
 
         Returns
         -------
@@ -531,7 +535,7 @@ class PlanningScene:
         new = type(self)(robot, margin=self.margin)
         if robot.links != self.robot.links:
             raise RobotError(
-                f"robot {robot.name!r} has other links than {self.robot.name!r}: make a checker of its own for it"
+                f"robot {robot.name!r} has other links than {self.robot.name!r}. Make a new Checker for it"
             )
         new._settings = self._settings
         return new
@@ -546,7 +550,7 @@ class PlanningScene:
 
     def _pairs_changed(self) -> None:
         """Make the cell again at the next query, with the changed pairs of the robot."""
-        # a new dict: `_base_of` compares it by identity
+        # a new dict, since `_base_of` compares by identity
         self._settings = self._settings._replace(links=dict(self._settings.links))
 
     def _base_of(self, settings: _Settings) -> Base:
@@ -556,11 +560,9 @@ class PlanningScene:
         return cached[1]
 
     def _state(self) -> tuple[_Settings, Cell]:
-        """Return the settings and their cell.
-
-        They are stored as one tuple, so that the cell of older settings, which another thread may store at the same
-        time, is never taken for the cell of these.
-        """
+        """Return the settings and their cell."""
+        # Both are stored as one tuple. Another thread may store the cell of older settings at the same time, and that
+        # cell must not be used for these settings.
         current, settings = self._made, self._settings
         if current is None or current[0] is not settings:
             if not self.robot.geometries and all(item.link == WORLD for item in settings.objects.values()):
@@ -572,7 +574,7 @@ class PlanningScene:
         return current
 
     def _cell(self) -> Cell:
-        """Return the cell of the present state; a query takes it once."""
+        """Return the cell of the present state. A query calls this once."""
         return self._state()[1]
 
     def _surroundings(self) -> Surroundings:
@@ -584,4 +586,4 @@ class PlanningScene:
     def __repr__(self) -> str:
         attached = f", {len(self.attached)} attached" if self.attached else ""
         count = len(self._cell().slots)
-        return f"<Checker of {self.robot.name!r}: {count} pairs, {len(self.objects)} objects around{attached}>"
+        return f"<Checker of {self.robot.name!r}: {count} pairs, {len(self.objects)} obstacles{attached}>"

@@ -18,7 +18,7 @@ Pair = tuple[str, str]
 
 
 class State(NamedTuple):
-    """The result of a checker for one configuration."""
+    """The result of a checker at one configuration."""
 
     pairs: tuple[Pair, ...]  #: pairs that collide, the deepest first
     distance: float  #: distance of the closest or deepest pair; infinite if no pair is checked
@@ -47,7 +47,7 @@ def state_of(checker: Checker, q: Row) -> State:
 
 
 class PathFrames(NamedTuple):
-    """Even configurations of a path from its first to its last one, or to the first that is not free."""
+    """Evenly spaced configurations from the first of a path to its last, or to the first that is not free."""
 
     free: bool
     verdict: str  #: the result as text
@@ -59,18 +59,18 @@ class PathFrames(NamedTuple):
 def path_frames(
     checker: Checker, path: Any, moving: Moving | None, certify: bool, resolution: Number | VectorLike, frames: int
 ) -> PathFrames:
-    """Check waypoints or a trajectory, and return the given number of configurations along it.
+    """Return the given number of configurations along checked waypoints or a checked trajectory.
 
     Raises
     ------
     RobotError
-        There are fewer than two frames, obstacles move but the path has no times, or the checker refuses the path.
+        There are fewer than two frames, obstacles move along a path without times, or the checker refuses the path.
     """
     check_frames(frames)
     if isinstance(path, Trajectory) or callable(path):
         return _over_time(checker, path, moving, certify, resolution, int(frames))
     if moving:
-        raise RobotError("moving: waypoints have no times: pass gjk3d.robot.Trajectory(path, times), or a spline")
+        raise RobotError("moving needs times, but waypoints are given. Pass gjk3d.robot.Trajectory(path, times)")
     return _over_edges(checker, path, certify, resolution, int(frames))
 
 
@@ -119,11 +119,11 @@ def _verdict(check: PathCheck | TrajectoryCheck, extent: str, place: str) -> str
 def check_frames(frames: Any) -> None:
     """Raise `RobotError` unless the number of frames is an integer of at least 2."""
     if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 2:
-        raise RobotError(f"frames is {frames!r}, expected a whole number of at least 2")
+        raise RobotError(f"frames is {frames!r}, expected an integer of at least 2")
 
 
 def along(points: Array, count: int) -> tuple[Array, Ints]:
-    """Return configurations evenly along waypoints, by the joint that moves most, and the edge of each."""
+    """Return evenly spaced configurations along waypoints, measured by the joint that moves most, and their edges."""
     lengths = np.abs(np.diff(points, axis=0)).max(axis=1, initial=0.0)
     ends = np.concatenate([[0.0], np.cumsum(lengths)])
     at = np.linspace(0.0, ends[-1], count)

@@ -32,9 +32,9 @@ class RobotClearance(NamedTuple, Generic[N, P]):
     Attributes
     ----------
     distance : float or (n,) float
-        The least signed distance of all pairs; negative in overlap, infinite if no pair is within the limit.
+        The least signed distance of all pairs, negative in overlap, infinite if no pair is within the limit.
     lower, upper : float or (n,) float
-        Bounds of it that hold for the poses as computed.
+        Bounds of the distance for the poses as computed.
     normal : (3,) or (n, 3) float
         Unit vector from the first of the pair to the second, in world axes.
     point_a, point_b : (3,) or (n, 3) float
@@ -81,9 +81,10 @@ class RobotCollision(NamedTuple):
     Attributes
     ----------
     a, b : str
-        Names: of links, or of an obstacle, which stands second.
+        Names of links, or of a link and an obstacle, which is second.
     distance, lower, upper : float
-        Signed distance, negative in overlap, and its bounds; if links have several shapes, that of the deepest two.
+        Signed distance, negative in overlap, and its bounds. If links have several shapes, it is that of the deepest
+        pair of shapes.
     normal : (3,) float
         Unit vector from a to b, in world axes.
     point_a, point_b : (3,) float
@@ -115,7 +116,7 @@ class RobotCollision(NamedTuple):
 
     @property
     def depth(self) -> float:
-        """Depth of the overlap; 0 if only the margin is violated."""
+        """Depth of the overlap, or 0 if only the margin is violated."""
         return max(0.0, -self.distance)
 
     def __repr__(self) -> str:
@@ -128,15 +129,15 @@ class RobotContact(NamedTuple):
     Attributes
     ----------
     a, b : str
-        Names: of links, or of an obstacle, which stands second.
+        Names of links, or of a link and an obstacle, which is second.
     normal : (3,) float
         Unit vector from a to b, in world axes.
     points_a, points_b : (count, 3) float
-        Points on the two surfaces, in world axes; ``points_b - points_a == gaps * normal``.
+        Points on the two surfaces, in world axes, with ``points_b - points_a == gaps * normal``.
     gaps : (count,) float
-        Gap at each point; negative in overlap.
+        Gap at each point, negative in overlap.
     distance, lower, upper : float
-        Signed distance of the two shapes, and bounds of it.
+        Signed distance of the two shapes, and its bounds.
 
     Examples
     --------
@@ -165,7 +166,7 @@ class RobotContact(NamedTuple):
 
     @property
     def points(self) -> Array:
-        """The middles between the points on a and on b, (count, 3)."""
+        """The midpoints between the points on a and on b, (count, 3)."""
         middles: Array = 0.5 * (self.points_a + self.points_b)
         return middles
 
@@ -179,8 +180,8 @@ _AT_ONCE = 1 << 16  #: most configurations times pairs in memory at once
 
 def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
     """Return the pairs of each configuration that are closer than their margin, the deepest first."""
-    # two links have a pair for each two geometries: the deepest of them stands for the links, with the least bound of
-    # all
+    # Two links have one pair per two geometries. The result for the links is that of the deepest pair, with the least
+    # lower bound of all.
     per_row: list[dict[tuple[str, str], RobotCollision]] = [{} for _ in rows]
     for k, p, row in _within(cell, rows, cell.margins):
         pair = cell.names(p)
@@ -203,7 +204,7 @@ def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> 
     for k, p, row in _within(cell, rows, np.full(len(cell.slots), float(within))):
         names = cell.names(p)
         a, b = cell.slots[p].tolist()
-        # only convex shapes have contact patches; of others the nearest points are the contact
+        # Only convex shapes have contact patches. For other shapes the contact is at the nearest points.
         if p >= len(cell.layout.pairs) and not all(isinstance(cell.shapes[slot], Shape) for slot in (a, b)):
             normal, point_a, point_b = row[3:12].reshape(3, 3)
             per_row[k].append(RobotContact(*names, normal, point_a[None], point_b[None], row[:1], *row[:3].tolist()))
@@ -233,9 +234,9 @@ def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> 
 
 
 def near(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[Ints, Ints, Array]]:
-    """Yield the pairs that are not proven farther apart than their ``most``, many at once, those of kernels first.
+    """Yield configurations, pairs and rows of `solve` for pairs that are not proven farther apart than their ``most``.
 
-    They are configurations, pairs, and rows of `solve`.
+    Each block has many pairs. Those of kernels come first.
     """
     count = len(cell.layout.pairs)
     size = max(1, _AT_ONCE // max(count, 1))
@@ -255,7 +256,7 @@ def near(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[Ints, Ints, Arr
 
 
 def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
-    """Yield the output of `near` one by one."""
+    """Yield the pairs of `near` one by one."""
     for k, p, gap_rows in near(cell, rows, most):
         yield from zip(k.tolist(), p.tolist(), gap_rows, strict=True)
 
@@ -263,12 +264,12 @@ def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Ar
 class RobotDistances(NamedTuple):
     """Result of `Checker.distances`: a row for each pair within the distance, m rows for n configurations.
 
-    Rows are in the order of configurations, then of pairs. Points count as fixed to their links.
+    Rows are in the order of configurations, then of pairs. The points are treated as fixed to their links.
 
     Attributes
     ----------
     starts : (n + 1,) int
-        Configuration k has the rows from ``starts[k]`` to ``starts[k + 1]``.
+        The rows of configuration k are ``starts[k]`` to ``starts[k + 1] - 1``.
     configuration : (m,) int
         Configuration of each row.
     pair : (m,) int
@@ -277,9 +278,9 @@ class RobotDistances(NamedTuple):
         Names of all checked pairs, an obstacle second. The order changes only if objects are added or removed. A pair
         is one of two collision geometries, so the same two links may occur several times.
     distance : (m,) float
-        Signed distance; negative in overlap.
+        Signed distance, negative in overlap.
     lower, upper : (m,) float
-        Bounds of it for the poses as computed.
+        Bounds of the distance for the poses as computed.
     normal : (m, 3) float
         Unit vector from the first of the pair to the second, in world axes.
     point_a, point_b : (m, 3) float
@@ -287,7 +288,7 @@ class RobotDistances(NamedTuple):
     gradient : (m, dof) float
         Gradient of the distance.
     jacobian_a, jacobian_b : (m, 3, dof) float or None
-        Jacobians of the points in world axes, if requested: ``gradient`` is ``normal @ (jacobian_b - jacobian_a)``.
+        Jacobians of the points in world axes, if requested. ``gradient`` is ``normal @ (jacobian_b - jacobian_a)``.
     within : float
         The limit of the search.
 
@@ -319,12 +320,12 @@ class RobotDistances(NamedTuple):
     within: float
 
     def penalty(self, margin: ArrayLike) -> tuple[Array, Array]:
-        """Return the soft cost of pairs closer than a margin, for optimisers: the sum of the squared violations.
+        """Return the sum of the squared violations of a margin and its gradient, as a soft cost for optimisers.
 
         Parameters
         ----------
         margin : float or (pairs,) float
-            At most ``within``; one number, or one for each of ``pairs``.
+            At most ``within``. One number, or one for each of ``pairs``.
 
         Returns
         -------
@@ -359,11 +360,10 @@ class RobotDistances(NamedTuple):
             raise RobotError(
                 f"margin is {margin!r:.80}, expected a finite number, or one for each of the {len(self.pairs)} pairs"
             )
-        # pairs between `within` and the margin have no row, so the cost would jump when one comes near
+        # pairs between `within` and the margin are not in the rows, so the cost would jump when one comes near
         if margins.size and margins.max() > self.within:
-            raise RobotError(
-                f"margin is {margins.max():g}, farther than was looked: ask distances(q, within={margins.max():g})"
-            )
+            most = margins.max()
+            raise RobotError(f"margin is {most:g}, expected at most {self.within:g}. Use distances(q, within={most:g})")
         count = len(self.starts) - 1
         lacking = np.maximum(margins[self.pair] - self.distance, 0.0)
         slope = np.zeros((count, self.gradient.shape[1]))
@@ -386,7 +386,7 @@ def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool) -> Robot
     of, pair, answers = map(
         np.concatenate, zip((none, none, np.zeros((0, FLOATS))), *near(cell, rows, most), strict=True)
     )
-    if len(cell.general.pairs):  # general pairs come last: sort them in by configuration
+    if len(cell.general.pairs):  # general pairs come last, so they are sorted by configuration
         order = np.lexsort((pair, of))
         of, pair, answers = of[order], pair[order], answers[order]
     gradient, moved = queries.gradients(cell, rows, of, answers, pair, every=jacobians)
@@ -400,7 +400,7 @@ def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool) -> Robot
 
 
 class Reason(IntEnum):
-    """Why a configuration is valid or not.
+    """The reason why a configuration is valid or not.
 
     Examples
     --------
@@ -419,17 +419,17 @@ class Reason(IntEnum):
 
 
 class Validity(NamedTuple, Generic[B, S, P]):
-    """Result of `Checker.valid`, for one configuration or n; as a bool, a single result is its validity.
+    """Result of `Checker.valid`, for one configuration or n. The bool of a single result is its validity.
 
     Attributes
     ----------
     valid : bool or (n,) bool
     reason : Reason or (n,) int
-        The first that holds, in the order of `Reason`.
+        The first reason that applies, in the order of `Reason`.
     joint : str or list of str, or None
         The joint that violates its limit most.
     pair : (str, str) or list of such, or None
-        A pair that is too close; an obstacle second.
+        A pair that is too close, an obstacle second.
 
     Examples
     --------
@@ -450,7 +450,7 @@ class Validity(NamedTuple, Generic[B, S, P]):
 
     def __bool__(self: Validity[Any, Any, Any]) -> bool:
         if np.ndim(self.valid):
-            raise RobotError(f"{len(self.valid)} configurations are not one bool: use .valid, or .valid.all()")
+            raise RobotError(f"{len(self.valid)} configurations are not one bool. Use .valid or .valid.all()")
         return bool(self.valid)
 
 
@@ -475,7 +475,7 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
         robot.configurations(q)  # raises the error
     values = values.astype(np.float64)
     lost = ~np.isfinite(np.atleast_2d(values)).all(axis=1)
-    if lost.any():  # kernels refuse such rows, so 0 replaces them; their result is set below
+    if lost.any():  # kernels refuse such rows, so 0 replaces them, and their result is set below
         values[~np.isfinite(values)] = 0.0
     rows, stacked = robot.configurations(values)
     reason = np.where(lost, _NOT_FINITE, _VALID)
@@ -495,7 +495,7 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
 
 
 def _quick_validity(cell: Cell, row: Array | None, limits: bool) -> Validity[Any, Any, Any] | None:
-    """Return the result for one configuration within the limits; None if `valid` has to compute it."""
+    """Return the result for one configuration within the limits, or None if `valid` has to compute it."""
     robot = cell.robot
     if row is None or len(row) != robot.dof:
         return None

@@ -1,8 +1,8 @@
-"""Safety reports: which pairs of a cell come closer than their margins over a programme of motions.
+"""Safety reports: the pairs of a cell that come closer than their margins in a programme of motions.
 
 Each motion is certified with the margins of all pairs. A pair that is too close, or undecided, is measured alone and
-left out, and the proof starts again with the others. In the end every pair that is not listed is proven to keep its
-margin along the whole motion.
+removed, and the proof starts again with the remaining pairs. At the end every pair that is not listed is proven to keep
+its margin along the whole motion.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gjk3d.wording import count, json_ready, number, told
 SCHEMA_VERSION = 1
 #: verdicts of a pair that is not proven to keep its margin, the worst first
 VERDICTS = ("collision", "too close", "open")
-#: column heads of `motion_cells` and `row_cells`; metres are those of a URDF, seconds those of a trajectory
+#: column heads of `motion_cells` and `row_cells`, with the metres of a URDF and the seconds of a trajectory
 MOTION_HEAD = ("motion", "verdict", "least distance, m", "at, s", "pair")
 ROW_HEAD = ("verdict", "motion", "pair", "margin, m", "least distance, m", "at, s", "too close since, s")
 
@@ -48,7 +48,7 @@ class SafetyPlace:
     ----------
     configuration : tuple of float
     point_a, point_b : tuple of float
-        The nearest or deepest points, in world axes; NaN if no pair is checked.
+        The nearest or deepest points, in world axes. NaN if no pair is checked.
     moved : tuple of (str, tuple)
         Names of moving obstacles with the rows of their poses (4, 4) at that time.
 
@@ -74,15 +74,15 @@ class SafetyRow:
     ----------
     motion : str
     a, b : str
-        Names; an obstacle second.
+        Names, an obstacle second.
     margin : float
         The margin of the pair.
     distance, lower, upper : float
-        The least signed distance that was found for the motion, and proven bounds of it.
+        The least signed distance that was found in the motion, and its proven bounds.
     time : float
         The time of this distance.
     since : float
-        The first time at which the pair is known to be too close, NaN if there is none.
+        The first time at which the pair is certainly too close, or NaN.
     verdict : {"collision", "too close", "open"}
         The pair touches, comes closer than its margin, or is too near to the margin to decide.
     place : SafetyPlace
@@ -120,9 +120,9 @@ class SafetyMotion:
     start, end : float
         Times.
     verdict : {"kept", "collision", "too close", "open"}
-        The worst verdict of its pairs; "kept" is proven for all pairs, between samples too.
+        The worst verdict of its pairs. "kept" is proven for all pairs, between samples too.
     distance, lower, upper : float
-        The least signed distance of all pairs, and proven bounds of it.
+        The least signed distance of all pairs, and its proven bounds.
     time : float
         The time of this distance.
     pair : (str, str) or None
@@ -152,7 +152,7 @@ class SafetyMotion:
 
 @dataclass(frozen=True, slots=True)
 class SafetyReport:
-    """Answer of `Checker.safety`: true if every pair is proven to keep its margin in every motion.
+    """Result of `Checker.safety`: true if every pair is proven to keep its margin in every motion.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class SafetyReport:
     >>> [(row.motion, row.a, row.b, row.verdict) for row in report.rows]
     [('over', 'hand', 'pole', 'collision')]
     >>> print(report.to_text().splitlines()[0])
-    example: 1 of 2 motions keep every margin, proven; 1 pair without that proof
+    example: 1 of 2 motions proven to keep every margin, 1 pair without proof
     >>> report.to_dict()["rows"][0]["verdict"], '"kind": "safety"' in report.to_json()
     ('collision', True)
     >>> import pathlib, tempfile
@@ -214,12 +214,12 @@ class SafetyReport:
         return ready
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the report as a JSON document, and write it.
+        """Return the report as a JSON document, and write it if a path is given.
 
         Parameters
         ----------
         path : path, optional
-            Where to write.
+            The file to write.
 
         Returns
         -------
@@ -241,7 +241,7 @@ class SafetyReport:
         Returns
         -------
         Path
-            The path of the page.
+            Path of the page.
         """
         from gjk3d.viz.safety import write_safety
 
@@ -249,17 +249,17 @@ class SafetyReport:
 
     @property
     def headline(self) -> str:
-        """The number of motions that keep every margin, as text.
+        """The number of motions that are proven to keep every margin, as text.
 
         Examples
         --------
         >>> import gjk3d as gk
         >>> gk.robot.Checker(gk.robot.Robot.example()).safety({"turn": [[0.0, 0.0], [1.0, 0.0]]}).headline
-        'example: 1 of 1 motion keep every margin, proven; all pairs keep theirs'
+        'example: 1 of 1 motion proven to keep every margin, all pairs proven'
         """
         passed = sum(motion.verdict == "kept" for motion in self.motions)
-        summary = f"{count(len(self.rows), 'pair')} without that proof" if self.rows else "all pairs keep theirs"
-        return f"{self.robot}: {passed} of {count(len(self.motions), 'motion')} keep every margin, proven; {summary}"
+        summary = f"{count(len(self.rows), 'pair')} without proof" if self.rows else "all pairs proven"
+        return f"{self.robot}: {passed} of {count(len(self.motions), 'motion')} proven to keep every margin, {summary}"
 
     def __repr__(self) -> str:
         return f"<SafetyReport of {self.headline}>"
@@ -305,11 +305,11 @@ class How:
 def safety(checker: Any, around: Surroundings, programme: Programme, how: How) -> SafetyReport:
     """Return the result of `Checker.safety`."""
     if not isinstance(programme, Mapping) or not programme:
-        raise RobotError("safety: the programme is empty or no mapping, expected a motion for each name")
+        raise RobotError(f"safety: programme is {programme!r:.60}, expected a mapping of names to motions, not empty")
     motions, rows = [], []
     for name, entry in programme.items():
         path, moving = entry if _is_pair(entry) else (entry, None)
-        if isinstance(path, (list, tuple, np.ndarray)):  # waypoints without times are a second apart
+        if isinstance(path, (list, tuple, np.ndarray)):  # waypoints without times are one second apart
             path = Trajectory(path, np.arange(float(len(path))))
         trajectory = as_trajectory(path, around.base.robot)
         undercut = _undercut(around, name, trajectory, moving, how)
@@ -333,7 +333,7 @@ def _is_pair(entry: Any) -> bool:
 
 
 def _place(nearest: TrajectoryClearance, query: TimedQuery, moving: Moving | None) -> SafetyPlace:
-    """Return configuration, points and moving obstacles at the least distance."""
+    """Return the configuration, points and moving obstacles at the least distance."""
     moved = tuple((name, poses[0].tolist()) for name, poses in query.moved(moving, np.array([nearest.time])).items())
     configuration, point_a, point_b = (
         tuple(values.tolist()) for values in (nearest.configuration, nearest.point_a, nearest.point_b)
@@ -355,7 +355,7 @@ def _undercut(
     around: Surroundings, name: str, trajectory: Trajectory, moving: Moving | None, how: How
 ) -> list[SafetyRow]:
     """Return the pairs that are not proven to keep their margins."""
-    # Each round proves all pairs that are left, and removes one that stops the proof, so the loop ends.
+    # Each round proves the remaining pairs, or removes one that stops the proof, so the loop ends.
     rows: list[SafetyRow] = []
     left = around
     while True:
@@ -389,7 +389,7 @@ def _undercut(
 
 
 def _named(base: Base, pairs: Any, pair: Pair) -> Any:
-    """Return which pairs of units are of two links."""
+    """Return which pairs of units belong to a pair of links."""
     links = base.robot.links
     names = [{links[base.units[a].link], links[base.units[b].link]} for a, b in pairs.tolist()]
     return np.array([item == set(pair) for item in names], dtype=bool)

@@ -1,6 +1,6 @@
 """Allowed pairs from samples: pairs that always collide, pairs that never do, and proofs for the latter.
 
-If a joint turns, the distance of two shapes on either side changes by no more than the angle times the greatest
+If a joint turns, the distance between a shape on each side changes by no more than the angle times the greatest
 distance of the nearer shape from its axis (Schwarzer, Saha, Latombe 2005). So a box of configurations is free if the
 distance at its middle is greater than the change over its half widths. Boxes are halved until each is free.
 """
@@ -37,14 +37,14 @@ def allow_by_sampling(
     lower: Row | None = None,
     upper: Row | None = None,
 ) -> AllowedPairs:
-    """Return the pairs of links that need no check, with reasons; the robot does not change.
+    """Return the pairs of links that need no check, with reasons. The robot does not change.
 
-    A pair is "adjacent" as without an SRDF. It is "default" if it is in collision at the configuration ``default``,
-    which is known to be free. It is "always" or "never" if it is in collision in all samples or in none. For a pair
-    with the reason "always" or "never" the opposite occurs, with 95 % confidence, in less than a share of ``1 - 0.05 **
-    (1 / samples)`` of all configurations (about ``3 / samples``). That is not a proof, and ``evidence`` of the result
-    states it. For pairs without a collision a proof is then tried, with more configurations. ``proven`` of the result
-    has the pairs that cannot touch within the limits. Pairs that are already allowed for another reason keep it.
+    A pair is "adjacent" as without an SRDF. It is "default" if it collides at the configuration ``default``, which is
+    free in reality. It is "always" or "never" if it collides in all samples or in none. For a pair with the reason
+    "always" or "never" the opposite occurs, with 95 % confidence, in less than a share of ``1 - 0.05 **
+    (1 / samples)`` of all configurations (about ``3 / samples``). That is not a proof, as ``evidence`` of the result
+    states. For pairs without a collision a proof is then tried, with more configurations. ``proven`` of the result has
+    the pairs that cannot touch within the limits. Pairs that are already allowed for another reason keep it.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ def allow_by_sampling(
         turns of floating joints from all rotations.
     seed : int
     prove : int
-        Most configurations for the proof of one pair; 0 for no proofs. Pairs with few joints between them, and at some
-        distance, can be proven.
+        Greatest number of configurations for the proof of one pair. 0 makes no proofs. Distant pairs with few joints
+        between them can be proven.
     default : (dof,) float, optional
-        A configuration that is known to be free. A pair that collides there has faulty shapes, and is allowed
+        A configuration that is free in reality. A pair that collides at it has faulty shapes, and is allowed
         everywhere. Without it, pairs that collide only sometimes stay checked.
     lower, upper : (dof,) float, optional
         Limits in place of those of the robot. They are required for prismatic joints without limits between links with
@@ -71,8 +71,8 @@ def allow_by_sampling(
     Raises
     ------
     RobotError
-        The robot has no collision shapes, ``samples`` is not such a number, a configuration is not one, or limits are
-        missing, too far apart, or crossed.
+        The robot does not have collision shapes, ``samples`` is not such a number, ``default`` is not a configuration,
+        or limits are missing, too far apart, or crossed.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def allow_by_sampling(
     ({'adjacent': 2, 'never': 1}, [('post', 'hand')])
     """
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
-        raise RobotError(f"samples is {samples!r}, expected a whole number of at least 1")
+        raise RobotError(f"samples is {samples!r}, expected an integer of at least 1")
     if not robot.geometries:
         raise no_shapes(robot)
     allowed = AllowedPairs(robot.links, robot.adjacent())
@@ -117,24 +117,24 @@ def allow_by_sampling(
             continue
         names = robot.links[a], robot.links[b]
         verdict = OPEN if hit or prove < 1 else prover.prove(a, b, prove)
-        if verdict == HIT:  # the proof found what the samples missed
+        if verdict == HIT:  # the proof found a collision that the samples missed
             continue
         allowed.allow(*names, "always" if hit else "never")
         if verdict == FREE:
             allowed.proven.append(names)
     share = 1.0 - 0.05 ** (1.0 / samples)
     allowed.evidence = (
-        f"{samples} configurations drawn evenly within the limits (seed {seed}): pairs called always were in collision "
-        f"in each of them, pairs called never in none; for each such pair the opposite is true, with 95 % confidence, "
-        f"in less than {above(share, 2)} of all configurations. {len(allowed.proven)} of the pairs called never are "
-        "proven: they cannot touch within the limits"
-        + (". Pairs called default collide where the robot was said to be free" if default is not None else "")
+        f"{samples} configurations drawn uniformly within the limits (seed {seed}). Pairs with the reason always "
+        "collide in all of them, pairs with the reason never in none. For each such pair the opposite occurs, with "
+        f"95 % confidence, in less than {above(share, 2)} of all configurations. {len(allowed.proven)} of the pairs "
+        "with the reason never are proven not to touch within the limits"
+        + (". Pairs with the reason default collide at the given free configuration" if default is not None else "")
     )
     return allowed
 
 
 def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
-    """Return finite limits: those given, else those of the robot, else half a turn; 0 if no pair depends on them."""
+    """Return finite limits: the given ones, those of the robot, or half a turn. Unused limits are 0."""
     low, high = (
         (limit if bound is None else robot.configurations(bound, name)[0][0]).copy()
         for limit, bound, name in ((robot.lower, lower, "lower"), (robot.upper, upper, "upper"))
@@ -154,23 +154,23 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
             if _below(robot, a, k) != _below(robot, b, k):
                 joint = robot.joints[k]
                 raise RobotError(
-                    f"joint {joint.name if joint else ''!r} slides without limits between links {robot.links[a]!r} "
-                    f"and {robot.links[b]!r}: pass lower= and upper= to draw within"
+                    f"joint {joint.name if joint else ''!r} between links {robot.links[a]!r} and {robot.links[b]!r} "
+                    "is prismatic without limits. Pass lower= and upper="
                 )
     low[~np.isfinite(low)] = high[~np.isfinite(high)] = 0.0
     with np.errstate(over="ignore"):
         wide = np.flatnonzero(~np.isfinite(high - low))
     if len(wide):
         c = int(wide[0])
-        raise RobotError(f"lower[{c}] is {low[c]:g} and upper[{c}] {high[c]:g}: too far apart to draw between")
+        raise RobotError(f"lower[{c}] is {low[c]:g} and upper[{c}] is {high[c]:g}, expected a finite range")
     if (low > high).any():
         c = int(np.argmax(low > high))
-        raise RobotError(f"lower[{c}] is {low[c]:g}, more than upper[{c}] = {high[c]:g}")
+        raise RobotError(f"lower[{c}] is {low[c]:g}, expected at most upper[{c}] = {high[c]:g}")
     return low, high
 
 
 def _numbers(kind: int, column: int, *, turns: bool) -> list[int]:
-    """Return the columns of a joint that are angles, or those that are lengths."""
+    """Return the columns of a joint that are angles, or the columns that are lengths."""
     angles = {TURNING: [0], PLANAR: [2], FLOATING: [3, 4, 5]}
     lengths = {SLIDING: [0], PLANAR: [0, 1], FLOATING: [0, 1, 2]}
     return [column + k for k in (angles if turns else lengths).get(kind, [])]
@@ -205,7 +205,7 @@ class LinkPairs:
         self._cell, self._count = build(Base(robot, pairs)), len(pairs)
         number = {pair: k for k, pair in enumerate(map(tuple, pairs.tolist()))}
         of = np.sort(self._cell.layout.link[self._cell.slots], axis=1)
-        #: of each pair of shapes the pair of links
+        #: the pair of links of each pair of shapes
         self._links = np.array([number[tuple(pair)] for pair in of.tolist()], dtype=np.int64)
 
     def touch(self, q: Array, selected: Ints | slice = slice(None)) -> Bools:
@@ -229,7 +229,7 @@ class Prover:
         self._robot, self._low, self._high = robot, low, high
 
     def prove(self, a: int, b: int, most: int) -> int:
-        """Return FREE if links a and b are proven apart, HIT if they touch at a configuration, else OPEN.
+        """Return FREE if links a and b are proven apart, HIT if they touch at a configuration, or OPEN.
 
         At most ``most`` configurations are tested. Hulls replace the shapes of links.
         """

@@ -1,10 +1,10 @@
-"""Spheres that cover the links of a robot, for planners that accept only spheres; cover and excess are proven.
+"""Spheres that cover the links of a robot, for planners that accept only spheres. Cover and excess are proven.
 
-The box around a link is cut into cubes. All cubes that a body may reach are to be covered, each by a sphere that
-contains the whole ball of the cube. A sphere may have any centre and a radius r so that r + d is at most the requested
-excess, where d is an upper bound of the signed distance of its centre from a body. The distance from a body is
-1-Lipschitz, so no point of the sphere is farther from the body than r + d. The spheres are chosen greedily, the one
-that covers most of the remaining cubes first (Chvatal 1979). Then each is shrunk to the cubes that it was chosen for.
+The box around a link is cut into cubes. Each cube that a body may reach must be covered by a sphere that contains the
+whole ball of the cube. A sphere may have any centre. Its radius r must satisfy r + d <= excess, where d is an upper
+bound of the signed distance of its centre from a body. The distance from a body is 1-Lipschitz, so no point of the
+sphere is farther from the body than r + d. The spheres are chosen greedily: the sphere that covers most of the
+remaining cubes is next (Chvatal 1979). Then each sphere is shrunk to the cubes that it was chosen for.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from gjk3d.robot.bodies import Body
     from gjk3d.robot.model import Robot
 
-_CUBES = 150_000  #: most cubes of one link
-_FINE = 30_000  #: cubes that are still fast: smaller cubes need fewer spheres
-_CHOICE = 2_000  #: candidates for centres; further centres are added only if they are needed
+_CUBES = 150_000  #: greatest number of cubes of one link
+_FINE = 30_000  #: preferred number of cubes. Smaller cubes need fewer spheres and more time.
+_CHOICE = 2_000  #: candidates for centres. Further centres are added only if they are needed.
 _ROUNDING = 1e-12  #: relative to lengths, added to radii
 
 
@@ -47,7 +47,7 @@ class LinkSpheres(NamedTuple):
         In the frame of the link.
     radii : (n,) float
     excess : float
-        Proven bound: no point of a sphere is farther than this from the shapes of the link.
+        Proven upper bound of the distance of the points of the spheres from the shapes of the link.
 
     Examples
     --------
@@ -87,15 +87,15 @@ class RobotSpheres(NamedTuple):
 
     def __repr__(self) -> str:
         spheres = sum(len(link.radii) for link in self.links.values())
-        return f"<RobotSpheres of {len(self.links)} links: {spheres} spheres, no more than {self.excess:.3g} too large>"
+        return f"<RobotSpheres of {len(self.links)} links: {spheres} spheres, excess at most {self.excess:.3g}>"
 
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot with spheres as its shapes, for VAMP's tools and others.
+        """Write the robot with spheres as its shapes, for tools such as those of VAMP.
 
         Parameters
         ----------
         path : path
-            The file; one that is there is replaced.
+            The file. An existing file is replaced.
 
         Examples
         --------
@@ -115,13 +115,13 @@ class RobotSpheres(NamedTuple):
         Parameters
         ----------
         path : path
-            The file; one that is there is replaced.
+            The file. An existing file is replaced.
 
         Examples
         --------
         >>> spheres.to_curobo("arm_spheres.yml")  # doctest: +SKIP
         """
-        lines = [f"# each link is covered; no sphere reaches farther than {self.excess!r} outside it"]
+        lines = [f"# each link is covered, and no sphere reaches farther than {self.excess!r} outside it"]
         lines.append("collision_spheres:")
         for name, spheres in self.links.items():
             lines.append(f"  {_quoted(name)}:")
@@ -136,13 +136,13 @@ def _quoted(name: str) -> str:
 
 
 def _float(x: float) -> str:
-    """Return a number in YAML's form: without a point, 1e-05 would be a text."""
+    """Return a number in YAML's form."""
     text = repr(x)
-    return text if "." in text else text.replace("e", ".0e")
+    return text if "." in text else text.replace("e", ".0e")  # YAML reads 1e-05 as a text
 
 
 def cover(robot: Robot, excess: float) -> RobotSpheres:
-    """Return spheres around all links with shapes; see `Robot.spheres`."""
+    """Return spheres that cover all links with shapes (`Robot.spheres`)."""
     if not is_finite(excess) or not excess > 0.0:
         raise RobotError(f"excess is {excess!r}, expected a finite length above 0")
     links: dict[str, LinkSpheres] = {}
@@ -156,12 +156,12 @@ def _covered(bodies: list[Body], excess: float, name: str) -> LinkSpheres:
     excess *= 1.0 - 1e-9  # a reserve for the rounding that is added below
     middles, edge = _cubes(bodies, excess, name)
     rounding = _ROUNDING * (float(np.abs(middles).max()) + edge)
-    # radius of the ball of a cube with the error of its middle; radii below add the error of a distance of two middles
+    # Radius of the ball of a cube with the error of its middle. Radii below add the error of a distance of two middles.
     ball = 0.5 * sqrt(3.0) * edge + rounding
     lower, upper = _distances(bodies, middles)
     needed = lower <= ball
     middles, upper = middles[needed], upper[needed]
-    # the ball of a cube is within the excess, as its middle is no farther than its radius from a body
+    # the ball of a cube is within the excess, since the distance of its middle from a body is at most its radius
     reach = np.maximum(excess - upper, ball)
     chosen, owners = _greedy(middles, reach - ball)
     radii = np.empty(len(chosen))
@@ -186,8 +186,8 @@ def _cubes(bodies: list[Body], excess: float, name: str) -> tuple[Array, float]:
     else:
         least = 2.0 * (float(np.prod(sizes)) / _CUBES) ** (1 / 3)
         raise RobotError(
-            f"excess is {excess:g}, too little for link {name!r}, whose box is {' x '.join(f'{x:g}' for x in sizes)}: "
-            f"expected some {least:.2g} or more"
+            f"excess is {excess:g}, too small for link {name!r} with the box {' x '.join(f'{x:g}' for x in sizes)}, "
+            f"expected about {least:.2g} or more"
         )
     sides = [0.5 * (a + b) + edge * (np.arange(n) - 0.5 * (n - 1)) for a, b, n in zip(low, high, counts, strict=True)]
     return np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, 3), edge
@@ -205,13 +205,13 @@ def _distances(bodies: list[Body], points: Array) -> tuple[Array, Array]:
 
 
 def _greedy(points: Array, reach: Array) -> tuple[list[int], list[Ints]]:
-    """Return points that together reach all points, and the points that each of them was chosen for."""
+    """Return points that together reach all points, and the points that each was chosen for."""
     tree = cKDTree(points)
     step = max(1, len(points) // _CHOICE)
     order = np.argsort(-reach, kind="stable")
     choice = np.unique(np.concatenate([order[::step], order[: _CHOICE // 4]]))
 
-    def reached(j: int) -> Ints:  # itself too, at least
+    def reached(j: int) -> Ints:  # at least j itself
         indices = tree.query_ball_point(points[j], reach[j] * (1.0 - _ROUNDING))
         return np.array(indices, dtype=np.int64)
 
@@ -239,7 +239,7 @@ def _greedy(points: Array, reach: Array) -> tuple[list[int], list[Ints]]:
             heapq.heappush(heap, (-now, j))
             continue
         choose(j, within[j])
-    while open_.any():  # points that no candidate reaches: the one with the greatest reach becomes a centre
+    while open_.any():  # of the points that no candidate reaches, the one with the greatest reach becomes a centre
         j = int(np.flatnonzero(open_)[np.argmax(reach[open_])])
         choose(j, reached(j))
     return chosen, owners

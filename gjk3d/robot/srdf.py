@@ -1,4 +1,4 @@
-"""Allowed pairs of links, and what else an SRDF has: reading, writing, groups and named states.
+"""SRDF files: reading and writing of allowed pairs of links, groups and named poses.
 
 Joints, links, chains and subgroups of a group become names of joints, as in MoveIt.
 """
@@ -22,7 +22,7 @@ from gjk3d.robot.files import Place, read_root
 from gjk3d.robot.mechanism import Mechanism, listed
 from gjk3d.typing import Bools, Ints
 
-#: reasons that gjk3d itself gives; an SRDF may have any text
+#: reasons that gjk3d gives. An SRDF may have any text.
 REASONS = ("adjacent", "default", "always", "never", "user")
 
 
@@ -32,7 +32,7 @@ class AllowedPair(NamedTuple):
     Attributes
     ----------
     link_a, link_b : str
-        Their names, in the order of the links.
+        Names of the links, in the order of the links.
     reason : str
         See `AllowedPairs`.
 
@@ -51,11 +51,11 @@ class AllowedPair(NamedTuple):
 
 
 class AllowedPairs:
-    """Pairs of links that are not checked, to be read and edited by name.
+    """Pairs of links that are not checked. They can be read and edited by name.
 
-    Reasons are "adjacent" (see `Robot.adjacent`), "default" (in collision at a configuration that is known to be
-    free), "always" (in collision in every sample), "never" (in no sample, see `evidence`), "user", and any text of an
-    SRDF.
+    Reasons are "adjacent" (see `Robot.adjacent`), "default" (in collision at a configuration that is free in reality),
+    "always" (in collision in every sample), "never" (without collision in all samples, see `evidence`), "user", and any
+    text of an SRDF.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class AllowedPairs:
     proven : list of (str, str)
         Pairs with the reason "never" that are proven not to touch within the limits, see `allow_by_sampling`.
     unknown : list of AllowedPair
-        Pairs of an SRDF with a link that the robot does not have. They have no effect and are written back.
+        Pairs of an SRDF with a link that the robot does not have. They are ignored and written back.
 
     Raises
     ------
@@ -97,7 +97,7 @@ class AllowedPairs:
 
     __slots__ = ("_codes", "_number", "_reasons", "_users", "evidence", "proven", "unknown")
 
-    _codes: Ints  #: (links, links), symmetric: 1 + the number of the reason, 0 for a checked pair
+    _codes: Ints  #: (links, links), symmetric, 1 + the number of the reason, 0 for a checked pair
     _reasons: dict[str, int]  #: the number of each reason
     _users: weakref.WeakSet[Any]  #: checkers, which are notified of each change
     evidence: str
@@ -121,14 +121,14 @@ class AllowedPairs:
         return tuple(self._number)
 
     def allow(self, link_a: str, link_b: str, reason: str = "user") -> None:
-        """Allow a pair to touch; a pair that is already allowed gets the new reason.
+        """Allow a pair to touch. A pair that is already allowed gets the new reason.
 
         Parameters
         ----------
         link_a, link_b : str
             Names of two links, in any order.
         reason : str
-            Any text; see `AllowedPairs` for the reasons that gjk3d gives.
+            Any text. `AllowedPairs` lists the reasons that gjk3d gives.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class AllowedPairs:
         self._changed()
 
     def forbid(self, link_a: str, link_b: str) -> None:
-        """Check a pair again; a pair that is already checked does not change.
+        """Check a pair again. A pair that is already checked does not change.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class AllowedPairs:
         self._changed()
 
     def forbid_reason(self, reason: str) -> int:
-        """Check all pairs again that are allowed for a reason.
+        """Check all pairs again that are allowed for a reason, and return their number.
 
         Parameters
         ----------
@@ -246,13 +246,13 @@ class AllowedPairs:
         return np.flatnonzero(np.triu(self._codes))
 
     def _pair(self, link_a: str, link_b: str) -> tuple[int, int]:
-        """Return the numbers of two different links, the lower first; `RobotError` for other names."""
+        """Return the numbers of two different links, the lower first. Other names are a `RobotError`."""
         a, b = self._number.get(link_a, -1), self._number.get(link_b, -1)
         if a < 0 or b < 0:
             name = link_a if a < 0 else link_b
-            raise RobotError(f"there is no link {name!r}; links are {', '.join(self._number)}")
+            raise RobotError(f"{name!r} is not a link. Links are {', '.join(self._number)}")
         if a == b:
-            raise RobotError(f"{link_a!r} twice, expected two links: a link is never checked against itself")
+            raise RobotError(f"{link_a!r} is given twice, expected two different links")
         return min(a, b), max(a, b)
 
     def __contains__(self, pair: object) -> bool:
@@ -283,7 +283,7 @@ class AllowedPairs:
         return f"<AllowedPairs: {counts or 'none'}>"
 
 
-#: elements about checked pairs, which are written from `AllowedPairs`; all others are written back unchanged
+#: elements about checked pairs, which are written from `AllowedPairs`. All others are written back unchanged.
 _ABOUT_PAIRS = ("disable_default_collisions", "disable_collisions", "enable_collisions")
 
 State = dict[str, tuple[float, ...]]
@@ -301,7 +301,7 @@ class Srdf(NamedTuple):
 
 
 def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
-    """Read an SRDF for a robot of these links."""
+    """Return the content of an SRDF for a robot with these links."""
     file, root = read_root(path)
     top = Place(root, str(file))
     names = list(links)
@@ -324,15 +324,15 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
             allowed.forbid(a, b)
     if root.tag != "robot" or (root.find("joint") is not None and root.find("disable_collisions") is None):
         raise ParseError(
-            f"{file} is no SRDF, but a <{root.tag}> with joints: is it the URDF?"
+            f"{file} is a <{root.tag}> with joints, expected an SRDF. If it is the URDF, pass it as the robot"
             if root.tag == "robot"
-            else f"{file} is no SRDF: its root is <{root.tag}>, expected <robot>"
+            else f"{file} is not an SRDF, because its root is <{root.tag}>, expected <robot>"
         )
     if allowed.unknown and not len(allowed):
         first = allowed.unknown[0]
         raise ParseError(
-            f"{file} is the SRDF of another robot: none of its {len(allowed.unknown)} pairs names two links of this "
-            f"one, the first is {first.link_a!r} with {first.link_b!r}"
+            f"{file} is the SRDF of another robot, because none of its {len(allowed.unknown)} pairs names two links of "
+            f"this robot. The first pair is {first.link_a!r} with {first.link_b!r}"
         )
     elements = tuple(_xml(child) for child in root if child.tag not in _ABOUT_PAIRS)
     return Srdf(root.get("name", ""), allowed, _states(top), read_groups(top), _unused(file, root), elements)
@@ -348,7 +348,7 @@ def _unused(file: Path, root: Element) -> str:
     words = ", ".join(
         f"<{tag}> {listed([name for name in tag_names if name])}".rstrip() for tag, tag_names in names.items()
     )
-    cure = ". Robot.join(..., joints=...) makes a base that moves." if "virtual_joint" in names else ""
+    cure = ". Use Robot.join(..., joints=...) for a base that moves." if "virtual_joint" in names else ""
     return f"{file}: not used: {words}{cure}"
 
 
@@ -373,7 +373,7 @@ def _states(top: Place) -> dict[str, State]:
     for name, place in zip(names, places, strict=True):
         key = name if counts[name] == 1 else f"{place.text('group')}/{name}"
         if key in states:
-            raise ParseError(f"{place.where}: there are two poses of the name {key!r}")
+            raise ParseError(f"{place.where}: there are two poses of the name {key!r}. Rename or remove one.")
         states[key] = {
             joint.text("name"): joint.numbers("value", len(joint.text("value").split()))
             for joint in place.children("joint")
@@ -411,15 +411,15 @@ class Group(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """The groups of a file, and names of virtual joints and frames, which no robot has."""
+    """The groups of a file, and the names of virtual joints and frames, which are not part of the robot."""
 
     groups: dict[str, Group]
     virtual_joints: frozenset[str]
-    frames: frozenset[str]  #: parent frames of the virtual joints: chains start there as at the first link
+    frames: frozenset[str]  #: parent frames of the virtual joints, where chains start as at the first link
 
 
 def read_groups(top: Place) -> Groups:
-    """Read the groups of an SRDF; `ParseError` if two groups have one name."""
+    """Return the groups of an SRDF. Two groups with one name are a `ParseError`."""
     groups: dict[str, Group] = {}
     for place in top.children("group"):
         name = place.text("name")
@@ -438,8 +438,8 @@ def read_groups(top: Place) -> Groups:
 def resolved(file_groups: Groups, robot: Mechanism) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Return the joints of each group in the order of q, and the names in groups that the robot does not have.
 
-    A link means the joint above it, a chain the joints between its links. Joints without numbers in q are left out:
-    fixed joints, and those that mimic another.
+    A link means the joint above it, a chain the joints between its links. Joints without numbers in q, which are fixed
+    joints and joints that mimic another, are left out.
     """
     tree = _Tree(robot, file_groups)
     members = {name: set(tree.joints_of(name, group)) for name, group in file_groups.groups.items()}
@@ -501,7 +501,8 @@ class _Tree:
         return joints
 
     def count(self, joints: int) -> None:
-        """Limit the number of joints of chains and subgroups: a small file of nested groups may expand without end."""
+        """Count joints of chains and subgroups. Too many are a `ParseError`."""
+        # a small file of nested groups may expand without end
         self._joints += joints
         if self._joints > MAX_JOINTS:
-            raise ParseError(f"groups of the SRDF become more than {MAX_JOINTS} names of joints. Remove some groups.")
+            raise ParseError(f"groups of the SRDF expand to more than {MAX_JOINTS} joint names. Remove some groups.")

@@ -1,11 +1,12 @@
-"""Swept volumes of the links of a robot along a motion: convex pieces that provably contain them.
+"""Swept volumes of the links of a robot along a motion: convex pieces that are proven to contain them.
 
-In a piece of time a body stays in the hull of its two ends, grown by the deviation of its points from straight lines.
-For a piece of length h this is K h^2 / 8, with a bound K of the acceleration of its points as in `motion_cover`, or
-V h / 2 with a bound V of their speed. For the excess, a point of that hull is s A x + (1 - s) B y, where x and y are
-points of the body, which is convex, and A and B are its poses at the ends. At the time between them in the same ratio,
-the point s x + (1 - s) y of the body is no farther away than K h^2 / 8 + w h rho / 2. Here w is a bound of the angular
-velocity and rho is the radius of the body. So the cover is proven, and a bound of its excess is known.
+In an interval of time a body stays in the hull of its two end poses, grown by the deviation of its points from straight
+lines. For an interval of length h the deviation is at most K h^2 / 8, with a bound K of the acceleration of its points
+as in `motion_cover`, or V h / 2 with a bound V of their speed. So the cover is proven.
+The excess is bounded as follows. A point of the hull is s A x + (1 - s) B y, where A and B are the end poses and x and
+y are points of the convex body. At the time between the ends in this ratio, the distance of the point s x + (1 - s) y
+of the body from it is at most K h^2 / 8 + w h rho / 2, with a bound w of the angular velocity and the radius rho of
+the body.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
 
 _SIDES = 32  #: sides of the prism around a cylinder
-_MOST_PIECES = 100_000  #: most pieces of all links together
+_MOST_PIECES = 100_000  #: greatest number of pieces of all links together
 
 
 class SweptPiece(NamedTuple):
@@ -69,9 +70,9 @@ class SweptVolume(NamedTuple):
     Attributes
     ----------
     pieces : tuple of SweptPiece
-        Link by link, in order of time. They are proven to contain the swept volumes.
+        Pieces link by link, in order of time. They are proven to contain the swept volumes.
     excess : float
-        Proven bound of how far they reach beyond the swept volumes. Non-convex meshes and clouds are replaced by their
+        Proven bound of their distance beyond the swept volumes. Non-convex meshes and clouds are replaced by their
         hulls, and the excess of these hulls is included.
 
     Examples
@@ -83,7 +84,7 @@ class SweptVolume(NamedTuple):
     >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.5, 0.0]], times=[0.0, 3.0])
     >>> swept = checker.swept(way, excess=0.02)
     >>> swept
-    <SweptVolume of 3 links: 40 pieces, no more than 0.0168 too large>
+    <SweptVolume of 3 links: 40 pieces, excess at most 0.0168>
     >>> zones = swept.compounds()
     >>> sorted(zones), swept.boxes()["hand"].round(2).tolist()
     (['beam', 'hand', 'post'], [[0.02, -0.05, -0.05], [1.5, 1.5, 0.05]])
@@ -101,7 +102,7 @@ class SweptVolume(NamedTuple):
         Parameters
         ----------
         begin, end : float
-            Of the times of the trajectory.
+            Times of the trajectory.
 
         Raises
         ------
@@ -110,7 +111,7 @@ class SweptVolume(NamedTuple):
         """
         for time in (begin, end):
             if isinstance(time, bool) or not isinstance(time, Real) or time != time:
-                raise RobotError(f"during: {time!r:.80} is no time, expected a number")
+                raise RobotError(f"during: {time!r:.80} is not a time, expected a number")
         return self._replace(pieces=tuple(p for p in self.pieces if p.end >= begin and p.begin <= end))
 
     def compounds(self) -> dict[str, Compound]:
@@ -119,7 +120,7 @@ class SweptVolume(NamedTuple):
         return {name: Compound([(p.shape, None) for p in self.pieces if p.link == name]) for name in names}
 
     def boxes(self) -> dict[str, Array]:
-        """Return the axis-aligned box of the swept volume of each link in the world, (2, 3): least, greatest."""
+        """Return the least and greatest corner of the box of each link's swept volume in world axes, (2, 3)."""
         boxes: dict[str, Array] = {}
         for piece in self.pieces:
             box = piece.shape.bounds
@@ -128,7 +129,7 @@ class SweptVolume(NamedTuple):
         return boxes
 
     def mesh(self, resolution: int = 16) -> Mesh:
-        """Return all pieces as one mesh, for pictures: their surfaces, which overlap.
+        """Return the overlapping surfaces of all pieces as one mesh, for pictures.
 
         Parameters
         ----------
@@ -145,7 +146,7 @@ class SweptVolume(NamedTuple):
 
     def __repr__(self) -> str:
         count = len({piece.link for piece in self.pieces})
-        return f"<SweptVolume of {count} links: {len(self.pieces)} pieces, no more than {self.excess:.3g} too large>"
+        return f"<SweptVolume of {count} links: {len(self.pieces)} pieces, excess at most {self.excess:.3g}>"
 
 
 class _Holder(NamedTuple):
@@ -173,7 +174,7 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
     for name in wanted:
         if name not in names:
             raise RobotError(
-                f"swept: {name!r} is no link with shapes, nor attached; there are {', '.join(sorted(names))}"
+                f"swept: {name!r} is not a link with shapes or an attached object. Use {', '.join(sorted(names))}"
             )
     reach, slack = slot_reaches(cell, parts.curves.controls)
     joints = np.zeros((len(parts.curves.controls), 6, len(cell.robot.links)))
@@ -200,7 +201,7 @@ def _speeds(cell: Cell, joints: Array, reach: Array, link: int) -> tuple[_Speeds
         k = int(chain.parent[k])
     speed, bend, before = (np.zeros(len(joints)) for _ in range(3))
     wrong = 0.0
-    for j in reversed(above):  # from the world on, like the sum in `motion_bounds.pair_motion` for the second shape
+    for j in reversed(above):  # outwards from the world, like `motion_bounds.pair_motion` for the second shape
         turn, slide, arm = joints[:, 0, j], joints[:, 1, j], float(reach[j])
         speed += slide + turn * arm
         bend += joints[:, 5, j] + joints[:, 4, j] * arm + 2.0 * slide * (before + turn)
@@ -216,7 +217,7 @@ def _pieces(
     cell: Cell, parts: Parts, slot: int, holder: _Holder, speeds: _Speeds, wrong: float, excess: float,
     pieces: list[SweptPiece],
 ) -> float:  # fmt: skip
-    """Add the pieces of a body; return their excess over its swept volume."""
+    """Add the pieces of a body and return their excess over its swept volume."""
     name, worst = cell.owners[cell.owner[slot]], 0.0
     rho = _reach(holder.points, holder.points.mean(axis=0)) + holder.radius
     if not speeds.speed.any():
@@ -227,7 +228,7 @@ def _pieces(
         count = [_count(speed, bend, turn, rho, excess) for speed, bend, turn in rows]
         spans = [(e, e + 1) for e in range(len(count))]
     if len(pieces) + sum(count) > _MOST_PIECES:
-        raise RobotError(f"swept: {name!r} takes {sum(count)} pieces: allow a greater excess")
+        raise RobotError(f"swept: {name!r} takes {sum(count)} pieces, which is too many. Allow a greater excess")
     for (e, last), n in zip(spans, count, strict=True):
         t = np.linspace(0.0, 1.0, n + 1)
         poses = cell.placed(cell.robot.link_poses(points_on(parts.curves.controls[e], t)), slot)
@@ -246,12 +247,12 @@ def _pieces(
 
 
 def _stray(speed: float, bend: float, h: float) -> float:
-    """Return a bound of the deviation of a point from the straight line between its ends on a piece of a curve."""
+    """Return a bound of the deviation of a point from the line between its ends on a piece of a curve."""
     return min(0.5 * speed * h, 0.125 * bend * h * h)
 
 
 def _count(speed: float, bend: float, turn: float, rho: float, excess: float) -> int:
-    """Return the number of pieces of a curve so that each stays within the excess."""
+    """Return the number of pieces of a curve for which each piece stays within the excess."""
     n = 1
     while 2.0 * _stray(speed, bend, 1.0 / n) + 0.5 * turn * rho / n > 0.99 * excess and n < _MOST_PIECES:
         n = ceil(1.25 * n)
@@ -284,7 +285,7 @@ def _holder(shape: Any) -> _Holder:
         z = 0.5 * shape.height
         return _Holder(np.array([[0.0, 0.0, -z], [0.0, 0.0, z]]), shape.radius, 0.0)
     if isinstance(shape, Cylinder):
-        # the prism is around the cylinder: its corners are farther than its sides, which touch the circle
+        # The prism is around the cylinder. Its sides touch the circle, and its corners are farther.
         wide = shape.radius / cos(pi / _SIDES) * (1.0 + 1e-12)
         angle = 2.0 * pi * np.arange(_SIDES) / _SIDES
         ring = np.column_stack([wide * np.cos(angle), wide * np.sin(angle), np.full(_SIDES, 0.5 * shape.height)])
@@ -296,18 +297,16 @@ def _holder(shape: Any) -> _Holder:
     hull = _holder(shape.hull())
     if isinstance(shape, Mesh) and shape.is_convex:
         return hull
-    # The points belong to the body. No point of their hull is farther from the nearest of them than the radius of a
-    # ball that contains them all, since the weighted mean of the squared distances is no greater than its square.
+    # The points belong to the body. The distance of a point of their hull from the nearest of them is at most the
+    # radius of a ball that contains them all, since the weighted mean of the squared distances is at most its square.
     return hull._replace(more=hull.more + _reach(hull.points, hull.points.mean(axis=0)))
 
 
 def _grown(shape: Shape) -> _Holder:
-    """Return points on a curved shape, scaled about their middle until their hull contains the shape.
-
-    A face at the distance d from the middle that has to move out by e needs the scale 1 + e / d.
-    """
+    """Return points on a curved shape, scaled about their middle until their hull contains the shape."""
+    # a face at the distance d from the middle that has to move out by e needs the scale 1 + e / d
     hull = ConvexHull(shape.surface(_SIDES).vertices)
-    if hull.dimension < 3:  # a flat hull cannot be scaled: the box, with its diagonal as excess
+    if hull.dimension < 3:  # a flat hull cannot be scaled, so the box is used, with its diagonal as excess
         low, high = outline(shape).shape.bounds
         corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
         return _Holder(corners, 0.0, float(np.linalg.norm(high - low)))

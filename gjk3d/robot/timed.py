@@ -1,13 +1,13 @@
-"""Trajectories, checked: whether a motion is free, when it hits first, and its least clearance.
+"""Checks of trajectories: whether a motion is free, its first collision, and its least clearance.
 
-Proofs are those of `motion_certified`, curve by curve. The least clearance of a whole motion is bracketed by the same
-proof: if a sample has the distance d, and the motion is proven to stay farther apart than a little less than d, the
-least distance is between the two.
+Proofs are those of `motion_certified`, curve by curve. The same proof brackets the least clearance of a whole motion:
+if a sample has the distance d, and the motion is proven to stay farther apart than d - e, the least distance is between
+d - e and d.
 
-A moving obstacle is attached to a prismatic joint and a revolute one, both driven by the time. A `gjk3d.Motion` moves a
-point along a line and rotates the body about it, which is what these two joints do. So a robot with two more links for
-each such obstacle, and the time as one more number of its configurations, gives all poses, and every query on robots
-works for moving obstacles too.
+A moving obstacle is attached to a prismatic joint and a revolute joint, both driven by the time. A `gjk3d.Motion` moves
+a point along a line and rotates the body about it, as these two joints do. So the poses are those of a robot with two
+more links for each moving obstacle, and with the time as one more number of its configurations. Every query on robots
+therefore works for moving obstacles too.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class _Mover(NamedTuple):
     velocity: Array  #: velocity of the centre
     turn: Array  #: angular velocity
     begin: float  #: time since the start at which it is at its first pose
-    center: Array  #: its centre then
-    local: Array  #: its pose relative to the centre then
+    center: Array  #: its centre at that time
+    local: Array  #: its pose relative to the centre at that time
 
 
 def clocked(
@@ -71,12 +71,12 @@ def clocked(
     clock_base.robot = _with_carriers(base.robot, list(movers.values()), times[1] - times[0])
     clock_base.slots, clock_base.units, clock_base.pairs = base.slots, base.units, base.pairs
     link = {name: len(base.robot.links) + 2 * k + 1 for k, name in enumerate(movers)}
-    standing = frozenset(name for name, item in objects.items() if item.link == WORLD)
-    # attached objects come first in pairs; obstacles are not checked against each other, so all may touch
+    static = frozenset(name for name, item in objects.items() if item.link == WORLD)
+    # Attached objects come first in pairs. Obstacles are not checked against each other, so all may touch.
     every = [item for item in objects.values() if item.link != WORLD] + [
-        item._replace(link=link[name], pose=movers[name].local, touch=item.touch | standing) if name in movers else item
+        item._replace(link=link[name], pose=movers[name].local, touch=item.touch | static) if name in movers else item
         for name, item in objects.items()
-        if name in standing
+        if name in static
     ]
     slides, turns = (max((float(np.linalg.norm(item[k])) for item in movers.values()), default=0.0) for k in (0, 1))
     # a moving obstacle is attached to a carrier, so rules for all obstacles are repeated for it by name
@@ -87,21 +87,21 @@ def clocked(
 
 
 def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times: tuple[float, float]) -> _Mover:
-    """Check and return the motion of an obstacle."""
+    """Return the checked motion of an obstacle."""
     motion, when = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, times)
     if name not in objects or objects[name].link != WORLD:
         names = ", ".join(repr(item.name) for item in objects.values() if item.link == WORLD)
-        raise RobotError(f"moving: {name!r} is no obstacle; there is {names or 'none'}")
+        raise RobotError(f"moving: {name!r} is not an obstacle. Obstacles are {names or 'none'}")
     if outline(objects[name].shape).plane is not None:
-        raise RobotError(f"moving: {name!r} is {kind_of(objects[name].shape)}, which has no end: it stands")
+        raise RobotError(f"moving: {name!r} is {kind_of(objects[name].shape)}, which is unbounded and cannot move")
     if not isinstance(motion, Motion) or motion.stacked:
-        raise RobotError(f"moving: {name!r} has {motion!r:.80}, expected one gjk3d.Motion, or it and two times")
+        raise RobotError(f"moving: {name!r} has {motion!r:.80}, expected a gjk3d.Motion, or (Motion, (begin, end))")
     try:
         first, last = map(float, when)
     except (TypeError, ValueError):
         first = last = nan
     if not (isfinite(first) and isfinite(last) and first < last):
-        raise RobotError(f"moving: {name!r} has the times {when!r:.80}, expected two, one before the other")
+        raise RobotError(f"moving: {name!r} has the times {when!r:.80}, expected two increasing numbers")
     rotation, _ = parts(motion._rows)
     row, local = motion._rows[0], np.eye(4)
     local[:3, :3], local[:3, 3] = rotation[0], -rotation[0] @ row[REFERENCE : REFERENCE + 3]
@@ -132,17 +132,17 @@ def _with_carriers(robot: Robot, movers: Sequence[_Mover], duration: float) -> R
     ))  # fmt: skip
     new.links = robot.links + tuple(f"(carrier {k})" for k in range(2 * len(movers)))
     new.joints = robot.joints + (None,) * (2 * len(movers))
-    # each carrier is a rigid body of its own, even if its joint does not move
+    # each carrier is a separate rigid body, even if its joint does not move
     new.rigid = np.append(robot.rigid, np.arange(count, count + 2 * len(movers)))
     new.dof = robot.dof + 1
     new.lower, new.upper = np.append(robot.lower, 0.0), np.append(robot.upper, duration)
     return new
 
 
-_AT_ONCE = 4096  #: samples of a call: a collision in an early one saves the rest
+_AT_ONCE = 4096  #: samples per call. After a collision in an early call, later calls are not needed.
 _ZOOMS = 12  #: rounds of samples around the nearest one, each with a quarter of the step
-_ROUNDS = 40  #: most proofs for one least clearance
-_PROOF = 1e-6  #: tolerance of these proofs, relative to a curve: only their outcome matters
+_ROUNDS = 40  #: greatest number of proofs for one least clearance
+_PROOF = 1e-6  #: tolerance of these proofs, relative to a curve, since only their outcome matters
 _COARSER = 4.0  #: factor of the bracket after a proof that stays open
 
 
@@ -152,18 +152,18 @@ class TrajectoryCheck(NamedTuple):
     Attributes
     ----------
     free : bool
-        All samples are free; certified: all configurations are proven free.
+        All samples are free. Certified: all configurations are proven free.
     status : MotionStatus
     safe : float
-        Free up to this time: the last free sample before the first collision. Certified: proven up to this time, which
-        is rounded down.
+        The time of the last free sample before the first collision. Certified: the motion is proven free up to this
+        time, which is rounded down.
     hit : float
-        The first sample that collides, NaN without a known collision. Certified: the collision is proven, and the time
-        is rounded up. Contact begins after ``safe``, and has begun at ``hit``.
+        The time of the first sample that collides, or NaN. Certified: the collision is proven, and the time is rounded
+        up. The first contact is after ``safe`` and not after ``hit``.
     pair : (str, str) or None
-        The pair that collides there, or is too close to decide; an obstacle second.
+        The pair that collides, or is too close to decide, an obstacle second.
     configuration : (dof,) float or None
-        The configuration at ``hit``, or at ``safe`` without a known collision.
+        The configuration at ``hit``, or at ``safe`` if ``hit`` is NaN.
 
     Examples
     --------
@@ -186,12 +186,12 @@ class TrajectoryCheck(NamedTuple):
 
 
 class TrajectoryClearance(NamedTuple):
-    """Result of `Checker.trajectory_clearance`: the least clearance of a motion, and where it occurs.
+    """Result of `Checker.trajectory_clearance`: the least clearance of a motion, and its time and points.
 
     Attributes
     ----------
     distance : float
-        The least signed distance that was found, at ``time``; infinite if no pair is checked.
+        The least signed distance that was found, at ``time``. Infinite if no pair is checked.
     lower, upper : float
         Proven bounds of the least distance of the whole motion. ``lower`` is minus infinity if the proof fails, as for
         non-convex bodies in overlap.
@@ -243,7 +243,7 @@ class TimedQuery(NamedTuple):
     def samples(self, resolution: Number | VectorLike) -> Iterator[tuple[Array, Array]]:
         """Yield blocks of configurations and their times, no farther apart than the resolution."""
         spacing = steps_of(self.robot, resolution)
-        if len(spacing) < self.cell.robot.dof:  # the time: obstacles that move count like joints
+        if len(spacing) < self.cell.robot.dof:  # the last number is the time, and obstacles that move count like joints
             least = float(np.min(np.asarray(resolution, dtype=np.float64)))
             spacing = np.append(spacing, least / self.speed if self.speed > 0.0 else inf)
         steps, controls = self.parts.steps(spacing), self.parts.curves.controls
@@ -298,7 +298,7 @@ def trajectory_free(
 ) -> TrajectoryCheck:
     """Return the result of `Checker.trajectory_free`."""
     check_workers(workers)
-    # the tolerance is a time, the proof needs a share of a curve: that of the longest curve is the strictest
+    # The tolerance is a time, and the proof needs a share of a curve. The share of the longest curve is the strictest.
     share = float(np.clip(_above_zero(tolerance, "a time") / np.diff(query.parts.times).max(), 2.0**-40, 0.5))
     status, safe, hit, pair = _certified(query, share, workers) if certify else _sampled(query, resolution, workers)
     if status == MotionStatus.FREE:
@@ -324,7 +324,7 @@ def _sampled(query: TimedQuery, resolution: Number | VectorLike, workers: int) -
 
 
 def _certified(query: TimedQuery, share: float, workers: int) -> _FirstHit:
-    # a few curves first, then more: curves after the first that is not free need no proof
+    # a few curves first, then more, since curves after the first that is not free do not need a proof
     start, size = 0, 16 if workers == 1 else 64 * workers
     count = len(query.parts.curves.controls)
     while start < count:
@@ -352,7 +352,7 @@ def _above_zero(tolerance: Any, what: str) -> float:
 
 
 class _Nearest(NamedTuple):
-    """The nearest configuration so far: its row of `solve`, its time, and its pair."""
+    """The row of `solve`, the time and the pair of the nearest configuration so far."""
 
     row: Array
     time: float
@@ -391,7 +391,7 @@ def _better(query: TimedQuery, best: _Nearest | None, rows: Array, times: Array,
 
 
 def _zoomed(query: TimedQuery, best: _Nearest, gap: float) -> _Nearest:
-    """Return the nearest configuration of samples ever closer to it."""
+    """Return the nearest configuration after rounds of ever denser samples around it."""
     # within a step of the resolution a distance mostly has a single minimum, so each round may narrow the interval
     for _ in range(_ZOOMS if best.pair >= 0 else 0):
         low, high = max(best.time - gap, query.trajectory.start), min(best.time + gap, query.trajectory.end)
@@ -408,13 +408,13 @@ def _bracketed(query: TimedQuery, best: _Nearest, tolerance: float, workers: int
     for _ in range(_ROUNDS):
         wanted = float(best.row[2]) - tolerance
         left = np.flatnonzero(proven < wanted)
-        # in overlap the depth of non-convex bodies is not a distance that changes evenly, so nothing is proven
+        # in overlap the depth of non-convex bodies is not a distance that changes smoothly, so nothing is proven
         if not len(left) or (wanted < 0.0 and len(query.cell.slots) > len(query.cell.layout.pairs)):
             break
         cell = query.cell.with_margins(wanted, ())
         status, _, hit, _ = certified(cell, curves.some(left), _PROOF, workers)
         proven[left[status == PROVEN]] = wanted
-        # a hit is nearer than the best sample: zoom in there, and try again below it
+        # a hit is nearer than the best sample, so samples around it give the next bound to prove
         old, e = best, int(np.argmax(status == HIT))
         if status[e] == HIT:
             at, width = int(left[e]), np.diff(query.parts.times)[left[e]]

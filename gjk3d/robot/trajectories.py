@@ -24,7 +24,7 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Number, Rows, VectorLike
 
 
 class Curves(NamedTuple):
-    """Curves of one degree."""
+    """Curves of the same degree."""
 
     controls: Array  #: (n, points, dof)
     loose: Array  #: (n, dof), the error of their numbers
@@ -41,11 +41,11 @@ def lines(first: Array, second: Array) -> Curves:
 
 @kernel
 def on_curve(controls: Array, t: float, q: Array) -> None:
-    """Write the configuration at t; both ends are exact, and a line is (1 - t) q0 + t q1.
+    """Write the configuration at t. Both ends are exact, and a line is (1 - t) q0 + t q1.
 
-    This is Horner's scheme in Bernstein form: 1 - t is multiplied in n times. The error of each number is less than
-    (4 n + 3) u max |c|, for a line less than 3 u (|q0| + |q1|).
+    The error of each number is less than (4 n + 3) u max |c|, for a line less than 3 u (|q0| + |q1|).
     """
+    # Horner's scheme in Bernstein form, which multiplies by 1 - t n times
     n = controls.shape[0] - 1
     s = 1.0 - t
     for j in range(q.shape[0]):
@@ -85,7 +85,7 @@ def rates_on_curve(controls: Array, t: float, rates: Array) -> None:
 
 @kernel
 def bounds_on_curve(controls: Array, j: int) -> tuple[float, float, float]:
-    """Return bounds of the first and second derivative of number j, and the sum of its control points' sizes."""
+    """Return bounds of the first and second derivative of number j, and the sum of its absolute control values."""
     n = controls.shape[0] - 1
     rate, bend, size = 0.0, 0.0, abs(controls[0, j])
     for i in range(n):
@@ -100,8 +100,8 @@ def bounds_on_curve(controls: Array, j: int) -> tuple[float, float, float]:
 
 MOST_DEGREE = 9  #: greatest degree of a spline
 _STEP = 1e-6  #: greatest jump at a knot, relative to 1 plus the value there
-_TURN = 0.5  #: radians: a curve is cut until no joint turns by more, since its bounds tighten with its square
-_MOST_PARTS = 64  #: most parts of one piece of a spline
+_TURN = 0.5  #: radians. Curves are cut until no joint turns by more, since bounds tighten with the square of the turn.
+_MOST_PARTS = 64  #: greatest number of parts of one piece of a spline
 
 _first_turn = {TURNING: 0, PLANAR: 2, FLOATING: 3}
 _turns = {TURNING: 1, PLANAR: 1, FLOATING: 3}
@@ -110,14 +110,14 @@ _turns = {TURNING: 1, PLANAR: 1, FLOATING: 3}
 class Trajectory(Frozen):
     """Configurations over time, as a controller follows them.
 
-    Turns are not wrapped: from 3 to -3 a joint turns by 6 radians. Joints that mimic others have no numbers here.
+    Turns are not wrapped: from 3 to -3 a joint turns by 6 radians. Joints that mimic others are not included.
 
     Parameters
     ----------
     path : spline of scipy, or (m, dof) float
         A `scipy.interpolate.CubicSpline`, `CubicHermiteSpline`, `PchipInterpolator`, `PPoly`, `BPoly` or `BSpline`
-        whose values are configurations, used from its first knot to its last. Or, with ``times``, at least two
-        waypoints that are joined by straight lines.
+        whose values are configurations, used from its first knot to its last. With ``times`` it is at least two
+        waypoints, which are joined by straight lines.
     times : (m,) float, optional
         Increasing times of the waypoints, in seconds or any other unit.
 
@@ -150,18 +150,18 @@ class Trajectory(Frozen):
         else:
             knots, controls, loose = _spline(path)
         if not (np.isfinite(knots).all() and np.isfinite(controls).all()):
-            raise RobotError("Trajectory: a time or a configuration is not finite")
+            raise RobotError("Trajectory: a time or a configuration is not finite, expected finite numbers")
         late = np.flatnonzero(~(np.diff(knots) > 0.0))
         if len(late):
             a, b = knots[late[0] : late[0] + 2].tolist()
-            raise RobotError(f"Trajectory: times increase, but {a:g} is followed by {b:g}")
+            raise RobotError(f"Trajectory: expected increasing times, but {a:g} is followed by {b:g}")
         jump = np.abs(controls[1:, 0] - controls[:-1, -1])
         far = np.argwhere(jump > _STEP * (1.0 + np.abs(controls[1:, 0])))
         if len(far):
             k, j = far[0].tolist()
             raise RobotError(
-                f"Trajectory: number {j} jumps by {jump[k, j]:g} at {knots[k + 1]:g}: no robot does; of turns, "
-                "np.unwrap them before making the spline"
+                f"Trajectory: number {j} jumps by {jump[k, j]:g} at {knots[k + 1]:g}, expected a continuous spline. "
+                "Use np.unwrap on turns before making the spline"
             )
         loose[1:] += jump  # a small jump at a knot is covered by the error of the next piece
         self._set(_controls=controls, _loose=loose, times=knots)
@@ -182,7 +182,7 @@ class Trajectory(Frozen):
         return int(self._controls.shape[2])
 
     def at(self, time: Number | VectorLike) -> Array:
-        """Return the configuration at a time; before the start and after the end it is constant.
+        """Return the configuration at a time. It is constant before the start and after the end.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class Trajectory(Frozen):
         """
         times = np.asarray(time, dtype=np.float64)
         if times.ndim > 1 or not np.isfinite(times).all():
-            raise RobotError(f"Trajectory.at: time is {time!r:.80}, expected a finite number, or a list of such")
+            raise RobotError(f"Trajectory.at: time is {time!r:.80}, expected a finite number or a list of them")
         when = np.clip(np.atleast_1d(times), self.start, self.end)
         k = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self._controls) - 1)
         t = (when - self.times[k]) / (self.times[k + 1] - self.times[k])
@@ -217,7 +217,7 @@ def as_trajectory(path: Any, robot: Robot) -> Trajectory:
     trajectory = path if isinstance(path, Trajectory) else Trajectory(path)
     if trajectory.dof != robot.dof:
         raise RobotError(
-            f"the trajectory has {trajectory.dof} numbers a configuration, and {robot.name!r} has {robot.dof}"
+            f"the trajectory has configurations of {trajectory.dof} numbers, but robot {robot.name!r} has {robot.dof}"
         )
     return trajectory
 
@@ -247,7 +247,7 @@ class Parts:
 
     def when(self, e: int, t: float) -> tuple[float, float]:
         """Return the time at a parameter of a curve, rounded down and rounded up."""
-        # exact rational arithmetic: a time that is reported as safe must not be rounded past the proof
+        # exact rational arithmetic, since a time that is reported as safe must not be rounded past the proof
         first, last = Fraction(float(self.times[e])), Fraction(float(self.times[e + 1]))
         exact = first + Fraction(t) * (last - first)
         lower = upper = float(exact)
@@ -269,7 +269,7 @@ class Parts:
         return new
 
     def steps(self, spacing: Array) -> Ints:
-        """Return how many steps each curve takes so that no step changes a number of q by more than ``spacing``.
+        """Return the number of steps of each curve for which no step changes a number of q by more than ``spacing``.
 
         Raises
         ------
@@ -282,7 +282,7 @@ class Parts:
             far = degree * np.abs(np.diff(controls, axis=1)).max(axis=1, initial=0.0)
             count = np.maximum(np.ceil((far / spacing).max(axis=1, initial=1.0)), 1.0)
         if not count.sum() < 1e8:
-            raise RobotError(f"the trajectory would take {count.sum():.3g} samples: give a coarser resolution")
+            raise RobotError(f"the trajectory would take {count.sum():.3g} samples. Use a coarser resolution")
         return np.asarray(count, dtype=np.int64)
 
 
@@ -296,7 +296,7 @@ def _turning(robot: Robot) -> Ints:
 
 
 def _blossom(controls: Array, at: list[Array]) -> Array:
-    """Return the blossom of curves (n, degree + 1, dof) at as many parameters (n,) as their degree (Farin 2002)."""
+    """Return the blossom (Farin 2002) of curves (n, degree + 1, dof). ``at`` has one (n,) array per degree."""
     rows = controls
     for t in at:
         t = t[:, None, None]
@@ -308,11 +308,11 @@ def _straight(path: Rows, times: VectorLike) -> tuple[Array, Array, Array]:
     try:
         points, knots = np.array(path, dtype=np.float64), np.array(times, dtype=np.float64)
     except (TypeError, ValueError) as reason:
-        raise RobotError(f"Trajectory: waypoints and times are numbers: {reason}") from None
+        raise RobotError(f"Trajectory: waypoints and times must be numbers: {reason}") from None
     if points.ndim != 2 or knots.shape != points.shape[:1] or len(knots) < 2:
         raise RobotError(
-            f"Trajectory: waypoints have shape {points.shape} and times {knots.shape}, expected (m, dof) and (m,), m "
-            "at least 2"
+            f"Trajectory: waypoints have shape {points.shape} and times {knots.shape}, expected (m, dof) and (m,) with "
+            "m at least 2"
         )
     return knots, np.stack([points[:-1], points[1:]], axis=1), np.zeros(points[1:].shape)
 
@@ -323,15 +323,15 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
 
     if not isinstance(spline, (BPoly, BSpline, PPoly)):
         raise RobotError(
-            f"Trajectory: {type(spline).__name__} is no spline of scipy.interpolate (CubicSpline, BSpline, PPoly, ...);"
-            " of waypoints it is gjk3d.robot.Trajectory(waypoints, times)"
+            f"Trajectory: {type(spline).__name__} is not a spline of scipy.interpolate (CubicSpline, BSpline, PPoly, "
+            "...). For waypoints use gjk3d.robot.Trajectory(waypoints, times)"
         )
     rows = 2 if isinstance(spline, BSpline) else 3
     degree = spline.k if isinstance(spline, BSpline) else len(spline.c) - 1
     if np.iscomplexobj(spline.c) or spline.c.ndim != rows:
-        raise RobotError(f"Trajectory: the values of the spline are no rows of real numbers, {spline.c.shape}")
+        raise RobotError(f"Trajectory: expected a spline of rows of numbers, its coefficients are {spline.c.shape}")
     if degree > MOST_DEGREE:
-        raise RobotError(f"Trajectory: the spline is of degree {degree}, and {MOST_DEGREE} is the most")
+        raise RobotError(f"Trajectory: the degree of the spline is {degree}, expected at most {MOST_DEGREE}")
     coefficients = np.array(spline.c, dtype=np.float64)
     if isinstance(spline, BSpline):
         return _of_basis(np.array(spline.t, dtype=np.float64), coefficients, degree)
@@ -343,7 +343,7 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
         controls, loose = _of_powers(knots, controls[:, ::-1])
     if degree == 0:
         controls = np.repeat(controls, 2, axis=1)
-    if degree == 1:  # raised to degree 2: `on_curve` treats a line as exact, but these control points have errors
+    if degree == 1:  # raised to degree 2, since `on_curve` treats a line as exact, but these control points have errors
         controls = np.stack([controls[:, 0], 0.5 * (controls[:, 0] + controls[:, 1]), controls[:, 1]], axis=1)
         loose = loose + 2.0 * _U * np.abs(controls).max(axis=1)
     return knots, np.ascontiguousarray(controls), loose
@@ -361,11 +361,11 @@ def _of_powers(knots: Array, powers: Array) -> tuple[Array, Array]:
 
 
 def _of_basis(t: Array, c: Array, degree: int) -> tuple[Array, Array, Array]:
-    """Return knots, control points and errors of a B-spline: its blossoms at the two knots of each piece."""
+    """Return knots, control points and errors of a B-spline, by its blossoms at the two knots of each piece."""
     first, last = degree, len(c)
     at = np.array([r for r in range(first, last) if t[r] < t[r + 1]], dtype=np.int64)
     if not len(at):
-        raise RobotError("Trajectory: the knots of the spline do not increase")
+        raise RobotError("Trajectory: the knots of the spline do not increase, expected increasing knots")
     knots = np.append(t[at], t[last])
     wanted = max(degree, 1)
     rows = []

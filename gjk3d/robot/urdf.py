@@ -1,4 +1,4 @@
-"""URDF files (http://wiki.ros.org/urdf/XML): reading them as plain values, the tree of their joints, and writing."""
+"""URDF files (http://wiki.ros.org/urdf/XML): reading as plain values, the tree of the joints, and writing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SIZES = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "lengt
 
 
 class Mimic(NamedTuple):
-    """A joint that follows another, like a finger of a gripper.
+    """A joint that follows another joint, like a finger of a gripper.
 
     Attributes
     ----------
@@ -68,11 +68,11 @@ class Joint(NamedTuple):
     parent, child : str
         Names of the links that it joins.
     origin : (4, 4) float
-        Its pose in the frame of the parent.
+        Pose of the joint in the frame of the parent.
     axis : (3,) float
-        Axis of rotation, direction of sliding, or normal of the plane; a unit vector.
+        Unit vector: axis of rotation, direction of sliding, or normal of the plane.
     lower, upper : float
-        Limits, in radians or the robot's unit of length; infinite without a limit.
+        Limits, in radians or the robot's unit of length, infinite without a limit.
     mimic : Mimic or None
         The joint that it follows.
 
@@ -101,10 +101,10 @@ class Geometry(NamedTuple):
     where: str  #: its place in the file, for error messages
     kind: str  #: box, sphere, cylinder, capsule, mesh, or ellipsoid (only from an MJCF)
     sizes: tuple[float, ...]  #: edges; radius; radius and length; half axes
-    filename: str  #: file of a mesh, "" if it comes from no file
+    filename: str  #: file of a mesh, "" for a mesh that is not from a file
     scale: tuple[float, ...]  #: scale of a mesh
     origin: Array
-    mesh: tuple[Array, Ints] | None = None  #: vertices and triangles of a mesh that comes from no file
+    mesh: tuple[Array, Ints] | None = None  #: vertices and triangles of a mesh that is not from a file
 
 
 class Link(NamedTuple):
@@ -112,7 +112,7 @@ class Link(NamedTuple):
 
     name: str
     geometries: tuple[Geometry, ...]
-    only_drawn: bool = False  #: it has a visual but no collision geometry
+    only_drawn: bool = False  #: whether it has a visual but no collision geometry
 
 
 class Description(NamedTuple):
@@ -124,31 +124,31 @@ class Description(NamedTuple):
     joints: tuple[Joint, ...]
     allowed: tuple[tuple[str, str, str], ...] = ()  #: pairs of links that need no check, each with its reason
     states: Mapping[str, dict[str, tuple[float, ...]]] = MappingProxyType({})  #: named poses
-    worlds: frozenset[str] = frozenset()  #: links that belong to the surroundings: they are adjacent to no link
+    worlds: frozenset[str] = frozenset()  #: links that belong to the surroundings, which are not adjacent to any link
     left_out: tuple[str, ...] = ()  #: messages about parts of the file that are not supported, for a warning
 
 
-#: which geometry of a link is checked
+#: the geometry of a link that is checked
 COLLISION = ("collision", "visual")
 
 
 def read_urdf(
     source: str | os.PathLike[str], collision: str, arguments: Mapping[str, str] | None = None
 ) -> Description:
-    """Read a URDF, its text, or a xacro; meshes are not loaded.
+    """Return the content of a URDF, its text, or a xacro, without loading meshes.
 
     Raises
     ------
     FileError
         The file does not exist.
     ParseError
-        It is not a URDF; the message names the place.
+        It is not a URDF. The message names the place.
     """
     return described(*read_root(source, arguments=arguments), collision)
 
 
 def checked_collision(collision: str) -> str:
-    """Check and return one of `COLLISION`."""
+    """Return a checked value of `COLLISION`."""
     if collision not in COLLISION:
         raise ShapeError(f"collision={collision!r}, expected one of {', '.join(map(repr, COLLISION))}")
     return collision
@@ -179,16 +179,16 @@ def _link(place: Place, visual: bool) -> Link:
 def _geometry(place: Place) -> Geometry:
     parts = list(place.need("geometry").element)
     if len(parts) != 1:
-        raise ParseError(f"{place.where}: its <geometry> holds {len(parts)} shapes, expected one")
+        raise ParseError(f"{place.where}: its <geometry> has {len(parts)} shapes, expected one")
     kind, shape = parts[0].tag, Place(parts[0], f"{place.where}, <{parts[0].tag}>")
     origin = transform(place.child("origin"))
     if kind == "mesh":
         scale = shape.numbers("scale", 3, (1.0, 1.0, 1.0))
         if 0.0 in scale:
-            raise ParseError(f"{shape.where}: scale={shape.text('scale')!r} makes it flat, expected no zero")
+            raise ParseError(f"{shape.where}: scale={shape.text('scale')!r} makes it flat, expected no zeros")
         return Geometry(place.where, kind, (), shape.text("filename"), scale, origin)
     if kind not in _SIZES:
-        raise ParseError(f"{place.where}: <{kind}> is no geometry, expected mesh, {', '.join(_SIZES)}")
+        raise ParseError(f"{place.where}: <{kind}> is not a geometry, expected mesh, {', '.join(_SIZES)}")
     sizes: tuple[float, ...] = ()
     for attribute in _SIZES[kind]:
         sizes += shape.numbers(attribute, 3 if attribute == "size" else 1)
@@ -208,14 +208,14 @@ def _joint(place: Place) -> Joint:
         axis = axis_place.numbers("xyz", 3, axis)
         length = hypot(*axis)
         if not length > 0.0:
-            raise ParseError(f"{axis_place.where}: xyz={axis_place.text('xyz')!r} has no direction")
+            raise ParseError(f"{axis_place.where}: xyz={axis_place.text('xyz')!r} is zero, expected a direction")
         axis = tuple(value / length for value in axis)
     lower, upper = -inf, inf
     limit = place.child("limit")
     if limit is not None and kind in ("revolute", "prismatic"):
         lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
         if lower > upper:
-            raise ParseError(f"{limit.where}: lower {lower:g} is more than upper {upper:g}")
+            raise ParseError(f"{limit.where}: lower {lower:g} is more than upper {upper:g}. Correct the limits")
     mimic = None
     follows = place.child("mimic")
     if follows is not None and kind != "fixed":
@@ -239,7 +239,7 @@ def transform(place: Place | None) -> Array:
     if place is None:
         return matrix
     if place.element.get("quat_xyzw") is not None:
-        raise ParseError(f"{place.where} has quat_xyzw=, which is not read: write rpy=")
+        raise ParseError(f"{place.where} has quat_xyzw=, which is not supported. Write rpy=")
     roll, pitch, yaw = place.numbers("rpy", 3, (0.0, 0.0, 0.0))
     cr, sr, cp, sp, cy, sy = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
     matrix[:3, :3] = [
@@ -249,7 +249,7 @@ def transform(place: Place | None) -> Array:
     ]
     matrix[:3, 3] = place.numbers("xyz", 3, (0.0, 0.0, 0.0))
     if not np.abs(matrix[:3, 3]).max() <= GREATEST:
-        raise ParseError(f"{place.where}: xyz={place.text('xyz')!r}, at most {GREATEST:g} is allowed; use another unit")
+        raise ParseError(f"{place.where}: xyz={place.text('xyz')!r}, expected at most {GREATEST:g}. Use another unit")
     return matrix
 
 
@@ -266,7 +266,7 @@ class Tree(NamedTuple):
 
 
 def tree_of(description: Description) -> Tree:
-    """Return the tree of a robot; `ParseError` if its joints do not form one."""
+    """Return the tree of a robot. Joints that do not form a tree are a `ParseError`."""
     file = description.file
     above = _parents(description)
     order = _order(description, above)
@@ -311,12 +311,12 @@ def _parents(description: Description) -> dict[str, Joint]:
         for what, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in names:
                 raise ParseError(
-                    f"{description.file}, joint {joint.name!r}: its {what} {name!r} is no link of the file"
+                    f"{description.file}, joint {joint.name!r}: its {what} {name!r} is not a link of the file"
                 )
         if joint.child in above:
             raise ParseError(
-                f"{description.file}: link {joint.child!r} hangs on two joints, {above[joint.child].name!r} and "
-                f"{joint.name!r}; closed loops are no URDF"
+                f"{description.file}: link {joint.child!r} is the child of two joints, {above[joint.child].name!r} and "
+                f"{joint.name!r}. A URDF cannot have closed loops"
             )
         above[joint.child] = joint
     return above
@@ -327,7 +327,7 @@ def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]
     roots = [link.name for link in description.links if link.name not in above]
     if len(roots) > 1:
         raise ParseError(
-            f"{description.file} has {len(roots)} links that hang on no joint, expected one: "
+            f"{description.file} has {len(roots)} links without a joint above them, expected one: "
             + ", ".join(map(repr, roots[:5]))
         )
     below: dict[str, list[str]] = {}
@@ -342,11 +342,11 @@ def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]
     if len(order) < len(description.links):
         reached = set(order)
         lost = next(link.name for link in description.links if link.name not in reached)
-        raise ParseError(f"{description.file}: link {lost!r} hangs on itself, through a loop of joints")
+        raise ParseError(f"{description.file}: link {lost!r} is part of a loop of joints. Remove a joint of it")
     return tuple(order)
 
 
-_LONGEST_MIMIC = 100  #: longest chain of joints that mimic each other
+_LONGEST_MIMIC = 100  #: length of the longest chain of joints that mimic each other
 
 
 def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, float, float]:
@@ -358,19 +358,19 @@ def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, flo
         follows = joints.get(joint.mimic.joint)
         if follows is None:
             raise ParseError(
-                f"{where}, which is no joint of the file: correct the name, or take the <mimic> out, and the joint has "
-                "a number of its own"
+                f"{where}, which is not a joint of the file. Correct the name, or remove the <mimic> so that the joint "
+                "gets its own number"
             )
         if follows.name in chain:
-            raise ParseError(f"{where}, which mimics it in turn")
+            raise ParseError(f"{where}, which also mimics it. Remove one <mimic>")
         if len(chain) > _LONGEST_MIMIC:
             raise ParseError(
-                f"{file}, joint {chain[0]!r} follows more than {_LONGEST_MIMIC} joints, each of which mimics the next: "
-                "let it mimic the last one"
+                f"{file}, joint {chain[0]!r} follows a chain of more than {_LONGEST_MIMIC} joints that mimic each "
+                "other. Let it mimic the last joint"
             )
         for member in (joint, follows):
             if NUMBERS[KINDS[member.type]] != 1:
-                raise ParseError(f"{where}; {member.name!r} is {member.type}, expected joints of one number")
+                raise ParseError(f"{where}, but {member.name!r} is {member.type}, expected joints of one number")
         offset += multiplier * joint.mimic.offset
         multiplier *= joint.mimic.multiplier
         chain.append(follows.name)
@@ -384,12 +384,12 @@ Placed = tuple[Shape | Mesh, Array]  #: a shape, and its pose in the frame of it
 def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: Iterable[Joint], base: Array) -> None:
     """Write a URDF, and an OBJ for each hull or mesh into a folder next to it, which is named after it.
 
-    The first link is the root at the pose ``base``. If that is not the identity, one more link is written above it,
-    since a URDF has no pose for its root.
+    The first link is the root at the pose ``base``. If that is not the identity, another link is written above it,
+    since a URDF does not store a pose of its root.
     """
     root = Element("robot", {"name": name})
     folder = file.with_name(f"{file.stem}_meshes")
-    files: dict[int, str] = {}  # one file for each shape, also if several links use it
+    files: dict[int, str] = {}  # one file per shape, also if several links use it
     for link, placed in links.items():
         element = SubElement(root, "link", {"name": link})
         for shape, pose in (part for item in placed for part in _parts(*item)):
@@ -423,7 +423,7 @@ def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: It
 
 
 def _parts(shape: Shape | Mesh, pose: Array) -> list[Placed]:
-    """Return shapes of the URDF format whose union is this shape; for an ellipsoid a hull around it."""
+    """Return shapes of the URDF format whose union is this shape, or the hull around an ellipsoid."""
     if isinstance(shape, Capsule):
         if not shape.height:
             return [(Sphere(shape.radius), pose)]
@@ -479,7 +479,8 @@ def _joint_element(root: Element, joint: Joint) -> None:
 
 
 def _origin(parent: Element, pose: Array) -> None:
-    """Write a pose; the roll is computed after yaw and pitch, so that it is right even if these are not unique."""
+    """Write a pose as an <origin>."""
+    # the roll is computed after yaw and pitch, so that it is right even if these are not unique
     r = pose[:3, :3].tolist()
     yaw = atan2(r[1][0], r[0][0])
     c, s = cos(yaw), sin(yaw)

@@ -1,7 +1,8 @@
-"""Pictures of results: on screen, as image files where there is no screen, and as pages that need neither.
+"""Pictures of results on screen, as image files without a screen, and as pages without OpenGL.
 
-`kinds` makes a drawing of each kind of object, `paint` shows it with pyvista, `page` in a browser. `explanation` shows
-the steps of GJK and EPA. Nothing is computed here. A name is loaded at its first use, and pyvista at the first picture.
+`kinds` makes a drawing of each kind of object. `paint` shows it with pyvista, `page` in a browser. `explanation` shows
+the steps of GJK and EPA. This subpackage does not compute results. A name is loaded at its first use, and pyvista at
+the first picture.
 """
 
 import lazy_loader

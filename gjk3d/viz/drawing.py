@@ -1,4 +1,4 @@
-"""What a picture consists of, and its colors, before anything draws it: plain arrays; a page needs no OpenGL either."""
+"""The content of a picture as plain arrays, and its colors. Pages are made from it without OpenGL."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ import numpy as np
 from gjk3d.typing import Array, Ints
 from gjk3d.viz import triangles
 
-#: Orange and bluish green of Okabe and Ito, which all kinds of colour vision tell apart; so do those below.
+#: Orange and bluish green of Okabe and Ito, whose colours are distinct for all kinds of colour vision.
 COLORS = ("#E69F00", "#009E73")
-#: Bodies in a row take these in turn; blue and vermilion are kept for marks.
+#: Colours of bodies in turn. Blue and vermilion are reserved for markers.
 PALETTE = (*COLORS, "#56B4E9", "#CC79A7", "#F0E442", "#8C8C8C")
 NORMAL, SEPARATION, INK, GREY = "#0072B2", "#D55E00", "#202124", "#A8B2BD"
-#: Of x, y and z.
+#: Colours of the x, y and z axes.
 AXES = (SEPARATION, COLORS[1], NORMAL)
 
-#: How an item is drawn: a solid with sharp edges and an outline; one of a model, with neither outline nor glass; a
-#: sign that shows through everything; one among the bodies; line segments, whose vertices are ends in pairs; dots.
+#: The look of an item: a solid with sharp edges and an outline, a solid of an opaque model without an outline, a marker
+#: that shows through everything, a marker among the bodies, line segments (vertices are ends in pairs), or dots.
 BODY, MODEL, MARK, PART, LINES, DOTS = "body", "model", "mark", "part", "lines", "dots"
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The options that the caller sets, the same for every kind of object."""
+    """The options of the caller for every kind of object."""
 
-    pose: Any = None  #: one pose or a stack, where the thing itself has none
-    colors: tuple[str, ...] | None = None  #: None: the kind's own
-    opacity: float | tuple[float, ...] | None = None  #: None: the kind's own
+    pose: Any = None  #: a pose or a stack, for an object without a pose
+    colors: tuple[str, ...] | None = None  #: None for the colours of the kind
+    opacity: float | tuple[float, ...] | None = None  #: None for the opacity of the kind
     names: tuple[str, ...] | None = None
 
     def color(self, k: int, default: Sequence[str] = ()) -> str:
-        """Return the colour of the k-th body; of the palette where neither the caller nor its kind has any."""
+        """Return the colour of the k-th body: that of the caller, of its kind, or of the palette."""
         colors = self.colors or default or PALETTE
         return colors[k % len(colors)]
 
@@ -44,34 +44,34 @@ class Style:
         return float(every[k % len(every)])
 
     def name(self, k: int, default: str) -> str:
-        """Return what the k-th body is called."""
+        """Return the name of the k-th body."""
         return self.names[k] if self.names is not None and k < len(self.names) else default
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to draw."""
+    """A body, marker, set of lines or set of dots in a drawing."""
 
     vertices: Array
     faces: Ints
     color: str
     opacity: float = 1.0
     look: str = BODY
-    width: float = 1.6  #: of lines and dots, in pixels
-    framed: bool = True  #: whether it has to be in the picture
-    outline: bool = False  #: of a body
-    even: bool = False  #: of a glassy body: lit evenly and without edges, as one of samples, or whose colour speaks
+    width: float = 1.6  #: width of lines and dots, in pixels
+    framed: bool = True  #: whether the camera has to show it
+    outline: bool = False  #: whether a body has an outline
+    even: bool = False  #: whether a transparent body is lit evenly and without edges
     name: str = ""
-    copies: int = 1  #: equal bodies, one after another in vertices and faces
-    slab: float | None = None  #: of a half-space, given by points on it and above it: how thick it is drawn
+    copies: int = 1  #: number of equal bodies, one after another in vertices and faces
+    slab: float | None = None  #: thickness of a half-space, which is given by points on it and above it
 
     def moved(self, pose: Array, **more: Any) -> Item:
-        """Return it at a pose, (4, 4) float, with some of its fields changed."""
+        """Return the item at a pose, (4, 4) float, with some fields changed."""
         return replace(self, vertices=self.vertices @ pose[:3, :3].T + pose[:3, 3], **more)
 
 
 class Label(NamedTuple):
-    """A word at a point."""
+    """A text at a point."""
 
     point: Array
     text: str
@@ -79,7 +79,7 @@ class Label(NamedTuple):
     free: Array | Sequence[Array] = ()  #: points that it should not hide
 
 
-ANGLE = 30.0  #: of view, from bottom to top, in degrees
+ANGLE = 30.0  #: vertical angle of view, in degrees
 
 
 class Camera(NamedTuple):
@@ -92,7 +92,7 @@ class Camera(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Several drawings, one at a time; the keys n and p show the next and the previous one."""
+    """Several drawings that are shown one at a time. The keys n and p show the next and the previous one."""
 
     total: int
     at: int
@@ -101,39 +101,39 @@ class Steps(NamedTuple):
 
 @dataclass
 class Drawing:
-    """Items, words above and below, and where to stand."""
+    """Items, captions, legend, labels and the view of a picture."""
 
     items: list[Item] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
-    keys: list[tuple[str, str]] = field(default_factory=list)  #: text and colour
+    keys: list[tuple[str, str]] = field(default_factory=list)  #: text and colour of each legend entry
     labels: list[Label] = field(default_factory=list)
     view: Array | None = None  #: direction from the middle to the eye
-    up: Array | None = None  #: which way is up; None: z
-    focus: tuple[Array, float] | None = None  #: ball to look at; None: everything
-    camera: Camera | None = None  #: exactly here
+    up: Array | None = None  #: direction that is up in the picture, None for z
+    focus: tuple[Array, float] | None = None  #: ball to look at, None for everything
+    camera: Camera | None = None  #: exact camera, None to derive it from the view
     steps: Steps | None = None
-    sorted: bool = False  #: whether glass is in the order to draw it, from far to near
+    sorted: bool = False  #: whether transparent bodies are sorted from far to near
 
     def body(self, vertices: Any, faces: Any, color: str, opacity: float = 1.0, *, key: str = "", **more: Any) -> None:
-        """Add a solid and its key; without faces it is a point, or the segment of the first and last vertex."""
+        """Add a solid and its legend entry. Without faces it is a point, or the segment of its ends."""
         corners = np.asarray(faces, dtype=np.int64).reshape(-1, 3)
         self.items.append(Item(np.asarray(vertices, dtype=np.float64), corners, color, opacity, **more))
         if key:
             self.key(key, color)
 
     def marks(self, solids: Any, color: str, **more: Any) -> None:
-        """Add signs, each of vertices and faces, that show through everything unless ``look=PART``."""
+        """Add markers, each of vertices and faces. They show through everything unless ``look=PART``."""
         for vertices, faces in solids:
             self.body(vertices, faces, color, **{"look": MARK, **more})
 
     def balls(self, points: Any, radius: float, color: str, resolution: int = 40, **more: Any) -> None:
-        """Add signs that are balls of one size, at (k, 3) points."""
+        """Add balls of one size at (k, 3) points as markers."""
         copies = np.size(points) // 3
         if copies:
             self.marks([triangles.ball(points, radius, resolution)], color, copies=copies, **more)
 
     def rods(self, starts: Any, ends: Any, radius: float, color: str, resolution: int = 32, **more: Any) -> None:
-        """Add signs that are round bars from (k, 3) points to others; those of no length are left out."""
+        """Add round bars from (k, 3) points to others as markers. Bars of length 0 are left out."""
         starts, ends = np.reshape(starts, (-1, 3)), np.reshape(ends, (-1, 3))
         long = (starts != ends).any(axis=1)
         if long.any():
@@ -141,13 +141,13 @@ class Drawing:
             self.marks([solid], color, copies=int(long.sum()), **more)
 
     def arrows(self, starts: Any, directions: Any, length: float, thickness: float, color: str, **more: Any) -> None:
-        """Add arrows from (k, 3) points along unit vectors; the thickness is half the shaft's."""
+        """Add arrows from (k, 3) points along unit vectors. The thickness is the radius of the shaft."""
         copies = np.size(starts) // 3
         if copies:
             self.marks(triangles.arrow(starts, directions, length, thickness), color, copies=copies, **more)
 
     def ends(self, a: Any, b: Any, size: float, colors: Sequence[str], bar: str | None = INK, **more: Any) -> None:
-        """Add signs at two points, in darker shades of two colours, and a bar between them."""
+        """Add markers at two points, in darker shades of two colours, and a bar between them."""
         gap = float(np.linalg.norm(b - a))
         if bar is not None:
             self.rods(a, b, 0.005 * size, bar, **more)
@@ -155,7 +155,7 @@ class Drawing:
             self.balls(point, min(0.022 * size, max(0.2 * gap, 0.012 * size)), darker(color), 24, **more)
 
     def lines(self, ends: Any, color: str, **more: Any) -> None:
-        """Add segments, (k, 2, 3) float."""
+        """Add line segments, (k, 2, 3) float."""
         if np.size(ends):
             self.body(np.reshape(ends, (-1, 3)), (), color, look=LINES, **more)
 
@@ -164,16 +164,16 @@ class Drawing:
         self.body(np.reshape(points, (-1, 3)), (), color, look=DOTS, **more)
 
     def label(self, point: Array, text: str, color: str = INK, free: Array | Sequence[Array] = ()) -> None:
-        """Write a word next to a point that is visible."""
+        """Add a text next to a visible point."""
         self.labels.append(Label(point, text, color, free))
 
     def key(self, text: str, color: str) -> None:
-        """Explain a colour."""
+        """Add a legend entry unless it is present."""
         if (text, color) not in self.keys:
             self.keys.append((text, color))
 
     def take(self, drawing: Drawing) -> None:
-        """Add all of another drawing."""
+        """Add everything of another drawing except its view."""
         self.items += drawing.items
         self.words += drawing.words
         self.labels += drawing.labels
@@ -183,17 +183,17 @@ class Drawing:
 
     @property
     def framed(self) -> Array:
-        """Points that have to be in the picture."""
+        """Points that the camera has to show."""
         return np.concatenate([np.zeros((0, 3)), *(item.vertices for item in self.items if item.framed)])
 
     @property
     def ball(self) -> tuple[Array, float]:
-        """The ball to look at."""
+        """Middle and radius of the ball to look at."""
         return self.focus or ball_of(self.framed)
 
 
 def ball_of(points: Array) -> tuple[Array, float]:
-    """Return the middle of the box of points and how far the farthest is from it; never of no size."""
+    """Return the middle of the box of points and the distance of the farthest, or a positive radius for a point."""
     if not len(points):
         return np.zeros(3), 1.0
     low, high = points.min(axis=0), points.max(axis=0)
@@ -203,7 +203,7 @@ def ball_of(points: Array) -> tuple[Array, float]:
 
 
 def darker(color: str, by: float = 0.5) -> str:
-    """Return a darker shade of a colour ``#rrggbb``, or of one that pyvista knows by name."""
+    """Return a darker shade of a colour ``#rrggbb``, or of a colour that pyvista knows by name."""
     if not (color.startswith("#") and len(color) == 7):
         import pyvista
 

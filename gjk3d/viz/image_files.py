@@ -1,7 +1,7 @@
-"""Image files: check that pictures can be drawn here, and write pixels, vector graphics and films.
+"""Image files: the check that pictures can be drawn, and the writing of pixels, vector graphics and films.
 
-Rendering is checked in a child process, because a missing OpenGL library kills the interpreter. SVG and PDF show the
-rendered picture with its words as text. GL2PS, VTK's own writer of these, sometimes ended the process.
+Rendering is checked in a child process, because a missing OpenGL library kills the interpreter. SVG and PDF contain the
+rendered picture, and its captions as text. GL2PS, VTK's writer of these formats, sometimes ended the process.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _EGL, _OSMESA = "vtkEGLRenderWindow", "vtkOSOpenGLRenderWindow"
 _ON_SCREEN = ("vtkXOpenGLRenderWindow", "vtkWin32OpenGLRenderWindow", "vtkCocoaRenderWindow")
 _SECONDS = 120.0
 _CURE = (
-    "no OpenGL library can draw here. On Debian and Ubuntu: "
-    "apt-get install -y --no-install-recommends libegl1 libgl1-mesa-dri (no display needed)"
+    "no OpenGL library can draw pictures on this computer. On Debian and Ubuntu run "
+    "apt-get install -y --no-install-recommends libegl1 libgl1-mesa-dri (a display is not needed)"
 )
 
 # draws one red frame, and prints the kind of its window
@@ -60,10 +60,10 @@ print("drawn in", window.GetClassName() if pixels.GetTuple3(9) == (255.0, 0.0, 0
 
 
 def check_rendering() -> str:
-    """Check that pictures can be drawn, and return the kind of window.
+    """Return the kind of window that VTK can draw in, and raise an error if it cannot draw.
 
-    The first call probes in a child process (about half a second); later ones know. Where there is no display, VTK is
-    told to draw without one, by the environment variable VTK_DEFAULT_OPENGL_WINDOW unless that is set already.
+    The first call checks in a child process (about half a second) and caches the result. Without a display, the
+    environment variable VTK_DEFAULT_OPENGL_WINDOW is set for off-screen rendering, unless it is set already.
 
     Returns
     -------
@@ -73,9 +73,9 @@ def check_rendering() -> str:
     Raises
     ------
     RenderingUnavailableError
-        No OpenGL library works; the message says what to install.
+        No OpenGL library works. The message names the packages to install.
     ImportError
-        pyvista, which draws, is not installed or does not load.
+        pyvista is not installed or does not load.
 
     Examples
     --------
@@ -85,24 +85,24 @@ def check_rendering() -> str:
     """
     window = _probed()
     if window in (_EGL, _OSMESA):
-        os.environ.setdefault(_VARIABLE, window)  # spares VTK the search, its warnings, and a crash without libX11
+        os.environ.setdefault(_VARIABLE, window)  # avoids VTK's search, its warnings, and a crash without libX11
     try:
-        import pyvista  # noqa: F401 - where it is missing, the probe failed for that and not for OpenGL
+        import pyvista  # noqa: F401 - without it the probe fails too, and OpenGL is not the reason
     except ImportError as reason:
-        raise ImportError(f"pictures need pyvista, which does not load: {reason}; pip install pyvista") from reason
+        raise ImportError(f"pictures need pyvista, which does not load: {reason}. Run pip install pyvista") from reason
     if window is None:
         raise RenderingUnavailableError(_CURE)
     return window
 
 
 def has_display() -> bool:
-    """Return whether a window can be opened for somebody to see."""
+    """Return whether a window can be shown on a display."""
     return check_rendering() in _ON_SCREEN
 
 
 @functools.cache
 def _probed() -> str | None:
-    """Return the first kind of window that draws, None where none does."""
+    """Return the first kind of window that draws, or None."""
     if os.environ.get(_VARIABLE) or not sys.platform.startswith("linux"):
         wishes = [os.environ.get(_VARIABLE)]
     elif os.environ.get("DISPLAY"):
@@ -124,22 +124,22 @@ def _draw(wish: str | None) -> str | None:
     return name if child.returncode == 0 and name.startswith("vtk") else None
 
 
-#: Drawn as pixels; the others keep their letters as letters.
+#: Formats of pixels. The others store captions as text.
 _PIXELS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
 IMAGES = (*_PIXELS, ".svg", ".pdf")
 PAGES = (".html", ".htm")
 
 
 def shot(plotter: pyvista.Plotter) -> Image.Image:
-    """Return what a plotter shows now."""
+    """Return the present picture of a plotter."""
     from PIL import Image
 
-    plotter.render()  # screenshot() alone would give the frame of before the camera moved
+    plotter.render()  # without it, screenshot() may return the frame before a move of the camera
     return Image.fromarray(np.asarray(plotter.screenshot(None, return_img=True)))
 
 
 def save(plotter: pyvista.Plotter, target: Path) -> Path:
-    """Write what a plotter shows into an image file; a RenderingUnavailableError where that would be blank."""
+    """Write the picture of a plotter to an image file. A blank picture is a RenderingUnavailableError."""
     pixels = target.suffix.lower() in _PIXELS
     words: list[Words] = []
     if pixels:
@@ -148,7 +148,7 @@ def save(plotter: pyvista.Plotter, target: Path) -> Path:
         with without_words(plotter) as words:
             image = shot(plotter)
     if float(np.std(image)) < 1.0:
-        raise RenderingUnavailableError(f"{target} would be blank: the OpenGL driver draws nothing (try xvfb-run)")
+        raise RenderingUnavailableError(f"{target} would be blank, since the OpenGL driver does not draw. Try xvfb-run")
     if pixels:
         image.save(target)
     else:
@@ -157,57 +157,57 @@ def save(plotter: pyvista.Plotter, target: Path) -> Path:
 
 
 def free_name(suffix: str = ".png") -> Path:
-    """Return a name for a picture nobody named that no file has, in this folder if it can be written to."""
+    """Return an unused file name for a picture, in the current folder if it is writable."""
     folder = Path() if os.access(".", os.W_OK) else Path(tempfile.mkdtemp(prefix="gjk3d-"))
     names = itertools.chain(["gjk3d"], (f"gjk3d-{k}" for k in itertools.count(2)))
     return next(folder / f"{name}{suffix}" for name in names if not (folder / f"{name}{suffix}").exists())
 
 
 def target_file(path: str | os.PathLike[str], endings: tuple[str, ...] = (*IMAGES, *PAGES)) -> Path:
-    """Return a file to write that has a folder and a known ending."""
+    """Return the path of a file to write, checked for an existing folder and a known extension."""
     target = Path(path)
     if not target.parent.is_dir():
-        raise FileError(f"{target}: there is no folder {target.parent}; make it first")
+        raise FileError(f"{target}: the folder {target.parent} does not exist. Make it first")
     if target.is_dir():
-        raise FileError(f"{target} is a folder; name a file in it")
+        raise FileError(f"{target} is a folder. Name a file in it")
     if target.suffix.lower() not in endings:
-        raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {' '.join(endings)} are written")
+        raise ValueError(f"{target} has the unknown extension {target.suffix!r}, expected one of {' '.join(endings)}")
     return target
 
 
-#: From a row's lower edge up to its baseline, in heights of letters.
+#: Height of the baseline above the lower edge of a row, in heights of letters.
 _DESCENT = 0.21
-#: Width of the margin around words that their background covers in VTK, in pixels.
+#: Width of the margin of the background around a text in VTK, in pixels.
 _RIM = 2.0
 #: Characters that an XML file may not contain in any form.
 _NO_LETTERS = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: Matplotlib's settings are those of all threads: two that change them at once would put back each other's.
+#: Matplotlib's settings are shared by all threads, so only one thread at a time may change and restore them.
 _SETTINGS = threading.Lock()
 
 
 class Row(NamedTuple):
-    """Words side by side."""
+    """One line of a text."""
 
     text: str
     left: float
-    low: float  #: the line that the letters stand on
-    long: float | None  #: how wide it is, None where VTK's font lacks letters, which takes no room for these
+    low: float  #: baseline of the letters
+    long: float | None  #: width, None if VTK's font lacks letters, which then have no width
 
 
 class Words(NamedTuple):
-    """Rows of words in a picture, in pixels from its upper left corner."""
+    """A text in a picture, in pixels from its upper left corner."""
 
     rows: list[Row]
-    size: int  #: of letters
+    size: int  #: height of letters
     ink: tuple[str, float]  #: colour and opacity of letters
-    panel: tuple[float, float, float, float]  #: left, top, width and height of where they end
-    box: tuple[float, float, float, float]  #: the same of what is behind them
-    behind: tuple[str, float]  #: its colour and opacity
+    panel: tuple[float, float, float, float]  #: left, top, width and height of the panel that clips the text
+    box: tuple[float, float, float, float]  #: left, top, width and height of the background
+    behind: tuple[str, float]  #: colour and opacity of the background
 
 
 @contextmanager
 def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
-    """Hide plain words while the rest is drawn, and return them."""
+    """Yield the plain texts of a plotter, which are hidden in the meantime."""
     from vtkmodules.vtkRenderingCore import vtkTextActor
 
     actors = [
@@ -229,7 +229,7 @@ def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
 
 
 def write_vector(image: Image.Image, words: list[Words], size: tuple[int, int], target: Path) -> None:
-    """Write ``.svg`` or ``.pdf``, of as many pixels or points as the window has, whatever the image has."""
+    """Write ``.svg`` or ``.pdf`` with one pixel or point per pixel of the window. The image may have another size."""
     if target.suffix.lower() == ".svg":
         target.write_text(_svg(image, words, size), encoding="utf-8")
     else:
@@ -237,7 +237,7 @@ def write_vector(image: Image.Image, words: list[Words], size: tuple[int, int], 
 
 
 def _is_plain(actor: Any) -> bool:
-    """Return whether words look the same as text of SVG and PDF: what is turned, framed or a formula does not."""
+    """Return whether a text looks the same in SVG and PDF, so it is not rotated, framed or a formula."""
     from vtkmodules.vtkRenderingCore import vtkTextRenderer
 
     style, renderer = actor.GetTextProperty(), vtkTextRenderer.GetInstance()
@@ -263,7 +263,7 @@ def _words(renderer: Any, actor: Any, window: tuple[int, int]) -> Words:
         [
             Row(
                 _NO_LETTERS.sub("", unescaped(row)),
-                x + edge[0] + rim,  # rows of several are on a side, or in the middle, by themselves too
+                x + edge[0] + rim,  # each row is aligned by itself
                 bottom - rim - _DESCENT * size - step * (len(rows) - 1 - k),
                 edge[1] - edge[0] - 2.0 * rim if _has_letters(style, row, rim) else None,
             )
@@ -278,13 +278,13 @@ def _words(renderer: Any, actor: Any, window: tuple[int, int]) -> Words:
 
 
 def _has_letters(style: Any, row: str, rim: float) -> bool:
-    """Return whether VTK's font has all letters of a row; a missing letter is at most one pixel wide."""
+    """Return whether VTK's font has all letters of a row. A missing letter is at most one pixel wide."""
     edges = [extent(style, letter) for letter in set(row) if not letter.isascii()]
     return all(right - left > 2.0 * rim + 1.0 for left, right, _, _ in edges)
 
 
 def _svg(image: Image.Image, words: list[Words], window: tuple[int, int]) -> str:
-    """Return an SVG whose rows have their width in VTK, since the fonts of a viewer differ."""
+    """Return an SVG whose rows have the same width as in VTK, since the fonts of viewers differ."""
     wide, tall = window
     pixels = io.BytesIO()
     image.save(pixels, "png")
@@ -315,7 +315,7 @@ def _place(box: tuple[float, float, float, float]) -> str:
 
 
 def _write_pdf(image: Image.Image, words: list[Words], window: tuple[int, int], target: Path) -> None:
-    """Write a page of an image and text over it, whose letters are as large as makes each row as wide as it was."""
+    """Write a PDF page of an image with text over it. The size of letters keeps the width of each row."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure
@@ -323,7 +323,7 @@ def _write_pdf(image: Image.Image, words: list[Words], window: tuple[int, int], 
 
     settings = rc_context({"pdf.fonttype": 42, "text.usetex": False, "font.family": "DejaVu Sans"})
     with _SETTINGS, settings, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of letters that this font does not have: they are boxes here
+        warnings.simplefilter("ignore")  # about letters that this font does not have, which become boxes
         wide, tall = window
         page = Figure(figsize=(wide / 72.0, tall / 72.0), dpi=72)
         canvas = FigureCanvasPdf(page)
@@ -347,7 +347,7 @@ def _write_pdf(image: Image.Image, words: list[Words], window: tuple[int, int], 
 
 
 T = TypeVar("T")
-_SILENT, _BETWEEN = 2.0, (0.2, 5.0)  #: seconds; between two words on a terminal, and in a file
+_SILENT, _BETWEEN = 2.0, (0.2, 5.0)  #: seconds before the first message, and between two on a terminal and in a file
 
 
 def telling(what: str, rows: Iterable[T], total: int) -> Iterator[T]:
@@ -366,7 +366,7 @@ def telling(what: str, rows: Iterable[T], total: int) -> Iterator[T]:
 
 
 def write_frames(file: Path, frames: list[Image.Image], times: list[int], colors: Image.Image) -> Path:
-    """Write a .webp, or a .gif of these colours, that plays again and again; times are in milliseconds."""
+    """Write a .webp or a .gif that plays in a loop, and return its path. Times are in milliseconds."""
     from PIL import Image
 
     options: dict[str, Any] = {"quality": 85, "method": 4}
@@ -378,7 +378,7 @@ def write_frames(file: Path, frames: list[Image.Image], times: list[int], colors
 
 
 def palette(frames: Sequence[Image.Image], fixed: Iterable[str], most: int = 256) -> Image.Image:
-    """Return one palette for all frames, which contains some fixed colours ``#rrggbb`` exactly."""
+    """Return one palette for all frames that contains the fixed colours ``#rrggbb`` exactly."""
     from PIL import Image
 
     sample = np.concatenate([np.asarray(frame)[::3, ::3].reshape(-1, 3) for frame in frames])

@@ -1,4 +1,4 @@
-"""The bodies in a picture of a result and the position of the camera; nothing here draws."""
+"""The bodies in the picture of a result, and the position of the camera, computed without drawing."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from gjk3d.viz.drawing import ANGLE, BODY, MODEL, Camera, Drawing, Item, ball_of
 from gjk3d.viz.triangles import Solid, ball, repeated, rod, slab, solid_surface
 
 UP = np.array([0.0, 0.0, 1.0])
-#: From the front, a little from the right and from above.
+#: Default direction to the camera: from the front, a little from the right and from above.
 VIEW = np.array([0.42, -0.80, 0.43]) / np.linalg.norm([0.42, -0.80, 0.43])
-#: How much larger than the smaller body the picture may be, before it leaves part of the larger one out.
+#: Largest size of the picture relative to the smaller body. Beyond it, part of the larger body is not shown.
 _ZOOM = 5.0
 
 
 class Layout(NamedTuple):
-    """The two bodies of an answer, and what of them is looked at from where."""
+    """The two bodies of a result, and the view of them."""
 
-    bodies: tuple[Solid, Solid]  #: in world axes; a half-space has no vertices
-    center: Array  #: of the ball that is to be seen
+    bodies: tuple[Solid, Solid]  #: in world axes, without vertices for a half-space
+    center: Array  #: centre of the ball that is shown
     radius: float
     view: Array  #: unit vector from the centre to the camera
 
 
 def lay_out(result: Distance) -> Layout:
-    """Place the bodies of an answer, and choose where to look from; a TypeError where it is of many pairs."""
+    """Return the bodies of a result in world axes and a view of them. A result of many pairs is a TypeError."""
     if result.normal.ndim == 2:
-        raise TypeError(f"this answer is of {len(result)} pairs, and one can be drawn: take a row, result[0]")
+        raise TypeError(f"the result has {len(result)} pairs, expected one pair. Draw one row, for example result[0]")
     sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))
     none = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
     a, b = (placed(*(none if isinstance(s, Halfspace) else solid_surface(s)), p) for s, p in sides)
@@ -60,7 +60,7 @@ def half_space(shape: Halfspace, pose: Array | None, color: str, opacity: float,
 
 
 def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:
-    """Return the ball to look at: both bodies, or the smaller one's surroundings where the other is far larger."""
+    """Return the ball to look at: both bodies, or the surroundings of a body that is far smaller."""
     witness = np.array([result.point_a, result.point_b])
     ball = ball_of(np.concatenate([*bodies, witness]))
     sizes = [0.5 * float(np.ptp(points, axis=0).max()) for points in bodies if len(points)]
@@ -78,20 +78,20 @@ def direction(value: Any, what: str) -> Array:
     direction_vector = vector(value, what)
     length = float(np.linalg.norm(direction_vector))
     if length == 0.0:
-        raise ShapeError(f"{what} is (0, 0, 0), which is no direction: give one, such as (1, -2, 1)")
+        raise ShapeError(f"{what} is (0, 0, 0), expected a direction such as (1, -2, 1)")
     return direction_vector / length
 
 
 def upright(up: Array) -> Array:
-    """Return the rotation that takes a picture's axes, x to the right and z up, to those of a world with another up."""
+    """Return the rotation from axes of a picture, x to the right and z up, to those of a world with another up."""
     if up[2] > 0.5:
         return np.eye(3)
-    return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # y up, as in glTF: z is towards the eye
+    return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # y is up, as in glTF, and z to the camera
 
 
 def side_view(n: Array) -> Array:
-    """Return the direction to an eye that sees a unit vector from its side, and a little from above."""
-    if abs(n[2]) > 0.9:  # along z: from the front
+    """Return the direction to a camera that sees a unit vector from its side, and a little from above."""
+    if abs(n[2]) > 0.9:  # n is along z, so the view is from the front
         side = np.array([0.35, -1.0, 0.0])
     else:
         side = np.cross(n, UP)
@@ -103,16 +103,16 @@ def side_view(n: Array) -> Array:
 
 
 def stand_back(points: Array, center: Array, radius: float, view: Array, up: Array) -> tuple[Array, Array]:
-    """Return what to look at and from where, as near as the points in the ball fit into a 4:3 picture."""
+    """Return the target and the position of a camera, as near as the points in the ball fit into a 4:3 picture."""
     right = np.cross(up, view)
     right /= np.linalg.norm(right)
     axes = np.array([right, np.cross(view, right), view])
     local = (points - center) @ axes.T / radius
     length = np.linalg.norm(local, axis=1)
-    local /= np.maximum(length, 1.0)[:, None]  # what is outside the ball may stay outside the picture
+    local /= np.maximum(length, 1.0)[:, None]  # points outside the ball may be outside the picture
     half = np.tan(np.radians(ANGLE / 2))
-    plus, minus = half * np.array([1.2, 0.70]), half * np.array([1.2, 0.90])  # sideways, up and down; words go above
-    # the tightest pyramid round the points: opposite sides fix its axis, the wider pair of them the distance
+    plus, minus = half * np.array([1.2, 0.70]), half * np.array([1.2, 0.90])  # sideways, up, down: captions are above
+    # the tightest pyramid around the points: opposite sides determine its axis, the wider pair of sides the distance
     high = (local[:, :2] + plus * local[:, 2:]).max(axis=0)
     low = (local[:, :2] - minus * local[:, 2:]).min(axis=0)
     away = max(float(((high - low) / (plus + minus)).max()), 1.0)
@@ -121,7 +121,7 @@ def stand_back(points: Array, center: Array, radius: float, view: Array, up: Arr
 
 
 def ready(items: list[Item], center: Array, size: float) -> list[Item]:
-    """Give points, segments and half-spaces a form that can be seen in a picture of that ball."""
+    """Return the items with points, segments and half-spaces replaced by solids of a size that fits this ball."""
     out = []
     for item in items:
         if item.look in (BODY, MODEL) and not len(item.faces):
@@ -137,7 +137,7 @@ def ready(items: list[Item], center: Array, size: float) -> list[Item]:
 
 
 def camera_at(center: Array, radius: float, view: Array, up: Array) -> Camera:
-    """Return the camera in whose picture a ball is as high as the picture."""
+    """Return the camera that shows a ball as high as the picture."""
     return Camera(center, center + radius / np.sin(np.radians(ANGLE / 2)) * view, up)
 
 
@@ -157,7 +157,7 @@ def camera_of(drawing: Drawing) -> Camera:
 
 
 def models_of(result: Distance, models: tuple[Any, Any] | None) -> list[Solid | None]:
-    """Return the models behind the hulls of a result in world axes, None for a convex model and a missing one."""
+    """Return the models of the hulls of a result in world axes. A convex or missing model is None."""
     poses = (result.pose_a, result.pose_b)
     return [
         None if model is None or getattr(model, "is_convex", False) else placed(model.vertices, model.faces, pose)
@@ -166,11 +166,11 @@ def models_of(result: Distance, models: tuple[Any, Any] | None) -> list[Solid | 
 
 
 def kind(shape: Any) -> str:
-    """Name a shape in words."""
+    """Return the kind of a shape in words."""
     return "".join(f" {c.lower()}" if c.isupper() else c for c in type(shape).__name__).strip()
 
 
 def called(shape: Any) -> str:
-    """Return the name of a mesh that has one, else the kind of shape in words."""
+    """Return the name of a mesh, or the kind of a shape without a name in words."""
     name = getattr(shape, "name", None)
     return name if isinstance(name, str) and name else kind(shape)

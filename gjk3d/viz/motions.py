@@ -1,6 +1,6 @@
-"""Motions of a robot along a path or of any body: a picture with ghosts, an animation, or a page that plays it.
+"""Motions of a robot along a path, or of any body: a picture with ghosts, an animation, or a page that plays it.
 
-A `Play` is what moves and what is said at each moment: of a robot's path, of a motion, and of one that meets something.
+A `Play` has the moving bodies, and the captions and markers of each moment, for a path, a motion or an impact.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 ANIMATIONS = (".gif", ".webp", ".mp4")
-#: Bodies along a motion in a picture of it.
+#: Number of poses in the picture of a motion.
 _GHOSTS = 8
 
 
@@ -61,57 +61,57 @@ def motion(
     off_screen: bool | None = None,
     title: str | None = None,
 ) -> pyvista.Plotter | Path | None:
-    """Show a path of a robot up to its end, or to where it first collides; or any motion, or one up to its impact.
+    """Show a path of a robot up to its end or its first collision, a motion, or a motion up to its impact.
 
-    What takes longer than two seconds says on stderr how far it is.
+    Progress is printed on stderr if this takes longer than two seconds.
 
     Parameters
     ----------
     checker : Checker, Impact or Motion
-        The robot and its surroundings; or two bodies and where they meet; or how something moves.
+        A robot with its surroundings, the first contact of two bodies, or the motion of a body.
     path : (n, dof) float, Trajectory, or spline of scipy
-        Of a Checker: waypoints, joined by straight lines in joint space; or a motion over time, of which pictures are
-        evenly in time, as `Checker.trajectory_free` takes it.
+        The path of a robot. Waypoints are joined by straight lines in joint space. A trajectory is shown at equal time
+        steps, and is given as in `Checker.trajectory_free`.
     target : path, optional
-        An image, with ghosts along the way; a .gif, .webp or .mp4, which moves (the last needs imageio and
-        imageio-ffmpeg); or an .html page to play it in, in 3D, which needs no OpenGL to be written. Without one the
-        picture with ghosts is shown, as by `show`; a notebook plays it, after a click.
+        The file to write: an image with ghosts along the path, an animation (.gif, .webp or .mp4, which needs imageio
+        and imageio-ffmpeg), or an .html page that plays the motion in 3D and is written without OpenGL. By default
+        the picture with ghosts is shown as by `show`, and a notebook plays the motion after a click.
     of : shape, mesh or other solid, or a list of such
-        Of a Motion: what moves.
+        The bodies that a Motion moves.
     moving : mapping of str to Motion, or to (Motion, (float, float)), optional
-        Of a motion over time: obstacles that move, as in `Checker.trajectory_free`.
+        Moving obstacles of a trajectory, as in `Checker.trajectory_free`.
     certify : bool
-        Of a path: whether it is proven between samples too; as in `Checker.path_free` or `Checker.trajectory_free`,
-        which is asked first.
-    resolution : float, or (dof,) float, one each
-        Between samples, as there.
+        Whether a path is proven between samples too, as in `Checker.path_free` and `Checker.trajectory_free`. The path
+        is checked before it is drawn.
+    resolution : float, or (dof,) float
+        The most that a number of q changes between samples, as in these methods.
     frames : int
-        Pictures of an animation, at least 2.
+        Number of pictures of an animation, at least 2.
     fps : float
-        How many of them in a second.
+        Pictures per second.
     link : str or int, optional
-        Whose origin leaves a line; the last link by default.
+        The link whose origin draws the tip path. The default is the last link.
     off_screen : bool, optional
         As in `show`.
     title : str, optional
-        A line above the rest.
+        First line of the caption.
 
     Returns
     -------
     pyvista.Plotter, Path or None
-        The path where a file was written, None where a notebook shows it, else the plotter.
+        The path of a written file, None in a notebook, or the plotter.
 
     Raises
     ------
     FileError, ValueError
-        The folder of ``target`` is not there, or its ending is unknown.
+        The folder of ``target`` does not exist, or its extension is unknown.
     RobotError
-        There is no path, no such link, or too few frames; a trajectory is none, or waypoints without times have
-        obstacles that move.
+        The path is missing or not a path of the robot, the link does not exist, there are too few frames, or obstacles
+        move along waypoints without times.
     TypeError
-        It is a motion of nothing, or a stack of motions.
+        A Motion is given without a body, or is a stack of motions.
     ImportError
-        A package is not there that the animation is written by; the message says which.
+        A package for writing the animation is missing. The message names it.
 
     Examples
     --------
@@ -125,22 +125,22 @@ def motion(
     file = None if target is None else target_file(target, IMAGES + ANIMATIONS + PAGES)
     kind = "" if file is None else file.suffix.lower()
     if kind == ".mp4" and not (find_spec("imageio") and find_spec("imageio_ffmpeg")):
-        raise ImportError(f"{file}: an .mp4 is written by imageio and ffmpeg: pip install imageio imageio-ffmpeg")
+        raise ImportError(f"{file}: an .mp4 needs imageio and ffmpeg. Run pip install imageio imageio-ffmpeg")
     check_frames(frames)
     subject: Any = checker
     if isinstance(checker, Checker):
         if path is None:
-            raise RobotError("there is no path: pass its waypoints or a spline, as viz.motion(checker, path)")
+            raise RobotError("path is missing. Pass waypoints or a spline, as in viz.motion(checker, path)")
         traced = -1 if link is None else checker.robot.link_number(link)
         subject = travel(checker, path_frames(checker, path, moving, certify, resolution, frames), traced)
     elif path is not None or moving is not None:
-        raise TypeError(f"a path is of a Checker, and this is {kind_of(checker)}: name target= and of=")
+        raise TypeError(f"path needs a Checker, but {kind_of(checker)} is given. Use the keywords target= and of=")
     inline = file is None and off_screen is None and notebook.is_open()
     play = play_of(subject, of, title, int(frames)) if inline or kind in ANIMATIONS + PAGES else None
     if file is not None and play is not None:
         return write_page(file, play, fps) if kind in PAGES else write_film(file, play, fps)
     if isinstance(checker, Motion):
-        play_of_motion(checker, of, title, 2)  # refuses what cannot be shown
+        play_of_motion(checker, of, title, 2)  # raises the error for a motion that cannot be shown
         poses = checker.at(np.linspace(0.0, 1.0, _GHOSTS))
         subject = [(body, poses) for body in (of if isinstance(of, (list, tuple)) else [of])]
     if play is not None:
@@ -151,43 +151,43 @@ def motion(
 
 
 class Moment(NamedTuple):
-    """The state at one moment."""
+    """The state at one moment of a play."""
 
-    lines: list[str]  #: under the title; the last says what is known
-    hit: frozenset[str]  #: names of those that collide
+    lines: list[str]  #: captions below the title, the last with the result
+    hit: frozenset[str]  #: names of colliding bodies
     ends: tuple[Array, Array] | None  #: the closest points, or the deepest
 
 
 @dataclass(frozen=True)
 class Play:
-    """All that an animation shows."""
+    """The content of an animation."""
 
     title: str
     verdict: str
     movers: list[Mover]
     moments: list[Moment]
-    trace: Array  #: (frames, 3), the line that something leaves
-    whole: Drawing  #: what has to be in the picture, whatever moves
+    trace: Array  #: (frames, 3), the path of a point, drawn as a line
+    whole: Drawing  #: everything that the camera has to show during the animation
     keys: list[tuple[str, str]]
     trail: str = TRAIL  #: colour of that line
-    signs: Drawing = field(default_factory=Drawing)  #: what is marked in the last picture alone
+    signs: Drawing = field(default_factory=Drawing)  #: markers of the last picture
 
 
 def play_of(x: Travel | Impact | Motion, of: Any, title: str | None, frames: int) -> Play:
-    """Return what happens on a path, up to an impact, or along a motion of something."""
+    """Return the play of a path, of bodies up to an impact, or of bodies along a motion."""
     if isinstance(x, Travel):
         return play_of_travel(x, title or x.checker.robot.name or "robot")
     if isinstance(x, Impact):
         return play_of_impact(x, title, frames)
     if isinstance(x, Motion):
         return play_of_motion(x, of, title, frames)
-    raise TypeError(f"a {type(x).__name__} is nothing that moves: give a Checker and a path, an Impact or a Motion")
+    raise TypeError(f"motion cannot show {kind_of(x)}, expected a Checker and a path, an Impact or a Motion")
 
 
 def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> list[Mover]:
-    """Return the links of a robot at (frames, links, 4, 4) poses, what is attached to them and what stands around.
+    """Return the links of a robot at (frames, links, 4, 4) poses, the attached objects and the obstacles.
 
-    Of that ``moved`` has the poses (frames, 4, 4) of what moves.
+    ``moved`` has the poses (frames, 4, 4) of moving obstacles.
     """
     parts = robots.parts_of(checker, Style())
     things = Drawing()
@@ -204,14 +204,14 @@ def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> lis
 
 
 def keys_of(robot: str, movers: list[Mover], moved: Mapping[str, Array], hit: str) -> list[tuple[str, str]]:
-    """Return what the colours of `movers_of` mean; of many that move, those whose colour is not another's too."""
+    """Return the legend of `movers_of`. It has only moving obstacles with a unique colour."""
     moving = [(mover.name, mover.color) for mover in movers if mover.name in [*moved][: len(PALETTE)]]
-    around = [("around it", THINGS)] if any(mover.poses is None for mover in movers) else []
+    around = [("obstacles", THINGS)] if any(mover.poses is None for mover in movers) else []
     return [(robot, LINKS[0]), *moving, *around, (hit, HIT)]
 
 
 def play_of_travel(travelled: Travel, title: str) -> Play:
-    """Return a robot's path."""
+    """Return the play of a robot along a path."""
     checker = travelled.checker
     scene = robots.draw_robot(checker, Style(), q=travelled.way.q, labels=False)
     moments = []
@@ -220,19 +220,19 @@ def play_of_travel(travelled: Travel, title: str) -> Play:
         moments.append(Moment([where, robots.words_for(state)], state.hit, state.points if has_distance else None))
     movers = movers_of(checker, travelled.poses, travelled.way.moved)
     _add_reach(scene, movers)
-    trail = f"way of {travelled.link}", TRAIL
-    keys = [*keys_of(title, movers, travelled.way.moved, "who collides"), trail, ("closest points", INK)]
+    trail = f"path of {travelled.link}", TRAIL
+    keys = [*keys_of(title, movers, travelled.way.moved, "colliding links"), trail, ("closest points", INK)]
     return Play(title, travelled.way.verdict, movers, moments, travelled.trace, scene, keys)
 
 
 def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
-    """Return the play of two bodies up to their impact, or to the end."""
+    """Return the play of two bodies up to their impact, or to the end of the motion."""
     scene, headings = answers.draw_impact(x, Style()), impact_words(x)
     times = np.linspace(0.0, float(x.free_until), frames)
     sides = [("A", x.shape_a, x.motion_a), ("B", x.shape_b, x.motion_b)]
     movers = [_mover(*side, times, color) for side, color in zip(sides, COLORS, strict=True)]
     solid = [mover for mover in movers if mover.poses is not None]
-    if len(solid) == 2:  # the small one shows in the large one
+    if len(solid) == 2:  # the larger body is transparent, so that the smaller one is visible inside it
         large = max(solid, key=lambda mover: ball_of(mover.items[0].vertices)[1])
         large.items[:] = [replace(item, opacity=0.5) for item in large.items]
     _add_reach(scene, movers)
@@ -250,7 +250,7 @@ def _at(time: float) -> Moment:
 
 
 def _add_reach(scene: Drawing, movers: Iterable[Mover]) -> None:
-    """Let what is looked at hold bodies, by their boxes, at all of their poses."""
+    """Add the boxes of bodies at all their poses to the points that the camera has to show."""
     for mover in movers:
         for item in mover.items if mover.poses is not None else ():
             box = item.vertices.min(axis=0) + (CORNERS + 1.0) / 2.0 * np.ptp(item.vertices, axis=0)
@@ -258,31 +258,30 @@ def _add_reach(scene: Drawing, movers: Iterable[Mover]) -> None:
 
 
 def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
-    """Return a body, or several side by side in one frame, along a motion."""
+    """Return the play of one or several bodies in the same frame along a motion."""
     if of is None:
-        raise TypeError("a Motion has no body of its own: pass what moves, as viz.motion(motion, of=shape)")
+        raise TypeError("a Motion does not contain a body. Pass the body that moves, as viz.motion(motion, of=shape)")
     if x.stacked:
-        raise TypeError(f"this Motion is {len(x)} motions, and one can be shown: take a row, motion[0]")
+        raise TypeError(f"the Motion has {len(x)} rows, expected one motion. Pass one row, for example motion[0]")
     bodies = of if isinstance(of, (list, tuple)) else [of]
     if not bodies:
-        raise ValueError("there is nothing to move: the list is empty")
+        raise ValueError("the list of bodies to move is empty, expected at least one body")
     times = np.linspace(0.0, 1.0, frames)
     movers = [_mover(words_for(body), body, x, times, PALETTE[k % len(PALETTE)]) for k, body in enumerate(bodies)]
     scene, trail, trace = Drawing(), darker(PALETTE[0]), answers.track(bodies[0], x, times)
     _add_reach(scene, movers)
-    keys = [(mover.name, mover.color) for mover in movers] + [("way of its middle", trail)]
+    keys = [(mover.name, mover.color) for mover in movers] + [("path of its middle", trail)]
     heading = title or _heading(map(called, bodies))
     return Play(heading, "A motion", movers, [_at(time) for time in times], trace, scene, keys, trail)
 
 
 def _heading(names: Iterable[str]) -> str:
-    """Return what moves, as a heading."""
     text = " and ".join(names)
     return text[:1].upper() + text[1:]
 
 
 def _mover(name: str, shape: Any, motion: Motion, times: Array, color: str) -> Mover:
-    """Return a body along a motion; a half-space stays where it is at the end."""
+    """Return a body along a motion. A half-space stays at its last pose."""
     body_drawing, plane = Drawing(), isinstance(shape, Halfspace)
     if is_dots(shape):
         body_drawing.body(*solid_surface(shape), color, name=name)
@@ -292,22 +291,22 @@ def _mover(name: str, shape: Any, motion: Motion, times: Array, color: str) -> M
 
 
 _SIZE = (800, 600)
-_HOLD = 1.5  #: seconds that the last picture stays
-_COLORS = 96  #: of the palette of a GIF, which is the same in all pictures
+_HOLD = 1.5  #: seconds for which the last picture stays
+_COLORS = 96  #: size of the palette of a GIF, which is the same in all pictures
 
 
 class Stage(Posed):
-    """A plotter with all that a play shows, to be set to one of its pictures after another."""
+    """A plotter that draws the pictures of a play."""
 
     def __init__(self, play: Play) -> None:
         check_rendering()
         plotter = new_plotter(off_screen=True, size=_SIZE)
-        plotter.set_background("white")  # a gradient would take most of the palette
+        plotter.set_background("white")  # a gradient would use most of the palette
         super().__init__(plotter, play.whole, play.movers)
         self.play = play
 
     def go(self, k: int) -> None:
-        """Move all bodies to their poses in the k-th picture."""
+        """Set all bodies, captions and markers to the k-th picture."""
         play, moment = self.play, self.play.moments[k]
         over = self.signs(play.title, *moment.lines)
         over.keys = [(text, color) for text, color in play.keys if moment.hit or color != HIT]
@@ -320,14 +319,14 @@ class Stage(Posed):
         self.set([None if mover.poses is None else mover.poses[k] for mover in play.movers], over, moment.hit)
 
     def image(self, k: int) -> Image.Image:
-        """Draw the k-th picture."""
+        """Return the k-th picture."""
         self.go(k)
         self.plotter.reset_camera_clipping_range()
         return shot(self.plotter)
 
 
 def write_film(file: Path, play: Play, fps: float) -> Path:
-    """Write an animation: a .gif or a .webp, which play again and again, or an .mp4."""
+    """Write an animation and return its path: a .gif or .webp that plays in a loop, or an .mp4."""
     stage = Stage(play)
     try:
         count = len(play.moments)
@@ -341,7 +340,7 @@ def write_film(file: Path, play: Play, fps: float) -> Path:
         imageio.v2.mimwrite(file, list(map(np.asarray, shown_frames)), fps=fps, macro_block_size=8)
         return file
     times = [max(20, round(1000.0 / fps))] * (count - 1) + [round(1000.0 * _HOLD)]
-    # of the first, the middle and the last: every state is in it, and the thin lines have colours of their own
+    # the first, middle and last picture contain every state, and thin lines have fixed colours of the palette
     some = [frames[0], frames[count // 2], frames[-1]]
     return write_frames(file, frames, times, palette(some, (play.trail, HIT), _COLORS))
 
@@ -355,10 +354,10 @@ _PLAYER = (
 def write_page(
     file: Path, play: Play, fps: float, *, aside: str = "", style: str | None = None, running: bool = True
 ) -> Path:
-    """Write an animation as one self-contained page, to be played and turned.
+    """Write an animation as one self-contained page, in which it can be played and rotated, and return its path.
 
-    Nothing in the page reaches for the network, and its own policy forbids it. ``#12`` behind its address shows the
-    12th picture, and does not play; so do links to it in ``aside``, which is HTML of a style of its own.
+    The page does not use the network, and its content security policy forbids it. ``#12`` in its address shows the 12th
+    picture without playing. Links in ``aside``, which is HTML with an optional ``style``, do this too.
     """
     scene, keys = _scene(play, fps) | {"running": running}, [color_key(*key) for key in play.keys + play.signs.keys]
     tools, help = _PLAYER.format(len(play.moments) - 1), ", arrow keys step, the space bar plays"
@@ -368,7 +367,7 @@ def write_page(
 
 
 def _scene(play: Play, fps: float) -> dict[str, Any]:
-    """Return all that is drawn, in units of the picture about its middle, where float32 serves any scale."""
+    """Return all items in units of the picture about its middle, so that float32 is sufficient for any scale."""
     center, size = play.whole.ball
     items = []
     for mover in play.movers:
@@ -376,7 +375,7 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
         if mover.poses is not None:
             moved, middle = mover.poses.copy(), np.zeros(3)
             moved[:, :3, 3] = (moved[:, :3, 3] - center) / size
-            more["frames"] = to_base64(np.swapaxes(moved, 1, 2), "<f4")  # column after column, as three.js has them
+            more["frames"] = to_base64(np.swapaxes(moved, 1, 2), "<f4")  # column by column, as in three.js
         items += [item_data(item, middle, size) | more for item in ready(mover.items, center, size)]
     items += [item_data(item, center, size) | {"last": True} for item in play.signs.items]
     states = []

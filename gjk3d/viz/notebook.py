@@ -1,8 +1,8 @@
-"""What a notebook shows: a still picture, which is saved with it, and in a frame over it the offline page to turn.
+"""Figures in notebooks: a still picture, which is saved with the notebook, and over it the interactive offline page.
 
-The frame is sandboxed and starts by a click: a notebook may hold more figures than a browser has contexts of WebGL,
-and the wheel scrolls past a figure that nobody has touched. Where the frame is taken out, as in a notebook that is not
-trusted, the still remains. An output has less than a million bytes; a page too large for that is left out, and said so.
+The page is in a sandboxed frame and starts by a click. A notebook may have more figures than a browser has WebGL
+contexts, and the mouse wheel must scroll past a figure that is not in use. Notebooks that are not trusted remove the
+frame and show the still. An output has less than a million bytes. A larger page is left out, and a note states this.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from typing import Any
 from gjk3d.errors import RenderingUnavailableError
 from gjk3d.viz.drawing import Drawing
 
-#: Bytes of an output, with all of its kinds.
+#: Greatest number of bytes of an output with all its formats.
 MOST = 990_000
-#: Pixels of a still, and of a smaller one beside a large page.
+#: Width in pixels of a still, and of a smaller still that leaves room for a large page.
 WIDTHS = (800, 480)
 _COLORS = 128
 
-#: The page is packed: three.js alone has more than half of what an output may have. What it holds as base64 goes in as
-#: bytes, and once where it is there several times, as the triangles of ghosts are, too far apart for gzip to see; a 1
-#: (of ASCII) on both sides of its number stands for it.
+#: The page is compressed, since three.js alone takes more than half of the limit of an output. Base64 data is stored as
+#: bytes, and equal data only once, since the triangles of ghosts are too far apart for gzip. In the text, the number of
+#: the data between two characters 1 (ASCII) replaces it.
 _LOADER = r"""<!DOCTYPE html><html lang="en"><title>{title}</title>
 <style>html,body,button{{margin:0;width:100%;height:100%;overflow:hidden;background:none;border:0;cursor:pointer}}
 span{{position:absolute;top:8px;right:8px;padding:2px 10px;font:13px system-ui,sans-serif;color:#202124;
@@ -53,13 +53,13 @@ Bundle = tuple[dict[str, str], dict[str, Any]]
 
 
 def is_open() -> bool:
-    """Return whether this runs in a notebook, or another front end of Jupyter that shows pictures."""
+    """Return whether this runs in a notebook or another Jupyter front end that shows pictures."""
     shell = _shell()
     return shell is not None and "text/html" in shell.display_formatter.active_types
 
 
 def is_terminal() -> bool:
-    """Return whether this runs in a shell of IPython that shows text alone."""
+    """Return whether this runs in an IPython shell that shows only text."""
     return _shell() is not None and not is_open()
 
 
@@ -69,15 +69,16 @@ def _shell() -> Any:
 
 
 def describe(drawing: Drawing) -> str:
-    """Return the text of a drawing for readers who do not see it: its words, and the meaning of its colours."""
+    """Return the text alternative of a drawing: its captions and its legend."""
     keys = "; ".join(" ".join(text.split()) for text, _ in drawing.keys)
     return ". ".join([*drawing.words, *([f"Legend: {keys}"] if keys else [])])
 
 
 def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[Path], Any]) -> Bundle:
-    """Return text, for a front end without pictures, still and page as Jupyter takes them; words say what they show.
+    """Return text, still and page as a bundle for Jupyter. ``words`` is their text alternative.
 
-    ``still`` and ``page`` write a .png, which may need OpenGL, and an .html into the file that they are given.
+    ``still`` writes a .png, which may need OpenGL, and ``page`` an .html, each into a given file. ``text`` is for front
+    ends without pictures.
     """
     from PIL import Image
 
@@ -99,7 +100,7 @@ def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[
 
 
 def _packed(page: str) -> Packed:
-    """Return a compressed page, and the sizes of its text and of the blobs that were taken out."""
+    """Return a compressed page, and the sizes of its text and of the extracted blobs."""
     blobs: dict[bytes, int] = {}
 
     def out(match: re.Match[str]) -> str:
@@ -117,7 +118,7 @@ def _bytes(image: Any, kind: str, **options: Any) -> str:
 
 
 def _png(image: Any) -> str:
-    """Return a small PNG; by octree, for the median cut loses the colours of what is small, as arrows are."""
+    # quantised by octree, since the median cut loses the colours of small items such as arrows
     from PIL import Image
 
     method = Image.Quantize.FASTOCTREE
@@ -125,13 +126,13 @@ def _png(image: Any) -> str:
 
 
 def _html(words: str, still: Any, packed: Packed | None) -> str:
-    """Return a still with the frame over it; without a still a frame of that size, without a page a word about it."""
+    """Return a still with the frame over it, a frame without a still, or a still with a note instead of a page."""
     picture, height = "", "height:600px;"
     if still is not None:
         source = f"data:image/webp;base64,{_bytes(still, 'WEBP', quality=75)}"
         picture, height = f'<img src="{source}" alt="{html.escape(words)}" style="display:block;width:100%">', ""
     if packed is None:
-        more = "<small>too large to be turned here: gjk3d.viz.show(…, path='figure.html') writes a page</small>"
+        more = "<small>too large for an interactive view. gjk3d.viz.show(…, path='figure.html') writes a page</small>"
     else:
         loader = _LOADER.format(title=html.escape(words[:200]), packed=packed[0], sizes=packed[1])
         more = (
@@ -142,12 +143,12 @@ def _html(words: str, still: Any, packed: Packed | None) -> str:
 
 
 def display(data: Bundle) -> None:
-    """Show a figure under the cell that runs."""
+    """Show a figure below the running cell."""
     from IPython.display import display as put
 
     put(data[0], metadata=data[1], raw=True)
 
 
 def display_still(image: Any, words: str) -> None:
-    """Show an image, and what it is of."""
+    """Show an image with its text alternative."""
     display(({"text/plain": words, "image/png": _png(image)}, {"image/png": {"alt": words}}))

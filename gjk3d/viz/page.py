@@ -1,4 +1,4 @@
-"""Answers and drawings as one HTML page: opens in any browser, offline, and needs no OpenGL to be written."""
+"""Results and drawings as one HTML page, which opens offline in any browser and is written without OpenGL."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from gjk3d.viz.triangles import shade
 from gjk3d.webpage import color_key, to_base64, to_json
 from gjk3d.wording import above, below, number, told
 
-ROOM = "gjk3d.viz"  #: whose templates the pages of pictures are made of
+ROOM = "gjk3d.viz"  #: package with the templates of the pages
 FILES = ("picture.html", "picture.css", "picture.js")
 _SLIDE = (
     '<label id="label-slide"><input type="range" id="slide" min="0" max="1" step="0.005" value="0">'
     " <span>{}</span></label>"
 )
-#: Digits that tell a float from its neighbours, rounded either way.
+#: Number of digits that distinguish a float from its neighbours, rounded up or down.
 _EVERY = 18
-#: Triangles of the largest model that is put into a page beside its hull.
+#: Number of triangles of the largest model that a page contains in addition to its hull.
 MAX_TRIANGLES = 300_000
 
 
@@ -41,36 +41,36 @@ def write_html(
     unit: str | None = None,
     surfaces: tuple[Any, Any] | None = None,
 ) -> Path:
-    """Write an answer as one self-contained page: the bodies in 3D, and every number in a table.
+    """Write a result as one self-contained page, with the bodies in 3D and all numbers in a table, and return its path.
 
-    Nothing in the page reaches for the network, and its own policy forbids it. The 3D code (three.js) is taken from
-    the installed trimesh.
+    The page does not use the network, and its content security policy forbids it. The 3D code (three.js) comes from the
+    installed trimesh.
 
     Parameters
     ----------
     path : path
-        Where to write.
+        The file to write.
     result : Distance
-        Answer of one pair; of a stack take a row.
+        Result of one pair, for example a row of a stack.
     names : (str, str)
-        What A and B are called.
+        Names of A and B.
     notes : tuple of str
-        Sentences to put above the table, such as that hulls were compared.
+        Sentences above the table, for example that hulls were compared.
     unit : str, optional
         Unit of length.
     surfaces : (mesh, mesh), optional
-        The models whose hulls were compared, each with ``vertices`` and ``faces`` in the frame of its hull, or None;
-        they are drawn inside their hulls.
+        The models whose hulls were compared, each None or with ``vertices`` and ``faces`` in the frame of its hull.
+        They are drawn inside their hulls.
 
     Returns
     -------
     Path
-        The file written.
+        The written file.
 
     Raises
     ------
     TypeError
-        It is no answer of one pair.
+        ``result`` is not a result of one pair.
 
     Examples
     --------
@@ -83,24 +83,26 @@ def write_html(
     """
     bodies = enumerate(models_of(result, surfaces))
     large = {k: len(body.faces) for k, body in bodies if body is not None and len(body.faces) > MAX_TRIANGLES}
-    more = [f"Only the hull of {'AB'[k]} is drawn: the model has {count} triangles." for k, count in large.items()]
+    more = [
+        f"Only the hull of {'AB'[k]} is drawn, because the model has {count} triangles." for k, count in large.items()
+    ]
     a, b = (None if k in large else model for k, model in enumerate(surfaces or (None, None)))
     drawn = any(body is not None for body in models_of(result, (a, b)))
     unit = unit or unit_of(result)
     drawing = draw_distance(result, Style(), surfaces=(a, b), unit=unit)
     scene = _pair_scene(drawing, result)
     out = "just touches" if result.tight else "is free"
-    slide = "bring B to touch A" if result.distance > 0.0 else f"move B out, until it {out}"
+    slide = "move B until it touches A" if result.distance > 0.0 else f"move B out until it {out}"
     who = []
     for k, name, shape in zip("AB", names, (result.shape_a, result.shape_b), strict=True):
         shape_name = name if name != k else getattr(shape, "name", None) or _shape(shape)
         who.append(f'<span class="chip {k.lower()}"></span><b>{k}</b> {html.escape(shape_name)}')
     rows = "\n".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in _rows(result, unit))
     layers = [("A", COLORS[0]), ("B", COLORS[1])]
-    legend = [color_key(*key) for key in drawing.keys[2:]]  # A and B stand above
+    legend = [color_key(*key) for key in drawing.keys[2:]]  # A and B are in the heading
     if drawn:
         layers += [("hulls", "hulls"), ("models", "models")]
-        legend.append("solid: the models; glassy: their convex hulls, which were compared")
+        legend.append("opaque: the models. Transparent: their convex hulls, which were compared")
     box = '<label id="label-{0}"><input type="checkbox" checked value="{1}"> {0}</label>'
     answer = (
         '<section id="answer" aria-label="answer">\n'
@@ -118,9 +120,9 @@ def write_viewer(
     path: str | os.PathLike[str], title: str, scene: Any, keys: list[str], *, words: list[str] | None = None,
     tools: str = "", aside: str = "", help: str = "", style: str | None = None,
 ) -> Path:  # fmt: skip
-    """Write the page of a picture to turn: its title and words over it, what colours mean and tools below it.
+    """Write the page of an interactive picture with captions above and legend and tools below, and return its path.
 
-    Keys, tools and what stands ``aside`` are HTML; the last may have a ``style`` of its own, a template.
+    ``keys``, ``tools`` and ``aside`` are HTML. ``style`` is a template for ``aside``.
     """
     lines = [f"<p>{html.escape(line)}</p>" for line in words or ()]
     over = "" if words is None else f'<h1>{html.escape(title)}</h1>{"".join(lines)}<p id="state"></p>'
@@ -133,11 +135,11 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
     length = f" {unit}" if unit else ""
 
     def vector(x: Any) -> str:
-        least = 1e-13 * float(np.abs(x).max())  # below this, rounding
+        least = 1e-13 * float(np.abs(x).max())  # smaller numbers are rounding
         return f"({', '.join(number(float(v), 9) if abs(v) > least else '0' for v in x)})"
 
-    more = ": the search stopped there" if result.upper == np.inf else ""
-    more = ", negative is overlap" if result.lower < 0.0 else more
+    more = ", where the search stopped" if result.upper == np.inf else ""
+    more = ", negative in overlap" if result.lower < 0.0 else more
     rows = [
         ("Status", result.status.name.lower()),
         ("Distance", told(result.lower, result.upper, 12, unit) + more),
@@ -145,19 +147,19 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
         ("Proven at most", above(result.upper, _EVERY) if np.isfinite(result.upper) else "not bounded"),
     ]
     if not result.tight:
-        rows.append(("", "a wider interval than usual; the true value is in it"))
+        rows.append(("", "a wider interval than usual, which contains the true value"))
     if result.depth > 0.0:
-        most = -result.lower if np.isfinite(result.lower) else result.depth  # that far is proven to part them
+        most = -result.lower if np.isfinite(result.lower) else result.depth  # a length that is proven to separate them
         sure = number(most, 9) == number(-result.upper, 9) or not np.isfinite(result.lower)
         long = number(most, 9) if sure else above(most, 9)
-        rows.append(("To part them", f"move B by {vector(most * result.normal)}, {long}{length} long"))
+        rows.append(("To separate", f"move B by {vector(most * result.normal)}, {long}{length} long"))
     elif result.distance > 0.0 and result.status != Status.BEYOND:
         rows.append(("To touch", f"move B by {vector(-result.distance * result.normal)}"))
     rows += [
         ("Point on A", vector(result.point_a)),
         ("Point on B", vector(result.point_b)),
         ("Normal", f"{vector(result.normal)}, from A to B"),
-        ("Unit", unit or "not said"),
+        ("Unit", unit or "not stated"),
         ("A is", _shape(result.shape_a)),
         ("B is", _shape(result.shape_b)),
         ("Steps", str(result.iterations)),
@@ -171,7 +173,7 @@ def _shape(shape: Any) -> str:
 
 
 def _pair_scene(drawing: Drawing, result: Distance) -> dict[str, Any]:
-    """Return a drawing of a result whose B moves along the normal, and whose kinds of items can be hidden."""
+    """Return the data of a drawing in which B moves along the normal and kinds of items can be hidden."""
     scene, (center, size) = _scene_of(drawing, []), drawing.ball
     mine = {COLORS[1], darker(COLORS[1])}
     for entry, item in zip(scene["items"], drawing.items, strict=True):
@@ -184,7 +186,7 @@ def _pair_scene(drawing: Drawing, result: Distance) -> dict[str, Any]:
 
 
 def mesh_data(vertices: Array, faces: Ints, copies: int = 1) -> dict[str, str]:
-    """Return a surface, shaded, as the scripts of pages read it; no faces mean a point, or a segment."""
+    """Return a shaded surface in the format of the scripts of pages. Without faces it is a point or a segment."""
     if not len(faces):
         return {"positions": to_base64(vertices, "<f4")}
     shaded = shade(vertices, faces, copies)
@@ -196,7 +198,7 @@ def mesh_data(vertices: Array, faces: Ints, copies: int = 1) -> dict[str, str]:
 
 
 def camera_data(drawing: Drawing, points: Array) -> dict[str, Any]:
-    """Return where a page's viewer stands, in units of the picture about its middle, to see these points."""
+    """Return the camera of a page that shows these points, in units of the picture about its middle."""
     camera, (center, size) = camera_of(drawing), drawing.ball
     reach = float(np.linalg.norm(points - center, axis=1).max(initial=size)) / size
     return {
@@ -208,12 +210,12 @@ def camera_data(drawing: Drawing, points: Array) -> dict[str, Any]:
     }
 
 
-#: Triangles of a page; of more, the last items are left out and the page says so.
+#: Greatest number of triangles of a page. Further items are left out, and a caption states this.
 MAX_DRAWN = 1_500_000
 
 
 def write_drawing(drawing: Drawing, path: Path) -> Path:
-    """Write a drawing as one self-contained page, in which the items of a colour can be hidden."""
+    """Write a drawing as one self-contained page in which the items of a colour can be hidden, and return its path."""
     words = list(drawing.words or [", ".join(text for text, _ in drawing.keys) or "gjk3d"])
     scene = _scene_of(drawing, words)
     head, *lines = words
@@ -223,7 +225,7 @@ def write_drawing(drawing: Drawing, path: Path) -> Path:
 
 
 def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
-    """Return all that is drawn, in units of the picture about its middle, where float32 serves any scale."""
+    """Return all items in units of the picture about its middle, so that float32 is sufficient for any scale."""
     center, size = drawing.ball
     items, left, out = [], MAX_DRAWN, 0
     for item in ready(drawing.items, center, size):
@@ -234,7 +236,7 @@ def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
         if len(item.vertices):
             items.append(item_data(item, center, size))
     if out:
-        words.append(f"{out} of the bodies left out: a page holds {MAX_DRAWN} triangles")
+        words.append(f"{out} of the bodies are left out, because a page has at most {MAX_DRAWN} triangles")
     return {
         "items": items,
         "labels": [{"point": ((x.point - center) / size).tolist(), "text": x.text} for x in drawing.labels],
@@ -245,7 +247,7 @@ def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
 
 
 def item_data(item: Item, center: Array, size: float) -> dict[str, Any]:
-    """Return an item as the viewer of pages reads it, in units of the picture."""
+    """Return an item in the format of the viewer of pages, in units of the picture."""
     points = (item.vertices - center) / size
     entry = {name: getattr(item, name) for name in ("look", "name", "color", "opacity", "width", "framed")}
     entry["middle"] = points.mean(axis=0).tolist()

@@ -1,6 +1,6 @@
-"""Puts a drawing into a plotter: bodies from far to near, signs over them, words at the edges.
+"""Painting of drawings in a plotter: bodies from far to near, markers over them, captions at the edges.
 
-`Posed` holds bodies that keep their form and move, each drawn once: in a film, under the mouse, and by sliders.
+`Posed` has rigid bodies that move. Each is drawn once, for animations, dragging with the mouse, and sliders.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from gjk3d.viz.words import LINE, Box, add_edges, add_labels, panel_size, write
 if TYPE_CHECKING:
     import pyvista
 
-#: Bodies that get an outline; it costs time in every frame.
+#: Greatest number of bodies with outlines, which cost time in every frame.
 _MOST_OUTLINES = 40
-#: Between bodies and words, in halves of a panel.
+#: Margin between bodies and captions, in halves of a panel.
 _MARGIN = 0.03
 _MESH_OPTIONS = {"reset_camera": False, "render": False, "pickable": False}
 _LIGHT = {"ambient": 0.34, "diffuse": 0.78, "specular": 0.2, "specular_power": 25.0}
 _FAR, _EVEN = {"ambient": 0.6, "diffuse": 0.45}, {"ambient": 0.85, "diffuse": 0.15}
 
-#: The drawings in each renderer, which share words and camera.
+#: The drawings in each renderer, which share captions and camera.
 _DRAWN: WeakKeyDictionary[Any, Drawing] = WeakKeyDictionary()
 
 
@@ -50,7 +50,7 @@ Added = list[tuple[Item, list[Any]]]
 
 
 def paint(drawing: Drawing, plotter: pyvista.Plotter) -> pyvista.Plotter:
-    """Add a drawing to the plotter's current renderer, and aim the camera at all drawings in it."""
+    """Add a drawing to the current renderer of a plotter, and aim the camera at all drawings in it."""
     scene = _DRAWN.setdefault(plotter.renderer, Drawing())
     scene.take(drawing)
     for part in ("view", "up", "focus", "camera"):
@@ -60,7 +60,7 @@ def paint(drawing: Drawing, plotter: pyvista.Plotter) -> pyvista.Plotter:
 
 
 def repaint(plotter: pyvista.Plotter, drawing: Drawing, before: Added) -> Added:
-    """Put a drawing in place of what was painted before it; items that both have stay. Return what is there now."""
+    """Replace a painted drawing, except for common items, and return the painted items."""
     mine = {id(item) for item in drawing.items}
     _remove(plotter, [entry for entry in before if id(entry[0]) not in mine])
     _DRAWN[plotter.renderer] = drawing
@@ -74,7 +74,7 @@ def _remove(plotter: pyvista.Plotter, added: Added) -> None:
 
 
 def _paint(plotter: pyvista.Plotter, drawing: Drawing, scene: Drawing, retained: Added) -> Added:
-    """Add the items of a drawing that are not there yet, and show all that is in the panel."""
+    """Add the items of a drawing that are not retained, and aim the camera at everything in the panel."""
     painted, camera = {id(item) for item, _ in retained}, camera_of(scene)
     items = ready([item for item in drawing.items if id(item) not in painted], *scene.ball)
     added = [*retained, *add_items(plotter, items, None if drawing.sorted else camera.eye)]
@@ -89,13 +89,13 @@ def _paint(plotter: pyvista.Plotter, drawing: Drawing, scene: Drawing, retained:
 
 
 def panel_of(plotter: pyvista.Plotter) -> tuple[int, int]:
-    """Return row and column of the panel that is drawn into, to come back to with ``plotter.subplot``."""
+    """Return the row and the column of the current panel, for ``plotter.subplot``."""
     row, column = plotter.renderers.index_to_loc(plotter.renderers.active_index)
     return int(row), int(column)
 
 
 def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
-    """Let the keys n and p lead through the drawings, where there are several."""
+    """Make the keys n and p show the next and the previous drawing if there are several."""
     steps = drawing.steps
     if steps is None or steps.total < 2:
         return
@@ -115,7 +115,7 @@ def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
 
 
 def aim(plotter: pyvista.Plotter, to: Camera) -> None:
-    """Put the plotter's camera somewhere; what a picture of 4:3 shows is in a narrower panel too."""
+    """Set the camera of a plotter. A panel narrower than 4:3 shows everything that a 4:3 picture shows."""
     camera = plotter.camera
     wide, tall = panel_size(plotter)
     narrow = max(1.0, 4.0 / 3.0 * tall / wide)
@@ -128,22 +128,22 @@ def aim(plotter: pyvista.Plotter, to: Camera) -> None:
 
 
 def make_room(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> None:
-    """Shift and shrink what is seen as little as takes points, (n, 3) float, off the words and the key to colours."""
+    """Shift and shrink the picture by the least amount that moves points (n, 3) off the captions and the legend."""
     import pyvista
 
     wide, tall = panel_size(plotter)
-    to_panel = pyvista.array_from_vtkmatrix(  # whose corners are at -1 and 1
+    to_panel = pyvista.array_from_vtkmatrix(  # the corners of the panel are at -1 and 1
         plotter.camera.GetCompositeProjectionTransformMatrix(wide / tall, -1.0, 1.0)
     )
     projected = np.column_stack([points, np.ones(len(points))]) @ to_panel.T
     projected = projected[projected[:, 3] > 0.0]
     projected = projected[:, :2] / projected[:, 3:]
-    words, key = ((2.0 * low - 1.0, 2.0 * high - 1.0) for low, high in edges)  # as the projection has it, -1 to 1
+    words, key = ((2.0 * low - 1.0, 2.0 * high - 1.0) for low, high in edges)  # from -1 to 1, as in the projection
     if not len(projected) or (_parted(projected, words) and _parted(projected, key)):
         return
     low, high = projected.min(axis=0), projected.max(axis=0)
     best, by = 0.0, np.zeros(2)
-    for left, foot in ((-1.0, key[1][1]), (key[1][0], -1.0)):  # above the key, or beside it
+    for left, foot in ((-1.0, key[1][1]), (key[1][0], -1.0)):  # above the legend, or to its right
         corner, far = np.array([left, foot]) + _MARGIN, np.array([1.0, words[0][1]]) - _MARGIN
         room = float(min(1.0, ((far - corner) / np.maximum(high - low, 1e-9)).min()))
         if room > best:
@@ -155,20 +155,21 @@ def make_room(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> None
 
 
 def _parted(points: Array, box: Box) -> bool:
-    """Tell whether a line of one of some directions has (n, 2) points on its one side and a box on the other."""
+    """Return whether a line in one of 48 directions separates points (n, 2) from a box."""
     directions = np.array([(np.cos(a), np.sin(a)) for a in np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False)])
     corners = np.array([(x, y) for x in (box[0][0], box[1][0]) for y in (box[0][1], box[1][1])])
     return bool(((points @ directions.T).min(axis=0) >= (corners @ directions.T).max(axis=0)).any())
 
 
 def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> Added:
-    """Add items: what hides others first, then glass from far to near as the eye sees it, then signs."""
-    if hasattr(plotter.renderer, "SetUseOIT"):  # VTK's own order of glass, from 9.4 on, would put it over signs
+    """Add items and return them with their actors: opaque ones, transparent ones from far to near, then markers."""
+    # the order of transparent items that VTK computes since 9.4 would put them over markers
+    if hasattr(plotter.renderer, "SetUseOIT"):
         plotter.renderer.SetUseOIT(False)
     models, bodies = ([item for item in items if item.look == form] for form in (MODEL, BODY))
     glass = [item for item in bodies if item.opacity < 1.0]
     if eye is not None:
-        # slabs of half-spaces first: whatever is seen stands on them
+        # slabs of half-spaces first, since other bodies are above them
         glass.sort(key=lambda item: (item.framed, -float(np.linalg.norm(item.vertices.mean(axis=0) - eye))))
     signs = [item for item in items if item.look not in (MODEL, BODY)]
     order = [*models, *(item for item in bodies if item.opacity >= 1.0), *glass, *signs]
@@ -181,14 +182,14 @@ def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
 def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]:
     shaded = shade(item.vertices, item.faces, item.copies)
     if not len(shaded.faces):
-        return []  # each of its triangles has two corners at one place
+        return []  # all triangles are degenerate
     mesh = polydata(shaded.vertices, shaded.faces, shaded.normals)
-    sheet = item.opacity >= 1.0 and is_sheet(item.vertices, item.faces)  # whose far side would show in stripes
+    sheet = item.opacity >= 1.0 and is_sheet(item.vertices, item.faces)  # its far side would show as stripes
     if sheet or item.look == MODEL or (item.opacity >= 1.0 and not item.outline):
         passes, width = [("back" if sheet else None, _LIGHT)], 1.2
     else:
-        # The far side first and the near side over it: a convex body then blends in the right order. VTK's depth
-        # peeling, made for this, draws torn triangles or nothing with Mesa's software drivers.
+        # The far side is drawn first and the near side over it, so that a convex body blends in the right order. VTK's
+        # depth peeling, which is made for this, fails with Mesa's software drivers.
         even = _EVEN if item.even else {}
         passes, width = [("front", _LIGHT | _FAR | even), ("back", _LIGHT | even)], item.width
     actors = [
@@ -197,8 +198,8 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
     ]
     for actor in actors:
         actor.prop.interpolation = "Phong"
-        # a little farther than they are, or they would hide half of each line along their edges; glass farther still,
-        # or the faces of an overlap would be striped with those of the two shapes that they lie in
+        # Faces are moved a little away from the camera, since they would hide half of each line along their edges.
+        # Transparent faces are moved farther, since coincident faces of an overlap would show as stripes.
         backface = 1.0 if item.opacity >= 1.0 else 4.0
         actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
         actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(backface, backface)
@@ -208,7 +209,7 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
             plotter.add_mesh(wires(shaded.edges), color=darker(item.color), line_width=width, **faint, **_MESH_OPTIONS)
         )
     if outlined and item.outline and item.look == BODY:
-        line = polydata(item.vertices, item.faces).clean()  # joined where the file gave each face corners of its own
+        line = polydata(item.vertices, item.faces).clean()  # merges equal corners of faces
         actors.append(plotter.add_silhouette(line, color=darker(item.color), line_width=1.8, **faint))
     return actors
 
@@ -217,7 +218,7 @@ def _add_mark(plotter: pyvista.Plotter, item: Item) -> list[Any]:
     vertices, normals, faces, _ = shade(item.vertices, item.faces, item.copies)
     mesh = polydata(vertices, faces, normals)
     actor = plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling="back", **_LIGHT, **_MESH_OPTIONS)
-    if item.look == MARK:  # as if before all others, and painted after what is opaque
+    if item.look == MARK:  # drawn in front of all others, after the opaque items
         actor.ForceTranslucentOn()
         actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
         actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(0.0, -66000.0)
@@ -231,7 +232,7 @@ def _add_thin(plotter: pyvista.Plotter, item: Item) -> list[Any]:
 
 
 def mesh_of(item: Item) -> pyvista.PolyData:
-    """Return what an item is, as pyvista has it."""
+    """Return an item as PolyData."""
     import pyvista
 
     if item.look == DOTS:
@@ -240,14 +241,14 @@ def mesh_of(item: Item) -> pyvista.PolyData:
 
 
 def wires(ends: Array) -> pyvista.PolyData:
-    """Return segments, (k, 2, 3) float, as lines."""
+    """Return segments, (k, 2, 3) float, as PolyData of lines."""
     import pyvista
 
     return pyvista.line_segments_from_points(np.ascontiguousarray(ends).reshape(-1, 3))
 
 
 def polydata(vertices: Array, faces: Any, normals: Array | None = None) -> pyvista.PolyData:
-    """Build PolyData from arrays; no faces mean a point, or the segment of the first and last vertex."""
+    """Return PolyData of arrays. Without faces it is a point, or the segment of the first and last vertex."""
     import pyvista
 
     points = np.ascontiguousarray(vertices)
@@ -260,42 +261,42 @@ def polydata(vertices: Array, faces: Any, normals: Array | None = None) -> pyvis
 
 
 class Mover(NamedTuple):
-    """A body that keeps its form."""
+    """A rigid body that moves."""
 
     name: str
-    color: str  #: while it is free
-    items: list[Item]  #: in its own frame
-    poses: Array | None = None  #: (frames, 4, 4); None: it stays, or nobody knows yet where it goes
+    color: str  #: colour of a free body
+    items: list[Item]  #: in the frame of the body
+    poses: Array | None = None  #: (frames, 4, 4), None for a static body or for poses that are not known yet
 
 
 class Posed:
-    """A plotter with bodies to be moved and coloured, and the signs and words of the moment."""
+    """A plotter with bodies that can be moved and coloured, and the present markers and captions."""
 
     def __init__(self, plotter: pyvista.Plotter, scene: Drawing, movers: Sequence[Mover]) -> None:
         self.plotter, self.movers = plotter, movers
         self._ball, camera = scene.ball, camera_of(scene)
         added = [add_items(plotter, ready(mover.items, *self._ball), camera.eye) for mover in movers]
-        #: of each mover
+        #: actors of each mover
         self.actors = [[actor for _, actors in groups for actor in actors] for groups in added]
         self._edges = [
             [actor.prop.color != mover.color for actor in actors]
             for mover, actors in zip(movers, self.actors, strict=True)
         ]
         self._signs: Added = []
-        self._hit: set[int] = set()  #: places of those that are vermilion now
-        self.panel = panel_of(plotter)  #: where in the plotter they are
+        self._hit: set[int] = set()  #: indices of vermilion movers
+        self.panel = panel_of(plotter)  #: panel of the plotter with the bodies
         aim(plotter, camera)
 
     def signs(self, *words: str) -> Drawing:
-        """Return an empty drawing with the size of all bodies, for the signs of a moment."""
+        """Return an empty drawing with the size of all bodies, for the markers of a moment."""
         return Drawing(words=list(words), focus=self._ball)
 
     def set(
         self, poses: Iterable[Array | None], signs: Drawing, hit: Collection[str] = (), alarm: bool = False
     ) -> None:
-        """Move the first bodies to their poses, None being where they are, and make those of some names vermilion.
+        """Move the first bodies to their poses, where None keeps a pose, and make the named bodies vermilion.
 
-        So is the first line of the words then, or in alarm.
+        The first caption is vermilion too if a body is, or with ``alarm``.
         """
         for actors, pose in zip(self.actors, poses, strict=False):
             for actor in actors if pose is not None else ():

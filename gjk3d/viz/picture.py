@@ -1,4 +1,4 @@
-"""Pictures of everything: on screen, into a plotter, or into a file."""
+"""Pictures of all kinds of objects on screen, in a plotter, or in a file."""
 
 from __future__ import annotations
 
@@ -52,65 +52,65 @@ def show(
     focus: tuple[VectorLike, float] | None = None,
     **options: Any,
 ) -> pyvista.Plotter | Path | None:
-    """Show a shape, an answer, a scene, a report: whatever the library has.
+    """Show a shape, result, scene, assembly, report or robot.
 
-    A is orange and B green. Of an answer the blue arrow is the normal, from A to B; the orange one, in overlap, is the
-    shortest move of B that makes the two just touch.
+    A is orange and B green. In the picture of a result the blue arrow is the normal from A to B. In overlap, the
+    vermilion arrow is the separating translation of B.
 
     Parameters
     ----------
-    x : anything that can be drawn, or a list of such
-        A list may hold pairs of a solid and its pose or poses; an inner list is of one colour and has one name. Of an
-        answer of many pairs take a row.
+    x : object that can be drawn, or a list of such objects
+        A list may contain pairs of a solid and its pose or poses. An inner list has one colour and one name. A result
+        of many pairs is drawn one row at a time.
     pose : (4, 4) float, (n, 4, 4) float or RigidTransform, optional
-        Where a solid is; at several poses the last is solid and those before are ghosts.
+        Pose or poses of a solid. At several poses, the last is opaque and the others are ghosts.
     plotter : pyvista.Plotter, optional
-        Draw into this one, with no window opened, and return it.
+        The plotter to draw into. It is returned without opening a window.
     colors : str or sequence of str, optional
-        Colours, of A and B or of the bodies in turn.
+        Colours of A and B, or of the bodies in turn.
     opacity : float or sequence of float, optional
-        Of the same.
+        Opacity of A and B, or of the bodies in turn.
     path : path, optional
-        Draw into this image file (a .svg or .pdf keeps the words as words), or write this .html page (which needs no
-        OpenGL), instead of opening a window.
+        The image file or .html page to write instead of opening a window. A .svg or .pdf stores captions as text. A
+        page is written without OpenGL.
     off_screen : bool, optional
-        True: return an off-screen plotter, ready for ``screenshot()``. By default a notebook shows a still picture
-        and in it, after a click, the page to turn; elsewhere a window opens; where there is no display, a picture
-        goes to ``path``, else to gjk3d.png in the current folder, or gjk3d-2.png and so on, and stderr says where.
+        True returns an off-screen plotter, ready for ``screenshot()``. By default a notebook shows a still picture
+        and, after a click, the interactive page. Otherwise a window opens. Without a display the picture is saved as
+        ``path``, or as gjk3d.png, gjk3d-2.png and so on in the current folder, and stderr names the file.
     title : str, optional
-        A line above the rest, or several.
+        First lines of the caption.
     names : str or sequence of str, optional
-        What the bodies are called; by default what they are.
+        Names of the bodies. By default they are the kinds of shape.
     view : (3,) float, optional
-        Where to look from, as a direction from the middle to the eye.
+        Direction from the middle of the picture to the camera.
     up : (3,) float, optional
-        What is up in the picture; mostly z by default.
+        Direction that is up in the picture, usually z by default.
     focus : ((3,) float, float), optional
-        Middle and radius of the ball to look at; by default all that matters.
+        Middle and radius of the ball to look at. By default it is chosen by the kind of ``x``.
     size : (int, int)
-        Width and height of window or image in pixels.
+        Width and height of the window or image in pixels.
     **options
-        Those of the kind of ``x``: ``axes`` and ``level`` of a body, ``unit`` and ``surfaces`` of a Distance (of the
-        latter a pair of meshes or None: the models whose hulls were compared), ``of`` of rays, bounding volumes, axes
-        and gradients, ``ghosts`` of an Impact, ``margin`` and ``contacts`` of a Scene, ``hull``, ``bodies`` and
-        ``level`` of an Assembly, ``clash`` of a Report, ``q`` and ``labels`` of a Robot or Checker. Another is refused
-        by an error that names these.
+        Options of the kind of ``x``. These are ``axes`` and ``level`` of a body, ``unit`` and ``surfaces`` of a
+        Distance (``surfaces`` is a pair of the models whose hulls were compared, or None), ``of`` of rays, bounding
+        volumes, axes and gradients, ``ghosts`` of an Impact, ``margin`` and ``contacts`` of a Scene, ``hull``,
+        ``bodies`` and ``level`` of an Assembly, ``clash`` of a Report, and ``q`` and ``labels`` of a Robot or Checker.
+        The error for any other option lists those of the kind.
 
     Returns
     -------
     pyvista.Plotter, Path or None
-        The path where a file was written, None where a notebook shows it, else the plotter.
+        The path of a written file, None in a notebook, or the plotter.
 
     Raises
     ------
     RenderingUnavailableError
-        There is no OpenGL library to draw with; the message says what to install.
+        No OpenGL library works. The message names the packages to install.
     FileError
-        The folder of ``path`` is not there, or ``path`` is one.
+        The folder of ``path`` does not exist, or ``path`` is a folder.
     ShapeError
-        ``view``, ``up`` or ``focus`` is no direction, or no ball.
+        ``view`` or ``up`` is not a direction, or ``focus`` is not a ball.
     TypeError
-        Nothing knows how to draw ``x``, or its kind has no such option.
+        ``x`` cannot be drawn, or its kind does not have such an option.
 
     Examples
     --------
@@ -135,7 +135,6 @@ def show(
 def _painted(
     drawing: Drawing, plotter: pyvista.Plotter | None, off_screen: bool | None, path: Path | None, size: tuple[int, int]
 ) -> pyvista.Plotter | Path:
-    """Paint into a plotter, or in a window, or into a file, which is returned then."""
     drawn, saved = in_window(partial(paint, drawing), "", plotter, off_screen, path, size=size)
     if saved is not None and plotter is None:
         drawn.close()
@@ -157,21 +156,22 @@ def plot(
     focus: tuple[VectorLike, float] | None = None,
     **options: Any,
 ) -> pyvista.Plotter:
-    """Draw something into a plotter and return it: several calls make one picture.
+    """Draw an object into a plotter and return the plotter. Several calls make one picture.
 
     Parameters
     ----------
     x, pose, colors, opacity, title, names, view, up, focus, **options
         As in `show`.
     plotter : pyvista.Plotter, optional
-        Where to draw; by default a new one.
+        The plotter to draw into, by default a new one.
     off_screen : bool, optional
-        Of a new one; by default it has a window where there is a display. Nothing opens before its ``show()``.
+        Whether a new plotter is off-screen. By default it has a window if there is a display. The window opens with
+        its ``show()``.
 
     Returns
     -------
     pyvista.Plotter
-        With the camera on all that was drawn into it by this and by `show`.
+        Its camera shows everything that `plot` and `show` have drawn into it.
 
     Raises
     ------
@@ -198,37 +198,37 @@ def to_pyvista(
     around: tuple[Any, float] = ((0.0, 0.0, 0.0), 1.0),
     **options: Any,
 ) -> pyvista.PolyData | pyvista.MultiBlock:
-    """Turn anything that can be drawn into what pyvista draws, to go on from there.
+    """Return an object that can be drawn as pyvista's objects.
 
-    A point becomes a vertex, a segment a line, a flat shape its two sides, a point cloud its points. What is no single
-    solid becomes a `pyvista.MultiBlock` of all that its picture holds: each block has its colour ("#rrggbb") and its
-    opacity as field data of these names.
+    A point becomes a vertex, a segment a line, a flat shape its two sides, and a point cloud its points. An object that
+    is not a single solid becomes a `pyvista.MultiBlock` of the items of its picture. Each block has the field data
+    ``color`` ("#rrggbb") and ``opacity``.
 
     Parameters
     ----------
-    x : shape, Mesh, Compound, VoxelGrid, PointCloud, HeightField, Surface, PolyData, or an answer
+    x : shape, Mesh, Compound, VoxelGrid, PointCloud, HeightField, Surface, PolyData, or a result
     pose : (4, 4) float, optional
-        Where it is.
+        Pose of ``x``.
     resolution : int
         Segments per full turn of curved shapes.
     around : (center, radius)
-        A half-space becomes a square slab whose top is on its surface, near this ball.
+        A half-space becomes a square slab near this ball, whose top is on its surface.
     **options
-        Those of `show` for this kind of thing, where it is no single solid.
+        Options of `show` for an object that is not a single solid.
 
     Returns
     -------
     pyvista.PolyData or pyvista.MultiBlock
-        The second where ``x`` is no single solid.
+        PolyData for a single solid, MultiBlock for other objects.
 
     Raises
     ------
     TypeError
-        There is no surface to be had from ``x``, nor a picture, or no such option.
+        ``x`` has neither a surface nor a picture, or its kind does not have such an option.
     PoseError
-        The pose is none.
+        The pose is not a pose.
     ShapeError
-        A curved shape is asked for with too few segments.
+        ``resolution`` is too small for a curved shape.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def to_pyvista(
             blocks.append(block, item.name or f"{item.look} {k}")
         return blocks
     if options:
-        raise TypeError(f"to_pyvista of a {type(x).__name__} has no option {next(iter(options))!r}")
+        raise TypeError(f"to_pyvista of a {type(x).__name__} does not have the option {next(iter(options))!r}")
     matrix = None if pose is None else matrices(pose)[0]
     if isinstance(x, pyvista.PolyData):
         return x.copy() if matrix is None else x.transform(matrix, inplace=False)
@@ -263,26 +263,26 @@ def to_pyvista(
 def plotter(
     shape: tuple[int, int] = (1, 1), size: tuple[int, int] = _SIZE, *, off_screen: bool | None = None
 ) -> pyvista.Plotter:
-    """Return an empty plotter with this package's light and background, for several pictures side by side.
+    """Return an empty plotter with the light and background of gjk3d, for several pictures side by side.
 
     Parameters
     ----------
     shape : (int, int)
-        Rows and columns of panels: ``plotter.subplot(row, column)`` says which one is drawn into.
+        Rows and columns of panels. ``plotter.subplot(row, column)`` selects the panel to draw into.
     size : (int, int)
-        Width and height of all of them together in pixels.
+        Width and height of all panels together in pixels.
     off_screen : bool, optional
         As in `plot`.
 
     Returns
     -------
     pyvista.Plotter
-        For `plot`, and for whatever pyvista draws.
+        For `plot` and for pyvista's own methods.
 
     Raises
     ------
     RenderingUnavailableError
-        There is no OpenGL library to draw with; the message says what to install.
+        No OpenGL library works. The message names the packages to install.
 
     Examples
     --------
@@ -299,7 +299,7 @@ def plotter(
 
 
 def _off_screen(wanted: bool | None) -> bool:
-    """Return whether there will be no window; make sure that something can draw."""
+    """Return whether a plotter is off-screen. Without OpenGL this is a RenderingUnavailableError."""
     check_rendering()
     return not has_display() if wanted is None else wanted
 
@@ -307,7 +307,7 @@ def _off_screen(wanted: bool | None) -> bool:
 def new_plotter(
     *, off_screen: bool, shape: tuple[int, int] = (1, 1), size: tuple[int, int] = _SIZE, **layout: Any
 ) -> pyvista.Plotter:
-    """Return a plotter as `plotter` does, with pyvista's own options for panels; ask `check_rendering` first."""
+    """Return a plotter like `plotter`, with pyvista's options for panels. Call `check_rendering` before."""
     import pyvista
 
     options: Any = {"lighting": "none", "border": False, **layout}
@@ -329,10 +329,10 @@ def in_window(
     size: tuple[int, int] = _SIZE,
     begin: Callable[[T], None] = lambda drawn: None,
 ) -> tuple[T, Path | None]:
-    """Make something in a plotter that is there or in a window that this opens; return it, and the file written.
+    """Return an object that is made in the given plotter or in a new window, and the path of a written file.
 
-    Where no window opens, what it would begin with is saved, and stderr says where if nobody named the file; a
-    notebook shows it instead.
+    Without a window, the first picture is saved, and stderr names the file if ``path`` is None. A notebook shows the
+    picture instead.
     """
     windowless = plotter is not None or _off_screen(off_screen) or path is not None
     target = new_plotter(off_screen=windowless, size=size) if plotter is None else plotter
@@ -345,7 +345,7 @@ def in_window(
     elif plotter is None and off_screen is None:
         if not notebook.is_open():
             saved = save(target, free_name())
-            sys.stderr.write(f"gjk3d: no display{what}, so the picture is in {saved}\n")
+            sys.stderr.write(f"gjk3d: no display{what}, so the picture is saved as {saved}\n")
             return drawn, saved
         notebook.display_still(shot(target), f"the start of a window{what}")
     return drawn, None
@@ -361,7 +361,7 @@ def drawing_as_asked(
     look: tuple[Any, Any, Any] = (None, None, None),
     **options: Any,
 ) -> Drawing:
-    """Return a drawing by the arguments of `show`; ``look`` is view, up and focus."""
+    """Return a drawing by the arguments of `show`. ``look`` is view, up and focus."""
     given = (colors, opacity, names)
     wishes = (x if x is None else (x,) if isinstance(x, (str, int, float)) else tuple(x) for x in given)
     drawing = drawing_of(x, Style(pose, *wishes), **options)
@@ -378,23 +378,23 @@ def drawing_as_asked(
 
 
 def _write_page(x: Any, drawing: Drawing, file: Path, title: str | None = None, names: Any = None, **more: Any) -> Path:
-    """Write the page of a drawing, or the own page of a result or a report, which has more than a picture."""
+    """Write the page of a drawing and return its path. Results and reports have special pages with more content."""
     if isinstance(x, Distance):
         return write_html(file, x, names=names or ("A", "B"), notes=(title,) if title else (), **more)
     return x.to_html(file) if isinstance(x, Report) else write_drawing(drawing, file)
 
 
 def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any]) -> notebook.Bundle:
-    """Return what a notebook shows of a drawing, with the page that is written for it."""
+    """Return the figure of a drawing for a notebook. ``write`` writes its page."""
     size = notebook.WIDTHS[0], notebook.WIDTHS[0] * 3 // 4
     words = notebook.describe(drawing)
     return notebook.figure(text, words, lambda path: _painted(drawing, None, True, path, size), write)
 
 
 def bundle(x: Any) -> notebook.Bundle:
-    """Return what an object shows of itself in a notebook: every class that has a picture asks here, by `gjk3d.shown`.
+    """Return the figure of an object for a notebook, or only text if it cannot be drawn.
 
-    It is text alone where there is no picture, or nothing can draw one.
+    Every class with a picture calls this through `gjk3d.shown`.
     """
     if notebook.is_terminal():
         return {}, {}

@@ -1,4 +1,4 @@
-"""The page of a safety report: its tables, and the cell in 3D at each of their least distances."""
+"""The page of a safety report: its tables, and the cell in 3D at the least distance of each row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FPS = 1.0
 
 
 def write_safety(report: SafetyReport, path: str | os.PathLike[str]) -> Path:
-    """Write a safety report as one page; a click on a row shows the cell at its least distance."""
+    """Write a safety report as one page and return its path. A click on a row shows the cell at its least distance."""
     tiles = "".join(_tile(name, sum(row.verdict == name for row in report.rows)) for name in VERDICTS)
     cells = [(motion.verdict, motion_cells(motion)) for motion in report.motions]
     row_cells_of = [(row.verdict, row_cells(row)) for row in report.rows]
@@ -55,7 +55,7 @@ def _table_row(k: int, verdict: str, cells: Sequence[str]) -> str:
 
 
 def _play(report: SafetyReport) -> Play:
-    """Return the least distances of motions, then those of rows, as the moments of a play."""
+    """Return a play whose moments are the least distances of the motions, then of the rows."""
     checker = report.checker
     entries: list[SafetyMotion | SafetyRow] = [*report.motions, *report.rows]
     rows: Any = np.array([entry.place.configuration for entry in entries]).reshape(len(entries), -1)
@@ -65,7 +65,7 @@ def _play(report: SafetyReport) -> Play:
     scene = robots.draw_robot(checker, Style(), q=rows, labels=False)
     keys = keys_of(report.robot, movers, moved, "too close")
     title = f"Safety of {report.robot}"
-    trace = np.zeros((len(entries), 3))  # moments of many motions are no line
+    trace = np.zeros((len(entries), 3))  # moments of many motions are not a path
     return Play(title, report.headline, movers, [_moment(entry) for entry in entries], trace, scene, keys)
 
 

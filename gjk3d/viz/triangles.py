@@ -1,6 +1,6 @@
-"""Triangles: the surface of any solid, balls, rods and arrows, and the normals and edges to shade them with.
+"""Triangles: surfaces of solids, balls, rods and arrows, and the normals and edges for shading.
 
-pyvista's own solids lose their place at 1e-9 and at 1e6: they are float32, and skip translations that look small.
+pyvista's solids are inexact at the scales 1e-9 and 1e6, since they are float32 and skip small translations.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from gjk3d.typing import Array, Ints
 
 #: Segments of a full turn of curved shapes.
 RESOLUTION = 96
-#: Faces of a hull that is drawn as it is; one of more is drawn by its farthest points in a few thousand directions.
+#: Greatest number of faces of a hull that is drawn exactly. Others are drawn by support points in some directions.
 MAX_FACES = 150_000
-#: Balls of a point cloud that are drawn as balls; more are dots.
+#: Greatest number of balls of a point cloud that are drawn as balls. Larger clouds are drawn as dots.
 MOST_BALLS = 1500
-#: Segments of each of many balls: the fewest at which neighbouring faces are shaded as one, with no edge between them.
+#: Segments of each of many balls: the fewest for which neighbouring faces are shaded smoothly, without edges.
 _SMALL = 22
-#: Corners of a box, the last axis fastest, and its faces.
+#: Corners of a box, with the last axis fastest, and its faces.
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 BOX_FACES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6],
                    [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]])  # fmt: skip
 
 
 class Solid(NamedTuple):
-    """Triangles; without faces it is a segment or a point."""
+    """Triangles, or without faces a segment or a point."""
 
     vertices: Array
     faces: Ints
 
 
 def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
-    """Return a solid's surface in its own frame as triangles; raise TypeError if it has none."""
+    """Return the surface of a solid in its own frame as triangles. An object without a surface is a TypeError."""
     if isinstance(x, PointCloud):
         points = np.asarray(x.points)
         if x.radius <= 0.0:
@@ -53,7 +53,7 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
         if hasattr(x, "regular_faces"):  # PolyData
             surface = x.triangulate()
             return np.asarray(surface.points, dtype=np.float64), np.asarray(surface.regular_faces, dtype=np.int64)
-        raise TypeError(f"{type(x).__name__} has no surface: give a shape, a Mesh, a Surface or PolyData")
+        raise TypeError(f"{type(x).__name__} is not a solid, expected a shape, a Mesh, a Surface or PolyData")
     try:
         surface = x.surface(resolution)
         if len(surface.faces) > MAX_FACES and hasattr(x, "support"):
@@ -64,7 +64,7 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
 
 
 def solid_surface(x: Any) -> tuple[Array, Ints]:
-    """Return the same, but small octahedra for a cloud that by itself is dots: what is in an answer has faces."""
+    """Return the surface of a body in a result. A cloud that is drawn as dots becomes small octahedra with faces."""
     if not is_dots(x) and not (isinstance(x, PointCloud) and x.radius <= 0.0):
         return surface_of(x)
     points = np.asarray(x.points)
@@ -73,39 +73,39 @@ def solid_surface(x: Any) -> tuple[Array, Ints]:
 
 
 def is_dots(x: Any) -> bool:
-    """Return whether this is a point cloud of more points than are drawn as balls."""
+    """Return whether an object is a point cloud of more points than are drawn as balls."""
     return isinstance(x, PointCloud) and len(x.points) > MOST_BALLS
 
 
 def repeated(faces: Ints, copies: int, vertices: int) -> Ints:
-    """Return the faces of several equal bodies whose vertices are stored one body after the other."""
+    """Return the faces of several equal bodies whose vertices are stored body by body."""
     every: Ints = (faces + vertices * np.arange(copies)[:, None, None]).reshape(-1, 3)
     return every
 
 
 def ball(center: Array, radius: float, resolution: int = 40) -> Solid:
-    """Return a ball, or one at each of (k, 3) points."""
+    """Return a ball, or balls at (k, 3) points."""
     unit, points = surfaces.sphere(radius, resolution), np.reshape(center, (-1, 3))
     vertices = (points[:, None] + unit.vertices).reshape(-1, 3)
     return Solid(vertices, repeated(unit.faces, len(points), len(unit.vertices)))
 
 
 def slab(point: Array, normal: Array, center: Array, half: float, thick: float) -> Solid:
-    """Return a square slab near ``center`` whose top is on a plane; its thickness is relative to its half width."""
+    """Return a square slab near ``center`` whose top is on a plane. Its thickness is relative to its half width."""
     axes = np.array([*across(normal), normal])
     top = center + float(normal @ (point - center)) * normal
     return Solid(top + half * (CORNERS * (1.0, 1.0, thick / 2) - (0.0, 0.0, thick / 2)) @ axes, BOX_FACES)
 
 
 def rod(start: Array, end: Array, radius: float, resolution: int = 32) -> Solid:
-    """Return a round bar from one point to another, or one from each of (k, 3) points to another."""
+    """Return a round bar between two points, or k bars between (k, 3) points."""
     return turned(surfaces.cylinder(1.0, 1.0, resolution), start, end, radius)
 
 
 def arrow(start: Array, direction: Array, length: float, thickness: float) -> list[Solid]:
     """Return the shaft and the head of an arrow, or of arrows from (k, 3) points.
 
-    The direction is a unit vector, the thickness half the shaft's.
+    The direction is a unit vector. The thickness is the radius of the shaft.
     """
     end = start + length * direction
     neck = end - min(6.0 * thickness, 0.5 * length) * direction
@@ -119,7 +119,7 @@ def box_lines(corners: Array) -> Array:
 
 
 def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
-    """Return several solids as one."""
+    """Return the union of the triangles of several solids."""
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in solids)])
     faces = [faces + start for (_, faces), start in zip(solids, starts, strict=False)]
     points = np.concatenate([np.zeros((0, 3)), *(vertices for vertices, _ in solids)])
@@ -127,7 +127,7 @@ def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
 
 
 def turned(surface: surfaces.Surface, start: Array, end: Array, radius: float) -> Solid:
-    """Stretch a solid of revolution of height 1 and radius 1 from one point to another, or from (k, 3) to others."""
+    """Return a solid of revolution of height 1 and radius 1 that is stretched between two points, or (k, 3) points."""
     start, end = np.reshape(start, (-1, 3)), np.reshape(end, (-1, 3))
     length = np.linalg.norm(end - start, axis=1, keepdims=True)
     first, second = across((end - start) / np.where(length > 0.0, length, 1.0))
@@ -137,37 +137,38 @@ def turned(surface: surfaces.Surface, start: Array, end: Array, radius: float) -
 
 
 def across(axis: Array) -> tuple[Array, Array]:
-    """Return two unit vectors that are at right angles to a unit vector and to each other, or those of (k, 3)."""
+    """Return two unit vectors that are orthogonal to a unit vector, or to (k, 3) vectors, and to each other."""
     side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis), axis=-1)])
     side /= np.linalg.norm(side, axis=-1, keepdims=True)
     return side, np.cross(axis, side)
 
 
 def is_sheet(vertices: Array, faces: Ints) -> bool:
-    """Return whether a surface encloses nothing: the two sides of a flat body, which are at the same place."""
+    """Return whether a surface does not enclose a volume, like the coincident two sides of a flat body."""
     a, b, c = (vertices[faces[:, k]] - vertices[0] for k in range(3))
     areas = np.cross(b - a, c - a)
     most = 1e-9 * float(np.abs(areas).sum())
     return bool(0.0 < most >= np.abs(areas.sum(axis=0)).max() and abs(np.vdot(a, areas)) <= most * np.abs(a).max())
 
 
-#: Faces that meet at less than this, in degrees, belong to one smooth patch.
+#: Faces with a smaller angle between their normals, in degrees, belong to one smooth patch.
 CREASE = 18.0
 
 
 class Shaded(NamedTuple):
-    """A mesh whose vertices are doubled along its sharp edges."""
+    """A mesh whose vertices are duplicated along its sharp edges."""
 
     vertices: Array
     normals: Array
     faces: Ints
-    edges: Array  #: (k, 2, 3), the sharp and the open edges
+    edges: Array  #: (k, 2, 3), sharp and open edges
 
 
 def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
-    """Split a mesh into smooth patches, each with its own normals.
+    """Return a mesh split into smooth patches, each with separate normals.
 
-    Of equal bodies one after another, as many as ``copies``, the largest is split as the others are.
+    The mesh consists of ``copies`` equal bodies, one after another. The largest is split, and the others in the same
+    way.
     """
     every = np.reshape(vertices, (copies, -1, 3)).astype(np.float64, copy=False)
     sizes = np.ptp(every, axis=1).max(axis=1) if every.size else np.ones(copies)
@@ -182,13 +183,13 @@ def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
     lengths = np.linalg.norm(areas[chief], axis=1)
     normals = areas[chief] / np.where(lengths > 0.0, lengths, 1.0)[:, None]
 
-    owner = np.argsort(mesh.numbers, axis=None, kind="stable") // 3  # the triangles at each edge, edge after edge
+    owner = np.argsort(mesh.numbers, axis=None, kind="stable") // 3  # the triangles at each edge, sorted by edges
     count = np.bincount(mesh.numbers.ravel(), minlength=len(mesh.ends))
     begin = np.cumsum(count) - count
     first, second = owner[begin], owner[begin + count - 1]
     smooth = (count == 2) & (np.einsum("ij,ij->i", normals[first], normals[second]) > np.cos(np.radians(CREASE)))
     shown = (count <= 2) & ~smooth
-    # where more than two meet, as on a flat body with two sides, the edge shows if they are not all in one plane
+    # an edge of more than two triangles, as on a flat body with two sides, is shown unless all are in one plane
     for k in np.flatnonzero(count > 2):
         fan = normals[owner[begin[k] : begin[k] + count[k]]]
         shown[k] = np.ptp(np.abs(fan @ fan[0])) > 1e-3

@@ -1,4 +1,4 @@
-"""Windows with a result that follows the mouse: of a shape that is dragged, and of a robot with sliders."""
+"""Interactive windows: a shape that is dragged with the mouse, and a robot with sliders, each with its result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gjk3d.wording import count
 if TYPE_CHECKING:
     import pyvista
 
-_HELP = "drag an arrow of B to move it, a ring to turn it"
+_HELP = "drag an arrow to move B, a ring to rotate B"
 
 
 class Dragged:
@@ -42,11 +42,11 @@ class Dragged:
     plotter : pyvista.Plotter
         Its ``show()`` opens the window.
     pose_b : (4, 4) float
-        Where B is now.
+        The present pose of B.
     result : Distance
-        Their signed distance now.
+        The present signed distance.
     contact : Contact or None
-        Their contact points now; None where they are apart, or not both convex.
+        The present contact points, or None if the shapes are apart or not both convex.
     """
 
     def __init__(
@@ -57,13 +57,13 @@ class Dragged:
         self._pair = Pair(a, b)
         drawings = (Drawing(), Drawing())
         for k, (drawing, pose) in enumerate(zip(drawings, (pose_a, None), strict=True)):
-            # no outline: VTK finds it for where B was, not for where it is
+            # without an outline, since VTK computes it for the old pose of B
             add(drawing, self._shapes[k], pose, style.color(k, COLORS), style.alpha(k, 0.5), outline=False)
         scene = Drawing(drawings[0].items + [item.moved(pose_b) for item in drawings[1].items])
         points = drawings[1].framed
         self._center = (points.min(axis=0) + points.max(axis=0)) / 2.0
         arrows = 0.6 * float(np.linalg.norm(np.ptp(points, axis=0))) * np.eye(3)
-        scene.dots(pose_b[:3, :3] @ self._center + pose_b[:3, 3] + arrows, INK)  # they have to be in the picture too
+        scene.dots(pose_b[:3, :3] @ self._center + pose_b[:3, 3] + arrows, INK)  # the camera has to show the arrows too
         movers = [Mover("AB"[k], style.color(k, COLORS), drawing.items) for k, drawing in enumerate(drawings)]
         self._posed = Posed(plotter, scene, movers)
         self._grip = self._posed.actors[1][0]
@@ -72,16 +72,15 @@ class Dragged:
         self._grip.AddObserver("ModifiedEvent", self._follow)
 
     def move(self, pose_b: Any) -> Distance:
-        """Put B somewhere, as dragging it does, and return the answer there."""
+        """Set the pose of B, like dragging it, and return the result at this pose."""
         self._grip.user_matrix = matrices(pose_b, "pose_b")[0]
-        if self._widget is not None:  # a widget goes on from where it left B
+        if self._widget is not None:  # a widget continues from its last pose of B
             self._widget.remove()
             self._widget = None
             self._hold()
         return self.result
 
     def _follow(self, *_: Any) -> None:
-        """Ask again where B's actor has a new matrix."""
         pose = np.array(self._grip.user_matrix)
         if np.array_equal(pose, self.pose_b):
             return
@@ -108,11 +107,10 @@ class Dragged:
         self._posed.set([None, self.pose_b], signs, alarm=result.distance <= 0.0)
 
     def _middle(self) -> tuple[float, ...]:
-        """Return where the middle of B is, about which it turns."""
+        """Return the middle of B in the world, about which it is rotated."""
         return tuple((self.pose_b @ np.append(self._center, 1.0))[:3].tolist())
 
     def _hold(self) -> None:
-        """Put the arrows and rings round where B is; they follow it from there."""
         self.plotter.subplot(*self._posed.panel)
         self._widget = self.plotter.add_affine_transform_widget(
             self._grip, origin=self._middle(), scale=0.45, line_radius=0.02
@@ -131,40 +129,40 @@ def drag(
     off_screen: bool | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Dragged:
-    """Open a window in which the mouse drags B and the distance from A follows.
+    """Open a window in which the mouse drags B, and return its shapes and the present result.
 
-    Distance or depth, what is proven of it, the nearest points, the normal, the way out of an overlap and, for convex
-    shapes, the contact points are those of every moment. Where there is no display, nothing opens: a picture of the
-    start is saved, and stderr says where.
+    The picture shows the present distance or depth with its proven bounds, the nearest points, the normal, the
+    separating translation in overlap and, for convex shapes, the contact points. Without a display, a picture of the
+    start is saved, and stderr names the file.
 
     Parameters
     ----------
     a, b : shape, mesh or other solid
-        B needs to be bounded.
+        B must be bounded.
     pose_a, pose_b : (4, 4) float, optional
-        Where they are at first.
+        Poses at the start.
     plotter : pyvista.Plotter, optional
-        Draw into this one; it is not shown.
+        The plotter to draw into, which is not shown.
     colors : (str, str)
-        Of A and B.
+        Colours of A and B.
     opacity : float
-        Of both.
+        Opacity of A and B.
     off_screen : bool, optional
-        True: nothing is shown or saved; for tests and for pictures of one's own.
+        True neither shows nor saves the picture.
     path : path, optional
-        Save a picture of the start here, and open nothing.
+        The file to save a picture of the start to, instead of opening a window.
 
     Returns
     -------
     Dragged
-        ``pose_b`` and ``result`` are those of the moment, also after the window was closed.
+        ``pose_b`` and ``result`` follow the mouse, and stay after the window is closed.
 
     Raises
     ------
     RenderingUnavailableError
-        There is no OpenGL library to draw with; the message says what to install.
+        No OpenGL library works. The message names the packages to install.
     UnsupportedPair
-        B is a half-space, which has no end to hold it by.
+        B is a half-space, which is unbounded.
 
     Examples
     --------
@@ -179,7 +177,7 @@ def drag(
     >>> dragged.plotter.close()
     """
     if isinstance(b, Halfspace):
-        raise UnsupportedPair(f"a {type(b).__name__} cannot be dragged: give it as A")
+        raise UnsupportedPair(f"B is a {type(b).__name__}, which is unbounded and cannot be dragged. Pass it as A")
     first, second = None if pose_a is None else matrices(pose_a, "pose_a")[0], matrices(pose_b, "pose_b")[0]
     return in_window(
         lambda plotter: Dragged(plotter, a, b, first, second, Style(colors=colors, opacity=opacity)),
@@ -188,23 +186,23 @@ def drag(
 
 
 MOST_SLIDERS = 12
-#: Where sliders stand, in parts of the window, and how far the picture moves aside for them.
+#: Edges of the area of sliders, in parts of the window, and the shift of the picture to make room for them.
 _LEFT, _RIGHT, _TOP, _BOTTOM, _ASIDE = 0.76, 0.98, 0.90, 0.08, 0.2
-#: Configurations from which the reach of a robot is taken, and how far joints go in these that have no limit.
+#: Number of configurations that estimate the reach of a robot, and the limit of joints without limits in these.
 _TRIED, _TURN = 32, 2.0 * np.pi
 
 
 class Slid:
-    """A robot in a plotter, and what is known of where its joints were moved to.
+    """A robot in a plotter, and the result at the configuration of its sliders.
 
     Attributes
     ----------
     plotter : pyvista.Plotter
         Its ``show()`` opens the window.
     q : (dof,) float
-        The configuration now.
+        The present configuration.
     state : State or None
-        Who collides there, and the closest pair; None of a Robot that has no Checker.
+        The colliding pairs and the closest pair, or None for a Robot without a Checker.
     sliders : dict of str to vtkSliderWidget
     """
 
@@ -219,7 +217,7 @@ class Slid:
         scene, things = draw_robot(x, style, q=q, labels=False), Drawing()
         if isinstance(x, Checker):
             add_things(things, x, frozenset())
-        scene.dots(self._reached(), INK)  # to be seen wherever the sliders move it
+        scene.dots(self._reached(), INK)  # the camera shows the robot at all configurations
         center, radius = scene.ball
         far = np.linalg.norm(scene.items[-1].vertices - center, axis=1).max(initial=radius)
         scene.focus = center, float(far)
@@ -231,7 +229,7 @@ class Slid:
         self._query()
 
     def _reached(self) -> Array:
-        """Return where the links come in some configurations, (n, 3) float."""
+        """Return extreme points of the links in some configurations, (n, 3) float."""
         low, high = (np.clip(limits, -_TURN, _TURN) for limits in (self._robot.lower, self._robot.upper))
         rows = np.random.default_rng(0).uniform(low, high, (_TRIED, self._robot.dof))
         limits_reached = [
@@ -244,7 +242,7 @@ class Slid:
         return np.concatenate([np.zeros((0, 3)), *ends])
 
     def move(self, q: Row) -> State | None:
-        """Put the robot into a configuration, as the sliders do, and return its state."""
+        """Set the configuration of the robot and the sliders, and return the state."""
         self.q = np.array(self._robot.configurations(q)[0][0])
         for label, widget in self.sliders.items():
             widget.GetRepresentation().SetValue(self.q[self._numbers[label]])
@@ -252,7 +250,7 @@ class Slid:
         return self.state
 
     def _slide(self, number: int, value: float) -> None:
-        if value != self.q[number]:  # pyvista calls once when it makes a slider
+        if value != self.q[number]:  # pyvista also calls this when it makes a slider
             self.q[number] = value
             self._query()
 
@@ -281,17 +279,17 @@ class Slid:
 
 
 def _numbers(robot: Robot, names: Sequence[str]) -> dict[str, int]:
-    """Return a label of each number of q of some joints; each number of a joint with several has its own."""
+    """Return the column of q by the label of each slider. A joint with several numbers has a slider for each."""
     labels: dict[str, int] = {}
     for name in names:
         if name not in robot.columns:
-            raise RobotError(f"joints: there is no joint {name!r} that moves: {', '.join(robot.joint_names)}")
+            raise RobotError(f"joints: {name!r} is not a joint that moves. Joints are {', '.join(robot.joint_names)}")
         columns = robot.columns[name]
         several = columns.stop - columns.start > 1
         for k, column in enumerate(range(columns.start, columns.stop)):
             labels[f"{name} {k}" if several else name] = column
     if len(labels) > MOST_SLIDERS:
-        raise RobotError(f"joints: {len(labels)} sliders do not fit, at most {MOST_SLIDERS} do: name fewer joints")
+        raise RobotError(f"joints: {len(labels)} sliders do not fit, at most {MOST_SLIDERS} do. Name fewer joints")
     return labels
 
 
@@ -305,34 +303,35 @@ def sliders(
     off_screen: bool | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Slid:
-    """Open a window in which sliders move the joints of a robot, and its collisions or closest pair follow.
+    """Open a window in which sliders move the joints of a robot, and return the robot and its state.
 
-    Where there is no display, nothing opens: a picture of the start is saved, and stderr says where.
+    The picture shows the present collisions or the closest pair. Without a display, a picture of the start is saved,
+    and stderr names the file.
 
     Parameters
     ----------
     x : Robot or Checker
-        A Checker also has surroundings, and says who collides (vermilion) or is closest.
-    q : (dof,) float, one each, optional
-        The configuration at first; all 0 by default.
+        A Checker also has obstacles, and computes the colliding (vermilion) or closest pairs.
+    q : (dof,) float, optional
+        The configuration at the start, all 0 by default.
     joints : sequence of str, optional
-        Who gets a slider; by default the first whose sliders fit.
+        Joints with sliders. By default they are the first joints whose sliders fit.
     colors : sequence of str, optional
-        Of the links, by turns.
+        Colours of the links in turn.
     plotter, off_screen, path
         As in `drag`.
 
     Returns
     -------
     Slid
-        ``q`` and ``state`` are those of the moment, also after the window was closed.
+        ``q`` and ``state`` follow the sliders, and stay after the window is closed.
 
     Raises
     ------
     RobotError
-        There is no such joint, or there are too many.
+        A joint does not exist, or there are too many.
     RenderingUnavailableError
-        There is no OpenGL library to draw with; the message says what to install.
+        No OpenGL library works. The message names the packages to install.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is written at the edges of a picture: lines above, the meaning of colours below, as its panel has room."""
+"""Text in pictures: captions at the top of a panel, the legend at the bottom, and labels at points."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from gjk3d.viz.drawing import INK, Drawing, Label
 if TYPE_CHECKING:
     import pyvista
 
-#: A panel in which letters have their full size, in pixels; in a smaller one they shrink, but not to less than this.
+#: Size of a panel with full letters, in pixels, and the least scale of letters in smaller panels.
 _FULL, _LEAST = (1000, 750), 0.8
-#: Heights of letters, in pixels: of the first line, of the other lines, of the key to colours.
+#: Heights of letters of the first line, the other lines and the legend, in pixels.
 _HEAD, LINE, _KEY = 26, 24, 22
-#: Rows of words, above and below.
+#: Greatest number of caption lines and of legend entries.
 _MOST_ROWS = 12
-#: From the left, in pixels, and from below.
+#: Distance of text from the left edge, in pixels, and from the lower edge, in parts of the panel.
 _EDGE, _FOOT = 14, 0.016
-#: Of broken lines, in units of the font's own, which is tight.
+#: Spacing of broken lines, in units of the spacing of the font, which is too small.
 _SPACING = 1.3
 _OURS = ("gjk3d line ", "gjk3d key ", "gjk3d chip ", "gjk3d label ")
 _LABEL = 20  #: height of labels, in pixels
-#: Where a label may stand: turned from the way out of the middle of all by so much, and so far from its point.
+#: Candidate positions of a label: angles from the outward direction, and distances from its point.
 _TURNS, _FAR = (0.0, 0.6, -0.6, 1.2, -1.2, 2.0, -2.0, 3.1), (1.0, 1.7)
 
 Box = tuple[Array, Array]
 
 
 def panel_size(plotter: pyvista.Plotter) -> tuple[float, float]:
-    """Return width and height of the panel that is drawn into, in pixels."""
+    """Return the width and height of the current panel, in pixels."""
     left, low, right, high = plotter.renderer.GetViewport()
     wide, tall = plotter.window_size
     return max((right - left) * wide, 1.0), max((high - low) * tall, 1.0)
 
 
 def scale_of(plotter: pyvista.Plotter) -> float:
-    """Return how large letters are in the panel that is drawn into; 1 in a picture of the usual size."""
+    """Return the scale of letters in the current panel, which is 1 in a picture of the usual size."""
     wide, tall = panel_size(plotter)
     return float(np.clip(min(wide / _FULL[0], tall / _FULL[1]), _LEAST, 2.0))
 
 
 def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> list[Box]:
-    """Write words at the top and what colours mean at the bottom, in place of those before and of labels.
+    """Replace all text by captions at the top and the legend at the bottom, and return the boxes of both.
 
-    Return the boxes that they take, the words' and the key's, in parts of the panel from its lower left corner.
+    The boxes are in parts of the panel from its lower left corner.
     """
     for name in [name for name in plotter.renderer.actors if name.startswith(_OURS)]:
-        # of this panel: the plotter's own method would take them out of every panel
+        # only of this panel, while the method of the plotter removes actors of every panel
         plotter.renderer.remove_actor(name, reset_camera=False, render=False)
     wide, tall = panel_size(plotter)
-    edge, side = _EDGE * scale_of(plotter) / wide, _KEY * scale_of(plotter)  # of a chip with the room round it
+    edge, side = _EDGE * scale_of(plotter) / wide, _KEY * scale_of(plotter)  # side of a chip with its margin
     top, low, across, aside = 0.99, _FOOT, 0.0, 0.0
     for row, line in enumerate(drawing.words[:_MOST_ROWS]):
         size, color = (LINE, INK) if row else (_HEAD, head)
@@ -68,7 +68,7 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> li
 
 
 def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) -> None:
-    """Write labels next to the present positions of their points, in the part of the panel between words and key."""
+    """Add labels next to the present positions of their points, between the captions and the legend."""
     import pyvista
     from vtkmodules.vtkRenderingCore import vtkCoordinate, vtkTextActor
 
@@ -86,14 +86,14 @@ def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) 
         font.SetBackgroundOpacity(0.85)
         actor.SetInput(_escaped(label.text))
         size = np.array(_extent(font, actor.GetInput()), dtype=np.float64)
-        # what is behind the camera, or far out of the picture, stays there
+        # a point behind the camera, or far outside the picture, keeps its label outside
         inside = bool((np.abs(spot) < 1e5).all())
         free = np.array([*spots, *(_pixel(plotter, point) for point in label.free)])
         low = _next_to(spot, spot - spots.mean(axis=0), free, size, room, occupied, inside)
         occupied.append((low - 2.0, low + size + 2.0))
         point.SetCoordinateSystemToWorld()
         point.SetValue(np.asarray(label.point).tolist())
-        place = actor.GetPositionCoordinate()  # follows the point when the camera turns
+        place = actor.GetPositionCoordinate()  # follows the point when the camera moves
         place.SetCoordinateSystemToViewport()
         place.SetReferenceCoordinate(point)
         x, y = (low - spot).tolist()
@@ -102,14 +102,14 @@ def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) 
 
 
 def _pixel(plotter: pyvista.Plotter, point: Array) -> Array:
-    """Return where a point of the world is in the panel, from its lower left corner."""
+    """Return the pixel of a point of the world, from the lower left corner of the panel."""
     plotter.renderer.SetWorldPoint(*point, 1.0)
     plotter.renderer.WorldToView()
     return (np.array(plotter.renderer.GetViewPoint()[:2]) + 1.0) / 2.0 * panel_size(plotter)
 
 
 def _next_to(spot: Array, out: Array, free: Array, size: Array, room: Box, occupied: list[Box], inside: bool) -> Array:
-    """Return the lower left corner of a label next to its point, away from the middle, labels and free points."""
+    """Return the lower left corner of a label next to its point, away from the middle, other labels and free points."""
     angle = float(np.arctan2(out[1], out[0]))
     best, least = spot, np.inf
     for turn in _TURNS:
@@ -136,12 +136,12 @@ def write(
     *,
     above: bool = True,
 ) -> tuple[float, float]:
-    """Write above or below a place, in as many rows as need be; return width and height, in parts of the panel."""
+    """Write a text above or below a position, with line breaks, and return its size in parts of the panel."""
     wide, tall = panel_size(plotter)
     written = plotter.add_text("", position=place, viewport=True, color=color, name=name, render=False)
     written.prop.font_size = round(size * scale_of(plotter))
     written.prop.SetLineSpacing(_SPACING)
-    written.prop.background_color, written.prop.background_opacity = "white", 0.55  # to be read over a body too
+    written.prop.background_color, written.prop.background_opacity = "white", 0.55  # readable over a body
     written.input, high = _broken(_escaped(text), written.prop, (1.0 - place[0] - 0.01) * wide)
     if not above:
         written.position = (place[0], place[1] - high / tall)
@@ -157,28 +157,27 @@ def _broken(text: str, font: Any, room: float) -> tuple[str, float]:
             lines.append(word)
         else:
             lines[-1] = longer
-    # each row as high as the tallest letters, so that rows keep their places whatever stands in them
+    # all rows have the height of the tallest letters, so that their positions do not depend on the text
     return "\n".join(lines), 1.25 * font.font_size * len(lines)
 
 
 def _escaped(text: str) -> str:
-    """Return a text without the signs that VTK reads as formulas (dollars) and as columns (bars)."""
-    return text.replace("$", r"\$").replace("|", "\u00a6")  # no other bar is in its font
+    """Return a text in which the characters for formulas (dollars) and columns (bars) of VTK are replaced."""
+    return text.replace("$", r"\$").replace("|", "\u00a6")  # VTK's font does not have another bar
 
 
 def unescaped(text: str) -> str:
-    """Return what is read of a text that was escaped."""
+    """Return the original of an escaped text."""
     return text.replace(r"\$", "$").replace("\u00a6", "|")
 
 
 def _extent(font: Any, words: str) -> tuple[int, int]:
-    """Return how wide and high words are, in pixels."""
     left, right, low, high = extent(font, words)
     return right - left, high - low
 
 
 def extent(font: Any, words: str) -> list[int]:
-    """Return the left, right, lower and upper edge of words relative to their position, in pixels."""
+    """Return the left, right, lower and upper edge of a text relative to its position, in pixels."""
     from vtkmodules.vtkRenderingCore import vtkTextRenderer
 
     edges = [0, 0, 0, 0]
@@ -187,7 +186,7 @@ def extent(font: Any, words: str) -> list[int]:
 
 
 def _chip(place: tuple[float, float], size: tuple[float, float], color: str) -> Any:
-    """Return a small rectangle of a colour, in parts of the panel."""
+    """Return a rectangle of a colour for the legend, in parts of the panel."""
     import pyvista
     from vtkmodules.vtkRenderingCore import vtkActor2D, vtkCoordinate, vtkPolyDataMapper2D
 

@@ -44,7 +44,7 @@ def test_one_row_is_written_with_every_peer_that_is_installed(tmp_path):
         assert cell["wrong"]["python-fcl"] == 0.0
     assert "48 of 48 proven" in text
     row = next(line for line in text.splitlines() if line.startswith("| box-box | boolean | 0.0 / 0.0 / 0.0 |"))
-    assert row.count("|") == text[text.index(f"| pair | question | {COUNTS} |") :].splitlines()[0].count("|")
+    assert row.count("|") == text[text.index(f"| pair | query | {COUNTS} |") :].splitlines()[0].count("|")
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -11,10 +11,10 @@ MOVE_B = "move B by {}"
 WIDE_BOUNDS = ("the bounds are wider than usual", "enough, perhaps more than needed")
 TRIANGLES, HULLS = "Triangles of the models", "Convex hulls of the models"
 COMPARED = "{} are what is compared."
-FIRST_STEP = "1. What is asked."
+FIRST_STEP = "1. Start."
 APART_BY = r"apart by ([\d.]+):?"
-ANSWER_APART = "Answer: apart by {}"
-ANSWER_OVERLAPPING = "Answer: overlapping by {}"
+ANSWER_APART = "Result: apart by {}"
+ANSWER_OVERLAPPING = "Result: overlapping by {}"
 BOUNDS_OF_THE_DISTANCE = "Bounds of the distance in {}"
 
 # gjk3d clash and diff
@@ -59,9 +59,9 @@ FREE_PROVEN = "FREE, proven all the way"
 UNRESOLVED = "UNRESOLVED on edge {}, from row {} to row {}: {} are too close to tell"
 FREE_UP_TO = "free up to {} of it\n"
 PATH_INTERRUPTED = "interrupted: {} of {} edges were free, the rest was not looked at"
-KEPT = "{} of {} motions keep every margin, proven"
+KEPT = "{} of {} motions proven to keep every margin"
 NOW_WRITTEN = "now written: "
 
 # tables and pages of models
-NOT_READ = "{} more could not be read"
+NOT_READ = "{} more part could not be read"
 SHORTENED = "(names shortened, without {}: wider or piped it has all)"

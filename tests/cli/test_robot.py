@@ -343,7 +343,7 @@ def test_animation_ends_where_the_path_hits(run, beam):
         gif.convert("RGB").save(beam / "last.png")
     assert _share_of_vermilion(beam / "last.png") > 0.02
     assert run(*words, "--animation", beam / "path.html", "--picture", beam / "ghosts.html").code == 1
-    for name, words_in in (("path.html", 'id="play"'), ("ghosts.html", "who collides")):
+    for name, words_in in (("path.html", 'id="play"'), ("ghosts.html", "colliding links")):
         assert words_in in (beam / name).read_text(encoding="utf-8")
 
 

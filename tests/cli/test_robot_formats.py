@@ -30,7 +30,7 @@ def test_the_command_line_asks_for_what_is_drawn(run, tmp_path):
     (tmp_path / "r.urdf").write_text(DRAWN)
     said = run("robot", "info", tmp_path / "r.urdf")
     assert said.code == 0
-    assert re.search("1 link .* a; .*--collision visual", said.err)
+    assert re.search(r"1 link .* a\. .*--collision visual", said.err)
     assert "no link" in said.err
     for command in (("check", "--random", "2"), ("pairs",)):
         said = run("robot", command[0], tmp_path / "r.urdf", *command[1:])

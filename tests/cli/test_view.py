@@ -135,7 +135,7 @@ def test_shapes_are_explained_in_words(run):
     told = str(gk.viz.explain(result))
     assert said.out.splitlines() == told.splitlines()
     assert said.out.startswith(sentences.FIRST_STEP)
-    assert "sphere B's 0.5" in said.out
+    assert "sphere B's radius 0.5" in said.out
     assert f"{result.distance:.9g} apart" in said.out
 
 
@@ -145,7 +145,7 @@ def test_models_are_explained_by_their_hulls_in_one_unit(run, box, assembly):
     assert sentences.ANSWER_OVERLAPPING.format("0.5 mm") in said.out
     said = run("explain", f"{assembly}#ell", "sphere:0.25", "--pose-b", "2.6 0.1 0.1")
     assert said.code == 1
-    assert "sphere B's 0.25 m." in said.out  # the file is in metres, and the sphere with it
+    assert "sphere B's radius 0.25 m " in said.out  # the file is in metres, and the sphere with it
     assert_names(said.err, "#ell", "hull")
 
 

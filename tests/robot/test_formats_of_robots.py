@@ -22,7 +22,7 @@ DRAWN = (
 
 
 def test_links_with_a_visual_and_no_collision_are_named():
-    with pytest.warns(RobotWarning, match='1 link .* a;.*collision="visual".*--collision visual'):
+    with pytest.warns(RobotWarning, match=r'1 link .* a\..*collision="visual".*--collision visual'):
         one = Robot.load(DRAWN.format(f"<collision>{BALL}</collision>"))
     assert [each.link for each in one.geometries] == [1]
 

@@ -235,7 +235,7 @@ def test_names_that_are_not_there():
     allowed = AllowedPairs(LINKS)
     with pytest.raises(RobotError, match=r"'foot'.*base, arm, hand"):
         allowed.allow("base", "foot")
-    with pytest.raises(RobotError, match="'arm' twice"):
+    with pytest.raises(RobotError, match=r"'arm'.*twice"):
         allowed.forbid("arm", "arm")
     with pytest.raises(Gjk3dError):
         ("base", "foot") in allowed  # noqa: B015

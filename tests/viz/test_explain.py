@@ -105,7 +105,7 @@ def test_what_is_said_to_be_dropped_is_gone():
             if sentences.FOLDED in after.sentence:  # the last of several
                 continue
             assert set(after.names) == (set(step.names) | {step.point_name}) - set(step.dropped)
-            said = re.findall(r"drop (.*?)\.", step.sentence)
+            said = re.findall(r"drops (.*?)\.", step.sentence)
             assert (re.findall(r"w\d+", said[0]) if said else []) == list(step.dropped)
             kept = re.findall(sentences.KEPT, step.sentence)
             assert kept[0].split() == list(after.names)
@@ -148,7 +148,7 @@ def test_growth_is_told_by_its_own_numbers(name):
             assert nearest[1].split() == [step.names[i] for i in step.closest]
             assert float(nearest[2]) == pytest.approx(away, rel=1e-3)
         faces, later = (set(map(tuple, s.faces.tolist())) for s in (step, after))
-        gone = re.search(sentences.FACES_GIVE_WAY, step.sentence)
+        gone = re.search(sentences.REPLACED_FACES, step.sentence)
         assert len(faces - later) == int(gone[2] or 1)
         assert len(later - faces) == int(gone[3]) == len(step.horizon)
     assert told_away >= 2
@@ -243,7 +243,7 @@ def test_names_tell_points_apart_by_their_tolerance_alone():
 def test_radii_are_taken_off_at_last():
     result = apart()
     explanation = gk.viz.explain(result)
-    assert_names(explanation.steps[-1].sentence, "taken off", "sphere B's 0.8")
+    assert_names(explanation.steps[-1].sentence, "subtracted", "sphere B's radius 0.8")
     step = gjk_steps(explanation)[-1]
     assert np.linalg.norm(step.nearest) - 0.8 == pytest.approx(result.distance)
     assert step.upper == pytest.approx(result.distance)
@@ -251,9 +251,9 @@ def test_radii_are_taken_off_at_last():
 
 def test_radii_of_shapes_in_each_other_are_added():
     steps = gk.viz.explain(gk.signed_distance(gk.Capsule(0.3, 1), gk.Capsule(0.2, 1), None, pose(0.4, 0.0, 0.1))).steps
-    assert_names(steps[-1].sentence, "apart by 0.4", "taken off", "capsule A's 0.3", "capsule B's 0.2")
+    assert_names(steps[-1].sentence, "apart by 0.4", "subtracted", "capsule A's radius 0.3", "capsule B's radius 0.2")
     steps = gk.viz.explain(gk.signed_distance(gk.Box((2, 2, 2)), gk.Sphere(0.5), None, pose(0.7, 0.0, 0.1))).steps
-    assert_names(steps[-1].sentence, " 0.3", "added", "sphere B's 0.5")
+    assert_names(steps[-1].sentence, " 0.3", "added", "sphere B's radius 0.5")
 
 
 def test_lengths_have_the_unit_that_is_given():
@@ -285,14 +285,14 @@ def test_distance_never_goes_below_zero():
         1:
     ]
     assert all(step.lower >= 0.0 and step.upper >= 0.0 for step in steps)
-    assert "signed_distance tells" in steps[-1].sentence
+    assert "Use signed_distance" in steps[-1].sentence
 
 
 @pytest.mark.parametrize("move", [(1.5, 0), (4, 2)])
 def test_touching_is_called_touching(move):
     steps = gk.viz.explain(gk.signed_distance(prism(A), prism(B + move), trace=True)).steps
     assert "touch" in steps[-2].sentence
-    assert steps[-1].title == "Answer: touching"
+    assert steps[-1].title == "Result: touching"
 
 
 def test_what_cannot_be_explained_says_why():

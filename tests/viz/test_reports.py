@@ -60,7 +60,7 @@ def test_the_assembly_is_a_ghost_and_the_pair_in_colours(report):
 def test_what_both_fill_is_drawn_or_the_box_round_it(report, monkeypatch):
     box = [(-1.5, -0.5, 0.1), (-0.5, 0.5, 0.5)]
     drawing = drawing_of(report)
-    (both,) = [item.vertices for item in drawing.items if item.color == dict(drawing.keys)["what both fill"]]
+    (both,) = [item.vertices for item in drawing.items if item.color == dict(drawing.keys)["overlap volume"]]
     np.testing.assert_allclose([both.min(axis=0), both.max(axis=0)], box, atol=1e-9)
     assert [label.text for label in drawing.labels] == ["0.4 mm"]  # at the arrow
     monkeypatch.setattr("gjk3d.bodies.pieces.available", lambda: False)

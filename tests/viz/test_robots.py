@@ -295,7 +295,7 @@ def test_picture_of_a_motion_has_the_line_of_the_hand(checker, tmp_path):
     drawing = drawing_of(there, Style())
     (line,) = [item for item in drawing.items if item.look == LINES]
     np.testing.assert_allclose(line.vertices.reshape(-1, 2, 3)[:, 0], there.trace[:-1])
-    assert (f"way of {checker.robot.links[-1]}", line.color) in drawing.keys  # not of who collides
+    assert (f"path of {checker.robot.links[-1]}", line.color) in drawing.keys  # not of who collides
     assert line.color not in (robots.HIT, *robots.LINKS)
     assert len(named(drawing, "hand")) > 3
     file = viz.motion(checker, PATH, tmp_path / "motion.png", frames=20)

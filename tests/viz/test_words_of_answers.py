@@ -164,7 +164,7 @@ def test_clearance_and_collisions_of_a_robot():
         if state.pairs:
             for met in checker.collisions(q):
                 holds(repr(met).rpartition("signed distance ")[2][:-1], met.lower, met.upper, 6)
-            holds(words.rpartition("deepest ")[2], max(-state.upper, 0.0), -state.lower, 4, 0)
+            holds(words.rpartition("depth ")[2], max(-state.upper, 0.0), -state.lower, 4, 0)
         else:
             near = checker.clearance(q)
             holds(words.rpartition(", ")[2], near.lower, near.upper, 4)

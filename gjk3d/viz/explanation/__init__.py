@@ -1,7 +1,7 @@
-"""Explain an answer: every step of GJK and EPA, drawn and in words.
+"""Explanation of a result: every step of GJK and EPA, as a drawing and in words.
 
-`narration` reads the trace of an answer and puts it into `steps`, in words; `scene` draws them, `stage` shows them,
-`files` writes them as a page, pictures and films. Pictures of answers without their steps are in `viz/kinds`.
+`narration` converts the trace of a result to steps in words. `scene` draws the steps. `stage` shows them in a window
+and writes them as a page, pictures and animations. Pictures of results without steps are in `viz/kinds`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gjk3d.viz.explanation.stage import Window
 
 _STRIPS, _ANIMATIONS = (".png", ".jpg", ".jpeg"), (".gif", ".webp")
-#: how near EPA is let to a depth that has a closed form, in units of the pair's size
+#: tolerance of EPA in sizes of the pair, for a depth that has a closed form
 _NEAR = 1e-3
 
 
@@ -44,30 +44,30 @@ def explain(
     up: Sequence[float] | None = None,
     unit: str | None = None,
 ) -> Explanation:
-    """Explain an answer step by step, from the trace of the kernels that found it.
+    """Return the explanation of a result step by step, from the trace of its kernels.
 
     Parameters
     ----------
     result : Distance
-        Answer of one pair of convex shapes, best asked with ``trace=True``; else it is asked once more with one.
+        Result of one pair of convex shapes. If it was computed without ``trace=True``, the query is repeated.
     view : (3,) float, optional
-        From where to look, as a direction towards the viewer, in both pictures.
+        Direction to the camera, in both pictures.
     up : (3,) float, optional
-        What is up in the pictures; z by default.
+        Direction that is up in the pictures, z by default.
     unit : str, optional
-        Of all lengths, written behind them; shapes have none of their own.
+        Unit of all lengths in the text.
 
     Returns
     -------
     Explanation
-        With ``.steps``, ``.show()`` and ``.save(path)``.
+        It has ``.steps``, ``.show()`` and ``.save(path)``.
 
     Raises
     ------
     TypeError
-        It is no answer of one pair.
+        ``result`` is not a result of one pair.
     UnsupportedPair
-        Its steps are none of GJK and EPA: one is a half-space or is not convex.
+        The result is not from GJK and EPA, because a shape is a half-space or not convex.
 
     Examples
     --------
@@ -75,28 +75,28 @@ def explain(
     >>> result = gk.distance(gk.Box((1, 1, 1)), gk.Point((2, 0, 0)), trace=True)
     >>> explanation = gk.viz.explain(result)
     >>> explanation.steps[-1].title
-    'Answer: apart by 1.5'
+    'Result: apart by 1.5'
     """
     if not isinstance(result, Distance):
-        raise TypeError(f"expected the answer of gjk3d.distance or signed_distance, got {type(result).__name__}")
+        raise TypeError(f"expected a result of gjk3d.distance or signed_distance, got {kind_of(result)}")
     if result.normal.ndim == 2:
-        raise TypeError(f"this answer is of {len(result)} pairs, and one can be explained: take a row, result[0]")
+        raise TypeError(f"the result has {len(result)} pairs, expected one. Explain one row, for example result[0]")
     for name, shape in zip("AB", (result.shape_a, result.shape_b), strict=True):
         if not isinstance(shape, Shape):
             raise UnsupportedPair(
-                f"{name} is {kind_of(shape)}, and explain shows GJK and EPA, which take convex shapes: "
-                "ask about its hull() or its parts"
+                f"{name} is {kind_of(shape)}, but explain shows GJK and EPA, which need convex shapes. "
+                "Use its hull() or its parts"
             )
         if isinstance(shape, Halfspace):
             raise UnsupportedPair(
-                f"{name} is {kind_of(shape)}, whose answer takes support points and neither GJK nor EPA: "
-                "there are no steps to explain; viz.show draws the answer"
+                f"{name} is {kind_of(shape)}, for which support points give the result without GJK and EPA. "
+                "Use viz.show to draw the result"
             )
     return Explanation(result, view, up, symbol(unit))
 
 
 def _trace_of(result: Distance) -> Trace:
-    """Return the trace of an answer; of asking once more, where it keeps none or none of how deep the two overlap."""
+    """Return the trace of a result. Without a trace, or without a trace of the depth, the query is repeated."""
     mode, max_distance, tol, _ = result.asked
     deep = mode != UNSIGNED and result.status == Status.OVERLAPPING
     pose_a, pose_b = (pose[0] if getattr(pose, "ndim", 2) == 3 else pose for pose in (result.pose_a, result.pose_b))
@@ -109,20 +109,19 @@ def _trace_of(result: Distance) -> Trace:
     trace = result.trace or trace_in_mode(SIGNED if mode == FACETS else mode, tol)
     if trace.epa or not deep or trace.gjk_end not in SHARED:
         return trace
-    # a tie of curved shapes, whose depth has a closed form: EPA's way to near it is shown, all of which is thousands
-    # of steps
+    # The depth of this tie of curved shapes has a closed form. EPA runs with a coarse tolerance, since with a fine one
+    # it takes thousands of steps.
     return trace_in_mode(EPA_ALWAYS, max(tol or 0.0, _NEAR))
 
 
 class Explanation:
-    """The steps of one answer.
+    """The steps of a result.
 
     Attributes
     ----------
     result : Distance
-        The answer.
     steps : list of Step
-        Each with its ``sentence`` and what it was about: simplex, direction, point, polytope, bounds.
+        Each has its ``sentence``, and its simplex or polytope, direction, point and bounds.
     """
 
     def __init__(self, result: Distance, view: Any, up: Any, unit: str | None) -> None:
@@ -140,33 +139,32 @@ class Explanation:
         return "\n".join(f"{step.number + 1}. {step.title}. {step.sentence}" for step in self.steps)
 
     def _figure(self) -> notebook.Bundle:
-        """Return what a notebook shows: the first step and the last, and the page of all."""
+        """Return the figure for a notebook: the first and last step, and the page of all steps."""
         return notebook.figure(repr(self), str(self), lambda path: self.save(path, most=2), self.save)
 
     @cached_property
     def _scene(self) -> Scene:
-        """What is drawn of every step, in both views."""
+        """Both views of every step."""
         return arrange(self.result, self.steps, self._difference, *self._look)
 
     def show(self, *, off_screen: bool | None = None) -> Window | Path | None:
-        """Open a window in which the left and right arrow keys and a slider lead from step to step.
+        """Open a window in which the left and right arrow keys and a slider select the step, and return the window.
 
         Parameters
         ----------
         off_screen : bool, optional
-            True: open nothing, and return the window ready to be drawn. By default a notebook shows the steps, and
-            elsewhere a window opens; where there is no display, a strip of pictures is saved, and stderr says where.
+            True returns the window without opening it. By default a notebook shows the steps, and otherwise a window
+            opens. Without a display a strip of pictures is saved, and stderr names the file.
 
         Returns
         -------
         Window, Path or None
-            With ``.plotter``, ``.at`` and ``.go(step)``; the path of what was saved where there is no
-            display; None where a notebook shows it.
+            The window with ``.plotter``, ``.at`` and ``.go(step)``, the path of the saved strip, or None in a notebook.
 
         Raises
         ------
         RenderingUnavailableError
-            There is no OpenGL library to draw with; the message says what to install.
+            No OpenGL library works. The message names the packages to install.
         """
         from gjk3d.viz.explanation.stage import Window
 
@@ -176,7 +174,7 @@ class Explanation:
         check_rendering()
         if off_screen is None and not has_display():
             saved = self.save(free_name())
-            sys.stderr.write(f"gjk3d: no display, so the steps are in {saved}\n")
+            sys.stderr.write(f"gjk3d: no display, so the steps are saved as {saved}\n")
             return saved
         window = Window(self.steps, self._scene, bool(off_screen))
         if not off_screen:
@@ -193,30 +191,31 @@ class Explanation:
     ) -> Path:
         """Write a strip of pictures (.png, .jpg), an animation (.gif, .webp) or one offline page (.html).
 
-        In a page both views can be turned; its slider and the arrow keys lead from step to step.
+        Both views of a page can be rotated. Its slider and the arrow keys select the step.
 
         Parameters
         ----------
         path : path
-            Where to write; its extension says what.
+            The file to write. Its extension determines the format.
         most : int, optional
-            Steps shown; of more, the first, the last and some between. By default 8 in a strip, 24 in an animation.
+            Greatest number of steps, with the first and the last. By default 8 in a strip, 24 in an animation.
         seconds : float, optional
-            Of each step in an animation; by default as long as its sentence takes to read, all at most 20 seconds.
+            Time of each step in an animation. By default it is the reading time of its sentence, at most 20 seconds
+            for all steps.
         names : (str, str), optional
-            What A and B are called in a page; their kinds of shape by default.
+            Names of A and B in a page, by default their kinds of shape.
 
         Returns
         -------
         Path
-            The file written.
+            The written file.
 
         Raises
         ------
         FileError
-            Its folder is not there.
+            The folder does not exist.
         RenderingUnavailableError
-            There is no OpenGL library to draw with; pages need none.
+            No OpenGL library works. Pages are written without OpenGL.
         """
         target = target_file(path, _STRIPS + _ANIMATIONS + PAGES)
         kind = target.suffix.lower()

@@ -1,6 +1,6 @@
-"""Sentences for the steps of a trace: the state of each kernel, its query and its conclusion.
+"""Sentences for the steps of a trace: the state of each kernel, its support query and its conclusion.
 
-All of it is read from the trace; nothing is solved a second time.
+The sentences are derived from the trace, without solving anything again. ``templates/tell.js`` has the same sentences.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from gjk3d.typing import Array, Ints
 from gjk3d.viz.layout import kind
 from gjk3d.wording import above, told, with_unit
 
-#: nearer than this, in units of the pair's size, the origin is said to lie on a face
+#: up to this distance, in sizes of the pair, the origin is on a face
 _ON = 1e-9
-_ROUNDING = 1e-12  #: in those: points no farther apart have one name, lengths no longer are said to be 0
-#: what the last step leaves to be seen with the answer
+_ROUNDING = 1e-12  #: in sizes of the pair: nearer points have the same name, and smaller lengths are reported as 0
+#: fields of the last step that are shown with the result
 _LEFT = ("simplex", "names", "vertices", "faces", "closest")
-#: how GJK ends where the cores share a point
+#: ends of GJK for cores that share a point
 SHARED = ("origin inside", "origin on the simplex")
-_UNCHANGED_ENDS = ("converged", "beyond", "no progress")  #: where the last point asked for is not taken
+_UNCHANGED_ENDS = ("converged", "beyond", "no progress")  #: ends of GJK at which the last support point is not added
 _closest: Any = closest_on_triangle  # a kernel, called with tuples
 
 _NO_POINTS, _NO_FACES, _NO_EDGES = np.empty((0, 3)), np.empty((0, 3), np.int64), np.empty((0, 2), np.int64)
@@ -35,52 +35,52 @@ _PARTS = ("", "corner", "edge", "triangle", "tetrahedron")
 
 
 class Step(NamedTuple):
-    """One step: what was known, what was asked, what came of it, and why.
+    """One step: its state, support query and conclusion, in numbers and in a sentence.
 
-    Points of A - B and directions are in world axes about A - B's own origin; ``support_a``, ``support_b`` and the
-    witness points are where they are in the world. A point of A - B has the same name in every step.
+    Points of A - B and directions are in world axes about the origin of A - B. ``support_a``, ``support_b`` and the
+    witness points are in world coordinates. A point of A - B has the same name in every step.
     """
 
     number: int  #: from 0
-    phase: str  #: "GJK", "EPA" or "answer"
+    phase: str  #: "start", "GJK", "EPA" or "answer"
     title: str
-    sentence: str  #: why it was taken
-    lower: float = nan  #: bounds of the distance that the steps so far prove, radii taken off
+    sentence: str
+    lower: float = nan  #: proven bounds of the distance after this step, radii included
     upper: float = nan
-    bounds: str = ""  #: the same in words
-    simplex: Array = _NO_POINTS  #: (k, 3) GJK's simplex before the step
-    names: tuple[str, ...] = ()  #: of its corners; of EPA's ``vertices``
-    nearest: Array | None = None  #: (3,) its point nearest to the origin; EPA's, of the closest face
-    direction: Array | None = None  #: (3,) unit, in which the farthest point was asked for
-    point: Array | None = None  #: (3,) the answer, a point of A - B
+    bounds: str = ""  #: the bounds as text
+    simplex: Array = _NO_POINTS  #: (k, 3) simplex of GJK before the step
+    names: tuple[str, ...] = ()  #: names of its corners, or of ``vertices`` of EPA
+    nearest: Array | None = None  #: (3,) point of the simplex, or of the closest face of EPA, nearest to the origin
+    direction: Array | None = None  #: (3,) unit direction of the support query
+    point: Array | None = None  #: (3,) support point, a point of A - B
     point_name: str = ""
     joins: bool = False  #: whether it becomes a corner
-    dropped: tuple[str, ...] = ()  #: corners of the simplex that are given up
-    after: tuple[str, ...] = ()  #: those that GJK goes on with, if it does
-    support_a: Array | None = None  #: (3,) the points that the new one is made of
+    dropped: tuple[str, ...] = ()  #: corners that are removed from the simplex
+    after: tuple[str, ...] = ()  #: corners of the next simplex, if GJK continues
+    support_a: Array | None = None  #: (3,) the points of A and B whose difference is ``point``
     support_b: Array | None = None
-    witness_a: Array | None = None  #: (3,) the points that ``nearest`` is made of
+    witness_a: Array | None = None  #: (3,) the points of A and B whose difference is ``nearest``
     witness_b: Array | None = None
-    vertices: Array = _NO_POINTS  #: (n, 3) of EPA's polytope
-    faces: Ints = _NO_FACES  #: (m, 3) before the step
-    closest: Ints = np.empty(0, np.int64)  #: (3,) the face nearest to the origin
+    vertices: Array = _NO_POINTS  #: (n, 3) vertices of EPA's polytope
+    faces: Ints = _NO_FACES  #: (m, 3) faces before the step
+    closest: Ints = np.empty(0, np.int64)  #: (3,) face nearest to the origin
     removed: Ints = _NO_FACES  #: (r, 3) faces that the new point sees
-    horizon: Ints = _NO_EDGES  #: (h, 2) the edges round them
+    horizon: Ints = _NO_EDGES  #: (h, 2) edges around these faces
 
 
-#: what of a step is a point of A - B or a direction, and what is a point of the world
+#: fields that are points of A - B or directions, and fields that are points of the world
 WAYS = ("simplex", "nearest", "direction", "point", "vertices")
 PLACES = ("support_a", "support_b", "witness_a", "witness_b")
 
 
 class Names:
-    """Numbers the points of A - B in the order they were found."""
+    """The names of points of A - B, numbered in order of appearance."""
 
     def __init__(self, tolerance: float) -> None:
         self._tolerance, self._known = tolerance, _NO_POINTS
 
     def __call__(self, w: Array) -> str:
-        """Return the name of a point, a new one unless it has been seen."""
+        """Return the name of a point. A new point gets a new name."""
         if not self.knows(w):
             self._known = np.vstack([self._known, w])
         return f"w{int(self._near(w).argmax()) + 1}"
@@ -89,44 +89,44 @@ class Names:
         return np.abs(self._known - w).max(axis=1) <= self._tolerance
 
     def knows(self, w: Array) -> bool:
-        """Tell whether a point has a name."""
+        """Return whether a point has a name."""
         return bool(self._near(w).any())
 
 
 def listed(names: Sequence[str]) -> str:
-    """Write names as people list them."""
+    """Return names as a list in words."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def part(names: Sequence[str]) -> str:
-    """Name a corner, an edge, a triangle or a tetrahedron by its corners."""
+    """Return the text for a corner, edge, triangle or tetrahedron with these corners."""
     return f"{_PARTS[len(names)]} {' '.join(names)}"
 
 
 def _witnesses(weights: Array, corners: Array, on_a: Array, on_b: Array) -> dict[str, Array]:
-    """Return the nearest point of a simplex or of a face, and the points of A and of B that it is made of."""
+    """Return the nearest point of a simplex or face, and the points of A and B whose difference it is."""
     return {"nearest": weights @ corners, "witness_a": weights @ on_a, "witness_b": weights @ on_b}
 
 
 class Narrator:
-    """Turns one trace into steps."""
+    """The steps of a trace, in words."""
 
     def __init__(self, result: Distance, trace: Trace, difference: Difference, unit: str | None) -> None:
         self.result, self.trace, self.difference, self.unit = result, trace, difference, unit
         tiny = _ROUNDING * difference.size
-        self.names = Names(tiny or 1.0)  # two equal points have no size
+        self.names = Names(tiny or 1.0)  # the size of two equal points is 0
         self.rounding = 0.0 if 0.0 < max(result.lower, -result.upper) <= tiny else tiny
         sides = zip("AB", (result.shape_a, result.shape_b), difference.radii, strict=True)
         self.grown = [(name, kind(shape), r) for name, shape, r in sides if r > 0.0]
         self.radii = sum(difference.radii)
         self.what = "cores" if self.radii > 0.0 else "shapes"
-        self.least = 0.0 if result.asked[0] == 0 else -inf  # distance() never goes below 0
+        self.least = 0.0 if result.asked[0] == 0 else -inf  # distance() is never negative
         self.lower, self.upper = self.least, inf
         self.steps: list[Step] = []
         self._vertices: tuple[str, ...] = ()
 
     def steps_told(self) -> list[Step]:
-        """Return the steps, the answer last."""
+        """Return the steps, with the result as the last step."""
         self._first()
         for index, step in enumerate(self.trace.gjk):
             self._gjk(index, step)
@@ -137,7 +137,7 @@ class Narrator:
         return self.steps
 
     def _fold(self) -> None:
-        """Tell the steps at the end whose bounds read alike as one, the last: curved shapes take many of them."""
+        """Replace last steps with equal texts of bounds by one step, since curved shapes take many of them."""
         read = [(step.phase, self._short(step.lower), self._short(step.upper)) for step in self.steps]
         alike, last = len(list(takewhile(read[-1].__eq__, reversed(read)))), self.steps[-1]
         if last.phase == "start" or alike < 3:
@@ -145,14 +145,14 @@ class Narrator:
         first = len(read) - alike
         numbers = (step.title.rpartition(" ")[2] for step in (self.steps[first], last))
         title = f"{last.phase}, steps {' to '.join(numbers)}"
-        prefix = f"{alike} steps, told as one: their bounds read alike in four digits. At the last: "
+        prefix = f"{alike} steps in one, because their bounds are equal in four digits. The last step: "
         self.steps[first:] = [last._replace(number=first, title=title, sentence=prefix + last.sentence)]
 
     def _add(self, phase: str, sentences: list[str], of: GjkStep | EpaStep | None = None, **values: Any) -> None:
-        """Add a step, with what one of the trace holds by the same names; what is known is in the axes of the trace."""
+        """Add a step with values, and with the fields of the same names of a step of the trace, both in its axes."""
         values = {name: getattr(of, name) for name in Step._fields if hasattr(of, name)} | values
         if of is not None:
-            self.lower = max(self.lower, of.lower - self.radii)  # the best so far
+            self.lower = max(self.lower, of.lower - self.radii)  # the best bounds so far
             self.upper = max(min(self.upper, of.upper - self.radii), self.least)
             values |= self._between(self.lower, self.upper)
         for name, value in values.items():
@@ -160,19 +160,19 @@ class Narrator:
                 values[name] = self.difference.axes(value)
             elif name in PLACES:
                 values[name] = self.difference.place(value)
-        title = f"{phase}, step {sum(step.phase == phase for step in self.steps) + 1}" if of else "What is asked"
+        title = f"{phase}, step {sum(step.phase == phase for step in self.steps) + 1}" if of else "Start"
         self.steps.append(Step(len(self.steps), phase, title, " ".join(filter(None, sentences)), **values))
 
     def _first(self) -> None:
-        """Tell where the first point comes from: the line between the centres, before any loop."""
+        """Add the step of the first point, which is on the line between the centres."""
         start = self.trace.gjk[0] if self.trace.gjk else self.trace
         a, b, point = start.simplex_a[0], start.simplex_b[0], start.simplex[0]
         direction, meaning = self.difference.between()
         name = self.names(point)
         sentence = (
-            "Every point of A minus every point of B makes A - B: the shapes share a point where it holds the origin, "
-            "else they are as far apart as it is from the origin. GJK never builds it. It asks for farthest points, "
-            f"the first along {meaning}: {name}."
+            "A - B is the set of all points of A minus all points of B. The shapes share a point if it contains the "
+            "origin. Otherwise their distance is the distance of A - B from the origin. GJK does not build A - B. It "
+            f"computes support points, which are farthest in a direction. The first, along {meaning}, is {name}."
         )
         first = {"direction": direction, "point": point, "point_name": name, "joins": True}
         self._add("start", [sentence, self._grown_cores()], **first, support_a=a, support_b=b)
@@ -180,25 +180,23 @@ class Narrator:
     def _grown_cores(self) -> str:
         if not self.grown:
             return ""
-        radii = [f"{name}'s radius, {self._short(r)}," for name, _, r in self.grown]
-        return f"It is asked about the cores: {' and '.join(radii)} {'comes' if len(radii) == 1 else 'come'} last."
+        radii = [f"{name}'s radius {self._short(r)}" for name, _, r in self.grown]
+        verb = "is" if len(radii) == 1 else "are"
+        return f"The steps are for the cores, and {' and '.join(radii)} {verb} included at the end."
 
     def _between(self, lower: float, upper: float) -> dict[str, Any]:
-        """Return bounds of the distance, as a step has them."""
         is_finite = np.isfinite(lower) and np.isfinite(upper)
         text = f"distance {self._format(lower, upper, 5)}" if is_finite else ""
         return {"lower": lower, "upper": upper, "bounds": text}
 
     def _format(self, lower: float, upper: float, digits: int, least: float = -inf) -> str:
-        """Return two bounds of a length as text."""
         return told(lower, upper, digits, self.unit, least=least, rounding=self.rounding)
 
     def _short(self, x: float) -> str:
-        """Write a length in a sentence."""
         return self._format(x, x, 4)
 
     def _only(self, ahead: float) -> str:
-        """Write how much farther a point is that brings nothing."""
+        """Return how much farther a support point is that is not added, as text."""
         if ahead <= self.rounding:
             return "no farther (up to rounding)"
         return f"only {with_unit(above(ahead, 2), self.unit)} farther"
@@ -211,7 +209,7 @@ class Narrator:
         w = step.support_a - step.support_b
         again = self.names.knows(w)
         name = self.names(w)
-        # the simplex that an answer stands on is the last one, moved to where curved shapes are nearest
+        # the simplex of a result is the last simplex, moved to the nearest points of curved shapes
         unchanged, end = last and self.trace.gjk_end in _UNCHANGED_ENDS, self.trace.simplex
         after = before if unchanged else tuple(map(self.names, end if last else self.trace.gjk[index + 1].simplex))
         joins = name in after and name not in before
@@ -230,26 +228,25 @@ class Narrator:
     def _support_sentence(self, step: GjkStep, name: str, again: bool, joins: bool) -> str:
         ahead = step.upper - step.bound  # how much farther along the direction than the simplex
         if again:
-            return f"Asked towards the origin, A - B has nothing beyond: its farthest point that way is {name} again."
-        more = f"{self._short(ahead)} farther that way" if joins else self._only(ahead)
-        return f"Asked towards the origin, A - B answers {name}, {more}."
+            return f"The support point towards the origin is {name} again, so no point of A - B is farther."
+        more = f"{self._short(ahead)} farther" if joins else self._only(ahead)
+        return f"The support point towards the origin is {name}, {more}."
 
     def _kept_sentence(self, name: str, after: tuple[str, ...], dropped: tuple[str, ...]) -> str:
-        if not dropped:
-            return f"It joins, and nothing is dropped: the origin faces {part(after)}."
         region = part(after) if len(after) > 1 else f"corner {name} itself"
-        return f"The origin lies beyond {region}: drop {listed(dropped)}."
+        what = f"GJK drops {listed(dropped)}" if dropped else "no corner is dropped"
+        return f"The origin is in the Voronoi region of {region}, so {what}."
 
     def _end(self, before: tuple[str, ...], after: tuple[str, ...]) -> str:
         end = self.trace.gjk_end
-        share = f"the {self.what} share a point.{' EPA is to find how deep they overlap.' if self.trace.epa else ''}"
+        share = f"the {self.what} share a point.{' EPA then computes the depth.' if self.trace.epa else ''}"
         return {
-            SHARED[0]: f"Now {part(after)} holds the origin: {share}",
-            SHARED[1]: f"The origin lies on {part(after)}: {share}",
-            "beyond": "That proves more than max_distance, and the search ends.",
-            "converged": f"The lower bound meets the upper: {part(before)} has the nearest point.",
-            "no progress": "It brings nothing nearer than rounding can tell, and GJK ends.",
-        }.get(end, f"GJK ends here: {end}.")
+            SHARED[0]: f"The {part(after)} contains the origin, so {share}",
+            SHARED[1]: f"The origin is on {part(after)}, so {share}",
+            "beyond": "This proves a distance of more than max_distance, so the search ends.",
+            "converged": f"The lower bound has reached the upper bound, so {part(before)} contains the nearest point.",
+            "no progress": "The distance decreases by no more than rounding, so GJK ends.",
+        }.get(end, f"GJK ends: {end}.")
 
     # --- EPA ----------------------------------------------------------------------------------------------------------
 
@@ -263,14 +260,14 @@ class Narrator:
         nearest, weights = _closest(*(tuple(p) for p in corners.tolist()), 0.0)
         away = float(np.linalg.norm(nearest))
         normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
-        plane = float(normal @ corners[0]) / float(np.linalg.norm(normal))  # negative: the origin is beyond the face
+        plane = float(normal @ corners[0]) / float(np.linalg.norm(normal))  # negative if the origin is beyond the face
         inside = plane > _ON * self.difference.size
         height = float(step.direction @ step.point)
         ahead = height - (plane if inside else float(step.direction @ corners[np.argmax(corners @ step.direction)]))
         if inside:
             where = f"Face {' '.join(on)} is the nearest to the origin, {self._short(plane)} away."
         elif away <= _ON * self.difference.size:
-            where = f"The origin lies on face {' '.join(on)}."
+            where = f"The origin is on face {' '.join(on)}."
         else:
             where = f"The origin is still outside, {self._short(away)} from the nearest face, {' '.join(on)}."
         sentences = [start, where, self._grown(step, name, ahead, again, inside)]
@@ -281,7 +278,7 @@ class Narrator:
         self._add("EPA", sentences, step, **witnesses, **facts)
 
     def _grown_names(self, vertices: Array) -> tuple[str, ...]:
-        """Name EPA's vertices; those of one step are those of the step before and more."""
+        """Return the names of EPA's vertices, of which a step keeps all and adds more."""
         if len(vertices) < len(self._vertices):
             self._vertices = ()
         self._vertices += tuple(map(self.names, vertices[len(self._vertices) :]))
@@ -289,29 +286,29 @@ class Narrator:
 
     def _start(self, step: EpaStep) -> str:
         if not self.trace.gjk and len(self.trace.simplex) == 1:
-            return "The first point of A - B, w1, is the origin: A and B share a point. EPA is to find how deep."
+            return "The first point of A - B, w1, is the origin, so A and B share a point. EPA computes the depth."
         if len(self.trace.simplex) == 4 and all(self.names.knows(w) for w in step.vertices):
-            return "EPA takes over GJK's tetrahedron."
+            return "EPA starts with GJK's tetrahedron."
         left = tuple(map(self.names, self.trace.simplex))
-        why = f"GJK's {part(left)} {'has no volume' if len(left) < 4 else 'is all but flat'}"
-        return f"EPA starts afresh from four far points, which need not hold the origin: {why}."
+        why = f"GJK's {part(left)} {'has no volume' if len(left) < 4 else 'is nearly flat'}"
+        return f"EPA starts with four new far points, whose tetrahedron may not contain the origin, because {why}."
 
     def _grown(self, step: EpaStep, name: str, ahead: float, again: bool, inside: bool) -> str:
         if len(step.removed):
             removed, rim = len(step.removed), len(step.horizon)
-            swap = "that face gives way" if removed == 1 else f"the {removed} faces that see it give way"
+            old = "the face" if removed == 1 else f"the {removed} faces that see it"
             return (
-                f"Along its normal A - B reaches to {name}, {self._short(ahead)} beyond, so the polytope grows: "
-                f"{swap} to {rim} new ones round their horizon."
+                f"Along its normal, A - B reaches {name}, {self._short(ahead)} beyond. EPA adds {name} and replaces "
+                f"{old} by {rim} new faces around the horizon."
             )
         claim = f"A - B reaches no farther than {name}" if again else f"{name} is {self._only(ahead)}"
         if inside:
-            return f"Along its normal {claim}: the face is part of A - B's surface, and its distance is the depth."
+            return f"Along its normal, {claim}, so the face is on the surface of A - B, and its distance is the depth."
         if abs(self.result.distance) <= self.result.upper - self.result.lower:
-            return f"Along its normal {claim}: the origin is on A - B's surface, and the two touch."
-        return f"Along its normal {claim}: the nearest point of A - B is found."
+            return f"Along its normal, {claim}, so the origin is on the surface of A - B, and the shapes touch."
+        return f"Along its normal, {claim}, so this face contains the nearest point of A - B."
 
-    # --- what comes of it ---------------------------------------------------------------------------------------------
+    # --- the result ---------------------------------------------------------------------------------------------------
 
     def _answer(self) -> None:
         result = self.result
@@ -321,19 +318,17 @@ class Narrator:
         a, b, normal = map(np.asarray, (result.point_a, result.point_b, result.normal))
         more = {"nearest": a - b, "direction": normal, "witness_a": a, "witness_b": b, **ended}
         more |= self._between(lower, upper)
-        self.steps.append(Step(len(self.steps), "answer", f"Answer: {verdict(result, self.unit)}", sentence, **more))
+        self.steps.append(Step(len(self.steps), "answer", f"Result: {verdict(result, self.unit)}", sentence, **more))
 
     def _cores(self) -> str:
         if not self.grown:
             return ""
-        who = [f"{what} {name}'s {self._short(r)}" for name, what, r in self.grown]
+        radii = " and ".join(f"{what} {name}'s radius {self._short(r)}" for name, what, r in self.grown)
+        verb = "is" if len(self.grown) == 1 else "are"
         lower, upper = (float(bound) + self.radii for bound in (self.result.lower, self.result.upper))
-        radii = "is the radius" if len(who) == 1 else "are the radii"
         if upper < -self.rounding:
-            where = f"in each other by {self._format(-upper, -lower, 4, 0.0)}; added"
-        else:
-            where = f"apart by {self._format(lower, upper, 4)}; taken off"
-        return f"All that was of the cores, which are {where} {radii}, {listed(who)}."
+            return f"The cores overlap by {self._format(-upper, -lower, 4, 0.0)}, to which {radii} {verb} added."
+        return f"The cores are apart by {self._format(lower, upper, 4)}, from which {radii} {verb} subtracted."
 
     def _meaning(self) -> str:
         result = self.result
@@ -342,16 +337,16 @@ class Narrator:
         if result.status == Status.SEPARATED:
             return f"The two points are the nearest, and the shapes are proven to be {distance} apart."
         if result.status == Status.BEYOND:
-            return f"The two are {distance} apart, and no more was asked."
+            return f"The shapes are {distance} apart, which is sufficient for max_distance."
         if result.status == Status.TOUCHING:
-            return f"The two touch: the distance is {distance}."
+            return f"The shapes touch, and their distance is {distance}."
         if result.depth > 0.0:
             if not result.tight:
-                return f"The two overlap by {deep}: moving B that far along the normal parts them."
+                return f"The shapes overlap by {deep}. Moving B by this length along the normal separates them."
             return (
-                f"Moving B by {deep} along the normal makes the two just touch, and it is proven "
-                "that no shorter move does."
+                f"Moving B by {deep} along the normal makes the shapes just touch, and it is proven "
+                "that no shorter translation does."
             )
         if result.status == Status.UNDECIDED:
-            return f"The distance is {distance}: that holds 0, as tol left it."
-        return "The two share this point. How deep they overlap, signed_distance tells."
+            return f"The distance is {distance}, which contains 0 because of tol."
+        return "The shapes share this point. Use signed_distance for the depth of their overlap."

@@ -1,6 +1,6 @@
 """Drawings of each step, in two views.
 
-Both views are laid out in units of their own picture, about its middle, so that any scale is drawn alike.
+Each view is in units of its picture about the middle, so that pictures do not depend on the scale.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from gjk3d.viz.triangles import across
 
 
 class Role(NamedTuple):
-    """How what has one meaning is drawn: in colours of Okabe and Ito, which all kinds of colour vision tell apart."""
+    """The legend and colours (Okabe and Ito) of a kind of item, distinct for all kinds of colour vision."""
 
     meaning: str
     light: str
-    dark: str  #: on dark paper, where some would not be seen well
-    over: bool = False  #: whether it shows through everything before it
+    dark: str  #: colour on a dark background
+    over: bool = False  #: whether it shows through items in front of it
 
 
-#: in the order they are told
+#: in the order of the legend
 ROLES = {
     "a": Role("A", "#E69F00", "#E69F00", over=True),
     "b": Role("B", "#009E73", "#009E73", over=True),
@@ -36,45 +36,45 @@ ROLES = {
     "dropped": Role("corner to drop", "#80868B", "#A5ABB3"),
     "polytope": Role("EPA's polytope, inside A - B", "#56B4E9", "#56B4E9"),
     "closest": Role("its face nearest to the origin", "#F0E442", "#F0E442"),
-    "removed": Role("other faces that give way", "#F3B58A", "#F3B58A"),
-    "new": Role("new point, and its horizon", "#D55E00", "#FF7A33", over=True),
-    "direction": Role("direction asked", "#0072B2", "#4C9FE0", over=True),
+    "removed": Role("other replaced faces", "#F3B58A", "#F3B58A"),
+    "new": Role("new point and its horizon", "#D55E00", "#FF7A33", over=True),
+    "direction": Role("support direction", "#0072B2", "#4C9FE0", over=True),
     "ink": Role("nearest points so far", "#202124", "#E8EAED", over=True),
-    "region": Role("Voronoi region of what is kept", "#7B3FA0", "#B58BE0"),
+    "region": Role("Voronoi region of the new simplex", "#7B3FA0", "#B58BE0"),
 }
 PALETTE = {name: role.light for name, role in ROLES.items()}
-#: what some mean in the last step, of shapes that overlap, and of others
+#: other legend entries of the last step, for overlap and for separation
 ANSWERED = {
-    "deep": {"new": "way out, for B", "ink": "as far, from the origin to A - B's surface"},
-    "apart": {"direction": "normal, from A to B", "ink": "nearest points"},
+    "deep": {"new": "separation of B", "ink": "the depth, from the origin to the surface of A - B"},
+    "apart": {"direction": "normal from A to B", "ink": "nearest points"},
 }
 HEADINGS = ("The two shapes", "Minkowski difference A - B")
 _BALL, _ROD, _ARROW = 0.026, 0.008, 0.011
 _SUPPORT_ARROW, _TOWARDS = 0.26, 0.36  #: lengths of the arrows at the support points, and in A - B
-_STRAIGHT = 0.8  #: cosine of the angle to the viewer from which on an arrow is too short to be seen
+_STRAIGHT = 0.8  #: cosine of the angle to the viewer above which an arrow appears too short
 _TETRAHEDRON = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)])
 
 
 def rod_color(role: str) -> str:
-    """Return the colour of balls, rods and arrows: darker than the faces that they border."""
+    """Return the colour of balls, rods and arrows, which are darker than their faces."""
     return darker(PALETTE[role], 0.8) if role in ("simplex", "polytope") else PALETTE[role]
 
 
 class View(NamedTuple):
-    """One of the two pictures: where its middle is, how large it is, and what is in it."""
+    """One of the two pictures: its middle, its unit and its items."""
 
-    center: Array  #: in the world
-    unit: float  #: this long in the world is 1 in the picture
-    still: list[Item]  #: what is there in every step, each named by its role in PALETTE
+    center: Array  #: middle in the world
+    unit: float  #: length in the world that is 1 in the picture
+    still: list[Item]  #: items of every step, each named by its role in PALETTE
     steps: list[Drawing]
 
     def local(self, points: Any) -> Array:
-        """Turn points of the world into points of the picture, (n, 3)."""
+        """Return points of the world in units of the picture, (n, 3)."""
         return np.reshape((np.asarray(points, dtype=np.float64) - self.center) / self.unit, (-1, 3))
 
 
 class Scene(NamedTuple):
-    """Both views, seen along one direction."""
+    """Both views, seen from the same direction."""
 
     left: View
     right: View
@@ -83,13 +83,13 @@ class Scene(NamedTuple):
 
 
 def arrange(result: Distance, steps: list[Step], difference: Difference, view: Any, up: Any) -> Scene:
-    """Lay out both views and draw every step in each."""
+    """Return both views with the drawings of every step."""
     layout = lay_out(result)
     toward, top = _axes(_slanted(layout.view, steps) if view is None else view, UP if up is None else up)
     core, difference_drawing = difference.core(), difference.whole()
     left = View(layout.center, layout.radius, [], [])
     right = View(*ball_of(np.concatenate([difference_drawing[0], np.zeros((1, 3))])), [], [])
-    shown = Drawing(left.still)  # what is drawn goes in there
+    shown = Drawing(left.still)  # adds its items to left.still
     for body, role in zip(layout.bodies, "ab", strict=True):
         shown.body(left.local(body.vertices), body.faces, PALETTE[role], 0.4, name=role, outline=False)
     shown = Drawing(right.still)
@@ -118,7 +118,7 @@ def _axes(view: Any, up: Any) -> tuple[Array, Array]:
 
 
 def _slanted(view: Array, steps: list[Step]) -> Array:
-    """Return a direction near to that of the layout along which no arrow of a step points at the viewer, or few."""
+    """Return a direction near that of the layout along which few or no arrows of steps point at the viewer."""
     arrows = np.array([step.direction for step in steps if step.direction is not None])
     z, turn = np.meshgrid(np.linspace(-0.2, 0.7, 7), np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False))
     flat = np.sqrt(1.0 - z * z)
@@ -137,7 +137,7 @@ def _workspace(view: View, step: Step) -> Drawing:
         ends = view.local([step.witness_a, step.witness_b])
         separation = ends[0] - ends[1]
         gap = float(np.linalg.norm(separation))
-        if step.phase == "answer" and step.upper < 0.0 and gap > 2.0 * _ARROW:  # the way out, for B
+        if step.phase == "answer" and step.upper < 0.0 and gap > 2.0 * _ARROW:  # the separating translation of B
             drawing.arrows(ends[1], separation / gap, gap, _ARROW, PALETTE["new"])
         else:
             if gap > _ROD:
@@ -185,7 +185,7 @@ def _add_simplex(drawing: Drawing, view: View, step: Step) -> None:
         drawing.body(corners, faces, PALETTE["simplex"], 0.45, outline=False)
     pairs = np.array([(i, j) for i in range(len(corners)) for j in range(i)], dtype=np.int64).reshape(-1, 2)
     drawing.rods(corners[pairs[:, 0]], corners[pairs[:, 1]], 1.4 * _ROD, color, look=PART)
-    if step.joins and step.point is not None:  # the edges that it brings
+    if step.joins and step.point is not None:  # the new edges
         new = np.broadcast_to(view.local(step.point), corners[is_kept].shape)
         drawing.rods(corners[is_kept], new, 0.5 * _ROD, color, look=PART)
     drawing.balls(corners[is_kept], 1.1 * _BALL, color, look=PART)

@@ -1,6 +1,7 @@
-"""Draw the steps of an explanation: in a window, as pictures and strips, as an animation, and as a page.
+"""The steps of an explanation in a window, as pictures and strips, as an animation, and as a page.
 
-One plotter draws all steps, with both views, the words, the colours and the curve of bounds. The page needs no OpenGL.
+One plotter draws all steps with both views, the text, the legend and the curve of bounds. A page is written without
+OpenGL.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ if TYPE_CHECKING:
 
 
 def legend(*steps: Step) -> list[tuple[str, str]]:
-    """Return what the colours of steps mean in any of them, and the colours."""
+    """Return the legend of some steps: text and colour of each entry."""
     words = {role: ROLES[role].meaning for role in ("a", "b", "difference")}
     for step in steps:
         if step.phase == "answer":
             words = ANSWERED["deep" if step.upper < 0.0 else "apart"] | words
             continue
-        point = ROLES["new"].meaning if len(step.horizon) else "new point" if step.joins else "point found"
+        point = ROLES["new"].meaning if len(step.horizon) else "new point" if step.joins else "support point"
         words["new"] = max(words.get("new", ""), point, key=len)
         roles = ["polytope", "closest"] if len(step.faces) else ["simplex"] if len(step.simplex) else []
         roles += [*(["dropped"] if step.dropped else []), *(["removed"] if len(step.removed) > 1 else []), "direction"]
@@ -52,13 +53,13 @@ def legend(*steps: Step) -> list[tuple[str, str]]:
     return [(words[role], PALETTE[role]) for role in ROLES if role in words]
 
 
-_LEAST = 1e-6  #: range that is shown, of the size of what it is about
-_LETTERS = 17  #: height of words and numbers, in pixels
+_LEAST = 1e-6  #: least range of the curve, relative to the greatest bound or point
+_LETTERS = 17  #: height of letters, in pixels
 _BAND, _LATER = "#D6E6F2", "#BDC1C6"
 
 
 class Curve:
-    """The bounds of all steps, drawn into the panel of a plotter that is current."""
+    """A chart of the bounds of all steps in the current panel of a plotter."""
 
     def __init__(self, plotter: pyvista.Plotter, steps: list[Step]) -> None:
         import pyvista
@@ -77,7 +78,7 @@ class Curve:
         plotter.add_chart(chart)
 
     def show(self, index: int) -> None:
-        """Mark a step; what is known after it is faint."""
+        """Mark a step. Bounds of later steps are faint."""
         chart, shown = self.chart, self._at <= index + 1
         chart.clear()
         if shown.any():
@@ -91,9 +92,9 @@ class Curve:
 
 
 def limits(steps: list[Step]) -> tuple[float, float]:
-    """Return what the curve shows, from the lowest bound to the highest, and a little more.
+    """Return the range of the curve, from the lowest bound to the highest with a margin.
 
-    Bounds that are one number but for rounding are drawn as one line, not as that rounding.
+    Bounds that differ only by rounding appear as one line.
     """
     values = np.array([v for s in steps for v in (s.lower, s.upper) if np.isfinite(v)] or [0.0])
     low, high = float(values.min()), float(values.max())
@@ -105,20 +106,20 @@ def limits(steps: list[Step]) -> tuple[float, float]:
     return low - room, high + room
 
 
-CURVE = 262  #: height of the curve and the colours beside it
-_ROW, _LETTER = 25, 9.4  #: height of a row of words and width of a letter, in pixels
+CURVE = 262  #: height of the curve and the legend, in pixels
+_ROW, _LETTER = 25, 9.4  #: height of a row of text and width of a letter, in pixels
 
 
 def height_beneath(steps: list[Step], width: int) -> int:
-    """Return how high what stands under the views is: the longest sentence fits, so that nothing jumps."""
+    """Return the height of the area below the views, in which the longest sentence fits."""
     longest = max(len(step.sentence) for step in steps)
     return round(_ROW * (1.8 + _LETTER * longest // width + 1.0)) + CURVE
 
 
 class Stage:
-    """A plotter with the two views side by side, in which step after step is drawn.
+    """A plotter that draws a step in two views side by side.
 
-    Words stand below them with the curve and what the colours mean, or ``beside`` them.
+    The text is below the views, with the curve and the legend, or to their right with ``side_by_side``.
     """
 
     def __init__(
@@ -143,7 +144,7 @@ class Stage:
             self._curve = Curve(self.plotter, steps)
 
     def show(self, index: int) -> None:
-        """Replace what is drawn by a step."""
+        """Draw a step instead of the present step."""
         step = self._steps[index]
         for column, view in enumerate(self._views):
             self.plotter.subplot(0, column)
@@ -157,13 +158,13 @@ class Stage:
             self._curve.show(index)
 
     def shoot(self, index: int) -> Image.Image:
-        """Draw a step and return the picture of it."""
+        """Return the picture of a step."""
         self.show(index)
         return shot(self.plotter)
 
 
 def shoot_curve(steps: list[Step], size: tuple[int, int]) -> Image.Image:
-    """Return a picture of the curve of all steps, with the meaning of all colours next to it."""
+    """Return a picture of the curve of all steps with the legend."""
     plotter = new_plotter(off_screen=True, size=size, shape=(1, 2))
     try:
         plotter.set_background("white", all_renderers=True)
@@ -186,7 +187,7 @@ class Window:
     plotter : pyvista.Plotter
         Its ``show()`` opens the window.
     at : int
-        The step shown, from 0.
+        The present step, from 0.
     """
 
     def __init__(self, steps: list[Step], scene: Scene, off_screen: bool) -> None:
@@ -220,31 +221,31 @@ class Window:
 
 
 WIDTH = 1000
-_HIGH = 390  #: of the views in an animation
-_STRIP_ROW, _MARGIN = 262, 10  #: of a strip: height of a step, and free on the right
+_HIGH = 390  #: height of the views in an animation
+_STRIP_ROW, _MARGIN = 262, 10  #: height of a step in a strip, and right margin
 _PAPER, _LINE = "#FFFFFF", "#D8DCE1"
-#: of a shape that a page runs GJK on: it asks all of them for each farthest point
+#: greatest number of corners of a shape for GJK in a page, which scans all corners for each support point
 MOST_CORNERS = 20_000
-#: curved cores whose support mappings a page has, and how many numbers each takes
+#: curved cores with support mappings in a page, and the count of their sizes
 _CURVED = {layout.CYLINDER: ("cylinder", 2), layout.CONE: ("cone", 2), layout.ELLIPSOID: ("ellipsoid", 3)}
-_LONGEST = 20_000  #: milliseconds of an animation that nobody asked to be longer
-#: every colour that means something has its place in a palette
+_LONGEST = 20_000  #: greatest default duration of an animation, in milliseconds
+#: colours of the legend, which a palette contains exactly
 _PALETTE_COLORS = (_PAPER, *PALETTE.values(), *map(rod_color, PALETTE))
 
 
 def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
-    """Write one frame a step, shown as long as its sentence takes to read: a second for four words."""
+    """Write an animation with one frame per step. The reading time of a sentence is a second for four words."""
     shown = evenly(len(steps), max(most, 2)).tolist()
     frames = list(_shots(steps, scene, (WIDTH, _HIGH + height_beneath(steps, WIDTH)), shown))
     times = [round(1000 * (seconds or 1.5 + len(steps[index].sentence.split()) / 4.0)) for index in shown]
     times[-1] += 2000
-    if seconds is None and sum(times) > _LONGEST:  # the page and the words are there to be read at leisure
+    if seconds is None and sum(times) > _LONGEST:  # slow readers can use the page
         times = [_LONGEST * time // sum(times) for time in times]
     write_frames(path, frames, times, palette(frames, _PALETTE_COLORS))
 
 
 def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
-    """Write the steps one below the other, each with both views, and the curve below them."""
+    """Write a strip of steps with both views, one below the other, and the curve below them."""
     from PIL import Image, ImageDraw
 
     shown = evenly(len(steps), max(most, 2)).tolist()
@@ -254,7 +255,7 @@ def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
         image.paste(shot_image, (0, _STRIP_ROW * (row - 1)))
         ImageDraw.Draw(image).line([(16, _STRIP_ROW * row - 1), (WIDTH - 16, _STRIP_ROW * row - 1)], _LINE)
     image.paste(shoot_curve(steps, (size[0], CURVE)), (0, _STRIP_ROW * len(shown)))
-    if path.suffix.lower() == ".png":  # flat colours and words: as few colours as this take a fifth of the space
+    if path.suffix.lower() == ".png":  # a palette suffices for flat colours, in a fifth of the space
         image = image.quantize(palette=palette([image], _PALETTE_COLORS), dither=Image.Dither.NONE)
     image.save(path)
 
@@ -262,7 +263,7 @@ def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
 def _shots(
     steps: list[Step], scene: Scene, size: tuple[int, int], shown: list[int], side_by_side: bool = False
 ) -> Iterator[Image.Image]:
-    """Draw some steps, each with its words below or at its side."""
+    """Yield pictures of some steps, with text below the views or to their right."""
     stage = Stage(steps, scene, size, side_by_side)
     try:
         yield from (stage.shoot(index) for index in telling("drawing step", shown, len(shown)))
@@ -271,7 +272,7 @@ def _shots(
 
 
 def write_page(path: Path, explained: Explanation, names: tuple[str, str] | None) -> Path:
-    """Write the page; nothing in it reaches for the network, and its own policy forbids it."""
+    """Write the page of an explanation, whose content security policy forbids the network, and return its path."""
     result, steps, unit = explained.result, explained.steps, explained._unit
     pair_names = names or (called(result.shape_a), called(result.shape_b))
     text = {
@@ -293,11 +294,11 @@ def write_page(path: Path, explained: Explanation, names: tuple[str, str] | None
 
 
 def _data(explained: Explanation) -> dict[str, Any]:
-    """Return all that is drawn: bodies in units of their view, steps as they are, about A's centre."""
+    """Return the data of a page: bodies in units of their view, and steps about the centre of A."""
     scene, difference = explained._scene, explained._difference
     views = (scene.left._replace(center=scene.left.center - difference.center), scene.right)
     inputs = given_to(explained.result, difference)
-    spanned = inputs is not None and difference.sampled  # by the page, from the support mappings of both
+    spanned = inputs is not None and difference.sampled  # whether the page samples the support mappings of both
     still = (scene.left.still, [] if spanned else scene.right.still)
     role_colors = {name: {"line": darker(role.light), "rod": rod_color(name)} for name, role in ROLES.items()}
     return {
@@ -314,7 +315,7 @@ def _data(explained: Explanation) -> dict[str, Any]:
 
 
 def given_to(result: Distance, difference: Difference) -> list[dict[str, Any]] | None:
-    """Return both shapes as a page runs GJK on them, about A's centre, None if a page lacks the support mapping."""
+    """Return both shapes for GJK in a page, about the centre of A, or None if a page lacks a support mapping."""
     sides = []
     for k, shape in enumerate((result.shape_a, result.shape_b)):
         ints, floats = shape._packed
@@ -334,7 +335,6 @@ def given_to(result: Distance, difference: Difference) -> list[dict[str, Any]] |
 
 
 def _step(step: Step, origin: Array) -> dict[str, Any]:
-    """Return what a step holds, but what is empty."""
     entry = {name: value for name, value in step._asdict().items() if value is not None and np.size(value)}
     entry |= {name: entry[name] - origin for name in PLACES if name in entry}
     return {name: json_ready(np.asarray(value).tolist()) for name, value in entry.items()}

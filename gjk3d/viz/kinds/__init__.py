@@ -1,7 +1,7 @@
-"""The functions that draw each kind of object: one line a kind, with lists and results of scenes, which use others.
+"""The table of functions that draw each kind of object, and the functions for lists and for results of scenes.
 
-Each subject has a file: bodies, results on two of them with impacts and rays, scenes and clash reports, robots. All
-make a `Drawing`, without pyvista and without pages.
+There is a file for bodies, for results of pairs (also impacts and rays), for scenes and clash reports, and for robots.
+All functions return a `Drawing`, without pyvista and without pages.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ from gjk3d.viz.kinds.robots import Travel, draw_robot, draw_travel
 from gjk3d.viz.kinds.scenes import draw_assembly, draw_report, draw_scene
 from gjk3d.viz.layout import ready
 
-#: Number of bodies up to which their names are written; of more only the number.
+#: Greatest number of bodies whose names are in the legend. For more, a caption has their number.
 MOST_KEYS = 8
-#: Bounding volumes in a row take these in turn: what they bound has those of bodies.
+#: Colours of bounding volumes in turn, which differ from those of bodies.
 _VOLUMES = (NORMAL, SEPARATION, *PALETTE[3:])
-#: Pairs of a scene that are drawn.
+#: Greatest number of pairs of a scene that are drawn.
 _MOST_PAIRS = 12
 
 
 def draw_list(x: Any, style: Style) -> Drawing:
-    """Draw a list of solids, or of pairs of a solid and its pose; of other things one after another.
+    """Draw a list of solids, of pairs of a solid and its pose, or of other objects.
 
-    An inner list of solids is one thing: of one colour, one opacity and one name.
+    An inner list of solids has one colour, one opacity and one name.
     """
     entries = [entry if _is_pair(entry) else (entry, None) for entry in ([x] if _is_pair(x) else x)]
     if not entries:
-        raise ValueError("there is nothing to draw: the list is empty")
+        raise ValueError("the list of objects to draw is empty, expected at least one")
     drawing = Drawing()
     named = len(entries) <= MOST_KEYS
     planes = volumes = 0
@@ -80,7 +80,7 @@ def draw_list(x: Any, style: Style) -> Drawing:
 
 
 def _is_pair(entry: Any) -> bool:
-    """Tell whether this is a thing and its pose or poses, rather than two things."""
+    """Return whether an entry is an object and its pose or poses, and not two objects."""
     if not (type(entry) is tuple and len(entry) == 2):
         return False
     pose = entry[1]
@@ -88,14 +88,14 @@ def _is_pair(entry: Any) -> bool:
 
 
 def draw_clearance(x: Clearance, style: Style) -> Drawing:
-    """Draw an answer of `Scene.clearance`."""
+    """Draw a result of `Scene.clearance`."""
     if x.result is None or x.pair is None:
-        return Drawing(words=["No pair to be close"])
+        return Drawing(words=["No pair within the limit"])
     return drawing_of(x.result, _named(style, x.pair))
 
 
 def draw_pairs(x: ScenePairs[Any, Any], style: Style) -> Drawing:
-    """Draw an answer of `Scene.closest` or `contacts`."""
+    """Draw a result of `Scene.closest` or `Scene.contacts`."""
     if len(x) == 1:
         a, b, row = x[0]
         return drawing_of(row, _named(style, (a, b)))
@@ -116,7 +116,7 @@ def _named(style: Style, pair: tuple[str, str | None]) -> Style:
     return Style(style.pose, style.colors, style.opacity, style.names or (pair[0], pair[1] or "other"))
 
 
-#: A subclass is drawn as its nearest base that has a line.
+#: Drawing functions by class. A subclass is drawn like its nearest base class in this table.
 KINDS: dict[type, Callable[..., Drawing]] = {
     Shape: draw_body,
     Body: draw_body,
@@ -144,52 +144,51 @@ KINDS: dict[type, Callable[..., Drawing]] = {
 
 
 def function_of(x: Any) -> Callable[..., Drawing]:
-    """Return the function that draws a thing; a TypeError where none does."""
+    """Return the function that draws an object. An object that cannot be drawn is a TypeError."""
     for cls in type(x).__mro__:
-        if cls in KINDS and (cls is not tuple or type(x) is tuple):  # an answer with fields is no list
+        if cls in KINDS and (cls is not tuple or type(x) is tuple):  # a NamedTuple is not a list
             return KINDS[cls]
-    if hasattr(x, "regular_faces") or (hasattr(x, "vertices") and hasattr(x, "faces")):  # of pyvista, of trimesh
+    if hasattr(x, "regular_faces") or (hasattr(x, "vertices") and hasattr(x, "faces")):  # pyvista, trimesh
         return draw_body
     cure = _cure(x)
     if cure:
-        raise TypeError(f"a {type(x).__name__} cannot be drawn by itself: {cure}")
+        raise TypeError(f"a {type(x).__name__} cannot be drawn by itself. Draw {cure}")
     ours = {cls.__name__ for cls in KINDS if cls.__module__.startswith("gjk3d.")}
-    ours -= {"Body", "Surface", "Travel", "Volume"}  # bases and internals: users know what is derived from them
+    ours -= {"Body", "Surface", "Travel", "Volume"}  # base classes and internal classes
     ours |= {"Mesh", "PointCloud", "VoxelGrid", "HeightField", "Shell", "Compound", "AABB", "OBB"}
     options = ", ".join([*sorted(ours), "poses"])
-    raise TypeError(f"{type(x).__name__} cannot be drawn; these can: {options}, and lists of them")
+    raise TypeError(f"{type(x).__name__} cannot be drawn, expected one of {options}, or a list of them")
 
 
 def _cure(x: Any) -> str:
-    """Return an object with a picture in place of one without."""
     import trimesh
 
     cures = {
-        Clash: "draw its report, and say which finding: viz.show(report, clash=k), or clash=found.id",
-        **dict.fromkeys((RobotClearance, RobotCollision), "draw where it was asked: viz.show(checker, q=q)"),
-        Motion: "draw what moves at some of its poses: viz.show(shape, pose=motion.at(times))",
-        trimesh.PointCloud: "draw gjk3d.PointCloud(cloud.vertices, radius)",
-        trimesh.Scene: "draw each mesh of scene.dump(), or load its file with gjk3d.clash.Assembly.load",
+        Clash: "its report at this clash: viz.show(report, clash=k), or clash=found.id",
+        **dict.fromkeys((RobotClearance, RobotCollision), "the checker at its configuration: viz.show(checker, q=q)"),
+        Motion: "the body at some poses of the motion: viz.show(shape, pose=motion.at(times))",
+        trimesh.PointCloud: "gjk3d.PointCloud(cloud.vertices, radius)",
+        trimesh.Scene: "each mesh of scene.dump(), or load its file with gjk3d.clash.Assembly.load",
     }
     return next((cure for cls, cure in cures.items() if isinstance(x, cls)), "")
 
 
 def is_solid(x: Any) -> bool:
-    """Return whether a thing is a single body with a surface."""
+    """Return whether an object is a single body with a surface."""
     return function_of(x) is draw_body
 
 
 def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
-    """Return the drawing of a thing, by the function of its kind; a TypeError where that has no such option.
+    """Return the drawing of an object. An option that its kind does not have is a TypeError.
 
-    What ``of`` names, beside a bounding volume or rays, is drawn first, at the pose of the style.
+    The object ``of`` of a bounding volume or of rays is drawn first, at the pose of the style.
     """
     draw = function_of(x)
     accepted = list(signature(draw).parameters)[2:]
     for name in options:
         if name not in accepted:
-            has = f"it has {', '.join(accepted)}" if accepted else "it has none of its own"
-            raise TypeError(f"the picture of a {type(x).__name__} has no option {name!r}: {has}")
+            cure = f"Its options are {', '.join(accepted)}" if accepted else "Leave it out"
+            raise TypeError(f"the picture of a {type(x).__name__} does not have the option {name!r}. {cure}")
     style = style or Style()
     if draw in (draw_volume, draw_rays) and options.get("of") is not None:
         faint = 0.45 if style.opacity is None else style.opacity
@@ -197,7 +196,7 @@ def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
         options["of"] = drawing_of(options["of"], other_style)
     drawing = draw(x, style, **options)
     planes = [item.vertices for item in drawing.items if item.slab is not None]
-    if planes and not len(drawing.framed):  # half-spaces alone, of which all that is drawn has to be seen
+    if planes and not len(drawing.framed):  # only half-spaces, so the camera shows their slabs
         around = ball_of(np.concatenate(planes))
         drawing.items = [replace(item, framed=True) for item in ready(drawing.items, *around)]
     return drawing

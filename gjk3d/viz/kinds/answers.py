@@ -1,7 +1,7 @@
-"""Drawings of results on a pair: distance, contact, separating axis, gradient, impact and rays.
+"""Drawings of results of a pair: distance, contact, separating axis, gradient, impact and rays.
 
-The overlap volume of two solids, the curve in which they cut, the nearest points, the normal and the separating
-translation are drawn here, for clash reports too.
+The functions for the overlap volume, the intersection curve, the nearest points, the normal and the separating
+translation are also used for clash reports.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ from gjk3d.viz.layout import Layout, called, half_space, lay_out, models_of, sid
 from gjk3d.viz.triangles import Solid, across, slab, solid_surface, turned
 from gjk3d.wording import above, depth, number
 
-#: Of what both fill.
+#: Colour of the overlap volume.
 _COMMON_COLOR = "#D6408F"
-#: Corners of a hull that is cut without a library for it.
+#: Greatest number of corners of two hulls that are intersected without manifold3d.
 _MOST_CORNERS = 400
-#: Triangles of two meshes that are cut for a picture.
+#: Greatest number of triangles of two meshes that are intersected for a picture.
 _MOST_TRIANGLES = 400_000
 
 
 def draw_distance(x: Distance, style: Style, *, surfaces: Any = None, unit: str | None = None) -> Drawing:
-    """Draw an answer of `gjk3d.distance` or `signed_distance`.
+    """Draw a result of `gjk3d.distance` or `gjk3d.signed_distance`.
 
-    A is orange and B green. The blue arrow is the normal, from A to B; the orange one, in overlap, is the shortest
-    move of B that makes the two just touch, or one that does where the legend says "a way out".
+    A is orange and B green. The blue arrow is the normal from A to B. In overlap, the vermilion arrow is the separating
+    translation of B. It is the minimum translation if the legend calls it the shortest.
 
     Parameters
     ----------
     surfaces : (mesh, mesh), optional
-        The models whose hulls were compared, each a Mesh or None: they are drawn inside their hulls.
+        The models whose hulls were compared, each a Mesh or None. They are drawn inside their hulls.
     unit : str, optional
-        Of length, where the two have none, as hulls.
+        Unit of length of shapes without a unit, such as hulls.
     """
     layout, unit = lay_out(x), unit or unit_of(x)
     drawing = _of_pair(x, layout, [headline(x, unit), proof(x, unit)], models_of(x, surfaces), style)
@@ -68,17 +68,17 @@ def draw_distance(x: Distance, style: Style, *, surfaces: Any = None, unit: str 
 
 
 def label_depth(drawing: Drawing, start: Array, translation: Array, text: str) -> None:
-    """Write the depth next to the arrow of the separating translation."""
+    """Add a label with the depth next to the arrow of the separating translation."""
     drawing.label(start + 0.5 * translation, text, darker(SEPARATION, 0.8), np.linspace(start, start + translation, 9))
 
 
 def _of_pair(
     x: Distance, layout: Layout, words: list[str], models: list[Solid | None], style: Style, opacity: float = 0.5
 ) -> Drawing:
-    """Draw the two bodies of an answer, from far to near, and what they are called."""
+    """Draw the two bodies of a result from far to near, with their names in the legend."""
     drawing = Drawing(words=words, view=layout.view, focus=(layout.center, layout.radius), sorted=True)
     shapes = (x.shape_a, x.shape_b)
-    # from far to near: the plane between the two, across the normal, has the farther one behind it
+    # from far to near: the farther body is behind the plane that separates the two
     for i in (0, 1) if float(x.normal @ layout.view) >= 0.0 else (1, 0):
         shape, body, model, color = shapes[i], layout.bodies[i], models[i], style.color(i, COLORS)
         if model is not None:
@@ -86,7 +86,7 @@ def _of_pair(
         alpha = style.alpha(i, opacity)
         if isinstance(shape, Halfspace):
             drawing.items.append(half_space(shape, (x.pose_a, x.pose_b)[i], color, 0.6 * alpha, name="AB"[i]))
-        elif len(body.faces):  # a hull round its model is glass
+        elif len(body.faces):  # a hull around its model is transparent
             drawing.body(*body, color, alpha if model is None else 0.4 * alpha, outline=True, name="AB"[i])
         else:
             drawing.body(*body, color, look=MODEL, name="AB"[i])
@@ -95,26 +95,26 @@ def _of_pair(
 
 
 def key_pair(drawing: Drawing, shapes: tuple[Any, Any], style: Style) -> None:
-    """Say which colours A and B have."""
+    """Add the legend entries of A and B."""
     for k, shape in enumerate(shapes):
         drawing.key(f"{'AB'[k]}  {style.name(k, called(shape))}", style.color(k, COLORS))
 
 
 def add_witness(drawing: Drawing, x: Distance, size: float, colors: Sequence[str]) -> None:
-    """Add the nearest points, the normal from A to B and, in overlap, the way out."""
+    """Add the nearest points, the normal from A to B and, in overlap, the separating translation of B."""
     a, b, n = x.point_a, x.point_b, x.normal
     gap = float(np.linalg.norm(b - a))
     if x.distance > 0.0:
         drawing.rods(a, b, 0.005 * size, INK)
     start = a if x.distance <= 0.0 or gap < 0.6 * size else (a + b) / 2 - 0.17 * size * n
-    drawing.arrows(start, n, 0.34 * size, 0.009 * size, NORMAL, key="normal, A to B")
+    drawing.arrows(start, n, 0.34 * size, 0.009 * size, NORMAL, key="normal from A to B")
     if x.depth > 0.0:
         drawing.arrows(b, n, x.depth, min(0.014 * size, 0.2 * x.depth), SEPARATION, key=translation_label(x))
     drawing.ends(a, b, size, colors, bar=None)
 
 
 def add_common(drawing: Drawing, surfaces: list[tuple[Array, Any]], convex: bool, size: float) -> bool:
-    """Add the overlap of two closed surfaces in world axes and the curve where they cut; return whether it exists."""
+    """Add the overlap volume and intersection curve of two closed surfaces, and return whether there is a volume."""
     try:
         meshes = [Mesh(*surface) for surface in surfaces]
         if sum(len(mesh.faces) for mesh in meshes) > _MOST_TRIANGLES:
@@ -124,9 +124,9 @@ def add_common(drawing: Drawing, surfaces: list[tuple[Array, Any]], convex: bool
     except Gjk3dError:
         return False
     if common is not None and len(common[1]):
-        drawing.marks([common], _COMMON_COLOR, opacity=0.75, key="what both fill")
+        drawing.marks([common], _COMMON_COLOR, opacity=0.75, key="overlap volume")
     if len(curve):
-        drawing.rods(curve[:, 0], curve[:, 1], 0.004 * size, INK, 8, key="where the surfaces cut")
+        drawing.rods(curve[:, 0], curve[:, 1], 0.004 * size, INK, 8, key="intersection curve")
     return common is not None
 
 
@@ -142,25 +142,25 @@ def _common(meshes: list[Mesh], convex: bool) -> tuple[Array, Any] | None:
     return None if hull is None else hull.surface()
 
 
-#: Points whose gaps are written beside them.
+#: Greatest number of contact points with labels of their gaps.
 _MOST_LABELS = 8
 
 
 def draw_contact(x: Contact, style: Style) -> Drawing:
-    """Draw an answer of `gjk3d.contact`."""
+    """Draw a result of `gjk3d.contact`."""
     if x.gaps.ndim == 2:
-        raise TypeError(f"this contact is of {len(x)} pairs, and one can be drawn: take a row, contact[0]")
+        raise TypeError(f"the contact has {len(x)} pairs, expected one pair. Draw one row, for example contact[0]")
     layout = lay_out(x.result)
     size = layout.radius
     drawing = _of_pair(x.result, layout, [contact_words(x)], [None, None], style, opacity=0.35)
     add_points(drawing, x, size, (style.color(0, COLORS), style.color(1, COLORS)))
     start = x.points.mean(axis=0) if x.count else layout.center
-    drawing.arrows(start, x.normal, 0.3 * size, 0.009 * size, NORMAL, key="normal, A to B")
+    drawing.arrows(start, x.normal, 0.3 * size, 0.009 * size, NORMAL, key="normal from A to B")
     return drawing
 
 
 def add_points(drawing: Drawing, x: Contact, size: float, colors: Sequence[str]) -> None:
-    """Add the points of a patch, on both bodies, its rim, and their gaps."""
+    """Add the points of a patch on both bodies, its rim, and the gaps."""
     middles = x.points
     if x.count > 1:
         ring = middles if x.count == 2 else np.vstack([middles, middles[:1]])
@@ -174,35 +174,35 @@ def add_points(drawing: Drawing, x: Contact, size: float, colors: Sequence[str])
         for middle, gap in zip(middles, x.gaps, strict=True):
             drawing.label(middle, "0" if abs(gap) < 1e-13 else number(gap, 4))
     if x.count:
-        drawing.key(f"contact points{', with their gaps' if drawing.labels else ''}", INK)
+        drawing.key(f"contact points{' with gaps' if drawing.labels else ''}", INK)
 
 
-#: by `AxisKind`
-_OF = ("a face of A", "a face of B", "an edge of A and an edge of B", "neither: both are points")
+#: the origin of an axis by `AxisKind`
+_OF = ("normal of a face of A", "normal of a face of B", "normal of an edge of A and one of B", "between two points")
 
 
 def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
-    """Draw an answer of `gjk3d.separating_axis`: the two planes that hold the shapes apart, or how they overlap.
+    """Draw a result of `gjk3d.separating_axis`: the supporting planes of both shapes across the axis.
 
     Parameters
     ----------
     of : (a, b, pose_a, pose_b)
-        The pair that was asked about.
+        The pair of the query.
     """
-    drawing, (a, _), poses = _pair(x, x.normal, style, of, 0.85, "an Axis, the answer of separating_axis,", "")
+    drawing, (a, _), poses = _pair(x, x.normal, style, of, 0.85, "the Axis of separating_axis", "")
     center, size = drawing.ball
     n = np.asarray(x.normal)
     top = poses[0][:3, :3] @ a.support(poses[0][:3, :3].T @ n) + poses[0][:3, 3]
     for k, along in enumerate((float(n @ top), float(n @ top) + float(x.gap))):
         drawing.body(*slab(along * n, n, center, 0.5 * size, 0.04), style.color(k, COLORS), 0.25, framed=False)
     start = center + (float(n @ top) - float(n @ center)) * n
-    key = "normal, A to B; the planes are across it"
+    key = "normal from A to B, orthogonal to the planes"
     drawing.arrows(start, n, 0.4 * size, 0.009 * size, NORMAL, key=key)
     if x.gap > 0.0:
         drawing.rods(start, start + x.gap * n, 0.012 * size, SEPARATION)
     drawing.words = [
         f"{axis_words(x)} along this axis",
-        f"it is the normal of {_OF[int(x.kind)]}; error at most {above(x.error, 2)}",
+        f"{_OF[int(x.kind)]}, error at most {above(x.error, 2)}",
     ]
     drawing.view = side_view(n)
     return drawing
@@ -211,16 +211,16 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
 def _pair(
     x: Any, row: Array, style: Style, of: Any, opacity: float, title_text: str, also: str
 ) -> tuple[Drawing, tuple[Any, Any], list[Array]]:
-    """Draw the pair that an answer is about, which does not carry it; return it and its poses."""
+    """Draw the pair ``of`` of a result that does not contain it, and return the drawing, the pair and its poses."""
     if not isinstance(of, (tuple, list)) or not 2 <= len(of) <= 4:
         raise TypeError(
-            f"{title_text} does not carry the shapes it is about: pass them as asked, with their poses, as "
-            f"viz.show(answer, of=(a, b, pose_a, pose_b)); without poses of=(a, b){also}"
+            f"{title_text} does not contain its shapes. Pass the pair of the query, as in "
+            f"viz.show(answer, of=(a, b, pose_a, pose_b)), or without poses of=(a, b){also}"
         )
     a, b, *poses = of
     poses = [matrices(pose)[0] for pose in (*poses, None, None)[:2]]
     if row.ndim == 2:
-        raise TypeError(f"this {type(x).__name__} is of many pairs, and one can be drawn: take a row of each field")
+        raise TypeError(f"the {type(x).__name__} has {len(row)} pairs, expected one pair. Take one row of each field")
     drawing = Drawing()
     key_pair(drawing, (a, b), style)
     for k, shape in enumerate((a, b)):
@@ -230,16 +230,16 @@ def _pair(
 
 
 def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:
-    """Draw an answer of `gjk3d.gradient`: at each body's origin, how it moves as the distance grows fastest.
+    """Draw a result of `gjk3d.gradient`: at the origin of each body, its motion for which the distance grows fastest.
 
     Parameters
     ----------
     of : Distance, or (a, b, pose_a, pose_b)
-        The result it was made from, or the pair that was asked about.
+        The result that the gradient was computed from, or the pair of the query.
     """
     if isinstance(of, Distance):
         of = (of.shape_a, of.shape_b, of.pose_a, of.pose_b)
-    also = ", or the Distance it was made from: of=result"
+    also = ", or the Distance of the query, of=result"
     drawing, _, poses = _pair(x, x.a, style, of, 0.5, "a Gradient", also)
     size = drawing.ball[1]
     longest = [max(float(np.linalg.norm(row[part])) for row in (x.a, x.b)) for part in (slice(3), slice(3, 6))]
@@ -253,17 +253,17 @@ def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:
                 if part.start == 3:
                     _add_turn(drawing, origin + 0.22 * size * direction * length / most, direction, 0.09 * size, color)
     drawing.words = [
-        "Where the distance grows fastest",
-        "unique" if bool(x.unique) else "one of several slopes: a kink",
+        "Motion of fastest growth of the distance",
+        "unique" if bool(x.unique) else "one of several gradients (a kink)",
     ]
-    drawing.key(f"moving: {number(float(np.linalg.norm(x.b[:3])), 4)} per unit of length", NORMAL)
+    drawing.key(f"translation: {number(float(np.linalg.norm(x.b[:3])), 4)} per unit of length", NORMAL)
     a, b = (number(float(np.linalg.norm(row[3:])), 4) for row in (x.a, x.b))
-    drawing.key(f"turning about the arrow: {a} (A) and {b} (B) per radian", SEPARATION)
+    drawing.key(f"rotation about the arrow: {a} (A) and {b} (B) per radian", SEPARATION)
     return drawing
 
 
 def _add_turn(drawing: Drawing, center: Array, axis: Array, radius: float, color: str) -> None:
-    """Add three quarters of a circle with an arrow head: anticlockwise about the axis."""
+    """Add three quarters of a circle with an arrow head, anticlockwise about the axis."""
     first, second = across(axis)
     angles = np.linspace(0.0, 1.5 * np.pi, 28)
     ring = center + radius * (np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * second)
@@ -276,15 +276,15 @@ _MISSED = "#6B7785"
 
 
 def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
-    """Draw an answer of `gjk3d.time_of_impact` or `shapecast`.
+    """Draw a result of `gjk3d.time_of_impact` or `gjk3d.shapecast`.
 
     Parameters
     ----------
     ghosts : int
-        How many poses are drawn between the start and the contact, the start being one of them.
+        Number of poses that are drawn before the contact, the start included.
     """
     if x.time.ndim == 2:
-        raise TypeError(f"this impact is of {len(x)} motions, and one can be drawn: take a row, impact[0]")
+        raise TypeError(f"the impact has {len(x)} motions, expected one motion. Draw one row, for example impact[0]")
     until = float(x.free_until)
     drawing = Drawing(words=impact_words(x))
     sides = [(x.shape_a, x.motion_a), (x.shape_b, x.motion_b)]
@@ -300,7 +300,7 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
     for k, (shape, motion) in enumerate(sides):
         color = darker(style.color(k, COLORS))
         if not isinstance(shape, Halfspace) and moves(motion):
-            drawing.key(f"way of the middle of {'AB'[k]}", color)
+            drawing.key(f"path of the middle of {'AB'[k]}", color)
             _track(drawing, shape, motion, until, color, size)
     drawing.take(contact_signs(x, size))
     drawing.view = side_view(_approach(x))
@@ -308,39 +308,39 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
 
 
 def contact_signs(x: Impact, size: float) -> Drawing:
-    """Draw where two first meet, and the normal there; nothing of two that do not."""
+    """Return markers of the first contact and its normal, or an empty drawing without a contact."""
     signs = Drawing()
     if x.status != ImpactStatus.FREE:
-        key = "first contact, and the normal from A to B"
+        key = "first contact and normal from A to B"
         signs.arrows(x.point_a, x.normal, 0.28 * size, 0.008 * size, NORMAL, key=key)
         signs.balls((x.point_a + x.point_b) / 2, 0.02 * size, INK)
     return signs
 
 
 def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: str, size: float) -> None:
-    """Add the way of a body's middle: a rod up to the contact, and dashes a third as far beyond."""
+    """Add the path of the middle of a body, with dashes beyond the contact by a third of its time."""
     points = track(shape, motion, np.linspace(0.0, until, 49))
     drawing.rods(points[:-1], points[1:], 0.005 * size, color, 12)
     drawing.balls(points[-1], 0.012 * size, color, 24)
     if 0.0 < until < 1.0:
         points = track(shape, motion, np.linspace(until, min(1.0, 4.0 / 3.0 * until), 17))
-        drawing.lines(np.stack([points[:-1:2], points[1::2]], axis=1), _MISSED, width=4.0, key="the way it would go on")
+        drawing.lines(np.stack([points[:-1:2], points[1::2]], axis=1), _MISSED, width=4.0, key="path without contact")
 
 
 def track(shape: Any, motion: Motion, times: Array) -> Array:
-    """Return where the middle of a body is at some times."""
+    """Return the middle of a body at some times."""
     points: Array = (motion.at(times) @ np.append(ball_of(solid_surface(shape)[0])[0], 1.0))[:, :3]
     return points
 
 
 def moves(motion: Motion) -> bool:
-    """Return whether a motion goes anywhere."""
+    """Return whether a motion is not static."""
     poses = motion.at(np.array([0.0, 0.31, 1.0]))
     return bool(np.ptp(poses, axis=0).max() > 0.0)
 
 
 def _approach(x: Impact) -> Array:
-    """Return the way B goes seen from A, else the normal."""
+    """Return the direction of the motion of B relative to A, or the normal if there is no motion."""
     direction = np.zeros(3)
     for shape, motion, sign in ((x.shape_a, x.motion_a, -1.0), (x.shape_b, x.motion_b, 1.0)):
         if not isinstance(shape, Halfspace):
@@ -350,19 +350,19 @@ def _approach(x: Impact) -> Array:
     return direction / length if length > 0.0 else np.asarray(x.normal)
 
 
-#: Rays drawn as rods with arrows; more are lines.
+#: Greatest number of rays that are drawn as rods with arrows. More are drawn as lines.
 _MOST_RODS = 60
-#: Colours of rays that hit, and of where: the first that is not in what they were cast at.
+#: Candidate colours of rays that hit, and of hit points. The first that the picture does not contain is used.
 _HITS, _WHERE = (NORMAL, COLORS[1], PALETTE[3]), (SEPARATION, COLORS[0], INK)
 
 
 def draw_rays(x: RayHit, style: Style, *, of: Drawing | None = None) -> Drawing:
-    """Draw an answer of `gjk3d.raycast` or `Scene.raycast`.
+    """Draw a result of `gjk3d.raycast` or `Scene.raycast`.
 
     Parameters
     ----------
     of : Drawing, optional
-        Of what the rays were cast at.
+        The drawing of the objects that the rays were cast at.
     """
     drawing = Drawing()
     if of is not None:
@@ -373,13 +373,13 @@ def draw_rays(x: RayHit, style: Style, *, of: Drawing | None = None) -> Drawing:
     directions = directions / np.linalg.norm(directions, axis=1)[:, None]
     hit, inside = np.reshape(x.hit, -1), np.reshape(x.inside, -1)
     size = ball_of(np.concatenate([drawing.framed, starts, points[hit]]))[1]
-    # those that miss are drawn past the middle of what they were cast at
+    # rays that miss are drawn beyond the middle of these objects
     middle = ((drawing.ball[0] - starts) * directions).sum(axis=1) if drawing.items else np.full(len(starts), -np.inf)
     ray_length = np.clip(middle + 0.8 * size, 0.6 * size, 3.0 * size)
     ends = np.where(hit[:, None], points, starts + ray_length[:, None] * directions)
     used = {item.color for item in drawing.items}
     colors = [next((color for color in wished if color not in used), wished[-1]) for wished in (_HITS, _WHERE)]
-    colors.append("#5F6368" if drawing.keys else GREY)  # what is free in a scene is light
+    colors.append("#5F6368" if drawing.keys else GREY)  # free objects of a scene are light grey
     _add_rays(drawing, starts, ends, hit, size, colors)
     out = hit & ~inside
     if len(points) <= _MOST_RODS:
@@ -390,7 +390,7 @@ def draw_rays(x: RayHit, style: Style, *, of: Drawing | None = None) -> Drawing:
     if not hit.all():
         drawing.key("rays that miss", colors[2])
     if hit.any():
-        drawing.key("where, and the normal there", colors[1])
+        drawing.key("hit points and normals", colors[1])
     return drawing
 
 

@@ -1,4 +1,4 @@
-"""Shapes, meshes and other solids; poses; bounding volumes and the boxes of a mesh's tree."""
+"""Drawings of shapes, meshes and other solids, of poses, of bounding volumes, and of the boxes of a mesh's tree."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from gjk3d.viz.layout import half_space, kind, placed
 from gjk3d.viz.triangles import BOX_FACES, RESOLUTION, ball, box_lines, is_dots, surface_of
 from gjk3d.wording import count, kind_of, number, with_unit
 
-#: Poses of one body that are drawn; of more, so many evenly.
+#: Greatest number of poses of a body that are drawn. They are at even intervals in a longer stack.
 MOST_GHOSTS = 24
-#: Squares of a voxel grid, twice over, whose edges are drawn.
+#: Greatest number of triangles (two per square) of a voxel grid whose edges are drawn.
 MOST_SQUARES = 20_000
-#: Triangles of a body with an outline; it is found anew in every frame.
+#: Greatest number of triangles of a body with an outline, which is computed in every frame.
 MOST_OUTLINED = 30_000
 
 
@@ -36,13 +36,13 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
     Parameters
     ----------
     axes : bool
-        Draw the axes of each pose too.
+        Whether the axes of each pose are drawn.
     level : int
-        Of a mesh: draw the boxes at this level of its tree too; level 0 is the box round all of it.
+        The level of a mesh's tree whose boxes are drawn. Level 0 is the box around the mesh.
     """
     drawing = Drawing()
     if level is not None and not isinstance(x, Mesh):
-        raise TypeError(f"level= is of a gjk3d.Mesh, and this is {kind_of(x)}")
+        raise TypeError(f"level= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
     stack = matrices(style.pose)
     shown = evenly(len(stack), MOST_GHOSTS)
     if len(shown) == 0:
@@ -60,14 +60,14 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
         drawing.words.append(f"{count(len(x.faces), 'triangle')}, {size}")
     if len(stack) > 1:
         of = f" of {len(stack)}" if len(shown) < len(stack) else ""
-        drawing.words.append(f"{len(shown)}{of} poses, the last one solid")
+        drawing.words.append(f"{len(shown)}{of} poses, the last one opaque")
     if level is not None:
         add_levels(drawing, x, stack[-1], level)
     return drawing
 
 
 def extent_words(size: Array, unit: str | None) -> str:
-    """Return the lengths of a box, (3,) float, in the unit that they are read in."""
+    """Return the edges of a box, (3,) float, as text in a unit that suits their size."""
     unit, factor = reading(unit, float(size.max()))
     return with_unit(" x ".join(number(factor * side, 4) for side in size.tolist()), unit)
 
@@ -83,7 +83,7 @@ def add(
     name: str = "",
     resolution: int = RESOLUTION,
 ) -> None:
-    """Add a solid at a pose or at each of a stack; a half-space is glassier than the rest."""
+    """Add a solid at a pose or at each of a stack. A half-space is more transparent than other solids."""
     copies = 1 if pose is None else np.size(pose) // 16
     if isinstance(x, Halfspace):
         drawing.items.append(half_space(x, pose, color, 0.4 * opacity, name=name))
@@ -98,19 +98,19 @@ def add(
         first, second = np.moveaxis(body.faces.reshape(copies, 2, half, 3), 1, 0)
         corners = body.vertices[np.concatenate([first, second[..., 2:]], axis=-1).reshape(-1, 4)]
         drawing.lines(corners[:, [[0, 1], [1, 2], [2, 3], [3, 0]]], darker(color), width=1.0, name=name)
-    # a solid that is not convex is told by its edges, a large one by its shade
+    # a non-convex solid is recognised by its edges, and a large one by its shading, so neither has an outline
     small = len(getattr(x, "faces", ())) <= MOST_OUTLINED
     outline = outline and copies == 1 and small and getattr(x, "is_convex", hasattr(x, "support")) is True
     drawing.body(body.vertices, body.faces, color, opacity, outline=outline, name=name, copies=copies)
 
 
 def matrices(pose: Any, name: str = "pose") -> Array:
-    """Return checked poses as (n, 4, 4); None is one identity."""
+    """Return checked poses as (n, 4, 4). None is one identity."""
     return poses.matrices(pose_rows(pose, name)[0])
 
 
 def evenly(count: int, most: int) -> NDArray[np.int64]:
-    """Return at most so many indices, with the first and the last."""
+    """Return at most ``most`` indices below ``count`` at even intervals, with the first and the last."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
 
 
@@ -124,7 +124,7 @@ def add_axes(drawing: Drawing, stack: Array, length: float | None = None) -> Non
 
 
 def words_for(x: Any) -> str:
-    """Name a solid in words, with its numbers where they are few."""
+    """Return the name of a solid, or its kind with its numbers if they are few."""
     name = getattr(x, "name", None)
     if isinstance(name, str) and name:
         return name
@@ -132,12 +132,12 @@ def words_for(x: Any) -> str:
     return text if len(text) <= 60 and "\n" not in text else kind(x).capitalize()
 
 
-#: Poses whose axes are drawn; of more, so many evenly.
+#: Greatest number of poses whose axes are drawn. They are at even intervals in a longer stack.
 _MOST_AXES = 60
 
 
 def draw_poses(x: Any, style: Style, *, size: float | None = None) -> Drawing:
-    """Draw one pose or a stack: x is red-orange, y green, z blue.
+    """Draw one pose or a stack of poses, with x vermilion, y green and z blue.
 
     Parameters
     ----------
@@ -146,12 +146,13 @@ def draw_poses(x: Any, style: Style, *, size: float | None = None) -> Drawing:
     """
     if isinstance(x, np.ndarray) and x.shape[-2:] != (4, 4):
         raise TypeError(
-            f"an array of shape {x.shape} cannot be drawn: poses are (4, 4) or (n, 4, 4), points a gjk3d.PointCloud"
+            f"an array of shape {x.shape} cannot be drawn, expected poses (4, 4) or (n, 4, 4). Draw points as a "
+            "gjk3d.PointCloud"
         )
     try:
         stack = matrices(x)
     except PoseError as error:
-        raise TypeError(f"this array cannot be drawn: {error}") from None
+        raise TypeError(f"the array cannot be drawn: {error}") from None
     drawing = Drawing()
     shown = evenly(len(stack), _MOST_AXES)
     places = stack[:, :3, 3]
@@ -160,11 +161,11 @@ def draw_poses(x: Any, style: Style, *, size: float | None = None) -> Drawing:
     add_axes(drawing, stack[shown], size)
     drawing.words = [count(len(stack), "pose")]
     if len(shown) < len(stack):
-        drawing.words.append(f"the axes of {len(shown)} of them")
+        drawing.words.append(f"axes of {len(shown)} poses")
     return drawing
 
 
-_WORDS = {AABB: "box along the axes", OBB: "turned box", BoundingSphere: "bounding sphere"}
+_WORDS = {AABB: "axis-aligned box", OBB: "oriented box", BoundingSphere: "bounding sphere"}
 
 
 def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawing:
@@ -173,7 +174,7 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
     Parameters
     ----------
     of : Drawing, optional
-        Of what is bounded.
+        The drawing of the bounded object.
     """
     drawing = Drawing()
     color = style.color(0, (NORMAL,))
@@ -194,13 +195,13 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
             drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10))
     volumes = np.reshape(x.volume, -1)  # type: ignore[attr-defined]
     title = f"{name[:1].upper() + name[1:]}, volume {number(volumes.sum(), 5)} cubic units"
-    drawing.words.append(title if len(volumes) == 1 else f"{len(volumes)} of the kind: {name}")
+    drawing.words.append(title if len(volumes) == 1 else f"{len(volumes)} bounding volumes ({name})")
     drawing.key(style.name(0, name), color)
     return drawing
 
 
 def add_levels(drawing: Drawing, mesh: Mesh, pose: Array, level: int) -> None:
-    """Add the boxes at a level of a mesh's tree, neighbours in different colours."""
+    """Add the boxes at a level of a mesh's tree, with different colours for neighbours."""
     corners = boxes_at(mesh, level) @ pose[:3, :3].T + pose[:3, 3]
     colors = (NORMAL, SEPARATION, PALETTE[1], PALETTE[3])
     for k, color in enumerate(colors):

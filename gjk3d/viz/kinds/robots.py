@@ -1,4 +1,4 @@
-"""Robots at a configuration, or along a path: what collides is vermilion, else the closest pair is marked."""
+"""Drawings of robots at a configuration or along a path, with colliding links or the closest pair marked."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from gjk3d.viz.layout import camera_of, placed
 from gjk3d.viz.triangles import joined, surface_of
 from gjk3d.wording import count, depth, number, told
 
-#: Links by turns; vermilion is for those that collide.
+#: Colours of links in turn, obstacles, colliding links and the path of a link.
 LINKS, THINGS, HIT, TRAIL = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION, COLORS[1]
-#: From the front, from the right and from above: an arm reaches forward, along x.
+#: Direction to the camera from the front, the right and above, since arms reach forward along x.
 VIEW = np.array([0.62, -0.66, 0.43]) / np.linalg.norm([0.62, -0.66, 0.43])
-#: The same turned about z, the least first, in degrees.
+#: Rotations of this direction about z, the least first, in degrees.
 _TURNS = Rotation.from_euler("z", np.array([0, 40, -40, 80, -80, 120, -120, 180])[:, None], degrees=True)
 MOST_GHOSTS = 9
-_MOST_NUMBERS = 8  # of a configuration that is told
-_LINE = 46  # letters of the pairs that are told: the line has room for so many
-_UNIT = "m"  # of a URDF, by its standard
-#: How much of the surroundings is in the picture, in sizes of the robot: all of them, or of a hall what is near.
+_MOST_NUMBERS = 8  #: greatest number of values of a configuration in the caption
+_LINE = 46  #: number of letters for pairs in the caption
+_UNIT = "m"  #: the unit of a URDF by its standard
+#: Size of surroundings that are shown completely, and of the picture of larger ones, both in sizes of the robot.
 _ALL, _NEAR = 2.5, 1.5
 
 
 def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels: bool = True) -> Drawing:
-    """Draw a robot, and of a Checker what stands around it.
+    """Draw a robot, and the obstacles of a Checker.
 
     Parameters
     ----------
     q : (dof,) or (n, dof) float, optional
-        A configuration, or several: the last is solid, those before are ghosts. All 0 by default.
+        A configuration, or several, of which the last is opaque and the others are ghosts. All 0 by default.
     labels : bool
-        Name those that collide, or are closest.
+        Whether the colliding or closest pair has a label.
     """
     robot = x.robot if isinstance(x, Checker) else x
     rows = robot.configurations(np.zeros(robot.dof) if q is None else q)[0]
@@ -70,11 +70,11 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
     drawing.key(name, style.color(0, LINKS))
     if isinstance(x, Checker) and x.objects:
         add_things(drawing, x, hit)
-        if drawing.ball[1] > _ALL * radius:  # a hall around it would leave no robot to be seen
+        if drawing.ball[1] > _ALL * radius:  # in a large hall the robot would be too small
             drawing.focus = center, _NEAR * radius
-        drawing.key("around it", THINGS)
+        drawing.key("obstacles", THINGS)
     if len(rows) > 1:
-        drawing.words.append(f"{len(rows)} configurations, the last one solid")
+        drawing.words.append(f"{len(rows)} configurations, the last one opaque")
     if state is not None:
         drawing.words.append(words_for(state))
         if hit:
@@ -84,7 +84,7 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
 
 
 def _clear_view(drawing: Drawing, state: State) -> Array:
-    """Return the view in which the other links and obstacles hide least of a collision, the usual view if none do."""
+    """Return the view in which other links and obstacles hide least of a collision, by default the usual view."""
     obstacles = [item for item in drawing.items if item.name not in state.hit]
     solid = [(item.vertices, item.faces) for item in obstacles if item.opacity == 1.0 and len(item.faces)]
     views = _TURNS.apply(VIEW)
@@ -94,12 +94,12 @@ def _clear_view(drawing: Drawing, state: State) -> Array:
     places = (state.points[0] + state.points[1]) / 2 + 0.04 * drawing.ball[1] * np.vstack([np.eye(3), -np.eye(3)])
     starts = np.tile(places, (len(eyes), 1))
     hidden = raycast(Mesh(*joined(solid)), starts, np.repeat(eyes, len(places), axis=0) - starts).hit
-    # a third of what is round it may be hidden, or the robot's own links would turn the picture
+    # a third of the surroundings of the collision may be hidden, since the links of the robot always hide some
     return np.asarray(views[np.argmin(np.maximum(hidden.reshape(len(eyes), -1).mean(axis=1), 1.0 / 3.0))])
 
 
 def words_for(state: State) -> str:
-    """Say what a state is in one line."""
+    """Return a state as one line of text."""
     if state.pairs:
         lines = [f"{a} with {b}" for a, b in state.pairs]
         lengths = np.cumsum([len(text) + 2 for text in lines])
@@ -107,8 +107,8 @@ def words_for(state: State) -> str:
         left, shown = len(lines) - told_of, ", ".join(lines[:told_of])
         more = f" and {count(left, 'pair')} more" if left else ""
         if state.lower > 0.0:
-            return f"Too close: {shown}{more}; least gap {told(state.lower, state.upper, 4, _UNIT)}"
-        return f"Collision: {shown}{more}; deepest {depth(state.lower, state.upper, 4, _UNIT)}"
+            return f"Too close: {shown}{more}, least gap {told(state.lower, state.upper, 4, _UNIT)}"
+        return f"Collision: {shown}{more}, greatest depth {depth(state.lower, state.upper, 4, _UNIT)}"
     if state.closest is None:
         return "Free: no pair is checked"
     gap = told(state.lower, state.upper, 4, _UNIT)
@@ -120,13 +120,13 @@ class Part(NamedTuple):
 
     name: str
     link: int
-    local: Array  #: (4, 4), in the frame of the link
-    color: str  #: while it is free
-    items: list[Item]  #: in its own frame
+    local: Array  #: (4, 4) pose in the frame of the link
+    color: str  #: colour of a free part
+    items: list[Item]  #: in the frame of the part
 
 
 def parts_of(x: Robot | Checker, style: Style) -> list[Part]:
-    """Return what moves of a robot, and of a Checker what is attached to it too."""
+    """Return the moving parts of a robot, and the attached objects of a Checker."""
     robot = x.robot if isinstance(x, Checker) else x
     parts = []
     for k in range(len(robot.links)):
@@ -143,48 +143,48 @@ def parts_of(x: Robot | Checker, style: Style) -> list[Part]:
 
 
 def add_things(drawing: Drawing, checker: Checker, hit: frozenset[str]) -> None:
-    """Add what stands around."""
+    """Add the obstacles of a checker."""
     for name in checker.objects:
         color = HIT if name in hit else THINGS
         add(drawing, checker.shape(name), checker.pose(name), color, 1.0, outline=False, name=name)
 
 
 def add_state(drawing: Drawing, state: State, labels: bool) -> None:
-    """Mark the points that are closest, or deepest, and name whose they are."""
+    """Mark the closest or deepest points, and label their pair."""
     if state.closest is None or not np.isfinite(state.distance):
         return
     a, b = state.points
     color = HIT if state.pairs else INK
     mark_ends(drawing, a, b, color)
-    drawing.key("who collides" if state.pairs else "closest points", color)
+    drawing.key("colliding links" if state.pairs else "closest points", color)
     if labels:
         drawing.label((a + b) / 2, " - ".join(state.closest), darker(color), state.points)
 
 
 def mark_ends(drawing: Drawing, a: Array, b: Array, color: str) -> None:
-    """Mark two points and what is between them, smaller than elsewhere: a robot has narrow places."""
+    """Mark two points and the segment between them."""
     drawing.ends(a, b, 0.65 * drawing.ball[1], (color, color), color, framed=False)
 
 
-#: Ghosts of a path.
+#: Greatest number of configurations in the picture of a path.
 _MOST_ON_PATH = 7
 
 
 class Travel(NamedTuple):
-    """A way as it is shown."""
+    """A path with its states, for pictures."""
 
-    checker: Checker  #: at its end
+    checker: Checker  #: copy of the checker, with moving obstacles at the end of the path
     way: PathFrames
     poses: Array  #: (frames, links, 4, 4)
     states: tuple[State, ...]
     link: str
-    trace: Array  #: (frames, 3), the way of that link
+    trace: Array  #: (frames, 3), the path of the origin of that link
 
 
 def travel(checker: Checker, way: PathFrames, link: int = -1) -> Travel:
-    """Ask about the configurations along a way, and note where the origin of a link is."""
+    """Return the states of a checker along a path, and the path of the origin of a link."""
     copied, states = checker.copy(), []
-    for k in telling("asking about configuration", range(len(way.q)), len(way.q)):
+    for k in telling("checking configuration", range(len(way.q)), len(way.q)):
         for name, poses in way.moved.items():
             copied.move(name, poses[k])
         states.append(state_of(copied, way.q[k]))
@@ -193,8 +193,8 @@ def travel(checker: Checker, way: PathFrames, link: int = -1) -> Travel:
 
 
 def draw_travel(x: Travel, style: Style) -> Drawing:
-    """Draw a path as one picture: ghosts, the last configuration solid, the line that a link leaves."""
+    """Draw a path as one picture: ghosts, the last configuration opaque, and the path of a link."""
     drawing = draw_robot(x.checker, style, q=x.way.q[evenly(len(x.way.q), _MOST_ON_PATH)])
     drawing.words[1:] = [x.way.verdict]
-    drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), TRAIL, width=5.0, key=f"way of {x.link}")
+    drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), TRAIL, width=5.0, key=f"path of {x.link}")
     return drawing

@@ -1,4 +1,4 @@
-"""Scenes; assemblies of parts; clash reports, one finding at a time."""
+"""Drawings of scenes, assemblies of parts, and the clashes of a report."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from gjk3d.viz.layout import camera_at, placed, upright
 from gjk3d.viz.triangles import BOX_FACES, box_lines, joined
 from gjk3d.wording import count
 
-#: Of what is free; of what collides where most do, and the places are marked.
+#: Colours of free objects, and of colliding objects if these are many and their contacts are marked.
 _FREE, _CROWD = "#9DB4C8", "#F2D3B3"
-#: Objects or parts that have outlines and are drawn one by one; of more, those of one colour are one thing.
+#: Greatest number of objects or parts with outlines. More are drawn as one item per colour.
 _MOST_SINGLE = 40
-#: Pairs whose normals are drawn; of more, only the places where they meet.
+#: Greatest number of pairs whose normals are drawn. With more pairs, only the contacts are marked.
 _MOST_NORMALS = 60
-#: Objects, and parts, that are called by their names.
+#: Greatest numbers of objects with labels, and of parts in the legend.
 _MOST_NAMES, _MOST_PARTS = 16, 8
 
 
@@ -44,9 +44,9 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
     Parameters
     ----------
     margin : float
-        As in `Scene.collisions`: pairs this close count.
+        Pairs up to this distance apart count as colliding, as in `Scene.collisions`.
     contacts : bool
-        Mark where the pairs touch or overlap, with the normals, where all of them are convex.
+        Whether contact points and normals of the pairs are drawn, if all objects of these are convex.
     """
     drawing, names = Drawing(), x.names
     pairs = x.collisions(margin=margin)
@@ -57,11 +57,11 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
     crowded = not single and 3 * len(hit) > len(names) and contacts_found is not None
     colors = {True: style.color(0, (_CROWD if crowded else SEPARATION,)), False: style.color(1, (_FREE,))}
     alphas = {True: style.alpha(0, 0.8 if single else 1.0), False: style.alpha(1, 0.35 if hit and not crowded else 1.0)}
-    alike: dict[Any, list[str]] = {}  # of many objects, the equal ones of one colour are drawn together
+    alike: dict[Any, list[str]] = {}  # equal objects of the same colour are drawn together
     for name in names:
         if name not in planes:
             alike.setdefault(name if single else (x.shape(name), name in hit), []).append(name)
-    for members in telling("drawing kind of object", alike.values(), len(alike)):
+    for members in telling("drawing group of objects", alike.values(), len(alike)):
         name, is_hit = members[0], members[0] in hit
         stack = np.array([x.pose(member) for member in members])
         add(drawing, x.shape(name), stack, colors[is_hit], alphas[is_hit], outline=single, name=name if single else "",
@@ -84,7 +84,8 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
 
 
 def merged(items: list[Item]) -> list[Item]:
-    """Join bodies of one colour and opacity: a plotter draws few large things far faster than many small ones."""
+    """Return items in which bodies of the same colour and opacity are joined."""
+    # a plotter draws few large items far faster than many small ones
     groups: dict[Any, list[Item]] = {}
     for item in items:
         alike = item.color, item.opacity, item.look, item.framed, item.outline, item.width
@@ -97,9 +98,9 @@ def merged(items: list[Item]) -> list[Item]:
 
 
 def _add_plane(drawing: Drawing, name: str, plane: Any, pose: Array, color: str) -> None:
-    """Add a half-space, grey so that a floor on which things stand leaves them to be seen, and its name."""
+    """Add a half-space and its label. It is grey, so that objects on it remain visible."""
     center, radius = drawing.ball
-    corner = center + 0.8 * radius * np.array([0.7, -0.7, 0.0])  # the one that is nearest to the eye
+    corner = center + 0.8 * radius * np.array([0.7, -0.7, 0.0])  # the corner nearest to the camera
     add(drawing, plane, pose, GREY, 1.0, name=name)
     normal = pose[:3, :3] @ plane.normal
     height = float(normal @ (corner - pose[:3, 3])) - plane.offset
@@ -107,7 +108,7 @@ def _add_plane(drawing: Drawing, name: str, plane: Any, pose: Array, color: str)
 
 
 def _contacts(x: Scene, margin: float) -> Contact[Array] | None:
-    """Return where the pairs touch, None where nothing does or not all of them are convex."""
+    """Return the contacts of the pairs, or None without contacts or with a non-convex object."""
     try:
         result = x.contacts(within=max(margin, 0.0)).result
     except UnsupportedPair:
@@ -118,11 +119,11 @@ def _contacts(x: Scene, margin: float) -> Contact[Array] | None:
 def _add_contacts(drawing: Drawing, result: Contact[Array]) -> None:
     size, points = drawing.ball[1], result.points[result.count > 0]
     middles = np.nanmean(points, axis=1)
-    if len(points) > _MOST_NORMALS:  # so small that few faces make a ball
-        drawing.balls(middles, 0.006 * size, SEPARATION, 12, framed=False, key="where two meet")
+    if len(points) > _MOST_NORMALS:  # small balls with few faces
+        drawing.balls(middles, 0.006 * size, SEPARATION, 12, framed=False, key="contacts")
     else:
         drawing.balls(points[~np.isnan(points)], 0.009 * size, INK, 24)
-        key = "normals, from the first name to the second"
+        key = "normals from the first name to the second"
         drawing.arrows(middles, result.normal[result.count > 0], 0.12 * size, 0.005 * size, NORMAL, key=key)
         drawing.key("contact points", INK)
 
@@ -139,16 +140,16 @@ def _scene_words(pairs: list[Any], names: list[str]) -> list[str]:
 def draw_assembly(
     x: Assembly, style: Style, *, hull: bool = False, bodies: bool = False, level: int | None = None
 ) -> Drawing:
-    """Draw the parts of an assembly, or one model, in the colours of their files where these have any.
+    """Draw the parts of an assembly, or one model, in the colours of their files if these have colours.
 
     Parameters
     ----------
     hull : bool
-        Put the convex hull of each part round it, as glass.
+        Whether the transparent convex hull of each part is drawn.
     bodies : bool
-        A colour of its own for each body of a part: what hangs together.
+        Whether each connected body of a part has a separate colour.
     level : int
-        Draw the boxes at this level of each part's tree too; level 0 is the box round all of it.
+        The level of each part's tree whose boxes are drawn. Level 0 is the box around the part.
     """
     drawing = Drawing(up=np.array(upward(x)))
     meshes = [(part.name, mesh, part.colour) for part in x.parts if (mesh := part.mesh) is not None]
@@ -167,7 +168,7 @@ def draw_assembly(
         drawing.items = merged(drawing.items)
     if hull:
         for k, (_, mesh, _) in enumerate(things):
-            with suppress(Gjk3dError):  # a flat part has none
+            with suppress(Gjk3dError):  # a flat part does not have a hull
                 add(drawing, mesh.hull(), None, style.color(k), 0.25, outline=len(things) <= _MOST_SINGLE)
     _assembly_words(drawing, x, len(meshes), len(things) if bodies else 0)
     if level is not None:
@@ -192,20 +193,20 @@ def _assembly_words(drawing: Drawing, x: Assembly, parts: int, bodies: int) -> N
     drawing.words = [", ".join(words)]
     broken = sum(bool(part.reason) for part in x.parts)
     if broken:
-        drawing.words.append(f"{broken} more could not be read")
+        drawing.words.append(f"{count(broken, 'more part')} could not be read")
 
 
 _WORDS = {
     "hard": "overlap",
     "contained": "one inside the other",
     "duplicate": "the same part twice",
-    "unchecked": "not decided",
+    "unchecked": "undecided",
     "clearance": "too close",
     "touch": "touching",
 }
-#: Radius of the picture of a finding, in sizes of the smaller part.
+#: Radius of the picture of a clash, in sizes of the smaller part.
 _ROOM = 2.5
-#: Directions of view around the axis that is up, from a little above.
+#: Candidate directions to the camera around the up axis, from a little above.
 _VIEWS = np.array([(np.sin(a), -np.cos(a), 0.45) for a in np.radians(28.0 + 45.0 * np.arange(8))]) / np.hypot(1.0, 0.45)
 
 
@@ -215,7 +216,7 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     Parameters
     ----------
     clash : int or str
-        Which finding: its place among those that count, the worst first; or its id, or the name of a part.
+        The clash to draw: its index among the open clashes, the worst first, its id, or the name of a part.
     """
     rows = [row for row in x.clashes if row.is_open] or list(x.clashes)
     parts = _parts(x)
@@ -234,13 +235,13 @@ def _add_finding(
     row = rows[k]
     drawing = Drawing([ghost], sorted=True)
     pair = [(name, parts[name]) for name in (row.a, row.b) if name in parts]
-    if x.motion is not None and row.time is not None:  # both are where they are when the numbers hold
+    if x.motion is not None and row.time is not None:  # both parts at the time of the clash
         poses = [x.motion.pose(name, row.time) for name, _ in pair]
         pair = [(name, placed(*surface, pose)) for (name, surface), pose in zip(pair, poses, strict=True)]
     sizes = [ball_of(vertices)[1] for _, (vertices, _) in pair]
     for i, (name, _) in enumerate(pair):
         drawing.key(f"{'AB'[i]}  {name}", style.color(i, COLORS))
-    for i in sorted(range(len(pair)), key=lambda i: -sizes[i]):  # the small one shows in the large one
+    for i in sorted(range(len(pair)), key=lambda i: -sizes[i]):  # the larger part is more transparent
         name, (vertices, faces) = pair[i]
         color = style.color(i, COLORS)
         drawing.body(vertices, faces, color, style.alpha(i, 0.85 if sizes[i] == min(sizes) else 0.4), name=name)
@@ -256,7 +257,7 @@ def _add_finding(
     drawing.camera = _camera(row, center, radius, ball_of(ghost.vertices)[0], np.array(upward(x)))
     has_solids = x.assembly is not None and row.kind == "hard" and len(pair) == 2
     if not (has_solids and add_common(drawing, [surface for _, surface in pair], False, radius)) and row.overlap_box:
-        drawing.lines(box_lines(points), INK, width=2.0, key="box round what both fill")
+        drawing.lines(box_lines(points), INK, width=2.0, key="box around the overlap volume")
     unit, factor = x.reading
     read = converted(row, factor, x.unit)
     _add_signs(drawing, row, radius, wording.depth(read, 3, unit))
@@ -265,7 +266,7 @@ def _add_finding(
 
 
 def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) -> Any:
-    """Look at the place of a finding across its normal, from outside the assembly rather than through it."""
+    """Return a camera that sees a clash from the side of its normal and from outside the assembly."""
     out = center - middle
     out /= float(np.linalg.norm(out)) or 1.0
     normal = np.zeros(3) if row.normal is None else np.array(row.normal)
@@ -275,19 +276,19 @@ def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) 
 
 
 def _add_signs(drawing: Drawing, row: Clash, size: float, depth: str) -> None:
-    """Add the nearest points and the separating translation with its depth, else the normal."""
+    """Add the nearest points, and the separating translation with its depth or the normal."""
     if row.point_a is not None and row.point_b is not None:
         drawing.ends(np.array(row.point_a), np.array(row.point_b), size, COLORS)
     if row.depth and row.mtv is not None and any(row.mtv):
         start, translation = np.array(row.point if row.point_b is None else row.point_b), np.array(row.mtv)
         length = float(np.linalg.norm(translation))
         shown = max(length, 0.12 * size)
-        key = "way out, for B" if shown == length else "way out, for B (drawn longer)"
+        key = "separation of B" if shown == length else "separation of B (not to scale)"
         drawing.arrows(start, translation / length, shown, min(0.014 * size, 0.12 * shown), SEPARATION, key=key)
         label_depth(drawing, start, translation, depth)
     elif row.normal is not None and row.point is not None:
         drawing.arrows(
-            np.array(row.point), np.array(row.normal), 0.25 * size, 0.009 * size, NORMAL, key="normal, A to B"
+            np.array(row.point), np.array(row.normal), 0.25 * size, 0.009 * size, NORMAL, key="normal from A to B"
         )
 
 
@@ -301,7 +302,7 @@ def _headline(row: Clash, unit: str | None) -> str:
 
 
 def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
-    """Return the triangles of each part, those of its box if the report has none."""
+    """Return the triangles of each part, or of its box if the report does not contain meshes."""
     if x.assembly is not None:
         meshes = {part.name: part.mesh for part in x.assembly.parts}
         return {name: (mesh.vertices, mesh.faces) for name, mesh in meshes.items() if mesh is not None}
@@ -309,7 +310,7 @@ def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
 
 
 def _box(bounds: Any) -> Array:
-    """Return the corners of a box, the last axis fastest, from the lowest and the highest."""
+    """Return the corners of a box with the last axis fastest. ``bounds`` is the lowest and the highest corner."""
     return np.array([*product(*zip(*bounds, strict=True))])
 
 
@@ -317,8 +318,8 @@ def _place(rows: list[Clash], wanted: int | str) -> int:
     if isinstance(wanted, str):
         places = [k for k, row in enumerate(rows) if wanted in (row.id, row.a, row.b)]
         if not places:
-            raise ValueError(f"clash={wanted!r}: no finding has this id, and none is about a part of this name")
+            raise ValueError(f"clash={wanted!r} is unknown, expected the id of a clash or the name of its part")
         return places[0]
     if not -len(rows) <= wanted < len(rows):
-        raise ValueError(f"clash={wanted}: the report has {len(rows)} findings, 0 is the worst")
+        raise ValueError(f"clash={wanted}: the report has {len(rows)} clashes, expected 0 (worst) to {len(rows) - 1}")
     return wanted % len(rows)

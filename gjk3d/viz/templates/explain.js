@@ -1,11 +1,11 @@
 (function () {
   const { data, state, element, make, dark, calm, vec } = gjk3d;
   const { sub, add, scale, dot, norm, middle, size } = gjk3dLoop, { local, workspace, differences, legend } = gjk3dPieces, { paint, grown } = gjk3dPanel;
-  const GLIDE = 450, SLANT = 0.8, MARGIN = 16; // what is nearer is larger
-  // what is looked at: the pair given, or one that was made here, and where B was dragged to
+  const GLIDE = 450, SLANT = 0.8, MARGIN = 16; // margin for perspective
+  // the pair of the query, or a pair that was chosen in the page, and the translation of B by dragging
   let steps = data.steps, pair = data.given, picked = ["given", "given"], shift = [0, 0, 0], at = 0, panels = [];
 
-  // --- shapes made here: those of the list, and the polygons that 2D texts on GJK work with, as prisms ------------------
+  // --- shapes of the page: those of the list, and the polygons of 2D tutorials on GJK as prisms -------------------------
   const R = data.views[0].unit / 2, SQUARE = [-1, 1].flatMap((x) => [-1, 1].map((y) => [x, y]));
   const prism = (polygon) => ({ points: polygon.flatMap(([x, y]) => [-2, 2].map((z) => [x, y, z])) });
   const curved = (kind, ...sizes) => ({ kind, sizes: sizes.map((x) => x * R), turn: [1, 0, 0, 0, 0.8, -0.6, 0, 0.6, 0.8], at: [0, 0, 0] });
@@ -33,10 +33,10 @@
     return made;
   }
 
-  // --- from where ------------------------------------------------------------------------------------------------------
-  // `home`: from where one looks, by `reset` or by hand; each step is seen from there, or from beside it
+  // --- the view --------------------------------------------------------------------------------------------------------
+  // `home` is the view set by `reset` or by the mouse. Each step is seen from it, or from a direction near it.
   let gliding = null, home = null, placed = null, hand = false;
-  // No arrow points at the viewer, or away, and EPA's nearest face is not seen edge on: the least turn from here.
+  // The least rotation for which no arrow points at the viewer or away, and EPA's nearest face is not seen edge-on.
   function slanted({ way }) {
     const step = steps[at], arrow = step && step.direction && vec(step.direction), along = arrow ? arrow.dot(way) : 0;
     const wish = step && step.closest && step.phase !== "answer" && along < 0.3 ? 0.5 : 0.6 * Math.sign(along);
@@ -67,10 +67,10 @@
     return t < 1;
   }
 
-  // --- from step to step ------------------------------------------------------------------------------------------------
+  // --- the steps ---------------------------------------------------------------------------------------------------------
   const question = () => element("ask").checked && steps[at + 1] && steps[at].phase === "GJK" && steps[at].joins && (steps[at].after || []).length > 0;
   let asked = -1;
-  const open = () => question() && asked !== at; // what is asked is neither told nor shown
+  const open = () => question() && asked !== at; // the answer of an open question is not shown
   const shown = () => (open() ? { ...steps[at], dropped: [], after: [] } : steps[at]);
   function go(to, glides = !calm.matches) {
     const before = at;
@@ -88,7 +88,7 @@
   function write() {
     const step = steps[at];
     element("title").textContent = step.title;
-    element("sentence").textContent = open() ? step.sentence.replace(/ (The origin lies|It joins).*$/, " What would you take next: which corners are kept?") : step.sentence;
+    element("sentence").textContent = open() ? step.sentence.replace(/ The origin is in the Voronoi region.*$/, " Which corners does GJK keep?") : step.sentence;
     element("count").textContent = `${at + 1} of ${steps.length}`;
     element("bounds").textContent = step.bounds;
     element("slide").max = steps.length - 1;
@@ -109,11 +109,11 @@
       const right = set.length === step.after.length && set.every((name) => step.after.includes(name));
       asked = at;
       go(at);
-      element("quiz").replaceChildren(make("p", { role: "status" }, right ? `Yes: ${set.join(" ")}.` : `Not ${set.join(" ")}: the origin is nearest to ${step.after.join(" ")}.`));
+      element("quiz").replaceChildren(make("p", { role: "status" }, right ? `Yes: ${set.join(" ")}.` : `Not ${set.join(" ")}. The origin is nearest to ${step.after.join(" ")}.`));
     })));
   }
   const long = () => 1500 + 250 * steps[at].sentence.split(" ").length, end = () => at === steps.length - 1;
-  const player = gjk3d.player(element("play"), element("slide"), (to) => go(to), (since, moves) => (end() ? null : moves && since < long() ? undefined : at + 1)); // who plays has read where it is
+  const player = gjk3d.player(element("play"), element("slide"), (to) => go(to), (since, moves) => (end() ? null : moves && since < long() ? undefined : at + 1)); // a reader of the step continues at once
   const by = (to) => player.stopped(() => go(to()));
   gjk3d.keys({
     ArrowLeft: by(() => at - 1), ArrowRight: by(() => at + 1), Home: by(() => 0), End: by(() => steps.length - 1), " ": player.toggle,
@@ -125,7 +125,7 @@
   for (const id of ["ask", "region"]) element(id).addEventListener("input", () => { asked = -1; go(at); });
 
   // --- the curve of both bounds -----------------------------------------------------------------------------------------
-  const svg = element("curve").appendChild(make("svg", { preserveAspectRatio: "none", role: "img", "aria-label": "Bounds of the distance, step by step; the words tell each" }));
+  const svg = element("curve").appendChild(make("svg", { preserveAspectRatio: "none", role: "img", "aria-label": "Bounds of the distance, step by step. The text of each step has its numbers" }));
   let frame = null;
   function curve() {
     const known = steps.map((step, i) => [i, step.lower, step.upper]).filter((row) => row[1] !== null && row[2] !== null);
@@ -163,13 +163,13 @@
     go(Math.round((((event.clientX - box.left) / box.width) * width - left) / ((width - 20 - left) / count) - 0.5));
   });
 
-  // --- GJK again, in this page -----------------------------------------------------------------------------------------
-  // Of the pair as it was given, the steps are those of the kernels; else of this page's own GJK.
+  // --- GJK in this page ------------------------------------------------------------------------------------------------
+  // The steps of the given pair are those of the kernels. For all other pairs this page runs GJK.
   function again(refit) {
     const live = own() || norm(shift) > 0;
     steps = live ? gjk3dTell.tell(...pair, shift) : data.steps;
     state.live = live ? "own" : "given";
-    element("verdict").textContent = live ? steps[steps.length - 1].title.replace(/Answer: (.)/, (_, first) => first.toUpperCase()) : data.verdict;
+    element("verdict").textContent = live ? steps[steps.length - 1].title.replace(/Result: (.)/, (_, first) => first.toUpperCase()) : data.verdict;
     element("all").replaceChildren(...steps.map((step) => make("li", {}, make("b", {}, `${step.title}.`), ` ${step.sentence}`)));
     panels.forEach((panel, i) => {
       if (refit) panel.dress(pair, own(), shift);
@@ -182,14 +182,14 @@
     pair = [0, 1].map((side) => shape(side, names[side]));
     shift = where;
     ["a", "b"].forEach((side, i) => { element(side).value = names[i]; element(`name-${side}`).textContent = names[i] === "given" ? data.names[i] : names[i]; });
-    // the middle and the unit of each view, of what is shown now
+    // the middle and the unit of each view for the present pair
     const [a, b] = pair.map(middle), unit = size(...pair, shift) / 2 || 1;
     const views = own() ? [{ center: a, unit }, { center: sub(a, add(b, shift)), unit }] : data.views;
     panels.forEach((panel, i) => Object.assign(panel.view, views[i]));
     again(true);
     asked = -1;
   }
-  // B's place on the screen and in the world; all of it stays on its canvas, or its middle where it is larger
+  // the position of B on the screen and in the world. B stays on its canvas, or its middle if B is larger.
   function drag(panel, from, dx, dy) {
     const scaleOf = (2 * panel.camera.position.distanceTo(panel.controls.target) * Math.tan((panel.camera.fov * Math.PI) / 360)) / panel.box.clientHeight;
     const right = new THREE.Vector3(), top = new THREE.Vector3(), out = new THREE.Vector3();
@@ -208,7 +208,7 @@
     return true;
   }
   function dragging([panel, other]) {
-    const hear = (name, act) => panel.box.addEventListener(name, act, true); // before the controls do
+    const hear = (name, act) => panel.box.addEventListener(name, act, true); // before the camera controls
     const hits = (event) => {
       const [met] = panel.ray(event).intersectObjects(panel.bodies, true).filter((one) => one.object.isMesh);
       return Boolean(met) && met.object.parent === panel.bodies[1];
@@ -218,7 +218,7 @@
       if (event.button || !hits(event)) return;
       event.preventDefault();
       player.play(false);
-      panel.controls.enabled = false; // what takes hold of B does not turn the view
+      panel.controls.enabled = false; // dragging B does not rotate the view
       panel.canvas.setPointerCapture(event.pointerId);
       from = { shift, x: event.clientX, y: event.clientY };
     });
@@ -234,7 +234,7 @@
       other.fit(other.sight(), other.camera.up.clone(), 0, 1);
     });
   }
-  function together(panel, other) { // turned by hand, one turns the other
+  function together(panel, other) { // rotating one view rotates the other
     panel.turned = () => {
       const way = panel.sight(), away = other.away();
       if (panel.flight) return;
@@ -249,8 +249,8 @@
     };
   }
 
-  // --- a link that keeps what is seen -------------------------------------------------------------------------------------
-  // once what changes rests: browsers take few changes of an address in a second
+  // --- the state in the address -------------------------------------------------------------------------------------------
+  // delayed, since browsers limit the changes of an address per second
   let linking = 0;
   function link() {
     window.clearTimeout(linking);
@@ -261,7 +261,7 @@
       if (!element("region").checked) text.set("region", 0);
       const gone = panels.map((panel) => panel.gone(placed, home.top));
       if (hand || gone.flat().some((x, i) => Math.abs(x - (i % 4 === 3)) > 1e-3)) text.set("look", [placed.toArray(), home.top.toArray(), gone].flat(2).map((x) => Number(x.toFixed(5))).join());
-      try { window.history.replaceState(null, "", `#${text}`); } catch (error) { /* a frame without an address of its own */ }
+      try { window.history.replaceState(null, "", `#${text}`); } catch (error) { /* a frame without an address */ }
       state.address = "kept";
     }, 100);
   }
@@ -282,7 +282,7 @@
   }
 
   const sides = ["left", "right"];
-  panels = gjk3d.drawn(() => sides.map((name, i) => new gjk3dPanel.Panel(element(name), i)), "; the words and the curve are here", [...sides, "reset"]) || [];
+  panels = gjk3d.drawn(() => sides.map((name, i) => new gjk3dPanel.Panel(element(name), i)), ". The text and the curve are below", [...sides, "reset"]) || [];
   if (data.given) {
     ["a", "b"].forEach((side, i) => {
       element(side).append(...["given", ...Object.keys(SHAPES)].map((name) => make("option", { value: name }, name === "given" ? data.names[i] : name)));
@@ -292,7 +292,7 @@
         see(at);
       });
     });
-    element("preset").append(make("option", { value: "" }, "examples"), make("option", { value: "given" }, "the pair given"), ...Object.keys(PRESETS).map((name) => make("option", { value: name }, name)));
+    element("preset").append(make("option", { value: "" }, "examples"), make("option", { value: "given" }, "the given pair"), ...Object.keys(PRESETS).map((name) => make("option", { value: name }, name)));
     element("preset").addEventListener("input", () => {
       const name = element("preset").value;
       if (name) choose(name === "given" ? ["given", "given"] : TEXT, PRESETS[name] || [0, 0, 0]);

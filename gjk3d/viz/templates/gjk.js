@@ -1,5 +1,5 @@
-// GJK as the compiled kernels run it: the loop of narrow/gjk.py, in doubles; a simplex is searched part by part.
-// A shape is { points } or { kind, sizes, turn, at }, and a radius; B lies where it is given and is moved by `shift`.
+// The loop of narrow/gjk.py in doubles, with the sub-simplices of a simplex searched one by one.
+// A shape is { points } or { kind, sizes, turn, at }, with a radius. B is moved from its given position by `shift`.
 const gjk3dLoop = (function () {
   const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
   const sub = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -11,7 +11,7 @@ const gjk3dLoop = (function () {
   const blend = (weights, points) => points.reduce((sum, p, i) => add(sum, scale(weights[i], p)), [0, 0, 0]);
   const MAX_STEPS = 256, ROUNDING = 2 ** -53, TOUCHING = 4, PATIENCE = 8;
 
-  // --- farthest points -----------------------------------------------------------------------------------------------
+  // --- support points ------------------------------------------------------------------------------------------------
   const round = (r, z, d) => (Math.hypot(d[0], d[1]) > 0 ? [...scale(r / Math.hypot(d[0], d[1]), d).slice(0, 2), z] : [0, 0, z]);
   const CURVED = {
     cylinder: ([r, h], d) => round(r, d[2] >= 0 ? h : -h, d),
@@ -57,11 +57,11 @@ const gjk3dLoop = (function () {
     v = sub(v, scale(dot(v, ab) / long, ab));
     return [v, [1 - t, t]];
   }
-  function normalOf(a, b, c) { // of the two shortest edges: a thin triangle gets a good one too
+  function normalOf(a, b, c) { // from the two shortest edges, which is accurate for thin triangles too
     const ab = sub(b, a), ac = sub(c, a), bc = sub(c, b), [x, y, z] = [dot(ab, ab), dot(ac, ac), dot(bc, bc)];
     return y >= x && y >= z ? cross(ab, bc) : x >= y && x >= z ? cross(ac, bc) : cross(ab, ac);
   }
-  // the best over parts of a simplex, each the places of its corners
+  // the best of some sub-simplices, each given by the indices of its corners
   function best(corners, parts, tiny, start) {
     let found = [corners[start], corners.map((_, i) => Number(i === start))];
     for (const part of parts) {
@@ -70,7 +70,7 @@ const gjk3dLoop = (function () {
     }
     return found;
   }
-  // the foot on its plane, by iterative refinement: what is left along the longest edge and across is taken out
+  // the foot on its plane, by iterative refinement: the residual along the longest edge and across it is removed
   function onTriangle(corners, tiny) {
     const sides = [0, 1, 2].map((i) => norm(sub(corners[(i + 1) % 3], corners[i]))), first = sides.indexOf(Math.max(...sides));
     const order = [first, (first + 1) % 3, (first + 2) % 3], [p, q, r] = order.map((i) => corners[i]);
@@ -91,7 +91,7 @@ const gjk3dLoop = (function () {
     for (let turn = 0; turn < 2; turn++) foot = sub(foot, add(scale(dot(foot, e), e), scale(dot(foot, h), h)));
     return [foot, weights];
   }
-  // 1: the origin is on the side of the fourth corner; -1: on the other; 0: who knows
+  // 1: the origin is on the side of the fourth corner, -1: on the other side, 0: undecided
   function side([a, b, c], d, tiny) {
     const n = normalOf(a, b, c), sure = tiny * norm(n), origin = -dot(n, a), fourth = dot(n, sub(d, a));
     if (!(Math.abs(fourth) > sure) || !(Math.abs(origin) > sure)) return 0;
@@ -100,7 +100,7 @@ const gjk3dLoop = (function () {
   function onTetrahedron(corners, tiny) {
     const faces = [[0, 1, 3, 2], [0, 2, 3, 1], [1, 2, 3, 0], [0, 1, 2, 3]];
     const where = faces.map((f) => side(f.slice(0, 3).map((i) => corners[i]), corners[f[3]], tiny));
-    if (where.every((x) => x === 1)) { // each for certain: the origin is within, however flat the tetrahedron is
+    if (where.every((x) => x === 1)) { // all certain, so the origin is inside, also for a flat tetrahedron
       const [a, b, c, d] = corners;
       const volumes = [[b, c, d], [a, c, d], [a, b, d], [a, b, c]].map(([x, y, z]) => Math.abs(dot(x, cross(y, z))));
       return [[0, 0, 0], volumes.map((x) => x / (volumes[0] + volumes[1] + volumes[2] + volumes[3])), "inside"];
@@ -114,7 +114,7 @@ const gjk3dLoop = (function () {
     return [...(corners.length === 2 ? onSegment : onTriangle)(corners, tiny), "outside"];
   }
 
-  // directions at right angles to a simplex: one of them may prove that the two only touch
+  // directions orthogonal to a simplex, one of which may prove that the shapes only touch
   function across(corners, asked) {
     if (corners.length === 1) return asked;
     const n = unit(normalOf(...corners.slice(0, 3), corners[0])), e = unit(sub(corners[1], corners[0]));
@@ -123,7 +123,7 @@ const gjk3dLoop = (function () {
   }
 
   // --- the loop -------------------------------------------------------------------------------------------------------
-  // `boolean` ends it once a direction parts the two: their distance is then not known, that they are apart is.
+  // `boolean` ends the loop at the first separating direction, before the distance is known.
   function gjk(a, b, shift = [0, 0, 0], { boolean = false } = {}) {
     const long = size(a, b, shift), tiny = 16 * ROUNDING * long, error = 64 * ROUNDING * long, radii = a.radius + b.radius;
     const first = unit(sub(add(middle(b), shift), middle(a))), start = difference(a, b, shift, first);
@@ -141,7 +141,7 @@ const gjk3dLoop = (function () {
         [rows, weights, v, end] = [grown, l, p, where === "inside" ? "origin inside" : "origin on the simplex"];
         break;
       }
-      if (!(dot(p, p) < square)) { // near the origin v is right to `tiny` only, and longer by that is no worse
+      if (!(dot(p, p) < square)) { // near the origin v is exact only to `tiny`, so a new v that is longer by this is accepted
         level += 1;
         if (level > PATIENCE || !(l[rows.length] > 0) || !(norm(p) <= length + tiny)) { end = "no progress"; break; }
       }
@@ -149,7 +149,7 @@ const gjk3dLoop = (function () {
       weights = l.filter((x) => x > 0);
       v = p;
     }
-    let within = end === "origin inside"; // for certain: also inside a triangle that A - B goes beyond on both sides
+    let within = end === "origin inside"; // certain, also in a triangle beyond which A - B reaches on both sides
     if (end === "origin on the simplex") {
       const ways = across(rows.map((row) => row.w), [first, ...steps.map((step) => step.direction)]);
       const bounds = ways.map((d) => -dot(d, difference(a, b, shift, d).w)), most = Math.max(lower, ...bounds);

@@ -1,10 +1,10 @@
-// One of the two views: bodies that stay, and the pieces of a step, which vanish, grow and move.
+// One of the two views: bodies, and the pieces of a step, which are removed, added and moved.
 const gjk3dPanel = (function () {
   const { data, dark, vec, tint, numbers, points, surface, between } = gjk3d;
   const { sub, add, scale, support, unit } = gjk3dLoop, { local, origin } = gjk3dPieces;
   const paint = (role, part) => (dark.matches ? data.colors[role].dark : data.colors[role][part || "light"]);
 
-  // A mesh of what a support mapping spans: its normals are the directions asked, so that any shape is shaded as it is.
+  // A mesh of support points, whose normals are the support directions, so that the shading is exact for any shape.
   const ball = new THREE.IcosahedronGeometry(1, 16).attributes.position;
   function spanned(mapping) {
     const geometry = points(new Float32Array(3 * ball.count)), kept = new Map();
@@ -19,7 +19,7 @@ const gjk3dPanel = (function () {
   const grown = (one, d) => add(support(one, d), scale(one.radius, d));
 
   const lerp = (p, q, t) => p.map((x, k) => x + t * (q[k] - x));
-  // a piece on its way from nothing (0) to itself (1), or from what it was
+  // a piece at t from nothing (0), or from its previous state, to its state (1)
   function part(one, t, from) {
     if (t >= 1) return one;
     if (from) return { ...one, points: one.points.map((p, i) => lerp(from.points[i], p, t)) };
@@ -35,7 +35,7 @@ const gjk3dPanel = (function () {
       this.scene.add(...this.bodies);
     }
     color(role, shade) { return tint(paint(role, shade)); }
-    // shaded glass, darker and denser where it turns away: its outline
+    // a transparent body whose outline is darker and denser
     glass(geometry, role, opacity, edges) {
       const made = [THREE.BackSide, THREE.FrontSide].map((side, pass) => {
         const material = new THREE.MeshLambertMaterial({ color: this.color(role), side, opacity, transparent: true, depthWrite: false });
@@ -52,7 +52,7 @@ const gjk3dPanel = (function () {
       }
       return made;
     }
-    // what is there in every step: the two shapes, or their difference, in the units of the view; `own` were made here
+    // the bodies of every step in units of the view: the two shapes, or their difference. `own` is a pair of the page.
     dress(pair, own, shift) {
       this.bodies.forEach((group) => { clear(group); group.position.set(0, 0, 0); });
       this.items.forEach((item) => this.scene.remove(item.group));
@@ -63,7 +63,7 @@ const gjk3dPanel = (function () {
         return this.glass(geometry, role, opacity, few && new THREE.EdgesGeometry(geometry, 1));
       };
       if (this.side === 0) data.still[0].forEach((still, i) => {
-        const one = own && pair[i], few = one && one.points && !one.radius && one.points.length <= 16; // of more, edges are in the shading
+        const one = own && pair[i], few = one && one.points && !one.radius && one.points.length <= 16; // with more points, edges are only shaded
         if (!one) put(this.bodies[i], ...this.still(still));
         else put(this.bodies[i], ...shown((d) => grown(one, d), "ab"[i], 0.4, few));
       });
@@ -111,7 +111,7 @@ const gjk3dPanel = (function () {
       }
       return made;
     }
-    // Pieces that stay stay; the others vanish, grow or move until `change` has come to 1.
+    // Equal pieces stay. Others are removed, added or moved until `change` reaches 1.
     show(pieces, glides) {
       this.change(1);
       this.labels.forEach(([node]) => node.remove());
@@ -121,7 +121,7 @@ const gjk3dPanel = (function () {
         if (one.kind !== "label") next.set(one.key, one);
         else {
           const node = this.label(one.text, one.points[0]);
-          node.ariaHidden = "true"; // the sentence tells
+          node.ariaHidden = "true"; // the sentence has the names
           node.style.color = paint(one.role, one.role === "ink" || one.role === "new" ? "light" : "line");
         }
       }
@@ -145,7 +145,7 @@ const gjk3dPanel = (function () {
       if (t >= 1) this.changes = [];
       this.touched = true;
     }
-    // what must be in sight, in this view: the bodies, the origin, and the tips of the arrows of all steps
+    // points that this view has to show: the bodies, the origin, and the tips of the arrows of all steps
     extent() {
       const out = this.side ? [origin(this.view)] : [];
       this.scene.updateMatrixWorld(true);
@@ -155,7 +155,7 @@ const gjk3dPanel = (function () {
       });
       return [...out, ...this.tips].map(vec);
     }
-    // what to look at against `way`, and from how far, so that all is in sight
+    // target and distance of a camera in the direction `way` that shows all of them
     frame(way, top) {
       const right = top.clone().cross(way).normalize(), over = way.clone().cross(right), all = this.extent();
       const span = [right, over, way].map((axis) => { const x = all.map((p) => p.dot(axis)); return [Math.min(...x), Math.max(...x)]; });
@@ -166,12 +166,12 @@ const gjk3dPanel = (function () {
       return [center, (1.2 * Math.max(high + 0.06, wide / aspect)) / Math.tan((this.angle * Math.PI) / 360)];
     }
     away() { return this.camera.position.distanceTo(this.controls.target); }
-    // where the reader has gone from there: so far aside, and so many times as far off
+    // shift and relative distance of the present camera from that camera
     gone(way, top) {
       const [center, far] = this.frame(way, top);
       return [...this.controls.target.clone().sub(center).toArray(), this.away() / far];
     }
-    // stand where all is in sight, and a little aside; no nearer or farther than the reader has gone
+    // move the camera so that it shows everything, with the relative distance and the shift of the reader
     fit(way, top, time = 0, zoom = this.controls ? (this.flight?.far || this.away()) / this.far : 1, aside = [0, 0, 0]) {
       const [center, far] = this.frame(way, top);
       center.add(vec(aside));
@@ -186,7 +186,7 @@ const gjk3dPanel = (function () {
       if (!this.flight) this.fit(way, up.clone(), 0, undefined, this.gone(way, up).slice(0, 3));
     }
   }
-  // Materials are not disposed of: the last one of a kind would take its compiled program with it, 0.2 s a frame.
+  // Materials are not disposed, since the last one of a kind would remove its compiled program, which costs 0.2 s a frame.
   function clear(group) {
     for (const mesh of [...group.children]) {
       group.remove(mesh);

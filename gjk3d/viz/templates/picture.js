@@ -1,12 +1,12 @@
-// A picture: items that can be hidden, with words at points; where the data say so a slide that moves B, or a motion.
+// A picture of items that can be hidden, with labels, and optionally a slider that moves B, or a motion.
 (function () {
   const { data, state, element, dark, calm, vec, tint, numbers, points, surface } = gjk3d;
-  const view = gjk3d.drawn(() => new gjk3d.View(element("view"), data.angle), data.table ? "; the numbers are beside" : "", ["reset", "keys"]);
+  const view = gjk3d.drawn(() => new gjk3d.View(element("view"), data.angle), data.table ? ". The numbers are in the table" : "", ["reset", "keys"]);
   if (!view) return;
   Object.assign(view, { wide: 4 / 3, reach: data.reach, foot: element("foot") });
   const over = { transparent: true, depthTest: false, depthWrite: false }, time = data.states;
 
-  // what is nearly black is nearly white on dark paper
+  // nearly black items are nearly white on a dark background
   const tone = (color, by = 1) => tint(dark.matches && /^#[0-3].[0-3].[0-3].$/.test(color) ? "#e8eaed" : color, by);
   const at = (item, name) => points(numbers(item[name], Float32Array));
   function parts(item) {
@@ -15,7 +15,7 @@
     if (item.look === "dots") return [new THREE.Points(at(item, "positions"), new THREE.PointsMaterial({ size: item.width, sizeAttenuation: false }))];
     const geometry = surface(item), meshes = [];
     if (item.look === "mark") return [new THREE.Mesh(geometry, new THREE.MeshLambertMaterial(over))];
-    // the far side first and the near side over it: a convex body then blends in the right order
+    // the far side first and the near side over it, so that a convex body blends in the right order
     if (glass) for (const side of [THREE.BackSide, THREE.FrontSide]) meshes.push(new THREE.Mesh(geometry, new THREE.MeshPhongMaterial({ ...shine, side, opacity: item.opacity, transparent: true, depthWrite: false })));
     else meshes.push(new THREE.Mesh(geometry, new THREE.MeshPhongMaterial({ ...shine, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1, side: THREE.DoubleSide })));
     if (item.edges) {
@@ -61,7 +61,7 @@
   });
   const aim = () => view.aim(vec(data.eye), vec(data.center), vec(data.up));
 
-  // a half-space first, for the rest stands on it; then from far to near, where it is known which; signs over all
+  // half-spaces first, since other bodies are above them, then bodies from far to near if sorted, then markers
   function far(entry) {
     if (entry.item.framed === false) return -1e9;
     if (!data.apart) return data.sorted ? 0 : -view.camera.position.distanceTo(entry.middle);
@@ -105,7 +105,7 @@
       state.at = k;
       view.touched = true;
     };
-    // the last one stays for a while, then it begins again
+    // the last picture stays for a while before the loop restarts
     const player = gjk3d.player(element("run"), element("at"), put, (since) => (since < (now === last ? 1500 : 1000 / data.fps) ? undefined : now === last ? 0 : now + 1));
     const step = (by) => player.stopped(() => put(Math.min(last, Math.max(0, now + by))));
     gjk3d.keys({ ArrowRight: step(1), ArrowLeft: step(-1), Home: step(-Infinity), End: step(Infinity), " ": player.toggle });

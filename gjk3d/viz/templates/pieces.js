@@ -1,4 +1,4 @@
-// What a step looks like: pieces in units of their view, by the words of explanation/scene.py; and what colours mean.
+// The pieces of a step in units of their view, with the roles of explanation/scene.py, and the legend.
 const gjk3dPieces = (function () {
   const { data, element } = gjk3d;
   const { sub, add, scale, dot, norm, cross, unit } = gjk3dLoop;
@@ -79,7 +79,7 @@ const gjk3dPieces = (function () {
     for (const i of named) if (names[i] !== step.point_name || step.phase === "answer") out.push(piece("label", "polytope", names[i], [places[i]], { text: names[i] }));
     return out;
   }
-  // The points to which a feature is the nearest of its simplex: half-spaces cut from a cube, whose faces are returned.
+  // The faces of the Voronoi region of a feature of a simplex: a cube cut by half-spaces.
   function voronoi(feature, others, least) {
     const away = (p, flat) => flat.slice(1).map((q) => sub(q, flat[0])).reduce((basis, v) => {
       const w = basis.reduce((x, e) => sub(x, scale(dot(x, e), e)), v);
@@ -103,10 +103,10 @@ const gjk3dPieces = (function () {
   }
   function legend(step, pieces) {
     const drawn = new Set(["a", "b", "difference", ...pieces.map((one) => one.role)]), words = Object.fromEntries(Object.entries(data.colors).map(([role, one]) => [role, one.meaning]));
-    if (!step.nearest) drawn.delete("ink"); // the origin has a name of its own
+    if (!step.nearest) drawn.delete("ink"); // the origin has a label
     if (step.phase === "answer") Object.assign(words, data.answered[step.upper !== null && step.upper < 0 ? "deep" : "apart"]);
-    else if (!step.horizon) words.new = step.joins ? "new point" : "point found";
-    if (drawn.has("region")) words.region = `nearest to ${step.after.join(" ")}: its Voronoi region`;
+    else if (!step.horizon) words.new = step.joins ? "new point" : "support point";
+    if (drawn.has("region")) words.region = `Voronoi region of ${step.after.join(" ")}`;
     return Object.keys(words).filter((role) => drawn.has(role)).map((role) => [role, words[role]]);
   }
   return { local, origin, workspace, differences, legend };

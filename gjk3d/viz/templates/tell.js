@@ -1,11 +1,11 @@
-// Steps out of the page's own GJK, in the words of explanation/narration.py, and the numbers of a curve.
+// Steps of the GJK in this page, in the sentences of explanation/narration.py, and the numbers of the curve of bounds.
 const gjk3dTell = (function () {
   const { data, number } = gjk3d, { gjk, sub, add, scale, norm } = gjk3dLoop;
 
-  // --- numbers, as gjk3d/wording.py writes them: bounds are rounded outward ---------------------------------------------
+  // --- numbers as in gjk3d/wording.py, with bounds rounded outward -----------------------------------------------------
   function outward(x, digits, way) {
     const [exact, power] = x.toExponential(100).split("e"), kept = exact.slice(0, digits + (x < 0 ? 2 : 1));
-    const cut = /[1-9]/.test(exact.slice(kept.length)) && x < 0 === way < 0; // towards zero, if so
+    const cut = /[1-9]/.test(exact.slice(kept.length)) && x < 0 === way < 0; // whether it was rounded towards zero
     return number(Number(`${kept}e${power}`) + (cut ? way * 10 ** (Number(power) + 1 - digits) : 0), digits);
   }
   const long = (text) => (data.unit ? `${text} ${data.unit}` : text);
@@ -33,15 +33,15 @@ const gjk3dTell = (function () {
     const name = (w) => `w${(knows(w) ? found(w) : known.push(w) - 1) + 1}`;
     const names = (rows) => rows.map((row) => name(row.w));
     const sum = (weights, rows, of) => rows.reduce((p, row, i) => add(p, scale(weights[i], row[of])), [0, 0, 0]);
-    const grown = [["A", a.radius], ["B", b.radius]].filter((one) => one[1] > 0).map(([who, r]) => `${who}'s radius, ${short(r)},`);
+    const grown = [["A", a.radius], ["B", b.radius]].filter((one) => one[1] > 0).map(([who, r]) => `${who}'s radius ${short(r)}`);
     const centers = norm(sub(add(gjk3dLoop.middle(b), shift), gjk3dLoop.middle(a))) > 0;
-    const first = name(run.start.w), shared = run.end.startsWith("origin"), onward = shared ? " How deep they overlap, EPA finds; this page runs GJK alone." : "";
+    const first = name(run.start.w), shared = run.end.startsWith("origin"), onward = shared ? " EPA would compute the depth, but this page runs only GJK." : "";
     const steps = [{
-      phase: "start", title: "What is asked", lower: null, upper: null, direction: run.first, point: run.start.w, point_name: first, joins: true,
+      phase: "start", title: "Start", lower: null, upper: null, direction: run.first, point: run.start.w, point_name: first, joins: true,
       support_a: run.start.a, support_b: run.start.b,
-      sentence: "Every point of A minus every point of B makes A - B: the shapes share a point where it holds the origin, else they are as far apart as it is from the origin. GJK never builds it. It asks for farthest points, the first along "
-        + `${centers ? "the line from A's reference point to B's" : "A's x axis, as the two have one reference point"}: ${first}.`
-        + (grown.length ? ` It is asked about the cores: ${grown.join(" and ")} ${grown.length === 1 ? "comes" : "come"} last.` : ""),
+      sentence: "A - B is the set of all points of A minus all points of B. The shapes share a point if it contains the origin. Otherwise their distance is the distance of A - B from the origin. GJK does not build A - B. It computes support points, which are farthest in a direction. "
+        + `The first, along ${centers ? "the line from A's reference point to B's" : "A's x axis, as the two have one reference point"}, is ${first}.`
+        + (grown.length ? ` The steps are for the cores, and ${grown.join(" and ")} ${grown.length === 1 ? "is" : "are"} included at the end.` : ""),
     }];
     let lower = -Infinity, upper = Infinity;
     run.steps.forEach((step, i) => {
@@ -51,15 +51,14 @@ const gjk3dTell = (function () {
       lower = Math.max(lower, step.lower - radii);
       upper = Math.min(upper, step.upper - radii);
       const words = [i === 0 ? `${before[0]}, the first point of A - B, is ${short(step.upper)} from the origin.` : `The origin is ${short(step.upper)} from ${part(before)}.`];
-      if (again && before.includes(mine)) words.push(`Asked towards the origin, A - B has nothing beyond: its farthest point that way is ${mine} again.`);
-      else if (!joins) words.push(`Asked towards the origin, A - B answers ${mine}, ${ahead <= rounding ? "no farther (up to rounding)" : `only ${long(outward(ahead, 2, 1))} farther`}.`);
-      else words.push(`Asked towards the origin, A - B answers ${mine}, ${short(ahead)} farther that way.`);
+      if (again && before.includes(mine)) words.push(`The support point towards the origin is ${mine} again, so no point of A - B is farther.`);
+      else if (!joins) words.push(`The support point towards the origin is ${mine}, ${ahead <= rounding ? "no farther (up to rounding)" : `only ${long(outward(ahead, 2, 1))} farther`}.`);
+      else words.push(`The support point towards the origin is ${mine}, ${short(ahead)} farther.`);
       if (joins && !(shared && last)) {
-        if (!dropped.length) words.push(`It joins, and nothing is dropped: the origin faces ${part(after)}.`);
-        else words.push(`The origin lies beyond ${after.length === 1 ? `corner ${mine} itself` : part(after)}: drop ${listed(dropped)}.`);
+        words.push(`The origin is in the Voronoi region of ${after.length === 1 ? `corner ${mine} itself` : part(after)}, so ${dropped.length ? `GJK drops ${listed(dropped)}` : "no corner is dropped"}.`);
       }
-      if (last && shared) words.push(`${run.end === "origin inside" ? `Now ${part(after)} holds the origin` : `The origin lies on ${part(after)}`}: the ${what} share a point.${onward}`);
-      else if (last) words.push(run.end === "converged" ? `The lower bound meets the upper: ${part(before)} has the nearest point.` : "It brings nothing nearer than rounding can tell, and GJK ends.");
+      if (last && shared) words.push(`${run.end === "origin inside" ? `The ${part(after)} contains the origin` : `The origin is on ${part(after)}`}, so the ${what} share a point.${onward}`);
+      else if (last) words.push(run.end === "converged" ? `The lower bound has reached the upper bound, so ${part(before)} contains the nearest point.` : "The distance decreases by no more than rounding, so GJK ends.");
       steps.push({
         phase: "GJK", title: `GJK, step ${i + 1}`, sentence: words.join(" "), lower, upper, simplex: step.rows.map((row) => row.w), names: before, after: shared && last ? [] : after,
         nearest: sum(step.weights, step.rows, "w"), direction: step.direction, point: w, point_name: mine, joins, dropped,
@@ -75,27 +74,27 @@ const gjk3dTell = (function () {
     const gap = norm(sub(q, p)), normal = gap > 0 ? scale(1 / gap, sub(q, p)) : run.axis;
     const apart = low > 0, touching = !apart && upper >= 0 && (!run.end.startsWith("origin") || low >= -2 * run.error);
     const sure = run.within || upper < -run.error;
-    const grown = [["A", a], ["B", b]].filter((one) => one[1].radius > 0).map(([who, shape]) => `${shape.name} ${who}'s ${told(shape.radius, shape.radius, 4)}`);
-    const words = grown.length && !run.end.startsWith("origin") ? [`All that was of the cores, which are apart by ${told(low + radii, upper + radii, 4, rounding)}; taken off ${grown.length === 1 ? "is the radius" : "are the radii"}, ${listed(grown)}.`] : [];
-    if (!run.steps.length) words.push(`The first point of A - B, w1, is the origin: the ${radii > 0 ? "cores" : "shapes"} share a point.`);
+    const grown = [["A", a], ["B", b]].filter((one) => one[1].radius > 0).map(([who, shape]) => `${shape.name} ${who}'s radius ${told(shape.radius, shape.radius, 4)}`);
+    const words = grown.length && !run.end.startsWith("origin") ? [`The cores are apart by ${told(low + radii, upper + radii, 4, rounding)}, from which ${grown.join(" and ")} ${grown.length === 1 ? "is" : "are"} subtracted.`] : [];
+    if (!run.steps.length) words.push(`The first point of A - B, w1, is the origin, so the ${radii > 0 ? "cores" : "shapes"} share a point.`);
     if (apart) words.push(`The two points are the nearest, and the shapes are proven to be ${told(low, upper, 9, rounding)} apart.`);
-    else if (touching) words.push(`The two touch: the distance is ${told(low, upper, 9, rounding)}.`);
-    else words.push(`${sure ? "The two overlap. How deep" : "The two share a point. Whether they overlap, and how deep"}, EPA finds: gjk3d.signed_distance, explained, has its steps.`);
+    else if (touching) words.push(`The shapes touch, and their distance is ${told(low, upper, 9, rounding)}.`);
+    else words.push(`${sure ? "The shapes overlap. The depth is" : "The shapes share a point. Whether they overlap, and the depth, are"} computed by EPA, whose steps are in the explanation of gjk3d.signed_distance.`);
     return {
-      phase: "answer", title: `Answer: ${apart ? `apart by ${told(low, upper, 6)}` : touching ? "touching" : sure ? "overlapping" : "touching or overlapping"}`, sentence: words.join(" "),
+      phase: "answer", title: `Result: ${apart ? `apart by ${told(low, upper, 6)}` : touching ? "touching" : sure ? "overlapping" : "touching or overlapping"}`, sentence: words.join(" "),
       lower: last.lower === null ? null : low, upper: last.lower === null ? null : upper, overlap: !apart && !touching, simplex: last.simplex, names: last.names,
       nearest: add(sub(p, q), scale(radii, normal)), direction: normal, witness_a: add(p, scale(a.radius, normal)), witness_b: sub(q, scale(b.radius, normal)),
     };
   }
 
-  // Steps at the end whose bounds read alike are told as one: the last.
+  // Last steps with equal texts of bounds become one step.
   function fold(steps, short) {
     const end = steps.length - 2, kind = steps[end].phase, read = ({ phase, lower, upper }) => [phase, short(lower), short(upper)].join();
     let first = end;
     while (first > 1 && read(steps[first - 1]) === read(steps[end])) first--;
     if (end - first < 2) return steps;
     const one = { ...steps[end], title: `${kind}, steps ${steps[first].title.split(" ").pop()} to ${steps[end].title.split(" ").pop()}` };
-    one.sentence = `${end - first + 1} steps, told as one: their bounds read alike in four digits. At the last: ${one.sentence}`;
+    one.sentence = `${end - first + 1} steps in one, because their bounds are equal in four digits. The last step: ${one.sentence}`;
     return [...steps.slice(0, first), one, steps[end + 1]];
   }
 

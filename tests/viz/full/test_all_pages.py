@@ -109,7 +109,7 @@ def test_a_legend_has_the_colors_of_the_picture(browser, tmp_path, paper):
     found = gk.signed_distance(block, block, None, pose(0.4, 0.3, 0.2))
     browser.media(prefers_color_scheme=paper)
     opened(browser, viz.write_html(tmp_path / "overlap.html", found))
-    row = "[...document.querySelectorAll('#legend label')].find((one) => one.innerText.includes('where the surfaces'))"
+    row = "[...document.querySelectorAll('#legend label')].find((one) => one.innerText.includes('intersection curve'))"
     ink = browser.evaluate(f"getComputedStyle({row}.querySelector('rect')).fill")
     assert ink == {"light": "rgb(32, 33, 36)", "dark": "rgb(232, 234, 237)"}[paper]
     browser.media(prefers_color_scheme="light")

@@ -109,7 +109,7 @@ def test_what_overlaps_is_told_to_overlap_and_what_touches_to_touch(browser):
         gk.signed_distance(box, box, None, pose(*at)) for at in ((1, 0, 0), (1, 0.3, 0.2), (1, 1, 0.1), (1, 1, 1))
     ]
     wanted = ["apart" if r.lower > 0 else "overlapping" if r.upper < 0 else "touching" for r in asked]
-    answers = [page[-1][0].removeprefix("Answer: ") for page in run(browser, asked, TELL)]
+    answers = [page[-1][0].removeprefix("Result: ") for page in run(browser, asked, TELL)]
     unsure = [want for want, answer in zip(wanted, answers, strict=True) if answer == sentences.UNSURE]
     assert "apart" not in unsure  # GJK alone cannot tell the other two apart, where the origin is on its simplex
     assert len(unsure) < 20

@@ -110,8 +110,7 @@ def plainly(pose: Any) -> Array | None:
         return None
     if raw.shape != _SHAPE or raw.dtype.kind not in "fiu":
         return None
-    is_fresh = raw.dtype is _FLOAT and raw is not pose and raw.flags.carray
-    return raw if is_fresh else np.array(raw, dtype=np.float64, order="C")
+    return raw if raw is not pose and is_plain(raw) else np.array(raw, dtype=np.float64, order="C")
 
 
 def as_matrices(pose: Any, name: str = "pose") -> Array:
@@ -196,8 +195,7 @@ def translations(places: Array) -> Array:
 def moved(row: Array, points: Array) -> Array:
     """Return points (n, 3) moved by one pose."""
     turn, shift = parts(row)
-    out: Array = points @ turn.T + shift
-    return out
+    return np.asarray(points @ turn.T + shift)
 
 
 def moved_back(row: Array, points: Array) -> Array:

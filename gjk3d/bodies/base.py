@@ -35,11 +35,14 @@ class Packed(NamedTuple):
 class Parts(ABC):
     """Convex parts in one frame. Boxes are rows of least and greatest corner, and never too small."""
 
-    __slots__ = ("_given", "_head", "_looped", "_solids", "_surface", "count", "endless", "reach")
+    __slots__ = (
+        "__weakref__", "_fast", "_given", "_head", "_looped", "_solids", "_surface", "count", "endless", "reach",
+    )  # fmt: skip
 
     count: int
     reach: float  #: greatest coordinate of any part
     endless: bool  #: whether all of it goes down without end, below what its boxes say
+    _fast: Any  #: see `gjk3d.bodies.depth.fast`
     _head: Any  #: see `gjk3d.engine.store`
     _looped: tuple[Any, int]  #: see `gjk3d.bodies.manifolds`
     _solids: Any  #: see `gjk3d.bodies.depth.depth`

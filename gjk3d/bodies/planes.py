@@ -16,6 +16,7 @@ from gjk3d.bodies import distance, impact
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.parts import parts_of
 from gjk3d.convex import impact as convex_impact
+from gjk3d.convex.checks import convex_mode
 from gjk3d.convex.rows import Rows, Wanted, empty_answers, select_rows
 from gjk3d.convex.solve import convex_handlers
 from gjk3d.errors import UnboundedShapeError, UnsupportedPair
@@ -183,6 +184,7 @@ def impacts(body: Body, plane: Halfspace, rows: Rows, clearance: float, out: Arr
 
 def _solve(body: Body, plane: Halfspace, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     x: Any = standing_in(body, plane, rows.a, rows.b)
+    wanted = wanted._replace(mode=convex_mode(wanted.mode))
     unsigned, most = wanted.mode == narrow.UNSIGNED, wanted.max_distance
     posed = rows.at(x.rows_a, x.rows_b)
     crossing = np.zeros(rows.total, dtype=bool)

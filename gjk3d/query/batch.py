@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.convex.checks import FACETS, check_device, check_limits, check_margin, check_workers
+from gjk3d.convex.checks import FACETS, FAST, check_device, check_limits, check_margin, check_workers, convex_mode
 from gjk3d.convex.rows import NO_LOG, Rows, Wanted, canonical, empty_answers
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow.trace import read_log
@@ -74,6 +74,9 @@ def query_distance(
     check_workers(workers)
     solve, rows = prepare_query("solve", a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers, on_gpu=_uses_gpu(device, a, b))
+    kinds = a._kind | b._kind
+    if mode == FAST and not kinds & Kind.BODIES:
+        mode = convex_mode(mode)
     if rows.on_gpu and (mode == FACETS or trace or certificate):
         raise ShapeError("device='cuda' does not support trace, certificate and depth='facets'. Leave device out")
     if trace and rows.stacked:
@@ -84,7 +87,6 @@ def query_distance(
         raise ShapeError("certificate=True needs one pair of poses. Pass single poses")
     if certificate and mode == FACETS:
         raise ShapeError("certificate=True stores the last state of GJK and EPA. Use depth='auto' or 'epa'")
-    kinds = a._kind | b._kind
     if certificate and not kinds & Kind.BODIES:
         logged = True
         # a trace has the caller's order of A and B, but the bits of a result come from the canonical order

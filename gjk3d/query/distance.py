@@ -244,10 +244,13 @@ def signed_distance(
     a, b : Shape
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
-    depth : {"auto", "epa", "facets"}
+    depth : {"auto", "epa", "facets", "tight", "fast"}
         The algorithm for overlap. "epa" runs EPA on every pair, even on separated shapes. "facets" tests every facet
         of the Minkowski difference, which is the separating axis test in 3D. It supports polytopes only, including
-        flat and rounded ones.
+        flat and rounded ones. For meshes and other non-convex bodies, "tight" searches for the least translation and
+        takes milliseconds. "fast" takes about ten times as long as `collide`, and its bounds are wider. Both give a
+        translation that is proven to separate the bodies. "auto" is "tight" there. For two convex shapes, and for a
+        half-space, "tight" and "fast" are "auto".
     max_distance, tol, trace, certificate, workers, device
         As in `distance`. A trace always runs EPA if the cores overlap.
 
@@ -278,6 +281,11 @@ def signed_distance(
     >>> result = gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose)
     >>> result.distance, result.normal.tolist()
     (-0.25, [1.0, 0.0, 0.0])
+    >>> table = gk.Compound([(gk.Box((2, 2, 0.1)), None), (gk.Box((0.1, 0.1, 1)), np.eye(4))])
+    >>> pose[:3, 3] = 0.5, 0, 0.1
+    >>> result = gk.signed_distance(table, gk.Sphere(0.1), None, pose, depth="fast")
+    >>> round(result.depth, 3), bool(result.lower <= result.distance <= result.upper)
+    (0.05, True)
     """
     mode = depth_mode(depth)
     if device != "cpu":

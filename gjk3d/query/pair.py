@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gjk3d._kernels.calls import install as builtins
 from gjk3d.convex import pairs as convex
-from gjk3d.convex.checks import FACETS, check_limits, depth_mode
+from gjk3d.convex.checks import FACETS, FAST, check_limits, convex_mode, depth_mode
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PairRows, Request, collide_many, solve_many
 from gjk3d.poses import STANDING, plainly
@@ -25,7 +25,7 @@ from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 
-Depth = Literal["auto", "epa", "facets"]
+Depth = Literal["auto", "epa", "facets", "tight", "fast"]
 
 _new = object.__new__
 _new_tuple = tuple.__new__  #: of a NamedTuple, in half the time
@@ -214,6 +214,8 @@ def distance_prepared(
     ma = STANDING if pose_a is None else plainly(pose_a)
     mb = STANDING if pose_b is None else plainly(pose_b)
     quick = pair.quick
+    if mode == FAST and isinstance(a, Shape) and isinstance(b, Shape):
+        mode = convex_mode(mode)
     if (
         ma is not None
         and mb is not None

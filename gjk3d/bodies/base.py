@@ -15,6 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from gjk3d.frozen import Frozen
+from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Bools, Ints
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ class Body(Frozen):
     """A non-convex body: immutable, hashable, picklable."""
 
     __slots__ = ()
+    _kind = Kind.PARTS
 
     def _as_parts(self) -> Parts:
         """Return the convex parts, packed once."""

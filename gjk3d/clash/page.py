@@ -569,7 +569,7 @@ def played(report: Report, center: Array, size: float, numbers: Mapping[str, int
 
 def _course(pair: Course, unit: str | None) -> dict[str, Any]:
     """Return the intervals, the series and a summary of a pair for the page."""
-    words = "they clash" if pair.intervals else f"the least is {told(*pair.least, 5, unit)}"
+    words = "the parts clash" if pair.intervals else f"smallest clearance {told(*pair.least, 5, unit)}"
     # a curve on a screen needs no more than six digits
     series = [[float(f"{x:.6g}") for x in row] for row in pair.series if np.isfinite(row).all()]
     return {"intervals": pair.intervals, "series": series, "told": words}

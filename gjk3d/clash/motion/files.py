@@ -166,7 +166,7 @@ def _three(row: Mapping[str, Any], key: str, where: str, default: tuple[float, f
 
 
 def _unitless(document: Mapping[str, Any], tables: Mapping[str, list[Any]], unit: str | None, where: str) -> list[str]:
-    """Return a note if the lengths in a file have no unit and are read in the unit of the assembly."""
+    """Return a note if lengths without a unit are read in the unit of the assembly."""
     if unit is None or "length" in document:
         return []
     keys = {key for rows in tables.values() for row in rows for key in row}

@@ -144,7 +144,7 @@ class MotionRecord:
         Parameters
         ----------
         part : str
-            The name of the part. Static parts have no displacement.
+            The name of the part. The displacement of a static part is the identity.
         time : float
             The time in the unit of the motion.
         """

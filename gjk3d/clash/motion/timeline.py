@@ -38,7 +38,7 @@ Leave = Callable[[float, float], None]
 class Sample(NamedTuple):
     """Bounds of the gap of a pair at a time, both 0 in contact, and a lower bound of the depth.
 
-    The depth of surfaces without a volume is the distance by which they reach through each other.
+    The depth of surfaces without a volume is the distance that they reach through each other.
     """
 
     time: float
@@ -58,7 +58,7 @@ class Sample(NamedTuple):
 
 
 class Span(NamedTuple):
-    """An interval of time in which two parts clash.
+    """A time interval of a clash.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class Timeline:
         """Return a lower bound of the depth from a point inside of both parts.
 
         The sum of its distances from both surfaces is a lower bound of a separating translation. For surfaces without a
-        volume, the depth is the distance by which they reach through each other.
+        volume, the depth is the distance that they reach through each other.
         """
         # the vertices of parts that lie face on face are not deep inside of the other part
         if self._solids is None:
@@ -185,7 +185,7 @@ class Timeline:
     # --- from a time on --------------------------------------------------------------------------------------------
 
     def advance(self, begin: float, end: float, clearance: float) -> tuple[float, float]:
-        """Return the certified time up to which the gap exceeds the clearance, and the time at which it does not.
+        """Return a certified end of the time with a gap above the clearance, and the time of a smaller gap.
 
         Both are ``end`` if the gap exceeds the clearance in the whole interval. ``end`` may be before ``begin``.
         """
@@ -293,7 +293,7 @@ class Timeline:
 
     def _passage(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> Passage:
         spans = self._spans(sorted(free), sorted(clash))
-        # of samples that are not certified to be free, those with intersecting surfaces have no gap
+        # of samples that are not certified to be free, the gap is 0 if surfaces intersect
         worst = self._best(min(self._samples.values(), key=lambda sample: (sample.value, sample.upper)))
         return self._result(tuple(spans), (0.0, worst.upper), worst.time)
 

@@ -21,7 +21,7 @@ _HALF = np.radians(170.0)  #: above this angle, the direction of the rotation be
 
 
 class Piece(NamedTuple):
-    """An interval of time in which two bodies move steadily, with the motion rows of both, (2, 21)."""
+    """A time interval with steady motions of two bodies, and their motion rows, (2, 21)."""
 
     begin: float
     end: float
@@ -176,7 +176,7 @@ def through(times: Array, poses: Array, slack: float = 0.0) -> Track:
 
 
 def pieces(a: Track, b: Track, begin: float, end: float) -> Iterator[Piece]:
-    """Yield the intervals between two times in which both bodies move steadily, in the order of the two times."""
+    """Yield the intervals with steady motions of both bodies between two times, in the order of these times."""
     low, high = min(begin, end), max(begin, end)
     knots = np.unique(np.concatenate([a.times, b.times]))
     stops = [low, *knots[(knots > low) & (knots < high)].tolist(), high]

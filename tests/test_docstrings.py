@@ -89,8 +89,9 @@ class Thing:
         for base in self.value.__mro__:
             made = base.__dict__.get("__init__") or base.__dict__.get("__new__")
             if made is not None and base.__module__.startswith("gjk3d."):
-                is_answer = issubclass(base, tuple) or self.doc.first.startswith("Answer")  # no user makes one
-                return None if is_answer else getattr(made, "__func__", made)
+                # no user makes a result
+                is_result = issubclass(base, tuple) or self.doc.first.startswith(("Answer", "Result of"))
+                return None if is_result else getattr(made, "__func__", made)
         return None
 
     @cached_property

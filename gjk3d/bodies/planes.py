@@ -1,8 +1,8 @@
 """Queries of bodies against half-spaces and planes.
 
 The distance and depth to a half-space are those of the body's convex hull. Parts of a body may be on both sides of a
-plane. A square replaces the plane, so large that no translation past its rim is as short as one through it. The depth
-follows from the gaps between the parts, projected onto the plane's normal.
+plane. A square replaces the plane. It is so large that a translation past its rim is longer than a translation through
+it. The depth follows from the gaps between the parts, projected onto the plane's normal.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from gjk3d.typing import Array, Bools, Ints
 from gjk3d.wording import kind_of
 
 Thing = Body | Shape
-_WIDE = 7.0  #: half of the square, in greatest coordinates of the body: 4 sqrt(3), and a little
+_WIDE = 7.0  #: half width of the square in greatest coordinates of the body, a little more than 4 sqrt(3)
 
 
 class Standing(NamedTuple):
-    """Two objects and pose rows that give the same results as a body and a half-space or plane."""
+    """Two objects and pose rows with the same results as a body and a half-space or plane."""
 
     a: Thing
     b: Thing
     rows_a: Array
     rows_b: Array
-    error: float  #: by which the places of the two may be off, beside what rounding does to any two
+    error: float  #: bound of the error of their positions, in addition to rounding
 
 
 def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: bool = False) -> Standing:
-    """Return the pair that replaces a body and a half-space or plane; ``moving`` means that the rows are motions.
+    """Return the pair that replaces a body and a half-space or plane. With ``moving`` the rows are motions.
 
     Raises
     ------
     UnsupportedPair
-        The body is unbounded or lacks a hull.
+        The body is unbounded or does not have a hull.
     """
     if isinstance(b, Halfspace):
         plane, body, at_plane, at_body = b, a, rows_b, rows_a
@@ -60,8 +60,8 @@ def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: boo
     hull = parts_of(body).hull()
     if hull is None or parts_of(body).endless:
         raise UnsupportedPair(
-            f"{type(body).__name__} against {type(plane).__name__}: use a large gjk3d.Box in place of the "
-            f"{'plane' if isinstance(plane, Plane) else 'half-space'}"
+            f"{type(body).__name__} against {type(plane).__name__} is not supported. Use a large gjk3d.Box instead of "
+            f"the {'plane' if isinstance(plane, Plane) else 'half-space'}"
         )
     if not isinstance(plane, Plane):
         error = placing(body)
@@ -73,7 +73,7 @@ def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: boo
 
 
 def alike(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: bool = False) -> list[Ints]:
-    """Return groups of rows whose squares have one width and one error, so that results do not depend on the batch."""
+    """Return groups of rows whose squares have equal widths and errors, so that results do not depend on the batch."""
     plane, body, at_plane, at_body = (b, a, rows_b, rows_a) if isinstance(b, Halfspace) else (a, b, rows_a, rows_b)
     count = max(len(at_plane), len(at_body)) if len(at_plane) and len(at_body) else 0
     if count < 2 or not isinstance(plane, Plane):
@@ -84,7 +84,7 @@ def alike(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: bool = Fa
 
 
 def _sizes(plane: Plane, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Array, Array]:
-    """Return for each row the reach and travel of the body, and the distance of both from the world's origin."""
+    """Return the reach and the travel of the body, and the distance of both from the origin of the world, per row."""
     reach = np.full(max(len(at_plane), len(at_body)), parts_of(body).reach)
     if moving:
         travel = np.linalg.norm(at_body[:, WAY:TURN], axis=1) + np.linalg.norm(at_plane[:, WAY:TURN], axis=1)
@@ -103,7 +103,7 @@ def _heights(plane: Plane, at_plane: Array, at_body: Array) -> tuple[Array, Arra
 def _square(plane: Plane, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Shape, Array, float]:
     """Return a square in the plane about the foot of the body, its pose rows, and its possible error."""
     reach, far = (float(x.max()) for x in _sizes(plane, body, at_plane, at_body, moving))
-    # what rows have in common, see `alike`
+    # equal for all rows of a group of `alike`
     reach, far = _power_of_two(reach) if moving else reach, _power_of_two(far)
     half = _WIDE * reach if reach > 0.0 else 1.0
     count = max(len(at_plane), len(at_body))
@@ -158,7 +158,7 @@ def _collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
     posed = rows._replace(a=x.rows_a, b=x.rows_b)
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
         return convex_handlers(x.a, x.b).collide(x.a, x.b, posed, margin + x.error)
-    if margin + x.error >= 0.0:  # the depth below has the same answer for what is between the margin and 0
+    if margin + x.error >= 0.0:  # a depth between the margin and 0 gives the same result
         return distance.collide(x.a, x.b, posed, margin + x.error)
     out, flags = empty_answers(rows.total)
     _solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
@@ -180,7 +180,7 @@ def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: In
     unsigned, most = wanted.mode == narrow.UNSIGNED, wanted.max_distance
     posed = rows._replace(a=x.rows_a, b=x.rows_b)
     crossing = np.zeros(rows.total, dtype=bool)
-    # each bound moves by an error below, so a result beyond the limit has to be so by two; the sum is rounded, too
+    # Each bound moves by an error below, so a result beyond the limit must exceed it by two errors and the rounding.
     wanted = wanted._replace(max_distance=float(np.nextafter(most + 2.0 * x.error, np.inf)))
     if isinstance(x.a, Shape) and isinstance(x.b, Shape):
         convex_handlers(x.a, x.b).solve(x.a, x.b, posed, wanted, out, flags)
@@ -189,12 +189,12 @@ def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: In
         _turn(a, b, rows, out)
         if not unsigned:
             crossing = ~(out[:, 1] > x.error)
-    some = out[:, 2] > 0.0 if unsigned else ~crossing  # where they overlap it is 0, and no number
+    some = out[:, 2] > 0.0 if unsigned else ~crossing  # the distance is exactly 0 in overlap
     out[some, 1], out[some, 2] = out[some, 1] - x.error, out[some, 2] + x.error
     if unsigned:
         out[:, 1] = np.maximum(out[:, 1], 0.0)
     too_far = flags[:, 0] == Status.BEYOND
-    out[too_far, 1] = np.maximum(out[too_far, 1], np.nextafter(most, np.inf))  # as was asked, and there is more
+    out[too_far, 1] = np.maximum(out[too_far, 1], np.nextafter(most, np.inf))  # beyond the limit of the query
     separated, within = flags[:, 0] == Status.SEPARATED, flags[:, 0] == Status.OVERLAPPING
     flags[(separated & (out[:, 1] <= 0.0)) | (within & (out[:, 2] > 0.0)), 0] = Status.TOUCHING
     for k in np.flatnonzero(crossing).tolist():
@@ -202,7 +202,7 @@ def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: In
 
 
 def _turn(a: Thing, b: Thing, rows: Rows, out: Array) -> None:
-    """Replace the normals by that of the plane, since nearly touching points give an inexact one."""
+    """Replace the normals by that of the plane, since nearly touching points give an inexact normal."""
     plane, at_plane, body, plane_point, side = (
         (b, rows.b, 6, 9, -1.0) if isinstance(b, Plane) else (a, rows.a, 9, 6, 1.0)
     )
@@ -213,11 +213,11 @@ def _turn(a: Thing, b: Thing, rows: Rows, out: Array) -> None:
     out[:, plane_point : plane_point + 3] = out[:, body : body + 3] - side * out[:, :1] * out[:, 3:6]
 
 
-# --- how deep a body is in a plane ------------------------------------------------------------------------------------
+# --- depth of a body in a plane ---------------------------------------------------------------------------------------
 
 
 def _cross(a: Thing, b: Thing, row_a: Array, row_b: Array, out: Array, flags: Ints) -> None:
-    """Write the result of a body and a plane that cross, or nearly, from the nearest gap between parts."""
+    """Write the result of a body and a plane that intersect, or nearly, from the nearest gap between parts."""
     plane, body, at_plane, at_body = (b, a, row_b, row_a) if isinstance(b, Plane) else (a, b, row_a, row_b)
     assert isinstance(plane, Plane)
     parts = parts_of(body)
@@ -249,7 +249,7 @@ def _cross(a: Thing, b: Thing, row_a: Array, row_b: Array, out: Array, flags: In
 def _least_push(spans: Array, ends: Array, gap: float) -> tuple[float, Array, float]:
     """Return the signed distance of 0 to a union of intervals, (k, 2), the nearest end point, and its side.
 
-    Intervals that are no farther apart than a gap are joined. With a negative gap, only those that overlap by as much.
+    Intervals with a distance of at most ``gap`` are joined. With a negative gap, only overlapping intervals are joined.
     """
     order = np.argsort(spans[:, 0], kind="stable")
     low, high = spans[order].T
@@ -288,10 +288,10 @@ def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
             continue
         hull = parts_of(x).hull()
         if hull is None or not hull._packed[0][layout.POLYTOPE] or hull._packed[1][layout.RADIUS] != 0.0:
-            what = "which has no hull" if hull is None else "whose hull is none"
+            what = "without a hull" if hull is None else "whose hull is not a polytope"
             raise UnsupportedPair(
-                f"separating_axis takes polytopes, and {name} is {kind_of(x)}, {what}: "
-                "use distance or signed_distance, whose normal parts the two where a plane does"
+                f"separating_axis needs polytopes, but {name} is {kind_of(x)} {what}. "
+                "Use distance or signed_distance, whose normal is a separating axis of separated objects"
             )
         hulls.append(hull)
         error += placing(x)
@@ -301,7 +301,7 @@ def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
 def shape_round(body: Body) -> Shape:
     """Return a convex shape that contains a body: its hull, grown by the rounding error.
 
-    If the hull is too expensive, such as for hundreds of curved parts, it is the hull of the parts' boxes.
+    If the hull is too expensive, such as for hundreds of curved parts, it is the hull of the boxes of the parts.
 
     Raises
     ------
@@ -310,8 +310,7 @@ def shape_round(body: Body) -> Shape:
     """
     if body._as_parts().endless:
         raise UnboundedShapeError(
-            "a HeightField goes down without end; give it a bottom, or of its surface alone ask "
-            "gjk3d.Mesh(*field.surface())"
+            "the HeightField is unbounded below. Give it a bottom, or use its surface, gjk3d.Mesh(*field.surface())"
         )
     return body._cached("shape round", lambda: _shape_round(body))
 
